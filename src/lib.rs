@@ -15,6 +15,7 @@ pub use cru_price as price;
 pub use cru_reading as readings;
 pub use cru_session as session;
 pub use cru_sync as sync;
+pub use cru_trace as trace;
 pub use cru_vault as vault;
 pub use cru_workflow as workflow;
 

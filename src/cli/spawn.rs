@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::base::files;
-use crate::commands::{AgentAnswer, ProgramCall};
+use crate::commands::{AgentAnswer, GitAnswer, ProgramCall};
 
 /// Bytes of an answer, and of complaints, that are read at most.
 const LONGEST_ANSWER: u64 = 8 * 1024 * 1024;
@@ -51,7 +51,19 @@ fn start(command: &[String]) -> io::Result<Command> {
     Ok(command)
 }
 
-fn answer(mut command: Command, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
+fn answer(command: Command, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
+    let (text, errors, status) = said(command, input, limit, LONGEST_ANSWER)?;
+    let (text, errors) = (String::from_utf8_lossy(&text).into_owned(), String::from_utf8_lossy(&errors).into_owned());
+    Ok(AgentAnswer { text, errors, code: status.and_then(|status| status.code()), timed_out: status.is_none() })
+}
+
+/// What a program printed, what it complained about, and how it ended; `None` where it had to be ended.
+fn said(
+    mut command: Command,
+    input: &str,
+    limit: Duration,
+    most: u64,
+) -> io::Result<(Vec<u8>, Vec<u8>, Option<ExitStatus>)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -59,7 +71,7 @@ fn answer(mut command: Command, input: &str, limit: Duration) -> io::Result<Agen
         // One that does not read its input is free to; writing must not wait for it here.
         std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
-    let text = child.stdout.take().map(|stream| read(stream, LONGEST_ANSWER));
+    let text = child.stdout.take().map(|stream| read(stream, most));
     let errors = child.stderr.take().map(|stream| read(stream, LONGEST_ERRORS));
     let end = Instant::now() + limit;
     let status = wait(&mut child, end)?;
@@ -70,11 +82,85 @@ fn answer(mut command: Command, input: &str, limit: Duration) -> io::Result<Agen
     // What it started itself may hold the streams open.
     let left = end.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
     let said = |stream: Option<Receiver<Vec<u8>>>| {
-        let bytes = stream.and_then(|stream| stream.recv_timeout(left).ok()).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
+        stream.and_then(|stream| stream.recv_timeout(left).ok()).unwrap_or_default()
     };
-    let (text, errors) = (said(text), said(errors));
-    Ok(AgentAnswer { text, errors, code: status.and_then(|status| status.code()), timed_out: status.is_none() })
+    Ok((said(text), said(errors), status))
+}
+
+/// What is read of an answer of git.
+const LONGEST_GIT_ANSWER: u64 = 64 * 1024 * 1024;
+
+/// Settings that a repository could have set to a program of its own, or to something that changes what is printed.
+const GIT_SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "core.attributesFile=/dev/null",
+    "core.alternateRefsCommand=",
+    "diff.external=",
+    "diff.renameLimit=2000",
+    "blame.ignoreRevsFile=",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "maintenance.auto=false",
+    "gc.auto=0",
+];
+
+/// Variables of git that belong to another call; where they say something, it is of another repository.
+const GIT_VARIABLES: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_ATTR_SOURCE",
+    "GIT_TRACE",
+    "GIT_TRACE2",
+    "GIT_TRACE2_EVENT",
+    "GIT_TRACE2_PERF",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+    "GIT_PROXY_COMMAND",
+];
+
+/// Asks git in a folder. It reads the repository's own configuration, as it must, but starts no program for it: no hook,
+/// pager, text conversion or file system monitor, and it fetches nothing.
+pub(super) fn git(dir: &Path, args: &[&str], input: &str, limit: Duration) -> io::Result<GitAnswer> {
+    let mut command = Command::new("git");
+    command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
+    for setting in GIT_SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command.args(args).current_dir(dir);
+    for name in GIT_VARIABLES {
+        command.env_remove(name);
+    }
+    for (name, value) in [
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_PAGER", "cat"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        // No protocol at all, whatever the repository allows: older versions fetch missing objects all the same.
+        ("GIT_ALLOW_PROTOCOL", ""),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(name, value);
+    }
+    let (bytes, _, status) = said(command, input, limit, LONGEST_GIT_ANSWER)?;
+    let timed_out = status.is_none();
+    Ok(GitAnswer { bytes, code: status.and_then(|status| status.code()), timed_out })
 }
 
 fn wait(child: &mut Child, end: Instant) -> io::Result<Option<ExitStatus>> {

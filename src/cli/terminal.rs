@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{AgentAnswer, Global, ProgramCall, Progress, Ui};
+use crate::commands::{AgentAnswer, GitAnswer, Global, ProgramCall, Progress, Ui};
 
 /// stderr as a [`Ui`].
 pub(super) struct Terminal {
@@ -79,6 +79,10 @@ impl Ui for Terminal {
 
     fn ask_in(&self, call: &ProgramCall<'_>, input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         super::spawn::ask_in(call, input, std::time::Duration::from_secs(seconds))
+    }
+
+    fn git(&self, dir: &Path, args: &[&str], input: &str, seconds: u64) -> io::Result<GitAnswer> {
+        super::spawn::git(dir, args, input, std::time::Duration::from_secs(seconds))
     }
 
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
+use super::trace::bookmarks::{NOTE as BOOKMARKS, check as check_bookmarks};
 use super::{Context, Output, View, frame};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
@@ -20,7 +21,7 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 /// Check notes for errors
 ///
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
-/// `type` in their frontmatter; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
+/// `type` in their frontmatter, and `bookmarks.md`; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
 /// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -57,8 +58,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         .filter(|(_, diagnostic)| diagnostic.code == "missing-block")
         .map(|(note, diagnostic)| (note.path.clone(), diagnostic.span))
         .collect();
-    let places: HashMap<String, usize> = notes.iter().map(|note| note.path.clone()).zip(0..).collect();
     let found = links(cx, &targets);
+    notes.extend(bookmarks(cx, &targets));
+    let places: HashMap<String, usize> = notes.iter().map(|note| note.path.clone()).zip(0..).collect();
     for (path, diagnostic) in found.into_iter().filter(|(path, it)| !told.contains(&(path.clone(), it.span))) {
         if let Some(note) = places.get(&path).and_then(|&place| notes.get_mut(place)) {
             note.diagnostics.push(diagnostic);
@@ -140,6 +142,16 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
     });
     let of = |finding: &Finding| Some(((*shown.get(&finding.path)?).to_owned(), finding.diagnostic.clone()));
     graph.findings().iter().filter_map(of).chain(copies).collect()
+}
+
+/// What is wrong with the bookmarks of the vault: `None` where there are none, or they are not among the targets.
+fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
+    let vault = Vault::find(cx.vault_arg(), cx.env).ok()?;
+    let target = targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == BOOKMARKS))?;
+    let catalog = Catalog::read(&vault);
+    let (text, diagnostics) = check_bookmarks(&vault, &catalog, cx).ok()?;
+    let path = target.shown.clone();
+    (!diagnostics.is_empty()).then(|| Checked { path, text, diagnostics, fixes: Vec::new(), diff: String::new() })
 }
 
 /// A path as a shell takes it.

@@ -62,6 +62,11 @@ pub trait Ui: Sync {
         let _ = (call, input, seconds);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Asks git in a folder, with no hook, pager or other program of the repository's configuration; `seconds` at most.
+    fn git(&self, dir: &Path, args: &[&str], input: &str, seconds: u64) -> io::Result<GitAnswer> {
+        let _ = (dir, args, input, seconds);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Opens a file in an editor and waits until it is closed; whether the editor ended well.
     /// [`io::ErrorKind::Unsupported`] where there is no terminal.
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
@@ -93,6 +98,17 @@ pub struct AgentAnswer {
     pub text: String,
     /// The end of its stderr.
     pub errors: String,
+    /// Its exit code; `None` where it was ended.
+    pub code: Option<i32>,
+    /// Whether it took too long.
+    pub timed_out: bool,
+}
+
+/// What git printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitAnswer {
+    /// Its stdout.
+    pub bytes: Vec<u8>,
     /// Its exit code; `None` where it was ended.
     pub code: Option<i32>,
     /// Whether it took too long.

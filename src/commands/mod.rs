@@ -39,6 +39,7 @@ pub mod session;
 mod stats;
 mod status;
 mod step;
+mod trace;
 mod undo;
 mod watching;
 mod workflow;
@@ -48,9 +49,9 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{AgentAnswer, Context, ProgramCall, Progress, Ui};
-pub use reach::Reach;
+pub use context::{AgentAnswer, Context, GitAnswer, ProgramCall, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
+pub use reach::Reach;
 
 use crate::base::{Error, Result};
 
@@ -128,6 +129,12 @@ pub enum Command {
     History(history::Args),
     Decisions(decisions::Args),
     Files(files::Args),
+    Why(trace::why::Args),
+    Deps(trace::deps::Args),
+    Verify(trace::verify::Args),
+    Stale(trace::stale::Args),
+    Bookmark(trace::bookmark::Args),
+    Resolve(trace::resolve::Args),
     Status(status::Args),
     Check(check::Args),
     /// Find keys and passwords
@@ -184,6 +191,12 @@ impl Command {
             Self::History(args) => history::run(&args, cx),
             Self::Decisions(args) => decisions::run(&args, cx),
             Self::Files(args) => files::run(&args, cx),
+            Self::Why(args) => trace::why::run(&args, cx),
+            Self::Deps(args) => trace::deps::run(&args, cx),
+            Self::Verify(args) => trace::verify::run(&args, cx),
+            Self::Stale(args) => trace::stale::run(&args, cx),
+            Self::Bookmark(args) => trace::bookmark::run(&args, cx),
+            Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Secrets(command) => command.run(cx),

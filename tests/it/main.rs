@@ -26,6 +26,7 @@ mod importers {
 }
 mod imports {
     pub(crate) mod again;
+    pub(crate) mod anchors;
     pub(crate) mod detail;
     pub(crate) mod evidence;
     pub(crate) mod generated;
@@ -76,6 +77,12 @@ mod searching {
     pub(crate) mod planted;
     pub(crate) mod relevance;
     pub(crate) mod search;
+}
+mod tracing {
+    pub(crate) mod refs;
+    pub(crate) mod verify;
+    pub(crate) mod why;
+    mod world;
 }
 
 #[path = "../../examples/gen_vault/generate/mod.rs"]

@@ -49,35 +49,41 @@ impl Graph<'_> {
 
     /// All that `node` depends on, directly or not, each once; nearest first, then in the order of the page.
     pub fn upstream(&self, node: NodeId) -> Vec<Reached> {
+        self.upstream_of(&[node])
+    }
+
+    /// All that any of some nodes depends on, without these nodes, as [`Graph::upstream`].
+    pub fn upstream_of(&self, nodes: &[NodeId]) -> Vec<Reached> {
         let next = |node| self.out(node).iter().filter(|edge| edge.kind.is_dependency()).map(|edge| edge.to);
-        self.reach(node, next, Reverse)
+        self.reach(nodes, next, Reverse)
     }
 
     /// All that depends on `node`, directly or not, each once; nearest first, then in the order of the page.
     pub fn downstream(&self, node: NodeId) -> Vec<Reached> {
+        self.downstream_of(&[node])
+    }
+
+    /// All that depends on any of some nodes, without these nodes, as [`Graph::downstream`].
+    pub fn downstream_of(&self, nodes: &[NodeId]) -> Vec<Reached> {
         let next = |node| self.incoming(node).filter(|edge| edge.kind.is_dependency()).map(|edge| edge.from);
-        self.reach(node, next, |component| component)
+        self.reach(nodes, next, |component| component)
     }
 
     /// `rank` orders components so that an edge of `next` never leads to a smaller one.
     fn reach<I: Iterator<Item = NodeId>, R: Ord>(
         &self,
-        start: NodeId,
+        starts: &[NodeId],
         next: impl Fn(NodeId) -> I,
         rank: impl Fn(u32) -> R,
     ) -> Vec<Reached> {
         let component = |node: NodeId| self.dependencies().of[node.index()];
-        let mut places = std::collections::HashMap::from([(start, 0_usize)]);
-        let mut found = vec![start];
+        let mut known: std::collections::HashSet<NodeId> = starts.iter().copied().collect();
+        let starts = known.clone();
+        let mut found: Vec<NodeId> = known.iter().copied().collect();
         let mut at = 0;
         while let Some(&node) = found.get(at) {
             at += 1;
-            for to in next(node) {
-                places.entry(to).or_insert_with(|| {
-                    found.push(to);
-                    found.len() - 1
-                });
-            }
+            found.extend(next(node).filter(|to| known.insert(*to)));
         }
         found.sort_by_key(|&node| (rank(component(node)), node));
         // The depth of a component is known when its first member is looked at: all edges into it were seen before.
@@ -91,7 +97,7 @@ impl Graph<'_> {
         }
         let mut reached: Vec<Reached> = found
             .into_iter()
-            .filter(|&node| node != start)
+            .filter(|node| !starts.contains(node))
             // What stands in a cycle with the start is one step away at least.
             .map(|node| Reached { node, depth: depths.get(&component(node)).copied().unwrap_or(0).max(1) })
             .collect();

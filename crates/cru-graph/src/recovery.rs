@@ -3,7 +3,7 @@
 //! The rule is [`cru_session::recovery`]'s, by which an import also writes its `[!error]` callouts.
 
 use cru_action::Verdict;
-use cru_session::attempt::{Attempt, is_shell};
+use cru_session::attempt::{Attempt, is_same_command, is_shell};
 use cru_session::recovery::{self, Proof, Tried};
 use cru_session::{Item, Session, Step, StepStatus};
 
@@ -24,9 +24,12 @@ pub struct Recovery {
     pub between: Vec<Place>,
     /// The success.
     pub worked: Place,
+    /// Whether what worked is literally what failed, at first or at last; else it is the same check with other arguments.
+    pub is_same: bool,
 }
 
-/// The recoveries of a session's own steps, in the order of the successes. Linear in the steps, but for `between`.
+/// The recoveries of a session's own steps, in the order of the successes: where the same command worked later, or the same
+/// check with other arguments. Linear in the steps, but for `between`.
 pub fn recoveries(session: &Session) -> Vec<Recovery> {
     let steps: Vec<(Place, &Step)> = place::items(session)
         .filter_map(|(place, item)| match item {
@@ -36,12 +39,19 @@ pub fn recoveries(session: &Session) -> Vec<Recovery> {
         .collect();
     let found = outcomes(steps.iter().map(|(_, step)| *step).enumerate(), acts);
     let changes = |at: &usize| steps[*at].1.status == StepStatus::Complete && acts(steps[*at].1);
-    let recovered = found.recovered.into_iter().map(|it| Recovery {
-        failed: steps[it.failure.first].0,
-        again: steps[it.failure.last].0,
-        count: it.failure.count,
-        between: (it.failure.last + 1..it.success).filter(changes).map(|at| steps[at].0).collect(),
-        worked: steps[it.success].0,
+    let recovered = found.recovered.into_iter().filter_map(|it| {
+        let (first, last) = (it.failure.first, it.failure.last);
+        let success = steps[it.success].1;
+        let is_same = [first, last].iter().any(|at| is_same_command(steps[*at].1, success));
+        let recovery = Recovery {
+            failed: steps[first].0,
+            again: steps[last].0,
+            count: it.failure.count,
+            between: (last + 1..it.success).filter(changes).map(|at| steps[at].0).collect(),
+            worked: steps[it.success].0,
+            is_same,
+        };
+        (is_same || matches!(attempt(success), Attempt::Check(_))).then_some(recovery)
     });
     recovered.collect()
 }

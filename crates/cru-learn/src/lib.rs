@@ -1,6 +1,6 @@
 //! Cases for training and evaluation, made from sessions.
 //!
-//! [`harvest`] reads notes and gives cases: puzzles from errors and failures, corrections from a person's words. It
+//! [`extract`] reads notes and gives cases: puzzles from errors and failures, corrections from a person's words. It
 //! takes nothing but what a note says, and leaves out, with a reason, what a note does not say. [`export`] gives cases
 //! the shape that a trainer, an evaluation tool or a reader wants. Nothing here reads or writes files, but for a spool in
 //! which texts wait for what is only known at the end.
@@ -28,17 +28,22 @@ pub use case::entry::{Entry, Told};
 pub use case::family::Family;
 pub use case::left_out::{LeftOut, Reason};
 pub use case::note::Note;
-pub use case::{Case, Correction, Demonstration, Edits, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn};
+pub use case::worth::Standing;
+pub use case::{
+    Case, CaseUses, Correction, Demonstration, Edits, Evidence, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn,
+};
 pub use export::draft::{Draft, Drafter, Place};
 pub use export::format::{Eval, Format};
 pub use export::pile::Pile;
 pub use export::report::Report;
 pub use export::{Export, File, Whole};
-pub use find::{Harvest, harvest};
+pub use find::typed::{TypedCase, typed};
+pub use find::{Extraction, extract};
 pub use hygiene::Leak;
 pub use review::document::TEMPLATE;
 pub use review::{Review, Status};
 pub use rows::row::{Dialect, Table};
+pub use rows::template::ChatTemplate;
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,8 @@ pub fn named(text: &str, place: Place<'_>) -> String {
         _ => PathBuf::from(&given.path),
     };
     let whole = plain(&place.cwd.join(expanded));
-    let hash = given.hash.or_else(|| hash(&whole));
+    // Lines that are told with their hash say what is meant of the file.
+    let hash = given.hash.or_else(|| hash(&whole).filter(|_| given.lines.is_empty()));
     let relative = place.project.and_then(|project| whole.strip_prefix(project).ok());
     let path = match (relative, place.home.and_then(|home| whole.strip_prefix(home).ok())) {
         (Some(path), _) if path.as_os_str().is_empty() => ".".to_owned(),
@@ -35,7 +36,8 @@ pub fn named(text: &str, place: Place<'_>) -> String {
         (None, Some(path)) => format!("~/{}", path.to_string_lossy()),
         (None, None) => whole.to_string_lossy().into_owned(),
     };
-    file_ref::format(&FileRef { path, hash, created: false })
+    let file = FileRef { path, hash, lines: given.lines, created: false };
+    file_ref::spans(&file).swap_remove(0)
 }
 
 /// The first digits of the hash of a file's whole content.

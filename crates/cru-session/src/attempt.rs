@@ -5,6 +5,8 @@
 use cru_action::{Action, Class, Command, ToolKind};
 use cru_base::text::fold_whitespace;
 
+use crate::Step;
+
 /// What a step tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -64,6 +66,12 @@ fn text_of(action: &Action<'_>, command: &Command<'_>) -> String {
         Some(behind) => fold_whitespace(&format!("{name}{behind}")),
         None => rest.iter().fold(name.to_owned(), |text, word| text + " " + word),
     }
+}
+
+/// Whether two steps ran literally the same command ([`Action::identity`]).
+pub fn is_same_command(one: &Step, other: &Step) -> bool {
+    let (one, other) = (one.action(), other.action());
+    one.kind == other.kind && one.identity().is_some_and(|identity| other.identity() == Some(identity))
 }
 
 /// Whether the argument of `tool` is a shell command.

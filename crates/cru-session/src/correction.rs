@@ -32,6 +32,23 @@ pub fn goes_on(words: &str) -> bool {
     lets_go_on(words) || ASIDE.at_start(&first).is_some() || ASIDE.at_start(without_hesitation(&first)).is_some()
 }
 
+/// Whether `words`, said right after the agent was stopped or refused, only answer a question or a list that stood there: a
+/// number or a single word.
+pub fn only_replies(words: &str) -> bool {
+    let mut all = words.split_whitespace();
+    all.next().is_some_and(str::is_ascii) && all.next().is_none()
+}
+
+/// Whether `words` only choose from a list: a number or a letter.
+pub fn is_choice(words: &str) -> bool {
+    /// Digits of a number in a list.
+    const DIGITS: usize = 3;
+    let bare = words.trim().trim_matches(['#', '(', ')', '.', '!', '[', ']']);
+    let is_number = (1..=DIGITS).contains(&bare.len()) && bare.bytes().all(|byte| byte.is_ascii_digit());
+    let mut letters = bare.chars();
+    is_number || (letters.next().is_some_and(char::is_alphabetic) && bare.is_ascii() && letters.next().is_none())
+}
+
 /// The first characters with single blanks.
 fn first_of(words: &str) -> String {
     const ENOUGH: usize = 100;
@@ -99,6 +116,18 @@ mod tests {
             "No questions, go ahead",
         ] {
             assert!(!opens_correction(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn table_of_replies() {
+        for words in ["6", "hooks", "b)", "stuck?"] {
+            assert!(only_replies(words), "{words}");
+        }
+        assert!(["6", "#12", "b)", "(3)"].into_iter().all(is_choice));
+        assert!(!["", "commit", "2026", "6 of them", "选"].into_iter().any(is_choice));
+        for words in ["", "take the red one", "you good there?", "8 of them", "别用这个文件"] {
+            assert!(!only_replies(words), "{words}");
         }
     }
 

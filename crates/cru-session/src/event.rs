@@ -193,6 +193,8 @@ pub struct CallResult<'a> {
     pub reads: Vec<FileRef>,
     /// Files that the record proves were written.
     pub writes: Vec<FileRef>,
+    /// What was written into them, where the record shows it: at most one for each file.
+    pub changes: Box<[FileChange]>,
     /// The sub-agent that did the work.
     pub subagent: Option<SubagentRun<'a>>,
     /// Pictures in the answer.
@@ -201,6 +203,15 @@ pub struct CallResult<'a> {
     pub commits: Vec<Cow<'a, str>>,
     /// Whether the record says nothing of how the call ended, so that its output alone tells.
     pub unstated: bool,
+}
+
+/// What a call wrote into one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file, as [`FileRef::path`].
+    pub path: String,
+    /// Hunks of a unified diff ([`crate::evidence_patch::diff`]), secrets and all.
+    pub diff: String,
 }
 
 /// A sub-agent started by a call.

@@ -11,10 +11,12 @@ pub mod delta;
 pub mod detail;
 pub mod escape;
 pub mod event;
+pub mod evidence_patch;
 mod field;
 pub mod file_ref;
 pub mod fix;
 pub mod fold;
+pub mod line_anchor;
 pub mod mask;
 pub mod model;
 pub mod op;
@@ -30,4 +32,5 @@ pub mod time;
 pub mod usage;
 pub mod words;
 
+pub use line_anchor::LineAnchor;
 pub use model::*;

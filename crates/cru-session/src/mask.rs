@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::event::{
-    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, Remark, SessionFact,
-    SubagentRun,
+    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, FileChange, Prompt, PromptOrigin, Remark,
+    SessionFact, SubagentRun,
 };
 use crate::source::Header;
 use crate::{FileRef, Task};
@@ -128,6 +128,7 @@ impl MaskParts for Masks {
             duration_ms: _,
             reads,
             writes,
+            changes,
             subagent,
             attachments,
             commits,
@@ -139,7 +140,12 @@ impl MaskParts for Masks {
         for commit in commits {
             self.cow(commit);
         }
-        for FileRef { path, hash: _, created: _ } in reads.iter_mut().chain(writes) {
+        for FileRef { path, hash: _, lines: _, created: _ } in reads.iter_mut().chain(writes) {
+            self.string(path);
+        }
+        // What a diff shows stands in no note: it is masked where it is
+        // written, and the secrets of the note keep their numbers.
+        for FileChange { path, diff: _ } in changes {
             self.string(path);
         }
         if let Some(SubagentRun { stream: _, agent, model, task, background: _ }) = subagent {

@@ -83,9 +83,25 @@ fn file() -> impl Strategy<Value = FileRef> {
     let path = prop_oneof![
         "[a-z./@, `()-]{1,12}".prop_filter("a path", |path| !path.trim().is_empty()),
         Just("odd@0123abcd".to_owned()),
-        Just("odd@-".to_owned())
+        Just("odd@-".to_owned()),
+        Just("odd:12".to_owned())
     ];
-    (path, of("[0-9a-f]{8}"), any::<bool>()).prop_map(|(path, hash, created)| FileRef { path, hash, created })
+    let lines = (of(1..9_000_u64), 1..500_u64, "[0-9a-f]{8}");
+    let lines = vec(lines.prop_map(|(first, count, hash)| LineAnchor { first, count, hash }), 0..3);
+    (path, of("[0-9a-f]{8}"), lines, any::<bool>()).prop_map(|(path, hash, lines, created)| FileRef {
+        path,
+        hash,
+        lines,
+        created,
+    })
+}
+
+/// Each file once: lines behind a file are of that file.
+fn files() -> impl Strategy<Value = Vec<FileRef>> {
+    vec(file(), 0..3).prop_map(|mut files| {
+        files.dedup_by(|a, b| a.path == b.path);
+        files
+    })
 }
 
 fn step(with_id: bool) -> impl Strategy<Value = Item> {
@@ -101,7 +117,7 @@ fn step(with_id: bool) -> impl Strategy<Value = Item> {
     let check = of(proptest::sample::select(vec![Verdict::Passed, Verdict::Failed, Verdict::Unknown]));
     let head = (id("n"), "[A-Za-z_`]{1,6}", line(), of(block()), some(short()), status);
     let facts = (of(time()), of(any::<i32>()), of(0..900_000_u64));
-    let files = (vec(file(), 0..3), vec(file(), 0..3), vec(link(), 0..2), of(link()));
+    let files = (files(), files(), vec(link(), 0..2), of(link()));
     let fields = vec(("(kind|model|note)", line()), 0..2);
     (head, facts, files, (fields, check))
         .prop_map(move |(head, facts, files, (fields, check))| {

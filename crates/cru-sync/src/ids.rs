@@ -26,7 +26,7 @@ const FORM: &str = "form";
 
 /// The form of notes as they are written now. It rises where the same record gives another text, so that a note that was
 /// written before is measured against what this version would have written of the same records.
-const NOW: u32 = 2;
+const NOW: u32 = 3;
 
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -499,9 +499,9 @@ mod tests {
             rules: Some(3),
             is_older: false,
         };
-        assert_eq!(ids.pack("text"), "ids: mask=3 form=2 n-001=n-002\ntext");
-        assert_eq!(Ids::unpack("ids: mask=3 form=2 n-001=n-002\ntext"), (ids, "text"));
+        assert_eq!(ids.pack("text"), "ids: mask=3 form=3 n-001=n-002\ntext");
+        assert_eq!(Ids::unpack("ids: mask=3 form=3 n-001=n-002\ntext"), (ids, "text"));
         assert!(!Ids::unpack("text").0.is_current() && !Ids::unpack("ids: mask=3\ntext").0.is_current());
-        assert_eq!(Ids::default().pack("text"), "ids: form=2\ntext");
+        assert_eq!(Ids::default().pack("text"), "ids: form=3\ntext");
     }
 }

@@ -101,10 +101,65 @@ pub struct ImportConfig {
     pub agent: Option<String>,
     /// Channel of imported sessions, in place of the project folder's name.
     pub channel: Option<String>,
-    /// Keep compressed copies of the transcripts in `evidence/`.
-    pub keep_evidence: bool,
+    /// What is kept of the transcripts in `evidence/`.
+    pub keep_evidence: KeepEvidence,
     /// How much of a transcript new notes tell: `normal`, or `brief`, or `full`.
     pub detail: Level,
+}
+
+/// `[import] keep_evidence`: what is kept of transcripts beside the notes, since their host deletes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepEvidence {
+    /// Nothing.
+    None,
+    /// What steps wrote into files: `evidence/<session_id>.patch`, secrets masked.
+    #[default]
+    Writes,
+    /// That, and compressed copies of the transcripts as they are.
+    All,
+}
+
+impl KeepEvidence {
+    /// In order of how much is kept.
+    pub const ALL: [Self; 3] = [Self::None, Self::Writes, Self::All];
+
+    /// Its word in the configuration and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Writes => "writes",
+            Self::All => "all",
+        }
+    }
+
+    /// Reads its word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+
+    /// Whether what steps wrote is kept.
+    pub const fn keeps_writes(self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
+impl<'de> Deserialize<'de> for KeepEvidence {
+    /// A word, or `true` for `all` and `false` for `none`, as older versions wrote it.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected \"writes\", \"all\" or \"none\"")]
+        enum Written {
+            Flag(bool),
+            Word(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Flag(true) => Ok(Self::All),
+            Written::Flag(false) => Ok(Self::None),
+            Written::Word(word) => Self::parse(&word).ok_or_else(|| {
+                serde::de::Error::custom(format!("`{word}` is not one of \"writes\", \"all\", \"none\""))
+            }),
+        }
+    }
 }
 
 /// `[index]`: what can be found beside the notes.
@@ -256,6 +311,9 @@ pub struct UserConfig {
     pub agent: AgentConfig,
     /// `[prices]`: prices of models, over the list prices. Only here, since they are the user's own.
     pub prices: BTreeMap<String, Price>,
+    /// `[projects]`: folders of this machine by the project that notes name. Only here, since a vault that somebody
+    /// shares must not decide which files are read.
+    pub projects: BTreeMap<String, PathBuf>,
 }
 
 /// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
@@ -273,8 +331,13 @@ pub struct AgentConfig {
 }
 
 /// The sections of the user's configuration; what a host's table holds is not looked at.
-const USER_KEYS: &[(&str, &[&str])] =
-    &[("vault", &[]), ("hosts", ANY), ("agent", &["command", "timeout", "model", "judge"]), ("prices", ANY)];
+const USER_KEYS: &[(&str, &[&str])] = &[
+    ("vault", &[]),
+    ("hosts", ANY),
+    ("agent", &["command", "timeout", "model", "judge"]),
+    ("prices", ANY),
+    ("projects", ANY),
+];
 
 /// Any keys at all.
 const ANY: &[&str] = &["*"];
@@ -286,6 +349,7 @@ struct RawUser {
     hosts: BTreeMap<String, HostConfig>,
     agent: AgentConfig,
     prices: BTreeMap<String, Price>,
+    projects: BTreeMap<String, Spanned<String>>,
 }
 
 impl UserConfig {
@@ -308,17 +372,18 @@ impl UserConfig {
     fn parse(text: &str, path: &Path, env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
         let source = Source { text, path };
         let raw: RawUser = toml::from_str(text).map_err(|error| source.syntax(&error))?;
-        let vault = match raw.vault {
-            None => None,
-            Some(vault) => {
-                Some(expand_home(vault.get_ref(), env).filter(|path| path.is_absolute()).ok_or_else(|| {
-                    source
-                        .error(vault.span(), format!("'{}' is not an absolute path", vault.get_ref()))
-                        .with_hint("write the whole path, or one that starts with ~/")
-                })?)
-            }
+        let absolute = |path: &Spanned<String>| {
+            expand_home(path.get_ref(), env).filter(|path| path.is_absolute()).ok_or_else(|| {
+                source
+                    .error(path.span(), format!("'{}' is not an absolute path", path.get_ref()))
+                    .with_hint("write the whole path, or one that starts with ~/")
+            })
         };
-        Ok((Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices }, unknown_keys(text, USER_KEYS)))
+        let vault = raw.vault.as_ref().map(absolute).transpose()?;
+        let projects = raw.projects.iter().map(|(name, path)| Ok((name.clone(), absolute(path)?)));
+        let projects = projects.collect::<Result<_>>()?;
+        let config = Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices, projects };
+        Ok((config, unknown_keys(text, USER_KEYS)))
     }
 }
 
@@ -477,7 +542,7 @@ mod tests {
         assert_eq!(config.channel.as_deref(), Some("dev"));
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));
         assert_eq!(config.index.evidence_bytes, Some(9));
-        assert!(config.import.keep_evidence);
+        assert_eq!(config.import.keep_evidence, KeepEvidence::All);
         assert_eq!(config.import.detail, Level::Brief);
         assert!(config.include.matches(Path::new("log/a/b.md")));
         assert!(config.exclude.matches(Path::new("x/drafts/y.md")));

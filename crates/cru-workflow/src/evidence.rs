@@ -17,8 +17,8 @@ pub struct FileChange {
     pub path: String,
     /// Its lines with their marks: `+`, `-`, or a blank for one that stayed.
     pub lines: Vec<(char, String)>,
-    /// Whether `lines` are all of them.
-    pub complete: bool,
+    /// How many more lines there are that are not in `lines`.
+    pub more: usize,
 }
 
 impl FileChange {

@@ -196,6 +196,16 @@ pub struct Command {
     pub span: Span,
 }
 
+/// How the note of a command begins that did not do what it should: it is told because it was tried.
+const TRIED: &[&str] = &["failed", "stopped", "ended by a signal", "no result is recorded"];
+
+impl Command {
+    /// Whether it was only tried: it failed, was stopped, or nothing is known of its end.
+    pub fn is_attempt(&self) -> bool {
+        self.note.as_deref().is_some_and(|note| TRIED.iter().any(|word| note.starts_with(word)))
+    }
+}
+
 /// A command of several lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Script {
@@ -289,6 +299,9 @@ pub struct Goal {
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
+    /// Whether it has no box to be ticked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plain: bool,
     /// `[id:: g1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -254,7 +254,7 @@ impl Reader<'_> {
                 Place::Goals => {
                     let done = task.is_some_and(|mark| mark != ' ');
                     let (text, id) = goal_id(&words);
-                    self.workflow.goals.push(Goal { text: unescape(text), done, id, span });
+                    self.workflow.goals.push(Goal { text: unescape(text), done, plain: task.is_none(), id, span });
                 }
                 Place::Checks => self.workflow.checks.push(check(&words, span)),
                 _ if task.is_some() || item.children.len() > 1 || self.text(span).contains('\n') => self.prose(span),

@@ -9,7 +9,7 @@ use super::flow;
 use super::heading::Heading;
 use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
-use super::text::{code_span, escape, longest_run};
+use super::text::{code_span, escape, longest_run, opening_nothing};
 use cru_note::frontmatter::{Value, emit};
 use cru_session::Link;
 use rayon::prelude::*;
@@ -101,7 +101,12 @@ impl Page {
         self.block(["## Goals"]);
         for goal in &workflow.goals {
             let id = goal.id.as_ref().map_or(String::new(), |id| format!(" [id:: {id}]"));
-            self.bullet([if goal.done { "[x] " } else { "[ ] " }, &escape(&goal.text), &id]);
+            let text = escape(&goal.text);
+            match (goal.plain, goal.done) {
+                (true, _) => self.bullet([&opening_nothing(text), &id]),
+                (false, true) => self.bullet(["[x] ", &text, &id]),
+                (false, false) => self.bullet(["[ ] ", &text, &id]),
+            }
         }
     }
 

@@ -108,7 +108,7 @@ impl<'a> Shown<'a> {
         let mut named: HashSet<String> = HashSet::new();
         for part in &step.parts {
             match part {
-                Part::Command(it) => commands.push(&it.command),
+                Part::Command(it) if !it.is_attempt() => commands.push(&it.command),
                 Part::Script(it) => commands.push(&it.text),
                 Part::Gate(it) => quoted.extend(quotations(&it.title).chain(quotations(&it.body))),
                 Part::Remark(it) if it.kind != RemarkKind::After => {

@@ -75,6 +75,23 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// An escaped line with a backslash before what would open a block at its beginning: a list, a quotation, a rule.
+pub(super) fn opening_nothing(mut escaped: String) -> String {
+    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':', '[']) {
+        escaped.insert(0, '\\');
+    } else if is_numbered(&escaped) {
+        let at = escaped.find(['.', ')']).unwrap_or(0);
+        escaped.insert(at, '\\');
+    }
+    escaped
+}
+
+/// Whether a line would begin a numbered list.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with(['.', ')'])
+}
+
 /// As [`escape`] for a line of somebody's markdown: what makes a heading or a list at its beginning stays.
 pub(super) fn escape_words(line: &str) -> String {
     let marks = line.bytes().take_while(|&byte| byte == b'#').count();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
-use crate::commands::session::learn::{WantedCases, harvest};
+use crate::commands::session::learn::{WantedCases, extract};
 use crate::commands::{Context, Output, View};
 use crate::learn::review::Part;
 use crate::learn::{Kind, Status};
@@ -27,7 +27,7 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let known: HashSet<String> = if reviews.notes.is_empty() {
         HashSet::new()
     } else {
-        harvest(what, &catalog, &vault, cx)?.cases.into_iter().map(|case| case.id).collect()
+        extract(what, &catalog, &vault, cx)?.cases.into_iter().map(|case| case.id).collect()
     };
     let mut findings = Vec::new();
     let mut seen: HashMap<&str, &str> = HashMap::new();

@@ -1,6 +1,6 @@
 //! `cru files`: who read and wrote a file, when and why.
 
-mod place;
+pub(super) mod place;
 mod text;
 
 use std::cmp::Reverse;

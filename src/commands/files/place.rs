@@ -8,11 +8,11 @@ use crate::base::Env;
 ///
 /// Nothing is looked up on disk: sessions tell of files that are long gone, and of other machines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct FilePlace(String);
+pub(in crate::commands) struct FilePlace(String);
 
 impl FilePlace {
     /// A file that a session in `project` names.
-    pub(super) fn of(path: &str, project: Option<&str>, env: &Env) -> Self {
+    pub(in crate::commands) fn of(path: &str, project: Option<&str>, env: &Env) -> Self {
         let path = path.trim();
         let whole = match project {
             Some(project) if !is_absolute(path) => format!("{}/{path}", project.trim_end_matches('/')),
@@ -22,17 +22,17 @@ impl FilePlace {
     }
 
     /// The whole path.
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::commands) fn text(&self) -> &str {
         &self.0
     }
 
     /// Its last name.
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::commands) fn name(&self) -> &str {
         last(&self.0)
     }
 
     /// Whether it begins at the root or at home.
-    pub(super) fn is_absolute(&self) -> bool {
+    pub(in crate::commands) fn is_absolute(&self) -> bool {
         self.0.split('/').next().is_some_and(|first| first.is_empty() || first == "~")
     }
 
@@ -48,7 +48,7 @@ fn last(path: &str) -> &str {
 
 /// What a person asks for.
 #[derive(Clone, Debug)]
-pub(super) struct WantedFile {
+pub(in crate::commands) struct WantedFile {
     /// The path from the root: an absolute path, or one below the working directory.
     exact: FilePlace,
     /// Names at the end of a path, where it was given without `./`, `../` or root.
@@ -57,7 +57,7 @@ pub(super) struct WantedFile {
 
 impl WantedFile {
     /// Reads `src/a.rs`, `./a.rs`, `~/x/a.rs`, `/x/a.rs`.
-    pub(super) fn read(path: &str, env: &Env) -> Self {
+    pub(in crate::commands) fn read(path: &str, env: &Env) -> Self {
         let path = path.trim().trim_start_matches('@');
         let dotted = Path::new(path).components().any(|part| matches!(part, Component::CurDir | Component::ParentDir));
         let end = (!is_absolute(path) && !dotted).then(|| names(path, env)).filter(|names| !names.is_empty());
@@ -66,12 +66,12 @@ impl WantedFile {
     }
 
     /// The last name of the path.
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::commands) fn name(&self) -> &str {
         self.end.as_deref().map_or_else(|| self.exact.name(), last)
     }
 
     /// Whether a place may be meant, unless another is the very file.
-    pub(super) fn may_be(&self, place: &FilePlace) -> bool {
+    pub(in crate::commands) fn may_be(&self, place: &FilePlace) -> bool {
         let ends_alike = match &self.end {
             Some(end) => place.ends_with(end),
             // A session that tells no project names files from a folder that nobody knows.
@@ -81,7 +81,10 @@ impl WantedFile {
     }
 
     /// Which of some places are meant: the very file if it is among them, else all that end alike.
-    pub(super) fn choose<'a>(&self, places: impl Iterator<Item = &'a FilePlace> + Clone) -> Vec<&'a FilePlace> {
+    pub(in crate::commands) fn choose<'a>(
+        &self,
+        places: impl Iterator<Item = &'a FilePlace> + Clone,
+    ) -> Vec<&'a FilePlace> {
         let exact: Vec<&FilePlace> = places.clone().filter(|place| **place == self.exact).collect();
         if !exact.is_empty() {
             return exact;

@@ -26,7 +26,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let machine = Machine { state, now: cx.env.now() };
     let options = AgainOptions {
-        fold: fold::Options { thinking: args.thinking, no_redact: args.no_redact, level: vault.config().import.detail },
+        fold: fold::Options {
+            thinking: args.thinking,
+            no_redact: args.no_redact,
+            level: vault.config().import.detail,
+            patches: args.keep_evidence.unwrap_or(vault.config().import.keep_evidence).keeps_writes(),
+        },
         level: args.detail,
         choice: args.filter.read(cx.env)?,
     };

@@ -21,6 +21,7 @@ use crate::session::fold;
 use crate::sync::evidence::Transcripts;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::sync::report::{Outcome, SessionReport};
+use crate::vault::config::KeepEvidence;
 use crate::vault::{State, Vault};
 use account::{Account, Accounts};
 use what::{FoundTranscripts, TranscriptSource, What};
@@ -76,9 +77,11 @@ pub struct Args {
     /// Follow sessions until stopped: write what agents do into the notes while they do it
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
-    /// Keep compressed copies of the transcripts in `evidence/` of the vault, as they are, secrets included
-    #[arg(long)]
-    keep_evidence: bool,
+    /// What is kept in `evidence/` of the vault: `writes` (what each step wrote into files, secrets masked), `all` (that,
+    /// and compressed copies of the transcripts as they are, secrets included; also without a value), or `none`
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+          value_parser = evidence())]
+    keep_evidence: Option<KeepEvidence>,
     #[command(flatten)]
     filter: filter::ImportFilter,
 }
@@ -103,19 +106,21 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let dry_run = args.dry_run || preview;
     // Read-only commands create no folder.
     let state = if dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
+    let keep = args.keep_evidence.unwrap_or(vault.config().import.keep_evidence);
     let options = Options {
         dry_run,
         fold: fold::Options {
             thinking: args.thinking,
             no_redact: args.no_redact,
             level: args.detail.unwrap_or(vault.config().import.detail),
+            patches: keep.keeps_writes(),
         },
         restore: args.restore,
         reattach: args.reattach,
         heard: Transcripts::of(&vault, cx.env).listen().filter(|_| !dry_run && !args.watch),
         live: args.watch,
         choice: args.filter.read(cx.env)?,
-        keep: (args.keep_evidence || vault.config().import.keep_evidence).then(|| cx.env.clone()),
+        keep: (keep == KeepEvidence::All).then(|| cx.env.clone()),
         machine: Some(Machine { state, now: cx.env.now() }),
     };
     let home = cx.env.home().map(Path::to_owned);
@@ -169,6 +174,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 /// The words for [`Level`].
 fn levels() -> impl TypedValueParser<Value = Level> {
     PossibleValuesParser::new(Level::ALL.map(Level::as_str)).map(|word| Level::parse(&word).unwrap_or_default())
+}
+
+/// The words for [`KeepEvidence`].
+fn evidence() -> impl TypedValueParser<Value = KeepEvidence> {
+    PossibleValuesParser::new(KeepEvidence::ALL.map(KeepEvidence::as_str))
+        .map(|word| KeepEvidence::parse(&word).unwrap_or_default())
 }
 
 /// A progress bar for each stage.

@@ -121,11 +121,13 @@ fn options(args: &Args) -> String {
         options.push_str(&format!(" {name} {}", if plain { value } else { &quoted }));
     }
     let flags = [("--thinking", args.thinking), ("--no-redact", args.no_redact), ("--restore", args.restore)];
-    let flags = flags.into_iter().chain([("--keep-evidence", args.keep_evidence)]);
+    if let Some(keep) = args.keep_evidence {
+        options.push_str(&format!(" --keep-evidence={}", keep.as_str()));
+    }
     if let Some(level) = args.detail {
         options.push_str(&format!(" --detail {}", level.as_str()));
     }
-    for (name, _) in flags.filter(|(_, given)| *given) {
+    for (name, _) in flags.into_iter().filter(|(_, given)| *given) {
         options.push_str(&format!(" {name}"));
     }
     options

@@ -72,9 +72,14 @@ fn is_small(cost: f64) -> bool {
 /// What the checks of a session prove, in words: `green`, `2 writes after the last passing check`, `failing`, `never
 /// checked`, `check result unknown`. `None` where nothing was written and nothing was checked.
 pub fn proof_text(row: &SessionRow) -> Option<String> {
+    proof_words(row.proof.as_deref(), row.writes_after_check)
+}
+
+/// The same of its parts.
+pub fn proof_words(proof: Option<&str>, writes_after: u64) -> Option<String> {
     use crate::base::text::plural;
-    Some(match row.proof.as_deref()? {
-        "writes_after" => format!("{} after the last passing check", plural(row.writes_after_check, "write")),
+    Some(match proof? {
+        "writes_after" => format!("{} after the last passing check", plural(writes_after, "write")),
         "never_checked" => "never checked".to_owned(),
         "unknown" => "check result unknown".to_owned(),
         other => other.to_owned(),

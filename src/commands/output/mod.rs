@@ -15,7 +15,7 @@ use serde::Serialize;
 
 pub use chart::{bar, spark};
 pub use escape::escape;
-pub use estimate::{Estimate, cost_text, proof_text, usd};
+pub use estimate::{Estimate, cost_text, proof_text, proof_words, usd};
 pub use found::Found;
 pub(super) use html::Templates;
 pub use number::{amount, duration, minute, most, percent};
@@ -51,6 +51,11 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether it is for programs, as one value.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Toon)
+    }
+
     /// Whether every command has it.
     pub const fn is_common(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Toon)

@@ -1,6 +1,7 @@
 //! `cru read accept` and `cru read reject`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -8,7 +9,9 @@ use super::Shelf;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
+use crate::commands::session::learn::{self, Reviews};
 use crate::commands::{Context, Output, View, reading};
+use crate::learn::LeftOut;
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::readings::note::{ReadingNote, ReviewStatus};
@@ -27,7 +30,8 @@ pub(in crate::commands) use Decide as Args;
 pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
-    let mut decided = DecidedReadings { schema: 1, status, changed: Vec::new() };
+    let mut decided =
+        DecidedReadings { schema: 1, status, changed: Vec::new(), cases: Vec::new(), left_out: Vec::new() };
     // Nothing is written before all of them are known.
     let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
     for what in &args.what {
@@ -43,6 +47,12 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         plan.push((&note.path, &note.text, note.head.status, "reading"));
         plan.extend(with_it(note, status, &shelf));
     }
+    let readings: Vec<&ReadingNote> = args
+        .what
+        .iter()
+        .filter(|what| shelf.lesson(what).is_none())
+        .map(|what| shelf.find(what))
+        .collect::<Result<_>>()?;
     for (path, text, was, kind) in plan {
         if decided.changed.iter().any(|it| it.path == path) {
             continue;
@@ -50,7 +60,27 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         set(path, text, status, &vault)?;
         decided.changed.push(DecidedReading { path: path.to_owned(), kind: kind.to_owned(), was });
     }
+    for reading in readings {
+        if status == ReviewStatus::Accepted {
+            let (created, left_out) = learn::write_read_cases(&reading.head.session, &vault, cx)?;
+            decided.cases.extend(created);
+            decided.left_out.extend(left_out);
+        } else if status == ReviewStatus::Rejected {
+            reject_cases(&reading.head.key, &vault, &mut decided)?;
+        }
+    }
     Ok(Box::new(decided))
+}
+
+/// Rejects the notes of a reading's cases that nobody has touched.
+fn reject_cases(key: &str, vault: &Vault, decided: &mut DecidedReadings) -> Result<()> {
+    let reviews = Reviews::read(&Catalog::read(vault), vault);
+    for case in reviews.notes.iter().filter(|it| !it.reading.is_empty() && it.reading == key && !it.changed) {
+        set(&case.path, &case.text, ReviewStatus::Rejected, vault)?;
+        let was = ReviewStatus::parse(case.status.as_str()).unwrap_or_default();
+        decided.changed.push(DecidedReading { path: case.path.clone(), kind: "case".to_owned(), was });
+    }
+    Ok(())
 }
 
 /// Lessons that go with a reading, since no other session tells them: those that nobody has decided about, and with a rejected
@@ -87,6 +117,10 @@ struct DecidedReadings {
     schema: u32,
     status: ReviewStatus,
     changed: Vec<DecidedReading>,
+    /// Notes of cases that were written.
+    cases: Vec<PathBuf>,
+    /// Cases of which the record gives none.
+    left_out: Vec<LeftOut>,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,6 +139,12 @@ impl Output for DecidedReadings {
             let change =
                 if it.was == self.status { format!("{now} already") } else { format!("{} → {now}", it.was.as_str()) };
             let _ = writeln!(out, "{}  {change}", paint(style::ID, sanitise(&it.path)));
+        }
+        for path in &self.cases {
+            let _ = writeln!(out, "{}  written", paint(style::ID, sanitise(&path.to_string_lossy())));
+        }
+        for it in &self.left_out {
+            let _ = writeln!(out, "no case: {}: {}", sanitise(&it.title), it.reason.as_str());
         }
         out
     }

@@ -94,9 +94,12 @@ pub(super) enum ReadCommand {
     Show(show::Args),
     /// Accept readings or lessons: they are right
     ///
-    /// Lessons that the reading alone tells and nobody has decided about are accepted with it.
+    /// Lessons that the reading alone tells and nobody has decided about are accepted with it. Its cases become notes under
+    /// `cases/`, and `cru session learn` exports them.
     Accept(decide::Args),
     /// Reject readings or lessons: they are used nowhere
+    ///
+    /// Lessons that the reading alone tells, and notes of its cases that nobody has touched, are rejected with it.
     Reject(decide::Args),
     Diff(diff::Args),
     Review(review::Args),

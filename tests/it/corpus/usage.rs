@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cru::base::Severity;
-use cru::learn::{Case, Family, Format, Harvest, Kind, TEMPLATE, export, harvest};
+use cru::learn::{Case, Extraction, Family, Format, Kind, TEMPLATE, export, extract};
 use cru::note::Note;
 use cru::session::read;
 use cru::workflow::dialect::strict;
@@ -39,7 +39,7 @@ fn every_session_makes_a_workflow(set: &TranscriptSet) {
 
 const LAYOUT: export::Layouts<'static> = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
 
-fn cases(world: &World) -> Harvest {
+fn cases(world: &World) -> Extraction {
     let notes = world.notes.iter().map(|written| cru::learn::Note {
         path: &written.path,
         text: written.note.text(),
@@ -47,7 +47,7 @@ fn cases(world: &World) -> Harvest {
         calls: None,
     });
     let family = Family::of(world.notes.iter().map(|written| (written.stem(), &written.session.meta)));
-    harvest(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
+    extract(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
 }
 
 fn all_sessions_make_the_same_cases_each_time(set: &TranscriptSet) {

@@ -9,28 +9,33 @@ use serde_json::{Value, json};
 
 const SESSION: &str = "c0ffee00-0000-4000-8000-000000000009";
 
-struct Desk {
+/// A vault and one transcript.
+pub(crate) struct Desk {
     temp: tempfile::TempDir,
 }
 
 impl Desk {
     fn new() -> Self {
+        Self::with(&transcript())
+    }
+
+    pub(crate) fn with(transcript: &str) -> Self {
         let desk = Self { temp: tempfile::tempdir().unwrap() };
         files::create(&desk.path("vault/.cru/config.toml"), b"").unwrap();
         files::create_dir(&desk.path("home")).unwrap();
-        files::put(&desk.transcript(), transcript().as_bytes()).unwrap();
+        files::put(&desk.transcript(), transcript.as_bytes()).unwrap();
         desk
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.temp.path().join(path)
     }
 
-    fn transcript(&self) -> PathBuf {
+    pub(crate) fn transcript(&self) -> PathBuf {
         self.path(&format!("in/{SESSION}.jsonl"))
     }
 
-    fn run(&self, args: &[&str]) -> (bool, String) {
+    pub(crate) fn run(&self, args: &[&str]) -> (bool, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
         command.args(args).current_dir(self.path("home")).env_clear().stdin(Stdio::null());
         command.env("HOME", self.path("home")).env("XDG_STATE_HOME", self.path("state"));
@@ -40,19 +45,19 @@ impl Desk {
         (output.status.success(), String::from_utf8(said).unwrap())
     }
 
-    fn import(&self, more: &[&str]) {
+    pub(crate) fn import(&self, more: &[&str]) {
         let path = self.path("in");
         let (good, text) = self.run(&[&["import", "claude", path.to_str().unwrap()], more].concat());
         assert!(good, "{text}");
     }
 
-    fn again(&self, more: &[&str]) -> String {
+    pub(crate) fn again(&self, more: &[&str]) -> String {
         let (good, text) = self.run(&[&["import", "--again"], more].concat());
         assert!(good, "{text}");
         text
     }
 
-    fn note(&self) -> (PathBuf, String) {
+    pub(crate) fn note(&self) -> (PathBuf, String) {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(self.path("vault/sessions")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(paths.len(), 1, "{paths:?}");
@@ -61,7 +66,7 @@ impl Desk {
         (path, text)
     }
 
-    fn edit(&self, change: impl Fn(&str) -> String) {
+    pub(crate) fn edit(&self, change: impl Fn(&str) -> String) {
         let (path, old) = self.note();
         files::replace(&path, old.as_bytes(), change(&old).as_bytes()).unwrap();
     }

@@ -144,8 +144,9 @@ fn what_a_person_touched_survives_every_run() {
     assert_eq!(renewed, 5, "notes that nobody touched say what the sessions say now");
     // An export takes the edited text, and nothing that was rejected or deleted.
     let rows = place.cru(&["session", "learn", "--export", "jsonl"]);
+    assert!(String::from_utf8(rows.stdout).unwrap().contains("Asked for it first, then filled it."));
+    let rows = place.cru(&["session", "learn", "--export", "jsonl", "--proposed"]);
     let rows = String::from_utf8(rows.stdout).unwrap();
-    assert!(rows.contains("Asked for it first, then filled it."));
     assert_eq!(rows.lines().count(), 7);
     for gone in [&ids[2], &ids[3], &deleted] {
         assert!(!rows.contains(gone.as_str()), "{gone}");
@@ -247,18 +248,15 @@ fn nothing_private_leaves_the_vault() {
 }
 
 #[test]
-fn a_secret_in_a_finished_file_refuses_the_export() {
+fn a_row_that_holds_a_secret_is_left_out_and_named() {
     let place = three();
     let secret = &shapes(5)[0].1;
     // What a template holds passes no mask.
     place.put("templates/prompt.md", &format!("You are an agent. Use {secret} to log in.\n"));
     let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(
-        said(&output).contains("must not leave the vault") && said(&output).contains(".jsonl:1"),
-        "{}",
-        said(&output)
-    );
+    // No row is without it.
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("holds a secret or personal data"), "{}", said(&output));
     assert!(!said(&output).contains(secret.as_str()), "the value is never told");
     assert!(place.files("out").is_empty());
 }
@@ -280,7 +278,7 @@ fn little_to_learn_from_has_a_clear_outcome() {
         .filter(|(name, _)| name.ends_with("train.jsonl"))
         .map(|(_, bytes)| String::from_utf8_lossy(bytes).lines().count())
         .sum();
-    assert!(rows >= 4, "{}", said(&output));
+    assert_eq!(rows, 1, "{}", said(&output));
     // One family cannot be asked about what it was trained on.
     let puzzles = place.cru(&["session", "learn", "--export", "puzzle"]);
     assert_eq!(puzzles.status.code(), Some(1));
@@ -367,7 +365,44 @@ fn rows_of_one_dialect_take_the_place_of_those_of_another() {
     assert!(export("openai").0.contains("unchanged"));
     assert_eq!(export("hf").1, hf, "nothing of the other is left");
     place.put("out/sft/train.jsonl", "mine");
+    assert!(place.cru(&["session", "learn"]).status.success());
+    for (_, bytes) in place.files("cases") {
+        let text = String::from_utf8(bytes).unwrap();
+        let id = text.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap();
+        assert!(place.cru(&["cases", "accept", id]).status.success());
+    }
     place.put("out/kto/train.jsonl", "mine");
     let output = place.cru(&["session", "learn", "--export", "jsonl", "-o", "out"]);
     assert!(!output.status.success() && said(&output).contains("was not written by an export"), "{}", said(&output));
+}
+
+#[test]
+fn counts_are_the_same_wherever_they_are_told() {
+    let place = three();
+    let json = |args: &[&str]| -> serde_json::Value {
+        let output = place.cru(&[&["session", "learn", "-f", "json"], args].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(&output)))
+    };
+    let (stats, list) = (json(&["--stats"]), json(&["--dry-run"]));
+    let notes = json(&[]);
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    let all = stats["report"]["kinds"].as_object().unwrap().values().map(number).sum::<u64>();
+    assert_eq!(
+        (all, list["cases"].as_array().unwrap().len() as u64),
+        (number(&notes["cases"]), number(&notes["cases"]))
+    );
+    assert_eq!(stats["report"]["kinds"], list["kinds"]);
+    for standing in ["proven", "proposed", "left_out"] {
+        assert_eq!(list["standing"][standing], notes["standing"][standing], "{standing}");
+        let told = &stats["report"]["standing"][standing.replace('_', " ")];
+        assert_eq!(list["standing"][standing], *told, "{standing}");
+    }
+    assert_eq!(place.files("cases").len() as u64, all);
+    // What is exported is what is proven, or proposed as well.
+    let rows = |args: &[&str]| {
+        let output = place.cru(&[&["session", "learn", "--export", "jsonl"], args].concat());
+        String::from_utf8(output.stdout).unwrap().lines().count() as u64
+    };
+    let count = |standing: &str| list["standing"][standing].as_u64().unwrap_or_default();
+    assert_eq!((rows(&[]), rows(&["--proposed"])), (count("proven"), count("proven") + count("proposed")));
 }

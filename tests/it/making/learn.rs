@@ -1,6 +1,6 @@
 //! What a note keeps to itself, and what a case says of its place.
 
-use cru::learn::{Family, Format, Kind, Note, TEMPLATE, Whole, export, harvest};
+use cru::learn::{Family, Format, Kind, Note, TEMPLATE, Whole, export, extract};
 use cru::session::read;
 
 const NOTE: &str = r#"---
@@ -45,11 +45,15 @@ fn exported(format: Format) -> Whole {
     let note = cru::note::Note::parse(NOTE);
     let (session, _) = read::session(&note);
     let note = Note { path: "sessions/tabs.md", text: note.text(), session: &session, calls: None };
-    let found = harvest(&[note], &Kind::ALL, &Family::default());
+    let found = extract(&[note], &Kind::ALL, &Family::default());
     assert_eq!(found.cases.len(), 2, "{found:?}");
     let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
-    export::stream(&found.cases, format, export::Options { train: 0.0, ..export::Options::new(layouts) })
-        .expect("a layout of ours renders")
+    export::stream(
+        &found.cases,
+        format,
+        export::Options { train: 0.0, proposed: true, ..export::Options::new(layouts) },
+    )
+    .expect("a layout of ours renders")
 }
 
 #[test]

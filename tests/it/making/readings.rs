@@ -320,3 +320,74 @@ fn lessons_of_two_sessions_are_one() {
     let told = contrary.filter(|path| std::fs::read_to_string(path).unwrap().contains("Contradicts:")).count();
     assert_eq!(told, 2, "each names the other");
 }
+
+/// Rows of an export to a pipe.
+fn rows(world: &World, args: &[&str]) -> Vec<Value> {
+    let (_, out, _) = world.cru(&[&["session", "learn", "--export", "jsonl"], args].concat());
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn an_accepted_reading_gives_cases() {
+    let world = World::new();
+    let mut answer = answer(&world.note());
+    answer["cases"][0]["for"] = json!(["completion", "pair", "eval"]);
+    world.put("answer.json", &answer.to_string());
+    assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
+    let cases = || std::fs::read_dir(world.path("vault/cases")).map_or(0, Iterator::count);
+    let read = |rows: &[Value]| rows.iter().filter(|row| row["metadata"]["evidence"] == "reading").count();
+    // Nothing of a proposed reading is used.
+    assert_eq!((read(&rows(&world, &["--proposed"])), cases()), (0, 0));
+    let (code, out, _) = world.cru(&["read", "accept", "s1"]);
+    assert!(code == 0 && out.contains("cases/correction-the-valve-not-the-pump-"), "{out}");
+    assert_eq!(cases(), 1);
+    let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("## Between"), "nothing but the words stands there\n{text}");
+    for part in [
+        "evidence: reading",
+        "reading: \"b3:",
+        "verified: true",
+        "status: accepted",
+        "The valve is changed.",
+        "No, change the valve instead of the pump.",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // By default, and instead of the rule's case of the same steps.
+    let made = rows(&world, &["--proposed"]);
+    let of_correction: Vec<&Value> = made.iter().filter(|row| row["metadata"]["case_type"] == "correction").collect();
+    assert_eq!((of_correction.len(), read(&rows(&world, &[]))), (1, 1));
+    let row = of_correction[0];
+    assert_eq!((&row["metadata"]["rule"], &row["metadata"]["status"]), (&json!("reading"), &json!("accepted")));
+    assert!(row["metadata"]["reading"].as_str().unwrap().starts_with("b3:"));
+    let told = row.to_string();
+    assert!(told.contains("You're right, the valve it is.") && !told.contains("The valve is changed."), "{told}");
+    let (_, out, _) = world.cru(&["session", "learn", "--stats", "-f", "json"]);
+    let stats: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(stats["report"]["rows"]["preference/train.jsonl"], 1, "{out}");
+    // Another run makes nothing anew; a rejected case stays out, and a rejected reading takes its cases along.
+    assert_eq!(world.cru(&["session", "learn"]).0, 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    let id = text.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap();
+    assert_eq!(world.cru(&["cases", "reject", id]).0, 0);
+    assert_eq!(read(&rows(&world, &["--proposed"])), 0);
+    assert_eq!(world.cru(&["cases", "accept", id]).0, 0);
+    assert_eq!(read(&rows(&world, &[])), 1);
+    assert_eq!(world.cru(&["read", "reject", "s1"]).0, 0);
+    assert_eq!(read(&rows(&world, &["--proposed"])), 0);
+}
+
+#[test]
+fn a_rejected_reading_takes_its_cases_along() {
+    let world = World::new();
+    world.put("answer.json", &answer(&world.note()).to_string());
+    assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let (_, out, _) = world.cru(&["read", "reject", "s1"]);
+    assert!(out.contains("cases/") && out.contains("accepted → rejected"), "{out}");
+    // A case that somebody has deleted or rejected does not come back.
+    let (_, out, _) = world.cru(&["read", "accept", "s1"]);
+    assert!(!out.contains("written"), "{out}");
+    assert!(rows(&world, &["--proposed"]).iter().all(|row| row["metadata"]["evidence"] == "rule"));
+}

@@ -200,10 +200,10 @@ fn every_key_that_is_written_is_in_the_table() {
 /// Every diagnostic in the code of these folders, with its severity.
 fn codes() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<PathBuf> = ["cru-note", "cru-session", "cru-vault", "cru-graph"]
-        .iter()
-        .map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join("crates").join(folder).join("src"))
-        .collect();
+    let crates = ["cru-note", "cru-session", "cru-vault", "cru-graph"].map(|name| format!("crates/{name}/src"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut open: Vec<PathBuf> =
+        crates.iter().map(String::as_str).chain(["src/commands/trace"]).map(|it| root.join(it)).collect();
     while let Some(path) = open.pop() {
         if path.is_dir() {
             open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cru::base::files;
 use cru::live::turn::Turn;
-use cru::session::{FileRef, Item, Session, Status, Step};
+use cru::session::{FileRef, Item, LineAnchor, Session, Status, Step};
 use cru::sync::hooked::Hooked;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -321,10 +321,15 @@ fn files_have_the_hashes_of_the_moment() {
         no_trouble(&host.world);
         let (text, session) = host.note();
         let steps = steps(&session);
-        let file = |path: &str, hash: &str, created| FileRef { path: path.into(), hash: Some(hash.into()), created };
-        assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], false)], "{text}");
-        assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], false)], "{text}");
-        assert_eq!(steps[2].writes, [file("src/b.rs", &digits(&new), true)], "{text}");
+        let file = |path: &str, hash: &str, lines: &str, created| FileRef {
+            path: path.into(),
+            hash: Some(hash.into()),
+            lines: LineAnchor::of_text(Some(1), lines).into_iter().collect(),
+            created,
+        };
+        assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], "fn a() {}", false)], "{text}");
+        assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], "", false)], "{text}");
+        assert_eq!(steps[2].writes, [file("src/b.rs", &digits(&new), "fn c() {}", true)], "{text}");
         assert!(text.contains(&format!("    - writes: `src/b.rs@{}` (created)", digits(&new))), "{text}");
         assert!(text.contains(&format!("    - reads: `src/a.rs@{}`", want[0])), "{text}");
         assert_ne!(want[0], want[1]);

@@ -42,17 +42,30 @@ impl Action<'_> {
         told
     }
 
+    /// How each check ended, with its index into [`Action::commands`]: by the part of the output that is its own. Several
+    /// checks in one part have passed where all of them have; which of them failed nothing tells, so each is unknown then.
+    pub fn decide_each(&self, end: &CallEnd<'_>) -> Vec<(usize, Verdict)> {
+        let sections = super::section::sections(self, end.output);
+        let last = sections.len().saturating_sub(1);
+        let mut each = Vec::new();
+        for (index, section) in sections.iter().enumerate() {
+            let Some(decided) = self.decide_section(section, end, index == last) else { continue };
+            let own = self.commands.get(section.commands.clone()).unwrap_or_default().iter().enumerate();
+            let at: Vec<usize> =
+                own.filter(|(_, it)| runs_check(it)).map(|(at, _)| at + section.commands.start).collect();
+            let told =
+                if at.len() > 1 && decided.verdict == Verdict::Failed { Verdict::Unknown } else { decided.verdict };
+            each.extend(at.into_iter().map(|at| (at, told)));
+        }
+        each
+    }
+
     /// How the checks of one section ended.
     fn decide_section(&self, section: &Section, end: &CallEnd<'_>, is_last: bool) -> Option<Decision> {
         let output = end.output.get(section.output.clone())?;
-        let runs = |command: &&Command<'_>| {
-            command.class == Class::Check
-                && !matches!(command.nesting, Nesting::Function | Nesting::Substitution)
-                && command.hidden != Some(Hidden::Background)
-        };
         let own = self.commands.get(section.commands.clone())?.iter().enumerate();
         let at: Vec<usize> =
-            own.filter(|(_, command)| runs(command)).map(|(at, _)| at + section.commands.start).collect();
+            own.filter(|(_, command)| runs_check(command)).map(|(at, _)| at + section.commands.start).collect();
         let (&first, &last) = (at.first()?, at.last()?);
         let checks = || at.iter().filter_map(|&at| self.commands.get(at));
         let words: Vec<Vec<&str>> = checks().map(|check| check.words.iter().map(Cow::as_ref).collect()).collect();
@@ -137,6 +150,13 @@ impl Action<'_> {
         }
         shown
     }
+}
+
+/// Whether a command of a call is a check that the call waits for.
+fn runs_check(command: &Command<'_>) -> bool {
+    command.class == Class::Check
+        && !matches!(command.nesting, Nesting::Function | Nesting::Substitution)
+        && command.hidden != Some(Hidden::Background)
 }
 
 /// What a stage of a pipeline lets through.

@@ -29,6 +29,12 @@ pub struct FileRead {
     pub command: usize,
     /// Whether a relative path is relative to the folder in which the call began.
     pub certain: bool,
+    /// Whether each line stands behind its number and a tab.
+    pub numbered: bool,
+    /// Whether the lines are printed as they are, apart from their numbers.
+    pub verbatim: bool,
+    /// How many commands the pipeline has.
+    pub stages: usize,
 }
 
 /// Lines of a file, from 1.
@@ -117,11 +123,38 @@ pub(super) fn reads(commands: &[Command<'_>]) -> Vec<FileRead> {
         let plain = stages.iter().all(|it| it.nesting == Nesting::Top && it.class == Class::Look && it.reads_only);
         if plain && let Some((path, lines)) = printed(stages) {
             let absolute = path.starts_with(['/', '~']);
-            reads.push(FileRead { path, lines, command: at, certain: absolute || !moved });
+            let (numbered, verbatim) = form(stages);
+            let certain = absolute || !moved;
+            reads.push(FileRead { path, lines, command: at, certain, numbered, verbatim, stages: stages.len() });
         }
         at = end;
     }
     reads
+}
+
+/// Whether lines are numbered, and whether they are printed as they are otherwise.
+fn form(stages: &[Command<'_>]) -> (bool, bool) {
+    let (mut numbered, mut verbatim) = (0, true);
+    for (at, command) in stages.iter().enumerate() {
+        let before = numbered;
+        let program = command.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+        let has = |flags: &[&str]| command.words.iter().skip(1).any(|word| flags.contains(&word.as_ref()));
+        match program {
+            // Without `-ba`, `nl` counts the lines that are not empty, as `cat -b` does.
+            "nl" => {
+                numbered += 1;
+                verbatim &= has(&["-ba"]);
+            }
+            "cat" => {
+                numbered += u32::from(has(&["-n", "--number", "-b"]));
+                verbatim &= !has(&["-A", "-e", "-v", "-b"]);
+            }
+            _ => {}
+        }
+        // Numbers of what is left of a file are not those of its lines.
+        verbatim &= at == 0 || numbered == before;
+    }
+    (numbered > 0, verbatim && numbered < 2)
 }
 
 /// What a pipeline prints of one file.

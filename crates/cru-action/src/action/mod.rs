@@ -12,6 +12,7 @@ use crate::tool::{self, ToolKind};
 mod ended;
 mod files;
 mod folder;
+mod identity;
 mod section;
 #[cfg(test)]
 mod tests;
@@ -140,6 +141,13 @@ impl<'a> Action<'a> {
     /// Files that it prints by `cat`, `nl`, `head`, `tail` and `sed -n`.
     pub fn reads(&self) -> &[FileRead] {
         &self.reads
+    }
+
+    /// The read that all of its output is of: one file, printed as it is, with nothing else run beside it.
+    pub fn only_read(&self) -> Option<&FileRead> {
+        let [read] = self.reads() else { return None };
+        let alone = self.complete && self.writes.is_empty() && read.stages == self.commands.len();
+        Some(read).filter(|read| alone && read.verbatim)
     }
 
     /// The text of a command as it was written.

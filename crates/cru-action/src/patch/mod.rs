@@ -135,3 +135,8 @@ pub fn find(text: &str) -> Option<&str> {
 pub fn read(text: &str) -> Vec<FilePatch<'_>> {
     if text.contains(BEGIN) || !is_diff(text) { agent::read(text) } else { diff::read(text) }
 }
+
+/// The files of a unified diff, whatever its lines look like.
+pub fn read_diff(text: &str) -> Vec<FilePatch<'_>> {
+    diff::read(text)
+}

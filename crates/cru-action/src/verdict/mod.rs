@@ -103,10 +103,17 @@ pub fn decision(run: &CheckRun<'_>) -> Decision {
 
 /// Whether a line of a file keeps a check from looking at it: `//nolint`, `# noqa`, `@ts-ignore`.
 pub fn silences_check(text: &str) -> bool {
-    runners::RUNNERS.silences.iter().any(|part| text.contains(part.as_str()))
+    runners::RUNNERS.silences.iter().any(|part| holds(text, part))
 }
 
 /// Whether a line of a file or a command makes a check pass, or not run at all, whatever it finds.
 pub fn switches_check_off(text: &str) -> bool {
-    runners::RUNNERS.switches_off.iter().any(|part| text.contains(part.as_str()))
+    runners::RUNNERS.switches_off.iter().any(|part| holds(text, part))
+}
+
+/// Whether a text holds a part that begins with no half of a name: `xit(` is not in `exit(`.
+fn holds(text: &str, part: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let named = part.starts_with(is_name);
+    text.match_indices(part).any(|(at, _)| !named || !text[..at].ends_with(is_name))
 }

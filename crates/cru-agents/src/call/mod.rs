@@ -8,3 +8,4 @@ pub(crate) mod question;
 pub(crate) mod shell;
 pub(crate) mod task_list;
 pub(crate) mod tools;
+pub(crate) mod touched;

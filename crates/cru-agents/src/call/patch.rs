@@ -1,7 +1,9 @@
 //! What a note says of a patch.
 
+use super::touched::{TouchedFiles, anchors};
 use cru_action::patch::{self, FilePatch};
-use cru_session::FileRef;
+use cru_session::evidence_patch::{diff, written as written_runs};
+use cru_session::{FileRef, LineAnchor};
 
 /// Files of one patch that are told.
 const MAX: usize = 256;
@@ -16,6 +18,10 @@ pub(crate) struct PatchedFile {
     pub(crate) deleted: bool,
     added: u64,
     removed: u64,
+    /// The lines that it writes; without places, where the patch does not tell them.
+    lines: Vec<LineAnchor>,
+    /// Its hunks as a unified diff.
+    diff: String,
 }
 
 impl PatchedFile {
@@ -26,7 +32,19 @@ impl PatchedFile {
             deleted: file.is_deleted(),
             added: file.added().count() as u64,
             removed: file.removed().count() as u64,
+            lines: anchors(file.hunks.iter().flat_map(written_runs).collect()),
+            diff: diff(&file.hunks),
         }
+    }
+
+    /// Takes the places of lines from a diff of the same change.
+    pub(crate) fn place(&mut self, unified: &str) {
+        let text = format!("--- a\n+++ b\n{unified}");
+        let Some(file) = patch::read_diff(&text).into_iter().next().filter(|file| !file.hunks.is_empty()) else {
+            return;
+        };
+        self.lines = anchors(file.hunks.iter().flat_map(written_runs).collect());
+        self.diff = diff(&file.hunks);
     }
 
     pub(crate) const fn is_created(&self) -> bool {
@@ -40,9 +58,12 @@ pub(crate) fn read(text: &str, show: impl Fn(&str) -> String) -> Vec<PatchedFile
 }
 
 /// The files that a patch wrote; those that it deleted are none.
-pub(crate) fn written(files: &[PatchedFile]) -> Vec<FileRef> {
-    let kept = files.iter().filter(|file| !file.deleted);
-    kept.map(|file| FileRef { path: file.path.clone(), created: file.is_created(), ..FileRef::default() }).collect()
+pub(crate) fn written(files: &[PatchedFile], touched: &mut TouchedFiles) {
+    for file in files.iter().filter(|file| !file.deleted) {
+        touched.add_change(&file.path, file.diff.clone());
+        let (path, lines) = (file.path.clone(), file.lines.clone());
+        touched.writes.push(FileRef { path, lines, created: file.is_created(), ..FileRef::default() });
+    }
 }
 
 /// What a step shows of a patch: the files, or the first and how many more. Empty where there is none.

@@ -1,5 +1,6 @@
 //! What the success of a shell command proves.
 
+use super::touched::{ShellRead, TouchedFiles};
 use crate::stream::place::Place;
 use cru_action::Action;
 
@@ -8,16 +9,36 @@ use cru_action::Action;
 pub(crate) struct Effects {
     /// Files that it certainly wrote, as a note writes them.
     pub(crate) writes: Vec<String>,
+    /// The file that it prints, where it prints one and nothing else.
+    pub(crate) read: Option<ShellRead>,
 }
 
 /// Reads a command of the tool `tool`, whose name says which shell reads it.
 pub(crate) fn effects(tool: &str, command: &str, place: &Place) -> Effects {
     let action = Action::of(tool, command);
-    Effects { writes: written(&action).map(|path| place.show_shell(path)).collect() }
+    let read = read(&action, false, place);
+    Effects { writes: written(&action).map(|path| place.show_shell(path)).collect(), read }
+}
+
+/// The one file that all of a call's output is of. `elsewhere`: it runs in another folder than the place's.
+pub(crate) fn read(action: &Action<'_>, elsewhere: bool, place: &Place) -> Option<ShellRead> {
+    let read = action.only_read().filter(|read| read.certain)?;
+    let known = !elsewhere || read.path.starts_with(['/', '~']);
+    known.then(|| ShellRead::of(read, place.show_shell(&read.path)))
 }
 
 /// The files that a call certainly wrote; devices are none.
 pub(crate) fn written<'a>(action: &'a Action<'_>) -> impl Iterator<Item = &'a str> {
     let is_file = |path: &&str| !path.starts_with("/dev/") && !path.starts_with("/proc/");
     action.writes().iter().filter(|write| write.certain).map(|write| write.path.as_str()).filter(is_file)
+}
+
+/// The files that a command touched that succeeded with this output.
+pub(crate) fn touched(effects: &Effects, output: &str, touched: &mut TouchedFiles) {
+    if let Some(read) = &effects.read
+        && let Some(lines) = read.anchor(output)
+    {
+        touched.read(read.path.clone(), Some(lines));
+    }
+    touched.wrote_paths(effects.writes.iter().cloned());
 }

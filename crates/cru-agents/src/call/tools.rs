@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::open::{Calls, OpenCall};
+use super::touched::{Exchange, TouchedFiles};
 use super::{argument, brief, patch, shell};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
@@ -83,10 +84,10 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
     let input = call.input.as_ref().unwrap_or(&none);
     let good = !failed && !denied;
     let told = || if good && attachments.is_empty() { summary(&call.tool, input, &output, diff) } else { None };
-    let (mut reads, writes) = if good { files(call, input, place) } else { Default::default() };
+    let mut touched = if good { files(call, input, &output, place) } else { TouchedFiles::default() };
     // Whatever is told in other words than the file's was not read.
     if known.is_some() {
-        reads.clear();
+        touched.reads.clear();
     }
     let brief = known.or_else(|| told().map(Cow::Owned));
     out.emit(EventKind::Result(CallResult {
@@ -98,8 +99,9 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         denial,
         exit,
         duration_ms,
-        reads,
-        writes,
+        reads: touched.reads,
+        writes: touched.writes,
+        changes: touched.changes.into(),
         subagent,
         attachments,
         commits: Vec::new(),
@@ -108,15 +110,38 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
 }
 
 /// Files that the success of a call proves to be read and written.
-fn files(call: &OpenCall, input: &Value, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
-    let file = |path: String| FileRef { path, ..FileRef::default() };
+fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> TouchedFiles {
+    let mut touched = TouchedFiles::default();
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
     match ToolKind::of_call(&call.tool, input) {
         // A folder is looked at in the same way.
-        ToolKind::Read => (named().filter(|path| is_file(path)).map(file).into_iter().collect(), Vec::new()),
-        ToolKind::Write | ToolKind::Edit => (Vec::new(), named().map(file).into_iter().collect()),
-        ToolKind::Patch => (Vec::new(), patch::written(&argument::patched(&call.tool, input, place))),
-        _ => (Vec::new(), call.effects.writes.iter().cloned().map(file).collect()),
+        ToolKind::Read => touched
+            .reads
+            .extend(named().filter(|path| is_file(path)).map(|path| FileRef { path, ..FileRef::default() })),
+        ToolKind::Write | ToolKind::Edit => {
+            if let Some(path) = named() {
+                exchange(&call.tool, input, FileRef { path, ..FileRef::default() }, &mut touched);
+            }
+        }
+        ToolKind::Patch => patch::written(&argument::patched(&call.tool, input, place), &mut touched),
+        _ => shell::touched(&call.effects, output, &mut touched),
+    }
+    touched
+}
+
+/// What the arguments of an edit or a write say of the text of its file.
+pub(crate) fn exchange(tool: &str, input: &Value, file: FileRef, touched: &mut TouchedFiles) {
+    // A sketch of a file is not its text.
+    let is_sketch = input.get("code_edit").is_some();
+    let found = input.as_object().filter(|_| !is_sketch).map(|input| cru_action::patch::of_call(tool, input));
+    let exchanges: Vec<Exchange<'_>> = (found.as_deref().unwrap_or_default().iter())
+        .map(|change| Exchange { old: change.removed().collect(), new: change.added().collect() })
+        .collect();
+    match &exchanges[..] {
+        [Exchange { old, new }] if old.is_empty() && ToolKind::of_call(tool, input) == ToolKind::Write => {
+            touched.wrote_text(file, &new.join("\n"));
+        }
+        exchanges => touched.replaced(file, exchanges),
     }
 }
 

@@ -105,7 +105,8 @@ impl ClaudeStream {
                 let command = argument::command(&tool, &block.input).unwrap_or_default();
                 call.effects = shell::effects(&tool, &command, &self.place);
             }
-            ToolKind::Subagent | ToolKind::Task | ToolKind::Ask | ToolKind::Plan => {
+            // The text of an edit, where its answer does not tell it.
+            ToolKind::Subagent | ToolKind::Task | ToolKind::Ask | ToolKind::Plan | ToolKind::Write | ToolKind::Edit => {
                 call.input = Some(block.input.clone());
             }
             _ => {}

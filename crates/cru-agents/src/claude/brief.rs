@@ -76,8 +76,8 @@ fn read(detail: &Detail<'_>) -> Option<String> {
 
 fn change(detail: &Detail<'_>) -> Option<String> {
     let hunks = &detail.structured_patch.0;
-    let added: u64 = hunks.iter().map(|hunk| hunk.lines.added).sum();
-    let removed: u64 = hunks.iter().map(|hunk| hunk.lines.removed).sum();
+    let added: u64 = hunks.iter().map(|hunk| hunk.lines.count('+')).sum();
+    let removed: u64 = hunks.iter().map(|hunk| hunk.lines.count('-')).sum();
     (added + removed > 0).then(|| format!("+{added} −{removed}"))
 }
 

@@ -3,6 +3,8 @@
 //! It is an object whose fields depend on the tool, or an error text, or a list. All tools share one struct here;
 //! whole files in it stay raw and are only unescaped where a hash of them is claimed.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -36,8 +38,8 @@ pub(super) struct Detail<'a> {
     // files
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(default)]
-    pub(super) file: Maybe<FileDetail>,
+    #[serde(borrow, default)]
+    pub(super) file: Maybe<FileDetail<'a>>,
     #[serde(borrow, default)]
     pub(super) old_string: Text<'a>,
     #[serde(borrow, default)]
@@ -48,8 +50,8 @@ pub(super) struct Detail<'a> {
     pub(super) original_file: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(default)]
-    pub(super) structured_patch: List<Hunk>,
+    #[serde(borrow, default)]
+    pub(super) structured_patch: List<Hunk<'a>>,
     // searches
     #[serde(borrow, default)]
     pub(super) mode: Text<'a>,
@@ -114,7 +116,11 @@ pub(super) struct Detail<'a> {
 /// A file that was read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct FileDetail {
+pub(super) struct FileDetail<'a> {
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) start_line: Number,
     #[serde(default)]
     pub(super) num_lines: Number,
     #[serde(default)]
@@ -127,18 +133,25 @@ pub(super) struct FileDetail {
 
 /// One hunk of a change.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Hunk {
+#[serde(rename_all = "camelCase")]
+pub(super) struct Hunk<'a> {
     #[serde(default)]
-    pub(super) lines: Signs,
+    pub(super) old_start: Number,
+    #[serde(default)]
+    pub(super) new_start: Number,
+    #[serde(borrow, default)]
+    pub(super) lines: HunkLines<'a>,
 }
 
-/// The lines of a hunk, counted by their first character.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Signs {
-    /// Lines with `+`.
-    pub(super) added: u64,
-    /// Lines with `-`.
-    pub(super) removed: u64,
+/// The lines of a hunk, each behind its sign.
+#[derive(Debug, Default)]
+pub(super) struct HunkLines<'a>(pub(super) Vec<Cow<'a, str>>);
+
+impl HunkLines<'_> {
+    /// How many begin with `sign`.
+    pub(super) fn count(&self, sign: char) -> u64 {
+        self.0.iter().filter(|line| line.starts_with(sign)).count() as u64
+    }
 }
 
 /// What git did.
@@ -185,52 +198,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outcome<'a> {
     }
 }
 
-/// The first byte of a line; the line itself is not kept.
-struct Sign(Option<u8>);
+struct HunkLinesVisitor;
 
-struct SignVisitor;
+impl<'de> Visitor<'de> for HunkLinesVisitor {
+    type Value = HunkLines<'de>;
 
-impl<'de> Visitor<'de> for SignVisitor {
-    type Value = Sign;
+    otherwise!(HunkLines::default(); visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
+    drained!(HunkLines::default(); map);
 
-    otherwise!(Sign(None); visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
-    drained!(Sign(None); map);
-    drained!(Sign(None); seq);
-
-    fn visit_str<E: Error>(self, line: &str) -> Result<Sign, E> {
-        Ok(Sign(line.as_bytes().first().copied()))
-    }
-}
-
-impl<'de> Deserialize<'de> for Sign {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SignVisitor)
-    }
-}
-
-struct SignsVisitor;
-
-impl<'de> Visitor<'de> for SignsVisitor {
-    type Value = Signs;
-
-    otherwise!(Signs::default(); visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
-    drained!(Signs::default(); map);
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Signs, A::Error> {
-        let mut signs = Signs::default();
-        while let Some(sign) = seq.next_element::<Sign>()? {
-            match sign {
-                Sign(Some(b'+')) => signs.added += 1,
-                Sign(Some(b'-')) => signs.removed += 1,
-                Sign(_) => {}
-            }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<HunkLines<'de>, A::Error> {
+        let mut lines = Vec::new();
+        while let Some(Text(line)) = seq.next_element::<Text<'de>>()? {
+            lines.extend(line);
         }
-        Ok(signs)
+        Ok(HunkLines(lines))
     }
 }
 
-impl<'de> Deserialize<'de> for Signs {
+impl<'de: 'a, 'a> Deserialize<'de> for HunkLines<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SignsVisitor)
+        deserializer.deserialize_any(HunkLinesVisitor)
     }
 }

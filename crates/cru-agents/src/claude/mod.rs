@@ -24,6 +24,7 @@ mod result;
 pub(crate) mod said;
 mod stream;
 mod system;
+mod tabs;
 mod tree;
 mod user;
 

@@ -1,62 +1,135 @@
-//! Files that a record proves were read or written, and the hashes it proves.
+//! Files that a record proves were read or written, the hashes and the lines that it proves.
 //!
-//! A hash is claimed only where the record holds the whole file's exact bytes: what Write put there, and the file
-//! before and after an Edit. Under Windows nothing is hashed, since the host turns `\r\n` into `\n` in its records.
+//! The hash of a whole file is claimed only where the record holds its exact bytes: what Write put there, and the file
+//! before and after an Edit. Under Windows none is claimed, since the host turns `\r\n` into `\n` in its records. Lines
+//! have no ends, so theirs are claimed everywhere.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::detail::Detail;
+use super::detail::{Detail, FileDetail, Hunk};
+use super::tabs::{self, KnownText};
+use crate::call::tools;
+use crate::call::touched::{self, TouchedFiles};
+use crate::file::value::text;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
-use cru_session::FileRef;
+use cru_action::patch::{self, PatchLine};
+use cru_session::{FileRef, LineAnchor};
 
-/// Files read and written by one call.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Files {
-    pub(super) reads: Vec<FileRef>,
-    pub(super) writes: Vec<FileRef>,
-}
-
-/// What a successful call with a path argument proves.
-pub(super) fn of(tool: &str, path: Option<&str>, detail: Option<&Detail<'_>>, place: &Place) -> Files {
+/// What a successful call with a path argument proves; `output` is its answer.
+pub(super) fn of(
+    tool: &str,
+    path: Option<&str>,
+    input: Option<&Value>,
+    detail: Option<&Detail<'_>>,
+    output: &str,
+    place: &Place,
+) -> TouchedFiles {
     let empty = Detail::default();
     let detail = detail.unwrap_or(&empty);
-    let mut files = Files::default();
-    let file = |path: &str, hash: Option<String>, created: bool| FileRef {
+    let mut files = TouchedFiles::default();
+    let Some(path) = path else { return files };
+    let file = |hash: Option<String>, created: bool| FileRef {
         path: place.show(path).into_owned(),
         hash,
         created,
+        ..FileRef::default()
     };
-    match (ToolKind::of(tool), path) {
-        (ToolKind::Read, Some(path)) => files.reads.push(file(path, None, false)),
-        (ToolKind::Write, Some(path)) => {
-            let created = detail.kind.str() == "create";
-            let before = original(detail).map(|text| hash(&text));
-            if !created && before.is_some() {
-                files.reads.push(file(path, before.filter(|_| !place.is_windows()), false));
-            }
-            let after = detail.content.and_then(string).filter(|_| !place.is_windows()).map(|text| hash(&text));
-            files.writes.push(file(path, after, created));
+    let is_untold = detail.structured_patch.0.is_empty() && detail.content.is_none() && detail.original_file.is_none();
+    let hunks = || -> Vec<patch::Hunk<'_>> { detail.structured_patch.0.iter().map(hunk).collect() };
+    match ToolKind::of(tool) {
+        ToolKind::Read => {
+            let lines = match (&detail.file.0, detail.kind.str()) {
+                (Some(read), "text") => shown(read),
+                (None, "") => of_output(output),
+                _ => None,
+            };
+            files.read(place.show(path).into_owned(), lines);
         }
-        (ToolKind::Edit, Some(path)) => {
-            let before = original(detail).filter(|_| !place.is_windows());
+        ToolKind::Write | ToolKind::Edit if is_untold && input.is_some() => {
+            if ToolKind::of(tool) == ToolKind::Edit {
+                files.reads.push(file(None, false));
+            }
+            tools::exchange(tool, input.unwrap_or(&Value::Null), file(None, false), &mut files);
+        }
+        ToolKind::Write => {
+            let created = detail.kind.str() == "create";
+            let before = original(detail);
+            if let Some(before) = before.as_deref().filter(|_| !created) {
+                files.reads.push(file(Some(hash(before)).filter(|_| !place.is_windows()), false));
+            }
+            let content = detail.content.and_then(string);
+            let after = content.as_deref().filter(|_| !place.is_windows()).map(hash);
+            // What an existing file had before is in the patch alone.
+            let mut hunks = hunks();
+            let known = KnownText { before: before.as_deref(), after: content.as_deref(), ..KnownText::default() };
+            let unsure = tabs::restore(&mut hunks, &known);
+            if hunks.is_empty() {
+                hunks.push(content.as_deref().map(touched::whole_text).unwrap_or_default());
+            }
+            files.wrote_but(file(after, created), &hunks, &unsure);
+        }
+        ToolKind::Edit => {
+            let before = original(detail);
             let after = before.as_deref().and_then(|before| edited(before, detail));
+            let claimed = |text: Option<&str>| text.filter(|_| !place.is_windows()).map(hash);
             // An edit with an empty old text makes the file.
             let created = detail.old_string.0.as_deref() == Some("") && before.as_deref().is_none_or(str::is_empty);
             if !created {
-                files.reads.push(file(path, before.as_deref().map(hash), false));
+                files.reads.push(file(claimed(before.as_deref()), false));
             }
-            files.writes.push(file(path, after, created));
+            let mut hunks = hunks();
+            let mut parts = vec![detail.old_string.str(), detail.new_string.str()];
+            // Several edits of one call stand in its arguments.
+            let several = input.and_then(|input| input.get("edits")?.as_array()).into_iter().flatten();
+            let both = |edit| ["old_string", "new_string"].map(|name| text(edit, name));
+            parts.extend(several.flat_map(both));
+            let known = KnownText { before: before.as_deref(), after: after.as_deref(), parts };
+            let unsure = tabs::restore(&mut hunks, &known);
+            files.wrote_but(file(claimed(after.as_deref()), created), &hunks, &unsure);
         }
         _ => {}
     }
     files
 }
 
-/// Hash of the file after the edit, where the record says all that is needed.
+/// A hunk of the record. What says that the last line has no end is no line.
+fn hunk<'d>(hunk: &'d Hunk<'_>) -> patch::Hunk<'d> {
+    let line = |line: &'d Cow<'_, str>| match line.as_bytes().first() {
+        Some(b'+') => Some(PatchLine::Added(&line[1..])),
+        Some(b'-') => Some(PatchLine::Removed(&line[1..])),
+        Some(b' ') => Some(PatchLine::Kept(&line[1..])),
+        Some(b'\\') => None,
+        _ => Some(PatchLine::Kept(line)),
+    };
+    patch::Hunk {
+        old_start: hunk.old_start.count(),
+        new_start: hunk.new_start.count(),
+        heading: "",
+        lines: hunk.lines.0.iter().filter_map(line).collect(),
+    }
+}
+
+/// The lines of a file that were read. The host splits it at `\n` and counts what stands behind the last one.
+fn shown(read: &FileDetail<'_>) -> Option<LineAnchor> {
+    let first = read.start_line.count().unwrap_or(1);
+    let text = read.content.and_then(string)?;
+    let end = first.checked_add(read.num_lines.count()?)?;
+    let reaches_end = read.total_lines.count().is_none_or(|total| end > total);
+    touched::split_lines(first, &text, reaches_end).filter(|_| first > 0)
+}
+
+/// The same of the answer that the model got, where the record holds nothing else.
+fn of_output(output: &str) -> Option<LineAnchor> {
+    let text = output.split("\n<system-reminder>").next()?.trim_end_matches('\n');
+    touched::numbered(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)), &["→", "\t"])
+}
+
+/// The file after the edit, where the record says all that is needed.
 fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     let old = detail.old_string.0.as_deref().filter(|old| !old.is_empty())?;
     let new = detail.new_string.0.as_deref()?;
@@ -64,15 +137,16 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     if new.is_empty() && !old.ends_with('\n') {
         return None;
     }
-    let mut hasher = blake3::Hasher::new();
+    let mut after = String::with_capacity(before.len() + new.len());
     let mut kept = 0;
     let limit = if detail.replace_all.0 { usize::MAX } else { 1 };
     for (at, _) in before.match_indices(old).take(limit) {
-        hasher.update(&before.as_bytes()[kept..at]).update(new.as_bytes());
+        after.push_str(&before[kept..at]);
+        after.push_str(new);
         kept = at + old.len();
     }
     // Nothing was found: the record is not of this file.
-    (kept > 0).then(|| hasher.update(&before.as_bytes()[kept..]).finalize().to_hex()[..8].to_owned())
+    (kept > 0).then(|| after + &before[kept..])
 }
 
 fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {
@@ -94,17 +168,35 @@ fn hash(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn prove(tool: &str, detail: &str, cwd: &str) -> Files {
+    fn prove(tool: &str, detail: &str, cwd: &str) -> TouchedFiles {
         let mut place = Place::default();
         place.see(cwd);
-        of(tool, Some(&format!("{cwd}/a.txt")), Some(&serde_json::from_str(detail).unwrap()), &place)
+        of(tool, Some(&format!("{cwd}/a.txt")), None, Some(&serde_json::from_str(detail).unwrap()), "", &place)
     }
 
     #[test]
     fn written_whole() {
         let files = prove("Write", r#"{"type":"create","content":"one\n\"two\"\n"}"#, "/home/mia/api");
-        let wanted = FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), created: true };
-        assert_eq!(files, Files { reads: vec![], writes: vec![wanted] });
+        let lines = LineAnchor::of_text(Some(1), "one\n\"two\"\n").into_iter().collect();
+        let wanted = FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), lines, created: true };
+        assert_eq!((files.reads, files.writes), (vec![], vec![wanted]));
+        assert_eq!(files.changes[0].diff, "@@ -0,0 +1,2 @@\n+one\n+\"two\"\n");
+    }
+
+    #[test]
+    fn lines_of_reads_and_edits() {
+        let place = |files: &[FileRef]| files[0].lines.iter().map(LineAnchor::place).collect::<Vec<_>>().join(" ");
+        let read = |file: &str| prove("Read", &format!(r#"{{"type":"text","file":{{{file}}}}}"#), "/x/y").reads;
+        assert_eq!(place(&read(r#""content":"a\nb\n","numLines":3,"startLine":1,"totalLines":3"#)), "1-2");
+        assert_eq!(place(&read(r#""content":"a\nb\n","numLines":3,"startLine":7,"totalLines":90"#)), "7-9");
+        assert_eq!(place(&read(r#""content":"","numLines":1,"startLine":1,"totalLines":1"#)), "");
+        assert_eq!(place(&prove("Read", r#"{"type":"image","file":{"content":"a"}}"#, "/x/y").reads), "");
+        let output = of("Read", Some("a"), None, None, "     3→x\n     4→\n<system-reminder>y", &Place::default());
+        assert_eq!(place(&output.reads), "3-4");
+        let patch = r#"{"structuredPatch":[{"oldStart":4,"newStart":4,"lines":[" a","-b","+c","+d"," e","\\ No newline at end of file"]}]}"#;
+        let edit = prove("Edit", patch, r"C:\x");
+        assert_eq!(place(&edit.writes), "5-6");
+        assert_eq!(edit.writes[0].lines, Vec::from_iter(LineAnchor::of_text(Some(5), "c\nd")));
     }
 
     #[test]

@@ -11,12 +11,13 @@ use super::record::{ClaudeBlock, ClaudePart, ClaudeRecord, Parts};
 use super::stream::ClaudeStream;
 use super::{brief, decision, proof};
 use crate::call::open::OpenCall;
-use crate::call::task_list;
+use crate::call::touched::TouchedFiles;
+use crate::call::{shell, task_list};
 use crate::stream::out::{Fate, Out};
 use crate::wrapper;
 use cru_action::ToolKind;
+use cru_session::Task;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
-use cru_session::{FileRef, Task};
 
 impl ClaudeStream {
     /// Reads one answer. `alone`: it is the line's only one, so that the line's details are its own.
@@ -56,7 +57,7 @@ impl ClaudeStream {
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
-        let files = if failed { proof::Files::default() } else { self.files(&call, detail) };
+        let files = if failed { TouchedFiles::default() } else { self.files(&call, detail, output) };
         let commit = detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
         let commit = commit.and_then(|commit| commit.sha.filled());
         let refused = (denial.is_some() && by_host.is_none()).then(|| call.id.clone());
@@ -71,6 +72,7 @@ impl ClaudeStream {
             duration_ms: detail.and_then(duration),
             reads: files.reads,
             writes: files.writes,
+            changes: files.changes.into(),
             subagent,
             attachments,
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
@@ -88,13 +90,11 @@ impl ClaudeStream {
         Fate::Shown
     }
 
-    fn files(&self, call: &OpenCall, detail: Option<&Detail<'_>>) -> proof::Files {
-        let mut files = proof::of(&call.tool, call.path.as_deref(), detail, &self.place);
+    fn files(&self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str) -> TouchedFiles {
+        let mut files = proof::of(&call.tool, call.path.as_deref(), call.input.as_ref(), detail, output, &self.place);
         // A command that was sent to the background has not written yet.
         if detail.is_none_or(|detail| detail.background_task_id.filled().is_none()) {
-            files
-                .writes
-                .extend(call.effects.writes.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }));
+            shell::touched(&call.effects, output, &mut files);
         }
         files
     }

@@ -127,7 +127,8 @@ fn shelled(script: &str, workdir: &str, place: &Place) -> CodexTold {
     let action = Action::of("Bash", script);
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
-    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect() };
+    let read = shell::read(&action, elsewhere, place);
+    let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect(), read };
     CodexTold { tool: "Bash".to_owned(), args, action: CodexAction::Shell(effects) }
 }
 

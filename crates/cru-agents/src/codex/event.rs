@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 use super::reason;
 use super::record::{Payload, is_error, parts, picture, strings, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
@@ -93,7 +95,10 @@ impl CodexStream {
                 hint.exit = exit;
             }
             "mcp_tool_call_end" => hint.failed = is_error(event.result).unwrap_or(false),
-            "patch_apply_end" => {}
+            "patch_apply_end" => {
+                let changes = event.changes.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                hint.diffs = changes.map(diffs).unwrap_or_default();
+            }
             "collab_agent_spawn_end" => {
                 let part = event.new_agent_role.filled().or(event.new_agent_nickname.filled()).map(str::to_owned);
                 hint.agent = event.new_thread_id.filled().map(|id| (id.to_owned(), part));
@@ -266,4 +271,16 @@ fn attachments(event: &Payload<'_>) -> Vec<Attachment<'static>> {
         Attachment { media_type: media.into(), bytes: 0 }
     });
     sent.chain(local).collect()
+}
+
+/// The diffs of the files that a patch changed, by path. A file that it made is whole in the patch itself.
+fn diffs(changes: Map<String, Value>) -> Vec<(String, String)> {
+    const MOST: usize = 256;
+    let diff = |(path, change): (String, Value)| {
+        let diff = change.get("unified_diff")?.as_str()?.to_owned();
+        // A file that moves is told under its new path.
+        let path = change.get("move_path").and_then(Value::as_str).map_or(path, str::to_owned);
+        Some((path, diff))
+    };
+    changes.into_iter().filter_map(diff).take(MOST).collect()
 }

@@ -110,6 +110,8 @@ pub(super) struct Payload<'a> {
     #[serde(default)]
     pub(super) duration: Maybe<Duration>,
     #[serde(borrow, default)]
+    pub(super) changes: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     pub(super) reason: Text<'a>,
     #[serde(default)]
     pub(super) num_turns: Number,

@@ -9,10 +9,12 @@ use super::call::CodexAction;
 use super::record::Payload;
 use super::stream::{CodexStream, Hint};
 use crate::call::argument::word;
-use crate::call::patch;
+use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
+use crate::call::shell;
+use crate::call::touched::TouchedFiles;
 use crate::stream::out::{Fate, Out};
-use cru_session::FileRef;
+use crate::stream::place::Place;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
 /// A shorter time says nothing, in milliseconds.
@@ -34,7 +36,8 @@ impl CodexStream {
         let exit = exit.or(hint.exit);
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
-        let (mut reads, mut writes, mut subagent) = (Vec::new(), Vec::new(), None);
+        let mut files = TouchedFiles::default();
+        let mut subagent = None;
         match &action {
             CodexAction::Shell(_) if running.is_some() => {
                 brief = Some("still running".into());
@@ -43,14 +46,15 @@ impl CodexStream {
                     self.actions.insert(format!("run {number}"), action.clone());
                 }
             }
-            CodexAction::Shell(effects) if !failed => writes = written(&effects.writes),
+            CodexAction::Shell(effects) if !failed => shell::touched(effects, &text, &mut files),
             CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
-                let before = changes.iter().filter_map(|file| file.before.clone());
-                reads.extend(before.map(|path| FileRef { path, ..FileRef::default() }));
-                writes = patch::written(changes);
+                for path in changes.iter().filter_map(|file| file.before.clone()) {
+                    files.read(path, None);
+                }
+                patch::written(&placed(changes, &hint.diffs, &self.place), &mut files);
             }
-            CodexAction::View(path) if !failed => reads.push(FileRef { path: path.clone(), ..FileRef::default() }),
+            CodexAction::View(path) if !failed => files.read(path.clone(), None),
             CodexAction::Wait(number) => {
                 if let Some(code) = exit {
                     brief = Some(format!("exited with {code}").into());
@@ -75,8 +79,9 @@ impl CodexStream {
             denial: denied_by_host.then(|| text.lines().next().unwrap_or_default().into()),
             exit: exit.filter(|_| !matches!(action, CodexAction::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
-            reads,
-            writes,
+            reads: files.reads,
+            writes: files.writes,
+            changes: files.changes.into(),
             subagent,
             attachments,
             commits: Vec::new(),
@@ -98,16 +103,18 @@ impl CodexStream {
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
     fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
-        let files = match self.actions.remove(&format!("run {number}")) {
-            Some(CodexAction::Shell(effects)) if code == 0 => written(&effects.writes),
-            _ => Vec::new(),
-        };
+        let mut files = TouchedFiles::default();
+        if let Some(CodexAction::Shell(effects)) = self.actions.remove(&format!("run {number}"))
+            && code == 0
+        {
+            files.wrote_paths(effects.writes);
+        }
         out.emit(EventKind::Result(CallResult {
             call: call.into(),
             output: output.into(),
             failed: code != 0,
             exit: Some(code),
-            writes: files,
+            writes: files.writes,
             ..CallResult::default()
         }));
         true
@@ -171,8 +178,17 @@ fn old<'a>(item: &Payload<'a>) -> Option<CodexAnswer<'a>> {
     Some(CodexAnswer { text: text.into(), exit, failed: exit.is_some_and(|exit| exit != 0), ..CodexAnswer::default() })
 }
 
-fn written(files: &[String]) -> Vec<FileRef> {
-    files.iter().map(|path| FileRef { path: path.clone(), ..FileRef::default() }).collect()
+/// The files of a patch with the places of their lines, where the host told them beside it.
+fn placed(files: &[PatchedFile], diffs: &[(String, String)], place: &Place) -> Vec<PatchedFile> {
+    let mut files = files.to_vec();
+    for file in &mut files {
+        // Of a file that is changed twice in one patch, the diff is of both.
+        let told = diffs.iter().find(|(path, _)| place.show(path) == file.path);
+        if let Some((_, diff)) = told {
+            file.place(diff);
+        }
+    }
+    files
 }
 
 /// A call that a person refused.

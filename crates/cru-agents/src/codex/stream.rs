@@ -91,6 +91,8 @@ pub(super) struct Hint {
     pub(super) failed: bool,
     pub(super) exit: Option<i32>,
     pub(super) duration_ms: Option<u64>,
+    /// The diffs of the files that a patch changed, by path.
+    pub(super) diffs: Vec<(String, String)>,
     /// The sub-agent that it started: id and part.
     pub(super) agent: Option<(String, Option<String>)>,
 }

@@ -3,11 +3,10 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::result;
+use super::result::{self, GeminiAnswer};
 use super::session::GeminiSession;
-use crate::call::argument;
-use crate::call::shell;
-use crate::call::task_list;
+use crate::call::touched::TouchedFiles;
+use crate::call::{argument, shell, task_list, tools};
 use crate::file::value::{filled, text, time};
 use cru_action::ToolKind;
 use cru_session::FileRef;
@@ -41,10 +40,11 @@ impl GeminiSession<'_> {
         if works {
             self.find_place(record, tool, input, &answer.output);
         }
+        let mut files = if works { self.files(tool, call, input, &answer) } else { TouchedFiles::default() };
         let command = argument::command(tool, input).filter(|_| ToolKind::of(tool) == ToolKind::Shell && works);
-        let effects = command.map(|command| shell::effects(tool, &command, &self.place)).unwrap_or_default();
-        let (reads, mut writes) = if works { self.files(tool, input, answer.created) } else { Default::default() };
-        writes.extend(effects.writes.into_iter().map(|path| FileRef { path, ..FileRef::default() }));
+        if let Some(command) = command {
+            shell::touched(&shell::effects(tool, &command, &self.place), &answer.output, &mut files);
+        }
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {
             stream: Some(StreamKey { session: self.own_id().to_owned(), agent: Some(agent.to_owned()) }),
@@ -64,8 +64,9 @@ impl GeminiSession<'_> {
                 failed: answer.failed,
                 denied,
                 exit: answer.exit,
-                reads,
-                writes,
+                reads: files.reads,
+                writes: files.writes,
+                changes: files.changes.into(),
                 subagent,
                 ..CallResult::default()
             }),
@@ -73,16 +74,22 @@ impl GeminiSession<'_> {
     }
 
     /// Files that an answer proves to be read and written.
-    fn files(&self, tool: &str, input: &Value, created: bool) -> (Vec<FileRef>, Vec<FileRef>) {
-        let file = |created| {
-            let path = argument::path(tool, input).map(|path| self.place.show(path).into_owned());
-            path.map(|path| FileRef { path, created, ..FileRef::default() }).into_iter().collect()
-        };
-        match ToolKind::of_call(tool, input) {
-            ToolKind::Read => (file(false), Vec::new()),
-            ToolKind::Write | ToolKind::Edit => (Vec::new(), file(created)),
-            _ => Default::default(),
+    fn files(&self, tool: &str, call: &Value, input: &Value, answer: &GeminiAnswer) -> TouchedFiles {
+        let mut files = TouchedFiles::default();
+        let path = argument::path(tool, input).map(|path| self.place.show(path).into_owned());
+        match (ToolKind::of_call(tool, input), path) {
+            (ToolKind::Read, Some(path)) => files.read(path, result::lines(&answer.output)),
+            (ToolKind::Write | ToolKind::Edit, Some(path)) => {
+                let file = FileRef { path, created: answer.created, ..FileRef::default() };
+                let diff = call.get("resultDisplay").map_or("", |display| text(display, "fileDiff"));
+                match cru_action::patch::read_diff(diff).into_iter().next() {
+                    Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
+                    _ => tools::exchange(tool, input, file, &mut files),
+                }
+            }
+            _ => {}
         }
+        files
     }
 
     /// The folder of the work, where an answer names a file whole that the call named from there.

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::call::touched;
 use crate::file::value::{count, filled, list, text};
 use cru_action::ToolKind;
 use cru_base::text::plural;
+use cru_session::LineAnchor;
 
 /// What a call's answer says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -117,6 +119,20 @@ fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The lines of a file that an answer shows: all of it, or the part that the host names.
+pub(super) fn lines(output: &str) -> Option<LineAnchor> {
+    const PART: &str = "Status: Showing lines ";
+    let Some((_, rest)) = output.split_once(PART) else {
+        return touched::split_lines(1, output, true);
+    };
+    let (range, _) = rest.split_once(" of ")?;
+    let (from, to) = range.split_once('-')?;
+    let (from, to): (u64, u64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    let text = rest.split_once("--- FILE CONTENT (truncated) ---\n")?.1;
+    let count = text.split('\n').count() as u64;
+    LineAnchor::of(Some(from), text.split('\n')).filter(|_| to.checked_sub(from).is_some_and(|it| it + 1 == count))
 }
 
 /// `+3 −1` as the host counted, else the lines of what was replaced.

@@ -10,6 +10,7 @@ mod bundle;
 mod database;
 mod decision;
 mod export;
+mod lines;
 mod message;
 mod part;
 mod recognise;

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::session::OpenCodeSession;
 use super::tool::Asked;
-use super::{brief, decision};
-use crate::call::argument;
-use crate::call::patch;
+use super::{brief, decision, lines};
+use crate::call::touched::TouchedFiles;
+use crate::call::{argument, patch, shell, tools};
 use crate::file::value::{filled, flag, list, text};
 use cru_action::ToolKind;
 use cru_session::FileRef;
@@ -47,10 +47,7 @@ impl OpenCodeSession<'_> {
         let exit = metadata.get("exit").and_then(Value::as_f64).map(|code| code as i32);
         let failed = is_error || asked.invalid || (is_shell && exit.is_some_and(|code| code != 0));
         let output = if is_shell { without_notes(output) } else { output };
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        if !failed {
-            self.files(asked, metadata, &mut reads, &mut writes);
-        }
+        let files = if failed { TouchedFiles::default() } else { self.files(asked, metadata, output) };
         let attachments = list(state, "attachments").iter().map(attachment).collect();
         let said = if failed { None } else { brief::of(asked.tool, asked.input, state, output) };
         let result = CallResult {
@@ -62,8 +59,9 @@ impl OpenCodeSession<'_> {
             denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit: exit.filter(|_| failed),
             duration_ms: None,
-            reads,
-            writes,
+            reads: files.reads,
+            writes: files.writes,
+            changes: files.changes.into(),
             subagent: self.started(asked, metadata, output),
             attachments,
             commits: Vec::new(),
@@ -111,28 +109,37 @@ impl OpenCodeSession<'_> {
     }
 
     /// Files that the answer proves to be read and written.
-    fn files(&mut self, asked: &Asked<'_>, metadata: &Value, reads: &mut Vec<FileRef>, writes: &mut Vec<FileRef>) {
-        let file = |path: String| FileRef { path, ..FileRef::default() };
+    fn files(&mut self, asked: &Asked<'_>, metadata: &Value, output: &str) -> TouchedFiles {
+        let mut files = TouchedFiles::default();
         let named = argument::path(asked.tool, asked.input).map(|path| self.place.show(path).into_owned());
         match ToolKind::of_call(asked.tool, asked.input) {
             ToolKind::Read => {
                 let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
-                reads.extend(named.filter(|_| !folder).map(file));
+                if let Some(path) = named.filter(|_| !folder) {
+                    files.read(path, lines::read(output));
+                }
             }
             ToolKind::Edit | ToolKind::Write => {
                 let created = metadata.get("exists") == Some(&Value::Bool(false));
-                writes.extend(named.map(|path| FileRef { created, ..file(path) }));
+                if let Some(path) = named {
+                    let file = FileRef { path, created, ..FileRef::default() };
+                    match cru_action::patch::read_diff(lines::diff(metadata)).into_iter().next() {
+                        Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
+                        _ => tools::exchange(asked.tool, asked.input, file, &mut files),
+                    }
+                }
             }
             ToolKind::Patch => {
-                writes.extend(patch::written(&argument::patched(asked.tool, asked.input, &self.place)));
+                patch::written(&argument::patched(asked.tool, asked.input, &self.place), &mut files);
             }
             ToolKind::Shell => {
-                writes.extend(asked.effects(&self.place).writes.into_iter().map(file));
-                return;
+                shell::touched(&asked.effects(&self.place), output, &mut files);
+                return files;
             }
             _ => {}
         }
-        self.changed.extend(writes.iter().map(|file| file.path.clone()));
+        self.changed.extend(files.writes.iter().map(|file| file.path.clone()));
+        files
     }
 
     /// Tells the answers of shell commands that wait for what their step changed: `files`, as the host found them.

@@ -28,10 +28,7 @@ pub(super) fn of(tool: &str, input: &Map<String, Value>, output: &str, diff: &st
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
 fn read(input: &Map<String, Value>, output: &str) -> Option<String> {
-    let (text, more) = match output.trim_end().rsplit_once("\n\n[") {
-        Some((text, note)) => (text, more(note)),
-        None => (output, None),
-    };
+    let (text, more) = without_note(output);
     if output.trim().is_empty() {
         return None;
     }
@@ -45,8 +42,17 @@ fn read(input: &Map<String, Value>, output: &str) -> Option<String> {
     Some(format!("{}{}", plural(lines, "line"), of.map(|of| format!(" of {}", thousands(of))).unwrap_or_default()))
 }
 
+/// What was read of a file, and what the host says of the rest of it.
+pub(super) fn without_note(output: &str) -> (&str, Option<More>) {
+    let found = output.trim_end().rsplit_once("\n\n[");
+    match found.and_then(|(text, note)| Some((text, more(note)?))) {
+        Some((text, more)) => (text, Some(more)),
+        None => (output, None),
+    }
+}
+
 /// What the host says of the rest of a file.
-enum More {
+pub(super) enum More {
     /// So many lines stand behind what was read.
     Behind(u64),
     /// It has so many.

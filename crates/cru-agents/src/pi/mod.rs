@@ -10,6 +10,7 @@ mod brief;
 mod bundle;
 mod call;
 mod head;
+mod lines;
 mod read;
 mod recognise;
 mod record;

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::brief;
 use super::record::{PiBlock, PiMessage};
 use super::session::{PiSession, attachment};
+use super::{brief, lines};
 use crate::call::open::OpenCall;
+use crate::call::shell;
+use crate::call::touched::TouchedFiles;
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::FileRef;
@@ -32,7 +34,8 @@ impl PiSession {
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
         let diff = message.details.0.as_ref().map_or("", |details| details.diff.str());
         let said = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
-        let (reads, writes) = if failed { Default::default() } else { self.files(&call) };
+        let pictures = !attachments.is_empty();
+        let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
@@ -42,8 +45,9 @@ impl PiSession {
                 End::Code(code) => Some(code),
                 _ => None,
             },
-            reads,
-            writes,
+            reads: files.reads,
+            writes: files.writes,
+            changes: files.changes.into(),
             attachments,
             ..CallResult::default()
         }));
@@ -54,14 +58,26 @@ impl PiSession {
     }
 
     /// Files that the answer of a call proves to be read and written.
-    fn files(&self, call: &OpenCall) -> (Vec<FileRef>, Vec<FileRef>) {
-        let file = |path: String| FileRef { path, ..FileRef::default() };
-        let named = || call.path.as_deref().map(|path| file(self.place.show(path).into_owned()));
-        match ToolKind::of(&call.tool) {
-            ToolKind::Read => (named().into_iter().collect(), Vec::new()),
-            ToolKind::Edit | ToolKind::Write => (Vec::new(), named().into_iter().collect()),
-            _ => (Vec::new(), call.effects.writes.iter().cloned().map(file).collect()),
+    fn files(&self, call: &OpenCall, output: &str, diff: &str, pictures: bool) -> TouchedFiles {
+        let mut files = TouchedFiles::default();
+        let none = Value::Null;
+        let input = call.input.as_ref().unwrap_or(&none);
+        let named = call.path.as_deref().map(|path| self.place.show(path).into_owned());
+        match (ToolKind::of(&call.tool), named) {
+            (ToolKind::Read, Some(path)) => {
+                files.read(path, if pictures { None } else { lines::read(input, output) });
+            }
+            (ToolKind::Edit, Some(path)) => {
+                files.wrote(FileRef { path, ..FileRef::default() }, &lines::changed(diff));
+            }
+            (ToolKind::Write, Some(path)) => {
+                let file = FileRef { path, ..FileRef::default() };
+                files.wrote_text(file, input.get("content").and_then(Value::as_str).unwrap_or_default());
+            }
+            (ToolKind::Read | ToolKind::Edit | ToolKind::Write, None) => {}
+            _ => shell::touched(&call.effects, output, &mut files),
         }
+        files
     }
 }
 

@@ -106,7 +106,7 @@ fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<StenoSum>)
         let is_new = |name: &str| item.get(name).and_then(Value::as_bool).unwrap_or(false);
         let created = is_new("created") || text(item, &["action", "change", "kind"]) == Some("created");
         let (hash, sum) = text(item, &["hash"]).map_or((None, None), hash);
-        (!path.is_empty()).then_some((FileRef { path, hash, created }, sum))
+        (!path.is_empty()).then_some((FileRef { path, hash, created, ..FileRef::default() }, sum))
     };
     list.iter().filter_map(file).collect()
 }

@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use cru_session::{Callout, Item, Prose, Session, Step, User, correction};
+use cru_action::ToolKind;
+use cru_session::{Callout, Item, Prose, Session, Step, StepStatus, User, correction};
 
 pub mod reply;
 mod taken;
@@ -26,6 +27,7 @@ pub struct PlacedItem<'a> {
 
 /// A turn.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Turn<'a> {
     /// The level-2 phase it stands in; `None` before the first.
     pub phase: Option<usize>,
@@ -39,6 +41,12 @@ pub struct Turn<'a> {
     pub work: Vec<PlacedItem<'a>>,
     /// Whether a person stopped it.
     pub interrupted: bool,
+    /// How many of its requests, the first ones, the person took back: stopped the agent before it did anything, and said
+    /// something else.
+    pub withdrawn: usize,
+    /// Whether the words came while the agent worked: the turn before them ends with a call that nobody stopped, and without
+    /// closing words.
+    pub queued: bool,
     /// Whether a picture came with the words, which the record does not hold.
     pub picture: bool,
     /// How its words correct the turn before it.
@@ -117,7 +125,26 @@ pub fn turns(session: &Session) -> Vec<Turn<'_>> {
     }
     turns.retain(|turn| !turn.is_empty());
     taken::decide(&mut turns, session.meta.cursor.is_some());
+    // Where no closing words are recorded at all, nothing tells.
+    if turns.iter().any(|turn| turn.conclusion().is_some()) {
+        for at in 1..turns.len() {
+            let works = works_on(&turns[at - 1]) && turns[at - 1].phase == turns[at].phase;
+            turns[at].queued = works && !turns[at].requests.is_empty();
+        }
+    }
     turns
+}
+
+/// Whether the record of a turn ends in the middle of the work.
+fn works_on(turn: &Turn<'_>) -> bool {
+    let works = |item: &Item| match item {
+        Item::Step(step) => {
+            let answered = matches!(step.status, StepStatus::Complete | StepStatus::Failed);
+            answered && !matches!(ToolKind::of(&step.tool), ToolKind::Ask | ToolKind::Plan)
+        }
+        _ => false,
+    };
+    !turn.interrupted && turn.last().is_some_and(works)
 }
 
 /// Adds the items of a phase; `opens` says whether a turn begins with it.
@@ -129,6 +156,9 @@ fn add<'a>(turns: &mut Vec<Turn<'a>>, top: Option<usize>, phase: Option<usize>, 
         if let Item::User(user) = item {
             match turns.last_mut() {
                 Some(last) if !last.worked && last.phase == top => {
+                    if std::mem::take(&mut last.interrupted) && !correction::goes_on(&user.words) {
+                        last.withdrawn = last.requests.len();
+                    }
                     last.requests.push(user);
                     last.typed.extend(commands(user));
                 }
@@ -291,6 +321,38 @@ mod tests {
         ] {
             assert_eq!(taken(end, title, words), wanted, "{end} {title} {words}");
         }
+    }
+
+    /// A slip that was stopped before anything was done is no request.
+    #[test]
+    fn what_was_stopped_at_once_is_withdrawn() {
+        let body = |next: &str| {
+            format!(
+                "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"8\"\n\n*Interrupted by the user.*\n\n\
+                 > [!user] Correction\n> \"{next}\"\n\n- `Edit a` → ok\n\nDone.\n"
+            )
+        };
+        for (next, withdrawn) in [("6", 1), ("take the sixth one", 1), ("go on", 0)] {
+            let session = session(&body(next));
+            let turns = turns(&session);
+            assert_eq!((turns.len(), turns[0].withdrawn, turns[0].interrupted), (1, withdrawn, false), "{next}");
+            assert_eq!(turns[0].conclusion().map(|it| it.text.trim()), Some("Done."), "{next}");
+        }
+    }
+
+    /// Words that were typed while the agent worked stand between two of its calls.
+    #[test]
+    fn words_between_calls_are_queued() {
+        let body = |end: &str| {
+            format!(
+                "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Fix it.\"\n\n- `Edit a` → ok\n{end}\n\n\
+                 > [!user]\n> \"Then commit it.\"\n\n- `Edit b` → ok\n\nDone.\n"
+            )
+        };
+        for (end, queued) in [("", true), ("\nFixed.", false), ("\n*Interrupted by the user.*", false)] {
+            assert_eq!(turns(&session(&body(end)))[1].queued, queued, "{end}");
+        }
+        assert!(!turns(&session(&body("").replace("Done.\n", "")))[1].queued, "no closing words are recorded at all");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What the note shows counts first: a title, a refused call or a stop, the failing output of a run. Words decide only
 //! where nothing else does, by lists that are data; a person settles it by a title.
 
-use cru_session::correction::{goes_on, lets_go_on, opens_correction};
+use cru_session::correction::{goes_on, is_choice, lets_go_on, only_replies, opens_correction};
 use cru_session::words::list::{APPROVAL, CONTRAST, NO};
 use cru_session::words::sentence::sentences;
 use cru_session::words::shorten::file_name;
@@ -98,11 +98,12 @@ fn taken(turn: &Turn<'_>, next: &Turn<'_>) -> Taken {
     if next.correction.is_some() {
         return Taken::Corrects;
     }
-    let Some(words) = next.words().find(|words| !words.trim().is_empty()) else { return Taken::Unknown };
+    let mut stated = next.words().skip(next.withdrawn);
+    let Some(words) = stated.find(|words| !words.trim().is_empty()) else { return Taken::Unknown };
     let writes = || turn.steps().flat_map(|(_, step)| &step.writes).map(|file| file_name(&file.path));
     if next.words().any(|words| reply::brings_back_failure(words, writes())) {
         Taken::Refutes
-    } else if turn.last().is_some_and(reply::asks) && reply::is_answer(words) {
+    } else if is_choice(words) || (turn.last().is_some_and(reply::asks) && reply::is_answer(words)) {
         Taken::Answers
     } else if approves(words) {
         Taken::Accepts
@@ -144,8 +145,8 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
             return None;
         }
         // What is said after a stop may only let go on, hand something over, or answer.
-        let replies =
-            last.is_some_and(reply::asks_by_call) || (stop.is_some() && (goes_on(words) || reply::is_no_remark(words)));
+        let is_reply = goes_on(words) || reply::is_no_remark(words) || only_replies(words);
+        let replies = last.is_some_and(reply::asks_by_call) || ((stop.is_some() || titled) && is_reply);
         if judged && replies && !by_words {
             return None;
         }
@@ -153,6 +154,8 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
         let is_about_agent = at == 0 || by_words;
         let sign = if by_words { Some(Sign::Words) } else { stop.filter(|_| !replies) };
         let sign = match (titled, title.is_empty()) {
+            // An import titles so what follows words that were stopped at once.
+            (true, _) if judged && at > 0 && at == turn.withdrawn => sign.unwrap_or(Sign::Interrupted),
             (true, _) => sign.unwrap_or(Sign::Titled),
             // Any other title says that it is something else.
             (false, false) => return None,

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
-use cru_action::patch::{self, FilePatch};
+use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, ToolKind, argv};
+use cru_action::{Action, Class, ToolKind, Verdict, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
@@ -23,16 +23,49 @@ pub struct StepFacts {
     /// The command or argument as the note has it, secrets included: it is asked, and never shown.
     args: String,
     status: StepStatus,
+    verdict: Option<Verdict>,
+    /// The commits that its output shows, the last one last.
+    commits: Vec<String>,
 }
 
 impl StepFacts {
     /// The facts of a step.
     pub(crate) fn of(step: &Step) -> Self {
-        Self { tool: step.tool.clone(), args: step.full_args().to_owned(), status: step.status }
+        Self {
+            tool: step.tool.clone(),
+            args: step.full_args().to_owned(),
+            status: step.status,
+            verdict: step.verdict(),
+            commits: commits(step).map(str::to_owned).collect(),
+        }
     }
 }
 
+/// The ids of the commits that a step made.
+pub(crate) fn commits(step: &Step) -> impl Iterator<Item = &str> {
+    let fields = step.fields.iter().filter(|(name, _)| name == "commit");
+    let ids =
+        fields.filter_map(|(_, text)| text.trim_start_matches('`').split(|c: char| !c.is_ascii_hexdigit()).next());
+    ids.filter(|id| id.len() >= 7)
+}
+
 impl Entry {
+    /// The last commit that a step made.
+    pub(crate) fn commit(&self) -> Option<&str> {
+        self.facts()?.commits.last().map(String::as_str)
+    }
+
+    /// Whether a step moves the work tree to other commits, or changes files in a way that no record shows.
+    pub(crate) fn moves_tree(&self) -> bool {
+        let Some(command) = self.command() else { return false };
+        let action = Action::of("Bash", &command);
+        let moves = |verb: &str| !matches!(verb, "add" | "commit" | "push" | "tag" | "fetch");
+        action.commands.iter().any(|command| match command.class {
+            Class::GitChange | Class::Destroy => command.program != "git" || moves(&command.verb),
+            _ => false,
+        })
+    }
+
     /// What the note's line of a step says of it.
     fn facts(&self) -> Option<&StepFacts> {
         match &self.told {
@@ -46,12 +79,9 @@ impl Entry {
         self.facts().map(|facts| facts.status)
     }
 
-    /// What the tool of a step is for.
-    pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
-        match self.whole() {
-            Some(call) => Some(call.kind()),
-            None => Some(ToolKind::of(&self.facts()?.tool)),
-        }
+    /// How the check that a step ran ended.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.facts()?.verdict
     }
 
     /// The command that a step runs, as far as it is known.
@@ -130,6 +160,26 @@ pub(crate) fn looks(tool: &str, args: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// A change as a difference, in a fence.
+pub(crate) fn diff(change: &FilePatch<'_>) -> String {
+    let name = |path: Option<&str>| path.map_or_else(|| "/dev/null".to_owned(), str::to_owned);
+    let mut text = format!("```diff\n--- {}\n+++ {}\n", name(change.old_path), name(change.new_path));
+    for hunk in &change.hunks {
+        text.push_str("@@\n");
+        for line in &hunk.lines {
+            let (mark, line) = match line {
+                PatchLine::Kept(line) => (' ', line),
+                PatchLine::Added(line) => ('+', line),
+                PatchLine::Removed(line) => ('-', line),
+            };
+            text.push(mark);
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text + "```"
 }
 
 /// The lines that a change puts into a file and that were not there, without those of a word or a bracket.

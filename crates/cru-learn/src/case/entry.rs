@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::case::action::StepFacts;
 use crate::case::call::{Call, Calls};
+use cru_action::Verdict;
 use cru_graph::turn;
 use cru_session::correction::INTERRUPTED;
 use cru_session::{Item, Step, StepStatus};
@@ -50,14 +51,6 @@ pub enum Told {
 }
 
 impl Entry {
-    /// What is said, if it is prose.
-    pub(crate) fn prose(&self) -> Option<&str> {
-        match &self.told {
-            Told::Prose(text) => Some(text),
-            Told::Step { .. } | Told::Remark(_) => None,
-        }
-    }
-
     /// The entry as text.
     pub fn text(&self) -> String {
         match &self.told {
@@ -164,6 +157,13 @@ impl Entry {
         matches!(self.status(), Some(StepStatus::Denied | StepStatus::Interrupted))
     }
 
+    /// Whether it is a call that failed, or that a person refused or stopped.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.told, Told::Step { failed: true, .. })
+            || self.is_refused()
+            || self.verdict() == Some(Verdict::Failed)
+    }
+
     /// Whether it is an edit of which only the file is known.
     pub(crate) fn hides_change(&self) -> bool {
         self.whole().is_none() && self.is_edit()
@@ -250,9 +250,10 @@ pub(crate) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
     told.map(|told| Entry { block: item.id().map(str::to_owned), told })
 }
 
-/// Whether a resolution says nothing but which steps it was: `fixed by [[#^n-014]]; passed in [[#^n-016]]`.
+/// Whether a resolution says nothing but which steps it was: `passed in [[#^n-016]]`.
 pub(crate) fn only_links(resolution: &str) -> bool {
-    const LINKING: &[&str] = &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after"];
+    const LINKING: &[&str] =
+        &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after", "a", "run", "other", "arguments"];
     let mut plain = String::new();
     let mut rest = resolution;
     while let Some((before, link)) = rest.split_once("[[") {
@@ -367,6 +368,7 @@ mod tests {
     #[test]
     fn what_says_nothing_by_itself() {
         assert!(only_links("fixed by [[#^n-014]], [[#^n-015]]; passed in [[#^n-016]]"));
+        assert!(only_links("a run with other arguments passed in [[#^n-016]]"));
         assert!(only_links("see [[#^n-016]]."));
         assert!(!only_links("inject a clock, see [[#^n-005]]"));
         assert!(only_counts("`cargo test` failed 3 times."));

@@ -5,7 +5,7 @@
 
 use crate::case::entry::Entry;
 use crate::case::left_out::{LeftOut, Reason};
-use crate::case::{Case, Kind, Story};
+use crate::case::{Case, Evidence, Fidelity, Kind, Story};
 use crate::find::correction;
 use crate::find::failure;
 
@@ -16,16 +16,22 @@ impl Case {
             (None, Kind::Puzzle) if self.is_helped() => Some(Reason::Helped),
             (None, Kind::Puzzle) if matches!(&self.story, Story::Puzzle(it) if it.retried) => Some(Reason::Retried),
             (None, Kind::Puzzle) => Some(Reason::Unresolved),
+            (None, Kind::Correction | Kind::Preference) if self.evidence == Evidence::Reading => {
+                Some(Reason::Unresolved)
+            }
+            (None, Kind::Trajectory) if self.fidelity == Fidelity::Full => None,
+            (None, Kind::Trajectory) => Some(Reason::CallsUnknown),
             (None, _) => Some(Reason::Unanswered),
             (Some(_), Kind::Preference) if !self.tells_plans() => Some(Reason::PlanUnknown),
             (Some(answer), _) if answer == self.failure() => Some(Reason::Unchanged),
             // A person knows better.
             (Some(_), _) if self.accepted || self.edits.is_some() => None,
             (Some(_), _) if self.fault.is_some() => self.fault,
+            (Some(_), _) if matches!(&self.story, Story::Puzzle(it) if it.planned) => Some(Reason::Planned),
             (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
             (Some(_), _) if self.takes_shortcut() => Some(Reason::Shortcut),
             (Some(_), _) if self.shows_picture() => Some(Reason::PictureUnknown),
-            (Some(_), Kind::Puzzle) if self.is_silent() => Some(Reason::Silent),
+            (Some(_), Kind::Puzzle) if self.evidence == Evidence::Rule && self.is_silent() => Some(Reason::Silent),
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {
                 Some(Reason::CorrectedAgain)
             }
@@ -69,7 +75,7 @@ impl Case {
         let told = match &self.story {
             Story::Puzzle(it) => it.resolution.is_some(),
             Story::Correction(it) | Story::Preference(it) => it.interpretation.is_some(),
-            Story::Demonstration(_) => false,
+            Story::Demonstration(_) | Story::Trajectory => false,
         };
         let behaviour = self.correction().map(|it| it.behaviour.as_slice()).unwrap_or_default();
         let known = !matches!(self.tools.as_ref(), "" | "[]");

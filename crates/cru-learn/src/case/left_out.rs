@@ -36,6 +36,8 @@ pub enum Reason {
     Unchanged,
     /// A failure that went away after the person had said something more.
     Helped,
+    /// A test that was written to fail first.
+    Planned,
     /// A failure of which only a second try is told.
     Retried,
     /// A failure of which nothing says what was wrong.
@@ -48,34 +50,34 @@ pub enum Reason {
     ChangeUnknown,
     /// What was done upon a correction, the person corrected too.
     CorrectedAgain,
-    /// The answer does what lasts, such as a push, and nobody asked for it.
-    Unasked,
     /// What came later shows that the answer was wrong.
     ShownWrong,
-    /// A name that the person gave is another one in the answer.
-    Swapped,
-    /// The answer argues the fault away that it has just granted.
-    ArguedAway,
-    /// What the words order was not done.
-    NotDone,
-    /// A check that the words lay down was not made.
-    Unchecked,
-    /// What was done right before a correction may be right: it is compared with nothing.
-    Innocent,
     /// The better answer follows what only the correction says: it is compared with nothing.
     ToldLater,
     /// The better answer goes on from the other one: it is compared with nothing.
     BuildsOn,
-    /// What was stopped is a call that was torn off: it is compared with nothing.
-    TornOff,
-    /// The two answers change different files, and nobody named one: they are not compared.
-    Elsewhere,
     /// The last check of what was done upon a correction failed.
     CheckFailed,
     /// The words of a plan that was refused, or of the one that took its place, are not in the record.
     PlanUnknown,
     /// The answer quotes or tells again what stands nowhere before it.
     Unshown,
+    /// The record alone does not prove it, and nobody has accepted it.
+    Unproven,
+    /// What a reading calls right is not of one turn, or not in the record any more.
+    NotOneTurn,
+    /// A reading tells of the same steps.
+    Read,
+    /// Whoever found it names it for something else.
+    NotMeant,
+    /// The row holds a secret or personal data that masking has missed.
+    Leaks,
+    /// The commit that the work began at is not in the record.
+    CommitUnknown,
+    /// No check failed and passed later.
+    NoCheck,
+    /// The calls of the session are not known as they were made.
+    CallsUnknown,
     /// A person rejected the case.
     Rejected,
     /// Nobody has accepted the case yet.
@@ -103,26 +105,27 @@ impl Reason {
             Self::NothingBefore => "nothing done before the correction",
             Self::Unchanged => "same behaviour before and after",
             Self::Helped => "solved only after the person said more",
+            Self::Planned => "a test that was meant to fail first",
             Self::Retried => "only a second try is told",
             Self::Shortcut => "a check was switched off",
             Self::PictureUnknown => "the words show a picture that is not in the record",
             Self::ChangeUnknown => "what was edited is not in the record",
             Self::Silent => "nothing says what was wrong",
             Self::CorrectedAgain => "the answer was corrected too",
-            Self::Unasked => "commits, pushes or publishes what nobody asked for",
             Self::ShownWrong => "later turns show that it was wrong",
-            Self::Swapped => "another name stands where the person gave one",
-            Self::ArguedAway => "argues away what it has granted",
-            Self::NotDone => "what was ordered was not done",
-            Self::Unchecked => "a check that was asked for was not made",
-            Self::Innocent => "what was done last shows no fault: no pair",
             Self::ToldLater => "the better answer follows what only the correction says: no pair",
             Self::BuildsOn => "the better answer goes on from the other one: no pair",
-            Self::TornOff => "what was stopped was torn off: no pair",
-            Self::Elsewhere => "the answers change files that nobody named: no pair",
             Self::CheckFailed => "the last check of the answer failed",
             Self::PlanUnknown => "the plan itself is not in the record",
             Self::Unshown => "the answer quotes what is not shown before it",
+            Self::Unproven => "proposed: not proven by the record and not accepted",
+            Self::NotOneTurn => "the right answer of the reading is not of one turn of the note",
+            Self::Read => "an accepted reading tells of the same steps",
+            Self::NotMeant => "the reading names other uses",
+            Self::Leaks => "holds a secret or personal data",
+            Self::CommitUnknown => "no commit in the record",
+            Self::NoCheck => "no check that failed and passed later",
+            Self::CallsUnknown => "the transcript is gone",
             Self::Rejected => "rejected by a person",
             Self::NotAccepted => "not accepted yet",
             Self::LowQuality => "below --min-quality",

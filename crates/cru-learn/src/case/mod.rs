@@ -21,6 +21,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::entry::Entry;
+pub(crate) use self::origin::Repository;
 pub use self::origin::{Origin, Source};
 pub use self::story::{Correction, Demonstration, Puzzle, Story};
 use crate::case::left_out::Reason;
@@ -38,10 +39,51 @@ pub enum Kind {
     Demonstration,
     /// A plan that a person refused, and the one that it accepted instead.
     Preference,
+    /// A whole session; made only where it is asked for.
+    Trajectory,
+}
+
+/// Who found a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// A rule over the record.
+    #[default]
+    Rule,
+    /// An agent that read the session, each claim checked, and accepted by a person.
+    Reading,
+}
+
+/// What a case may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseUses {
+    /// To train on its answer.
+    pub completion: bool,
+    /// To compare its answer with what was wrong.
+    pub pair: bool,
+    /// To evaluate with.
+    pub eval: bool,
+}
+
+impl Default for CaseUses {
+    /// For everything.
+    fn default() -> Self {
+        Self { completion: true, pair: true, eval: true }
+    }
+}
+
+impl Evidence {
+    /// The word in notes and rows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Reading => "reading",
+        }
+    }
 }
 
 impl Kind {
-    /// Every kind.
+    /// Every kind that stands in a session.
     pub const ALL: [Self; 4] = [Self::Puzzle, Self::Correction, Self::Demonstration, Self::Preference];
 
     /// The word on the command line and in rows.
@@ -51,6 +93,7 @@ impl Kind {
             Self::Correction => "correction",
             Self::Demonstration => "demonstration",
             Self::Preference => "preference",
+            Self::Trajectory => "trajectory",
         }
     }
 
@@ -106,6 +149,20 @@ pub struct Case {
     pub fidelity: Fidelity,
     /// How many secrets and personal data were taken out of it.
     pub redactions: usize,
+    /// Who found it.
+    pub evidence: Evidence,
+    /// The key of the reading that tells of it; empty where a rule found it.
+    pub reading: String,
+    /// What it may be used for.
+    pub uses: CaseUses,
+    /// What is right in the words of whoever found it, for persons and graders: nobody of the session said it.
+    pub expected: String,
+    /// Whether whoever found it names a check that passed.
+    pub(crate) checked: bool,
+    /// What was said and done between what was wrong and what is right, where somebody found them apart.
+    pub(crate) between: Vec<Turn>,
+    /// The repository and the commit at which its session began; empty where they are unknown.
+    pub(crate) repository: Repository,
     /// Whether a picture came with the words that were answered.
     #[serde(skip)]
     pub(crate) picture: bool,
@@ -149,6 +206,9 @@ pub struct Turn {
     pub asked: String,
     /// Whether `asked` is a heading instead of words.
     pub heading: bool,
+    /// Whether the words correct what was done before.
+    #[serde(skip)]
+    pub(crate) corrects: bool,
     /// What was done; of a long turn its beginning, its end, and what the answer needs.
     pub done: Vec<Entry>,
     /// How many things done are left out among these.
@@ -201,6 +261,7 @@ impl Case {
             Story::Correction(_) => Kind::Correction,
             Story::Demonstration(_) => Kind::Demonstration,
             Story::Preference(_) => Kind::Preference,
+            Story::Trajectory => Kind::Trajectory,
         }
     }
 
@@ -208,7 +269,7 @@ impl Case {
     pub const fn correction(&self) -> Option<&Correction> {
         match &self.story {
             Story::Correction(it) | Story::Preference(it) => Some(it),
-            Story::Puzzle(_) | Story::Demonstration(_) => None,
+            Story::Puzzle(_) | Story::Demonstration(_) | Story::Trajectory => None,
         }
     }
 
@@ -228,7 +289,7 @@ impl Case {
                 entry::paragraphs([step.as_str(), &it.error()])
             }
             Story::Correction(it) | Story::Preference(it) => entry::join(&it.behaviour),
-            Story::Demonstration(_) => String::new(),
+            Story::Demonstration(_) | Story::Trajectory => String::new(),
         }
     }
 
@@ -246,17 +307,13 @@ impl Case {
         match &self.story {
             Story::Puzzle(it) => it.resolution.as_deref().unwrap_or_default(),
             Story::Correction(it) | Story::Preference(it) => it.interpretation.as_deref().unwrap_or_default(),
-            Story::Demonstration(_) => "",
+            Story::Demonstration(_) | Story::Trajectory => "",
         }
     }
 
     /// What was done that is right.
     pub fn done(&self) -> &[Entry] {
-        match &self.story {
-            Story::Puzzle(it) => &it.fix,
-            Story::Correction(it) | Story::Preference(it) => &it.response,
-            Story::Demonstration(it) => &it.done,
-        }
+        self.story.done()
     }
 
     /// Every step, said or done thing of it.
@@ -264,9 +321,21 @@ impl Case {
         let story: (Option<&Entry>, &[Entry]) = match &self.story {
             Story::Puzzle(it) => (it.step.as_ref(), &[]),
             Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
-            Story::Demonstration(_) => (None, &[]),
+            Story::Demonstration(_) | Story::Trajectory => (None, &[]),
         };
-        self.context.iter().flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+        let turns = self.context.iter().chain(&self.between);
+        turns.flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+    }
+
+    /// The block ids of what was wrong and of what is right.
+    pub fn blocks(&self) -> impl Iterator<Item = &str> {
+        let wrong: (Option<&Entry>, &[Entry]) = match &self.story {
+            Story::Puzzle(it) => (it.step.as_ref(), &[]),
+            Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
+            Story::Demonstration(_) | Story::Trajectory => (None, &[]),
+        };
+        let entries = wrong.0.into_iter().chain(wrong.1).chain(self.done());
+        entries.filter_map(|entry| entry.block.as_deref())
     }
 
     /// What every tool answered.
@@ -277,8 +346,9 @@ impl Case {
                 (None, it.behaviour.as_mut_slice(), it.response.as_mut_slice())
             }
             Story::Demonstration(it) => (None, [].as_mut_slice(), it.done.as_mut_slice()),
+            Story::Trajectory => (None, [].as_mut_slice(), [].as_mut_slice()),
         };
-        let context = self.context.iter_mut().flat_map(|turn| &mut turn.done);
+        let context = self.context.iter_mut().chain(&mut self.between).flat_map(|turn| &mut turn.done);
         context.chain(step).chain(before).chain(after).filter_map(Entry::output_mut).for_each(each);
     }
 
@@ -302,9 +372,10 @@ impl Case {
     /// Every text of it that may hold what must not leave the vault, with the name it stands under where it has one.
     pub(crate) fn texts_mut(&mut self, each: &mut dyn FnMut(&str, &mut String)) {
         each("", &mut self.title);
+        each("", &mut self.expected);
         each("", &mut self.origin.session_title);
         each("", &mut self.origin.phase);
-        for turn in &mut self.context {
+        for turn in self.context.iter_mut().chain(&mut self.between) {
             each("", &mut turn.asked);
             turn.done.iter_mut().for_each(|entry| entry.texts_mut(each));
         }
@@ -325,6 +396,7 @@ impl Case {
                 it.done.iter_mut().for_each(|entry| entry.texts_mut(each));
                 it.check.iter_mut().for_each(|text| each("", text));
             }
+            Story::Trajectory => each("", &mut self.repository.name),
         }
         if let Some(edits) = &mut self.edits {
             let parts = [&mut edits.context, &mut edits.failure, &mut edits.words, &mut edits.expected];

@@ -31,6 +31,15 @@ pub struct Origin {
     pub tags: Vec<String>,
 }
 
+/// The repository of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Repository {
+    /// The folder of the work, or the address of the repository where the note has it.
+    pub name: String,
+    /// The commit at which the work began; empty where it is unknown.
+    pub commit: String,
+}
+
 /// A place in a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {

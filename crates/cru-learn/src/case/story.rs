@@ -17,6 +17,20 @@ pub enum Story {
     Demonstration(Demonstration),
     /// A person refused a plan and accepted another.
     Preference(Correction),
+    /// A whole session, all of it in [`context`](crate::Case::context).
+    Trajectory,
+}
+
+impl Story {
+    /// What was done that is right.
+    pub(crate) fn done(&self) -> &[Entry] {
+        match self {
+            Self::Puzzle(it) => &it.fix,
+            Self::Correction(it) | Self::Preference(it) => &it.response,
+            Self::Demonstration(it) => &it.done,
+            Self::Trajectory => &[],
+        }
+    }
 }
 
 /// Work that succeeded.
@@ -29,6 +43,7 @@ pub struct Demonstration {
 }
 
 /// A failure and how it was overcome.
+#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Puzzle {
     /// The step that failed, where one is known.
@@ -46,6 +61,12 @@ pub struct Puzzle {
     /// Whether it worked only after the person had said more, which may have been the help.
     #[serde(skip)]
     pub helped: bool,
+    /// Whether the test that failed was written to fail first: before it only tests had been changed.
+    #[serde(skip)]
+    pub planned: bool,
+    /// Whether the fix is all that was done between failure and success.
+    #[serde(skip)]
+    pub complete: bool,
     /// Whether nothing is told of what made it work but that it was tried again.
     #[serde(skip)]
     pub retried: bool,
@@ -59,7 +80,6 @@ impl Puzzle {
 }
 
 /// A person's correction and what the agent made of it.
-#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Correction {
     /// What the agent did right before.
@@ -67,7 +87,7 @@ pub struct Correction {
     /// The person's exact words.
     pub words: String,
     /// Why it counts as a correction: its own `words`, the agent was `denied` a call or
-    /// `interrupted` right before, or it is only `titled` so.
+    /// `interrupted` right before, it is only `titled` so, or a `reading` says so.
     pub rule: &'static str,
     /// What was done of it, in the note's own words after the quote.
     pub interpretation: Option<String>,
@@ -83,7 +103,4 @@ pub struct Correction {
     /// Whether the last check of the answer failed.
     #[serde(skip)]
     pub fails: bool,
-    /// Whether nothing of what was done right before is wrong by itself.
-    #[serde(skip)]
-    pub innocent: bool,
 }

@@ -2,13 +2,52 @@
 //!
 //! A number for filters, made of what the record shows and of nothing else. A person's word is above all of it.
 
-use crate::case::{Case, Fidelity, Story};
+use crate::case::{Case, Evidence, Fidelity, Story};
+
+/// What an export makes of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The record proves its answer, or somebody vouches for it.
+    Proven,
+    /// A rule proposes it: exported where it is asked for.
+    Proposed,
+    /// It has no answer, or one that the record shows to be wrong.
+    LeftOut,
+}
+
+impl Standing {
+    /// In words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Proposed => "proposed",
+            Self::LeftOut => "left out",
+        }
+    }
+}
 
 impl Case {
-    /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, or `""`
+    /// What an export makes of it.
+    pub fn standing(&self) -> Standing {
+        match (self.gap(), self.is_proven()) {
+            (Some(_), _) => Standing::LeftOut,
+            (None, true) => Standing::Proven,
+            (None, false) => Standing::Proposed,
+        }
+    }
+
+    /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, `reading`, or `""`
     /// when it is not.
-    pub fn evidence(&self) -> &'static str {
+    pub fn answer_from(&self) -> &'static str {
         match &self.story {
+            _ if self.evidence == Evidence::Reading && !self.verified() => {
+                if self.done().is_empty() {
+                    ""
+                } else {
+                    "reading"
+                }
+            }
             Story::Puzzle(it) if it.verified => "later success",
             Story::Puzzle(it) if it.resolution.is_some() || !it.fix.is_empty() => "resolution",
             Story::Preference(it) if !it.response.is_empty() => "approved",
@@ -20,7 +59,7 @@ impl Case {
                     "approved"
                 }
             }
-            Story::Puzzle(_) | Story::Correction(_) | Story::Preference(_) => "",
+            Story::Puzzle(_) | Story::Correction(_) | Story::Preference(_) | Story::Trajectory => "",
         }
     }
 
@@ -30,20 +69,41 @@ impl Case {
             Story::Puzzle(it) => it.verified,
             Story::Demonstration(it) => it.check.is_some(),
             Story::Preference(_) => true,
-            Story::Correction(_) => false,
+            Story::Correction(_) | Story::Trajectory => self.checked,
+        }
+    }
+
+    /// Whether facts alone prove the answer, or somebody vouches for it: a check that passed, a failure recovered within
+    /// its turn, a reading, a person. Everything else is a proposal.
+    pub fn is_proven(&self) -> bool {
+        let by_facts = match &self.story {
+            Story::Puzzle(it) => it.verified && it.complete && !it.planned,
+            Story::Demonstration(it) => it.check.is_some(),
+            Story::Correction(_) | Story::Preference(_) => false,
+            Story::Trajectory => true,
+        };
+        by_facts || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
+    }
+
+    /// Whether nothing between is left out of the answer.
+    pub(crate) fn is_complete(&self) -> bool {
+        match &self.story {
+            Story::Puzzle(it) => it.complete || it.fix.is_empty(),
+            Story::Correction(it) | Story::Preference(it) => it.more == 0,
+            Story::Demonstration(_) | Story::Trajectory => true,
         }
     }
 
     /// How much there is for it that the answer is right, from 0 to 1.
     pub fn quality(&self) -> f64 {
-        let mut points: i32 = match (&self.story, self.evidence()) {
+        let mut points: i32 = match (&self.story, self.answer_from()) {
             (_, "") => 0,
             (Story::Demonstration(it), _) if it.check.is_none() => 60,
             (Story::Puzzle(_), "later success") => 80,
-            (Story::Demonstration(_) | Story::Preference(_), _) => 80,
+            (Story::Demonstration(_) | Story::Preference(_) | Story::Trajectory, _) => 80,
             (Story::Puzzle(_), _) => 60,
             (Story::Correction(it), _) => match it.rule {
-                "words" => 70,
+                "words" | "reading" => 70,
                 "denied" | "titled" => 60,
                 _ => 40,
             },

@@ -34,7 +34,7 @@ impl Need {
         let middle: (&[Entry], Option<&Entry>) = match &case.story {
             Story::Puzzle(it) => (&[], it.step.as_ref()),
             Story::Correction(it) | Story::Preference(it) => (&it.behaviour, None),
-            Story::Demonstration(_) => (&[], None),
+            Story::Demonstration(_) | Story::Trajectory => (&[], None),
         };
         for entry in middle.0.iter().chain(middle.1) {
             ground.add_entry(number, entry);

@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::case::entry::Entry;
 use crate::case::{Story, Turn};
 use crate::context::ground::Ground;
 use crate::find::turns::Turns;
@@ -59,12 +58,7 @@ impl<'t, 'a> Recall<'t, 'a> {
             let from = last.and_then(|last| last.at.last()).map_or(0, |at| at + 1);
             kept.push(self.numbers[before] + 1 + number(from)..words + 1);
         }
-        let answer: &[Entry] = match story {
-            Story::Puzzle(it) => &it.fix,
-            Story::Correction(it) | Story::Preference(it) => &it.response,
-            Story::Demonstration(it) => &it.done,
-        };
-        let needed = self.ground.needed(answer, failure + 1, &kept);
+        let needed = self.ground.needed(story.done(), failure + 1, &kept);
         for place in needed.places {
             self.take(context, place);
         }

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::export::format::Options;
 use crate::rows::row::Table;
+use crate::rows::template::ChatTemplate;
 
 /// Stands in every card; a folder whose `README.md` lacks it is somebody else's.
 pub const MARK: &str = "<!-- Written by `cru session learn`: the next export into this folder replaces it. -->";
@@ -25,7 +27,7 @@ pub struct Config {
 }
 
 /// The card of a folder with these tables.
-pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
+pub fn card(configs: &[Config], left_out: &[(String, usize)], options: Options<'_>) -> String {
     let mut card = String::from("---\npretty_name: Cases from agent sessions\nconfigs:\n");
     for (index, config) in configs.iter().enumerate() {
         let default = if index == 0 { "  default: true\n" } else { "" };
@@ -60,6 +62,10 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
     // OpenAI and its like refuse a column that they do not know.
     let aside = configs.iter().any(|config| config.sample.get("metadata").is_none());
     card.push_str(&if aside { ABOUT.replace(FILTER, ASIDE) } else { ABOUT.to_owned() });
+    if options.proposed {
+        card.push_str(PROPOSED);
+    }
+    templates(&mut card, options.template);
     if !left_out.is_empty() {
         card.push_str("\n## Left out\n\n");
         for (reason, count) in left_out {
@@ -67,6 +73,25 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)]) -> String {
         }
     }
     card
+}
+
+const PROPOSED: &str = "\n## Proposals\n\nWritten with `--proposed`: it holds cases that nothing but a rule proposes (`metadata.status: proposed`, `metadata.verified:\nfalse`). Nobody has looked at them.\n";
+
+/// What chat templates lose of these rows.
+fn templates(card: &mut String, written: ChatTemplate) {
+    card.push_str("\n## Chat templates\n\n");
+    if written == ChatTemplate::Any {
+        card.push_str("Words beside a call stand in one turn with it. These templates lose something of that; `--template NAME` writes such\nwords as a turn of their own:\n\n");
+        for (name, loses) in ChatTemplate::LOSING {
+            let _ = writeln!(card, "- `{name}`: {loses}");
+        }
+    } else {
+        let _ = writeln!(
+            card,
+            "Written with `--template {}`: words beside a call are a turn of their own.",
+            written.as_str()
+        );
+    }
 }
 
 /// Where the metadata stands: in the rows, or beside them.
@@ -96,11 +121,12 @@ Filter by `metadata`:
 | key | meaning |
 | --- | --- |
 | `case_type` | `puzzle` (something failed), `correction` (a person set the agent right), `demonstration` (it succeeded), `preference` (a plan was refused, another accepted) |
-| `evidence` | how the answer is known: a `later success` of what had failed, a `resolution` that the note tells, the `response` to a correction, `check passed`, `approved` by the person; empty where there is no answer |
-| `verified`, `quality` | whether the record itself shows that it worked; this and the evidence in a number from 0 to 1 |
+| `evidence`, `reading` | who found it: a `rule` or a `reading` by an agent, with its key |
+| `answer_from` | how the answer is known: a `later success` of what had failed, a `resolution` that the note tells, the `response` to a correction, `check passed`, `approved` by the person; empty where there is no answer |
+| `verified`, `quality` | whether the record itself shows that it worked; this and `answer_from` in a number from 0 to 1 |
 | `tool_fidelity` | `full`: calls with all arguments; `summary`: calls as lines of text; `none`: no calls. For an agent that calls tools, train on `full` |
-| `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, or only that it is `titled` so |
-| `complete` | whether the answer is all that was done: long work after a correction is told by its beginning |
+| `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, that it is only `titled` so, or a `reading` |
+| `complete` | whether nothing between is left out: of long work only a part is told |
 | `corrected_again` | whether the person had to correct the answer too |
 | `status`, `edited` | whether a person accepted the case, and wrote a part of it anew |
 | `session_id`, `root_session_id` | no root session stands in two splits |
@@ -146,7 +172,7 @@ pub(crate) fn llama_factory(configs: &[Config]) -> String {
                     columns["rejected"] = "rejected".into();
                 }
                 Table::Kto => columns["kto_tag"] = "label".into(),
-                Table::Sft | Table::Completion => {}
+                Table::Sft | Table::Completion | Table::Trajectory => {}
             }
             let mut entry =
                 serde_json::json!({ "file_name": file, "formatting": "openai", "columns": columns, "tags": tags });

@@ -5,11 +5,13 @@
 //! like it is only known at the end; a text has a hole for that ([`Hole`]).
 
 use crate::case::left_out::{LeftOut, Reason};
+use crate::case::worth::Standing;
 use crate::case::{Case, Fidelity, Kind};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
 use crate::export::likeness::Signature;
 use crate::export::split;
+use crate::hygiene;
 use crate::review::document::{self, Layout};
 use crate::rows;
 use crate::rows::example;
@@ -17,6 +19,7 @@ use crate::rows::inspect;
 use crate::rows::line::Line;
 use crate::rows::promptfoo;
 use crate::rows::row::Table;
+use crate::rows::task;
 use cru_base::Result;
 
 /// Where an export goes.
@@ -37,6 +40,8 @@ pub struct Drafter<'a> {
     pub(crate) place: Place,
     pub(crate) options: Options<'a>,
     layout: Layout<'a>,
+    /// Texts that hold nothing which must not leave the vault.
+    clean: hygiene::Clean,
 }
 
 /// What a case gives.
@@ -57,7 +62,8 @@ pub(crate) struct Record {
     pub(crate) root: String,
     pub(crate) source: crate::Source,
     pub(crate) kind: Kind,
-    pub(crate) evidence: &'static str,
+    pub(crate) answer_from: &'static str,
+    pub(crate) standing: Standing,
     pub(crate) fidelity: Fidelity,
     pub(crate) verified: bool,
     pub(crate) accepted: bool,
@@ -100,13 +106,17 @@ impl<'a> Drafter<'a> {
     /// For an export; refuses a layout that is none.
     pub fn new(format: Format, place: Place, options: Options<'a>) -> Result<Self> {
         let layout = Layout::new(options.layouts.name, options.layouts.case)?;
-        Ok(Self { format, place, options, layout })
+        Ok(Self { format, place, options, layout, clean: hygiene::Clean::default() })
     }
 
     /// What a case gives.
     pub fn draft(&self, case: &Case) -> Result<Draft> {
         let told = split::told(case);
-        let gap = case.gap();
+        let standing = case.standing();
+        let gap = case.gap().or_else(|| {
+            let proposed = standing == Standing::Proposed && !self.options.proposed;
+            proposed.then_some(Reason::Unproven)
+        });
         let mut draft = Draft {
             record: Record {
                 id: case.id.clone(),
@@ -115,7 +125,8 @@ impl<'a> Drafter<'a> {
                 root: case.origin.root.clone(),
                 source: case.origin.source.clone(),
                 kind: case.kind(),
-                evidence: case.evidence(),
+                answer_from: case.answer_from(),
+                standing,
                 fidelity: case.fidelity,
                 verified: case.verified(),
                 accepted: case.accepted,
@@ -134,33 +145,55 @@ impl<'a> Drafter<'a> {
             return Ok(draft);
         }
         match self.format {
-            Format::Jsonl if self.place == Place::Pipe => draft.add(self.line(case, gap)),
-            Format::Jsonl => rows::of(case, self.options).into_iter().for_each(|made| {
-                draft.add(made.map(|(table, row, tokens)| {
-                    let mut text = if self.place == Place::Numbers { String::new() } else { row.text + "\n" };
-                    let own = text.len();
-                    if let Some(metadata) = row.aside.filter(|_| self.place != Place::Numbers) {
-                        text.push_str(&metadata);
-                        text.push('\n');
-                    }
-                    let aside = (text.len() - own) as u64;
-                    let (table, body) = (Some(table), Some(row.body));
-                    (Piece { table, body, shapes: row.shapes, tokens, len: 0, aside }, text)
-                }));
+            Format::Jsonl if self.place == Place::Pipe => self.add(&mut draft, self.line(case, gap)),
+            Format::Jsonl | Format::Trajectories => rows::of(case, gap, self.options).into_iter().for_each(|made| {
+                self.add(
+                    &mut draft,
+                    made.map(|(table, row, tokens)| {
+                        let mut text = row.text + "\n";
+                        let own = text.len();
+                        if let Some(metadata) = row.aside {
+                            text.push_str(&metadata);
+                            text.push('\n');
+                        }
+                        let aside = (text.len() - own) as u64;
+                        let (table, body) = (Some(table), Some(row.body));
+                        (Piece { table, body, shapes: row.shapes, tokens, len: 0, aside }, text)
+                    }),
+                );
             }),
             Format::Markdown => {
                 let text = self.layout.render(case, self.place == Place::Folder)?;
-                draft.add(Ok((Piece::untabled(0), text)));
+                self.add(&mut draft, Ok((Piece::untabled(0), text)));
             }
             Format::Puzzle if case.kind() == Kind::Demonstration => {}
-            Format::Puzzle => draft.add(self.sample(case, gap)),
+            Format::Puzzle => self.add(&mut draft, self.sample(case, gap)),
+            Format::Task => {
+                let made = gap.map_or_else(|| task::of(case, self.options.proposed), Err);
+                self.add(&mut draft, made.map(|task| (Piece::untabled(task.tokens()), task.sample() + "\n")));
+            }
         }
         Ok(draft)
     }
 
+    /// Adds a piece to a draft. One that holds what must not leave the vault after all is left out.
+    fn add(&self, draft: &mut Draft, made: std::result::Result<(Piece, String), Reason>) {
+        let name = if self.format == Format::Markdown { "case.md" } else { "rows.jsonl" };
+        let made = made.and_then(|(piece, text)| {
+            if !hygiene::leaks(name, text.as_bytes(), &self.clean).is_empty() {
+                return Err(Reason::Leaks);
+            }
+            // For numbers no text is kept.
+            let (text, aside) = if self.place == Place::Numbers { ("", 0) } else { (text.as_str(), piece.aside) };
+            draft.texts.extend_from_slice(text.as_bytes());
+            Ok(Piece { len: text.len() as u64, aside, ..piece })
+        });
+        draft.record.made.push(made);
+    }
+
     /// One row for a case that has an answer.
     fn line(&self, case: &Case, gap: Option<Reason>) -> std::result::Result<(Piece, String), Reason> {
-        if let Some(gap) = gap {
+        if let Some(gap) = gap.or_else(|| (!case.uses.completion).then_some(Reason::NotMeant)) {
             return Err(gap);
         }
         let example = example::example(case, example::End::After, self.options.example())?;
@@ -173,24 +206,15 @@ impl<'a> Drafter<'a> {
 
     /// What models are asked.
     fn sample(&self, case: &Case, gap: Option<Reason>) -> std::result::Result<(Piece, String), Reason> {
-        if let Some(gap) = gap {
+        if let Some(gap) = gap.or_else(|| (!case.uses.eval).then_some(Reason::NotMeant)) {
             return Err(gap);
         }
         let sample = inspect::sample(case, self.options.example())?;
         let text = match self.options.eval {
-            Eval::Inspect => serde_json::to_string(&sample).unwrap_or_default(),
+            Eval::Inspect | Eval::Harbor => serde_json::to_string(&sample).unwrap_or_default(),
             Eval::Promptfoo => promptfoo::test(&sample),
         };
         Ok((Piece::untabled(sample.metadata.common.tokens), text + "\n"))
-    }
-}
-
-impl Draft {
-    fn add(&mut self, made: std::result::Result<(Piece, String), Reason>) {
-        self.record.made.push(made.map(|(piece, text)| {
-            self.texts.extend_from_slice(text.as_bytes());
-            Piece { len: text.len() as u64, ..piece }
-        }));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::rows::example;
 use crate::rows::row::Dialect;
+use crate::rows::template::ChatTemplate;
 
 /// A format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,11 +13,15 @@ pub enum Format {
     Markdown,
     /// Samples to evaluate with.
     Puzzle,
+    /// Whole sessions to train on.
+    Trajectories,
+    /// Tasks that can be run.
+    Task,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Jsonl, Self::Markdown, Self::Puzzle];
+    pub const ALL: [Self; 5] = [Self::Jsonl, Self::Markdown, Self::Puzzle, Self::Trajectories, Self::Task];
 
     /// The word on the command line.
     pub const fn as_str(self) -> &'static str {
@@ -24,6 +29,8 @@ impl Format {
             Self::Jsonl => "jsonl",
             Self::Markdown => "markdown",
             Self::Puzzle => "puzzle",
+            Self::Trajectories => "trajectories",
+            Self::Task => "task",
         }
     }
 }
@@ -34,8 +41,10 @@ pub enum Eval {
     /// Inspect AI.
     #[default]
     Inspect,
-    /// promptfoo.
+    /// promptfoo; not for tasks.
     Promptfoo,
+    /// Harbor; for tasks alone.
+    Harbor,
 }
 
 /// What a vault may replace.
@@ -64,15 +73,33 @@ pub struct Options<'a> {
     pub max_tokens: usize,
     /// Least quality of a case.
     pub min_quality: f64,
+    /// Whether cases that nothing but a rule proposes are exported too.
+    pub proposed: bool,
+    /// The chat templates that rows are written for.
+    pub template: ChatTemplate,
 }
 
 impl<'a> Options<'a> {
     /// What is done where nothing is said.
     pub const fn new(layouts: Layouts<'a>) -> Self {
-        Self { layouts, dialect: Dialect::Hf, eval: Eval::Inspect, train: 0.9, max_tokens: 8_192, min_quality: 0.0 }
+        Self {
+            layouts,
+            dialect: Dialect::Hf,
+            eval: Eval::Inspect,
+            train: 0.9,
+            max_tokens: 8_192,
+            min_quality: 0.0,
+            proposed: false,
+            template: ChatTemplate::Any,
+        }
     }
 
     pub(crate) const fn example(&self) -> example::PromptOptions<'a> {
-        example::PromptOptions { system: self.layouts.prompt, max_tokens: self.max_tokens, lines: false }
+        example::PromptOptions {
+            system: self.layouts.prompt,
+            max_tokens: self.max_tokens,
+            lines: false,
+            template: self.template,
+        }
     }
 }

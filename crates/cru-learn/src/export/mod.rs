@@ -13,8 +13,6 @@ pub(crate) mod split;
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use self::draft::{Drafter, Place};
 pub use self::format::{Eval, Format, Layouts, Options};
 use self::hole::Hole;
@@ -26,11 +24,8 @@ use crate::hygiene::{self, Leak};
 use cru_base::Result;
 use cru_base::files::Spool;
 
-/// Pieces that are looked at together.
-const BATCH: usize = 512;
-
 /// A file of an export.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Planned {
     /// Name in the folder: a file, or a file in a folder in it.
     pub name: String,
@@ -87,24 +82,16 @@ impl Export {
         Ok(self.pieces(file).collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// What stands in the finished files and must not, as they will be written.
-    pub fn leaks(&self) -> Result<Vec<Leak>> {
-        let mut leaks = Vec::new();
+    /// What stands in the finished files beside rows and must not. Rows were looked through one by one: one that leaks is
+    /// left out.
+    pub fn leaks(&self) -> Vec<Leak> {
         let clean = hygiene::Clean::default();
-        for file in &self.files {
-            let mut line = 0;
-            for batch in file.parts.chunks(BATCH) {
-                let look = |part: &FilePart| {
-                    let bytes = part.bytes(&self.spool)?;
-                    Ok((hygiene::leaks(&file.name, &bytes, &clean), memchr::memchr_iter(b'\n', &bytes).count()))
-                };
-                for found in batch.par_iter().map(look).collect::<Result<Vec<_>>>()? {
-                    leaks.extend(found.0.into_iter().map(|leak| Leak { line: leak.line + line, ..leak }));
-                    line += found.1;
-                }
-            }
-        }
-        Ok(leaks)
+        let parts = self.files.iter().flat_map(|file| file.parts.iter().map(move |part| (file, part)));
+        let texts = parts.filter_map(|(file, part)| match part {
+            FilePart::Text(text) => Some(hygiene::leaks(&file.name, text, &clean)),
+            FilePart::Stored(_) => None,
+        });
+        texts.flatten().collect()
     }
 
     /// All files as they are, for who has room for them.

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::case::left_out::{LeftOut, Reason};
 use crate::export::card::{self, Config};
 use crate::export::draft::{Draft, Drafter, Piece, Place, Record};
-use crate::export::format::{Eval, Format};
+use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
 use crate::export::report::Report;
 use crate::export::split::{self, Split};
 use crate::export::{Export, FilePart, Planned, counts};
 use crate::rows::promptfoo;
 use crate::rows::row::{Dialect, Table};
+use crate::rows::task;
 use cru_base::Result;
 use cru_base::files::Spool;
 
@@ -57,8 +58,11 @@ impl Pile {
     pub fn export(self, drafter: &Drafter<'_>) -> Result<Export> {
         let mut sheet = Sheet::of(self, drafter.options.train);
         let files = match drafter.format {
-            Format::Jsonl if drafter.place == Place::Pipe => sheet.lines(),
-            Format::Jsonl => sheet.tables(drafter.options.dialect)?,
+            Format::Jsonl if drafter.place == Place::Pipe => sheet.lines("cases.jsonl"),
+            Format::Trajectories if drafter.place == Place::Pipe => sheet.lines("trajectories.jsonl"),
+            Format::Jsonl | Format::Trajectories => sheet.tables(drafter.options)?,
+            Format::Task if drafter.options.eval == Eval::Harbor => sheet.harbor()?,
+            Format::Task => sheet.lines("tasks.jsonl"),
             Format::Markdown if drafter.place == Place::Pipe => sheet.document(),
             Format::Markdown => sheet.notes(),
             Format::Puzzle => sheet.samples(drafter),
@@ -89,6 +93,8 @@ impl Sheet {
             told: HashSet::new(),
             report: Report::default(),
         };
+        let mut counted = Report::default();
+        pile.records.iter().for_each(|record| counted.case(record));
         for (record, doubled) in pile.records.into_iter().zip(doubled) {
             let reason = if doubled { Some(Reason::Duplicate) } else { record.poor.then_some(Reason::LowQuality) };
             match reason {
@@ -97,7 +103,7 @@ impl Sheet {
             }
         }
         sheet.split = split::of(&sheet.records, train);
-        sheet.report = Report::of(&sheet.records, &sheet.split);
+        sheet.report = counted.split(&sheet.split);
         sheet
     }
 
@@ -133,7 +139,8 @@ impl Sheet {
     }
 
     /// A file for each table and split, and the card.
-    fn tables(&mut self, dialect: Dialect) -> Result<Vec<Planned>> {
+    fn tables(&mut self, options: Options<'_>) -> Result<Vec<Planned>> {
+        let dialect = options.dialect;
         let mut tables: BTreeMap<(Table, bool), Vec<(Piece, Hole)>> = BTreeMap::new();
         let mut seen: HashSet<(Table, blake3::Hash)> = HashSet::new();
         let mut longest: BTreeMap<Table, usize> = BTreeMap::new();
@@ -181,7 +188,7 @@ impl Sheet {
             files.push(Planned::stored(name, rows));
         }
         if !configs.is_empty() {
-            let card = card::card(&configs, &counts(&self.left_out));
+            let card = card::card(&configs, &counts(&self.left_out), options);
             files.push(Planned::text("README.md", card));
             if dialect == Dialect::Axolotl {
                 files.push(Planned::text("dataset_info.json", card::llama_factory(&configs)));
@@ -191,14 +198,29 @@ impl Sheet {
     }
 
     /// One row for each case that has an answer.
-    fn lines(&mut self) -> Vec<Planned> {
+    fn lines(&mut self, name: &str) -> Vec<Planned> {
         let mut rows = Vec::new();
         self.each(|report, _, piece, row| {
             report.row(piece.tokens);
-            rows.push(row);
+            rows.push(row.cut(piece.aside).0);
             Ok(())
         });
-        if rows.is_empty() { Vec::new() } else { vec![Planned::stored("cases.jsonl", rows)] }
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        self.report.rows.insert(name.to_owned(), rows.len());
+        vec![Planned::stored(name, rows)]
+    }
+
+    /// A folder of files for each task.
+    fn harbor(&mut self) -> Result<Vec<Planned>> {
+        let mut samples = Vec::new();
+        self.each(|_, _, _, sample| {
+            samples.push(Hole { validation: false, ..sample });
+            Ok(())
+        });
+        let files = samples.iter().map(|sample| Ok(task::harbor(&sample.filled(&self.spool)?)));
+        Ok(files.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// A note for each case.
@@ -253,7 +275,7 @@ impl Sheet {
         };
         let name = match drafter.options.eval {
             Eval::Promptfoo => promptfoo::TESTS,
-            Eval::Inspect => "puzzles.jsonl",
+            Eval::Inspect | Eval::Harbor => "puzzles.jsonl",
         };
         self.report.rows.insert(name.to_owned(), samples.len());
         files.push(Planned::stored(name, samples));

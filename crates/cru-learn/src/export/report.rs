@@ -16,7 +16,9 @@ pub struct Report {
     /// Cases by kind.
     pub kinds: BTreeMap<&'static str, usize>,
     /// Cases by how the answer is known; `none` where it is not.
-    pub evidence: BTreeMap<&'static str, usize>,
+    pub answer_from: BTreeMap<&'static str, usize>,
+    /// Cases by what an export makes of them.
+    pub standing: BTreeMap<&'static str, usize>,
     /// Cases by how much of their tool calls is there.
     pub fidelity: BTreeMap<&'static str, usize>,
     /// Cases that a person accepted.
@@ -46,21 +48,25 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts cases.
-    pub(crate) fn of(records: &[Record], split: &Split) -> Self {
-        let mut report = Self { families: split.families, ..Self::default() };
-        for (case, validation) in records.iter().zip(&split.validation) {
-            *report.kinds.entry(case.kind.as_str()).or_default() += 1;
-            let evidence = case.evidence;
-            *report.evidence.entry(if evidence.is_empty() { "none" } else { evidence }).or_default() += 1;
-            *report.fidelity.entry(case.fidelity.as_str()).or_default() += 1;
-            report.accepted += usize::from(case.accepted);
-            report.edited += usize::from(case.edited);
-            report.redactions += case.redactions;
-            *(if *validation { &mut report.validation } else { &mut report.train }) += 1;
-        }
-        report.dup_groups = split.dup_group.iter().copied().max().unwrap_or_default();
-        report
+    /// Counts a case.
+    pub(crate) fn case(&mut self, case: &Record) {
+        *self.kinds.entry(case.kind.as_str()).or_default() += 1;
+        let from = if case.answer_from.is_empty() { "none" } else { case.answer_from };
+        *self.answer_from.entry(from).or_default() += 1;
+        *self.standing.entry(case.standing.as_str()).or_default() += 1;
+        *self.fidelity.entry(case.fidelity.as_str()).or_default() += 1;
+        self.accepted += usize::from(case.accepted);
+        self.edited += usize::from(case.edited);
+        self.redactions += case.redactions;
+    }
+
+    /// With the sides of those that are no duplicates.
+    pub(crate) fn split(mut self, split: &Split) -> Self {
+        self.families = split.families;
+        self.validation = split.validation.iter().filter(|validation| **validation).count();
+        self.train = split.validation.len() - self.validation;
+        self.dup_groups = split.dup_group.iter().copied().max().unwrap_or_default();
+        self
     }
 
     /// Counts a row of so many tokens.

@@ -110,6 +110,10 @@ fn draw(name: &str) -> f64 {
 
 /// What a case tells: what was asked last, what went wrong, and what is right.
 pub(crate) fn told(case: &Case) -> String {
+    if case.kind() == Kind::Trajectory {
+        let turns = case.context.iter().map(|turn| crate::case::entry::paragraphs([turn.asked.as_str(), &turn.done()]));
+        return turns.collect::<Vec<_>>().join("\n\n");
+    }
     let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
     let asked = case.context.last().map(|turn| turn.asked.as_str()).unwrap_or_default();
     let (failure, answer) = (case.failure(), case.answer().unwrap_or_default());

@@ -1,14 +1,12 @@
-//! What the rest of a session says of an answer: its lines were taken out again, it left a failure that the person brings
-//! back, or the next answer begins by agreeing that it was wrong.
+//! What the rest of a session says of an answer: its lines were taken out again, or it left a failure that the person
+//! brings back.
 //!
-//! Nothing of it stands in the answer, so each sign must be one of its own: lines of the same file, a file that it wrote,
-//! words that open the next turn.
+//! Nothing of it stands in the answer, so each sign must be one of its own: lines of the same file, or a file that it wrote.
 
 use std::collections::HashSet;
 
 use crate::case::action::{added, removed};
-use crate::case::entry::{Entry, Told};
-use crate::fault::news;
+use crate::case::entry::Entry;
 use crate::find::turns::{SessionTurn, Turns};
 use cru_action::patch::FilePatch;
 use cru_graph::turn::reply;
@@ -35,13 +33,11 @@ pub(crate) fn shows_wrong(trail: &Turns<'_>, index: usize, done: &[Entry]) -> bo
         files.insert(file);
         lines.extend(added(&change).into_iter().map(|line| (file, line)));
     }
-    let Some(next) = trail.rounds.get(index + 1) else { return false };
     if files.is_empty() {
         return false;
     }
-    let mut turns = trail.rounds[index + 1..].iter().take(TURNS);
+    let mut turns = trail.rounds.iter().skip(index + 1).take(TURNS);
     turns.any(|round| reply::brings_back_failure(&trail.words(round), files.iter().copied()))
-        || (agrees(next) && is_rewritten(next, &lines))
         || is_gone(trail, index, &lines)
 }
 
@@ -55,20 +51,6 @@ fn changes_in<'a>(round: &'a SessionTurn<'_>) -> impl Iterator<Item = FilePatch<
     changes(round.beats.iter().map(|beat| &beat.entry))
 }
 
-/// Whether the first words of an answer agree that what was done before was wrong.
-fn agrees(round: &SessionTurn<'_>) -> bool {
-    let first = round.beats.iter().map(|beat| &beat.entry).find(|entry| !entry.is_blank());
-    matches!(first.map(|entry| &entry.told), Some(Told::Prose(text)) if news::agrees(text))
-}
-
-/// Whether a turn takes out a line of the answer.
-fn is_rewritten(round: &SessionTurn<'_>, lines: &HashSet<(&str, &str)>) -> bool {
-    changes_in(round).any(|change| {
-        let file = file_name(change.path());
-        removed(&change).into_iter().any(|line| lines.contains(&(file, line)))
-    })
-}
-
 /// Whether at least half of what was added is taken out soon after, upon words of the person.
 fn is_gone(trail: &Turns<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bool {
     if lines.len() < LEAST {
@@ -76,7 +58,7 @@ fn is_gone(trail: &Turns<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bo
     }
     let mut gone: HashSet<(&str, &str)> = HashSet::new();
     let mut spoken = false;
-    for (later, round) in trail.rounds[index + 1..].iter().take(FAR).enumerate() {
+    for (later, round) in trail.rounds.iter().skip(index + 1).take(FAR).enumerate() {
         spoken |= !round.users.is_empty();
         if later >= SOON && !reply::is_failing_output(&trail.words(round)) {
             continue;
@@ -134,13 +116,6 @@ mod tests {
         assert!(wrong("shorter, please", "I look.", three, "int valves;"));
         assert!(!wrong("shorter, please", "I look.", "int a_valve;\nint b_valve;", "int valves;"));
         assert!(!wrong("sorted, please", "I look.", three, "int c_valve;\nint b_valve;\nint a_valve;"));
-    }
-
-    #[test]
-    fn one_line_and_an_admission() {
-        assert!(wrong("does a valve close twice?", "You're right, it can't.", "int a_valve;", "int z_valve;"));
-        assert!(!wrong("and a last one", "I add it.", "int a_valve;", "int z_valve;"));
-        assert!(!wrong("and a last one", "You're right, it lacks.", "", "int z_valve;"));
     }
 
     #[test]

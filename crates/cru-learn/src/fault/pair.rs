@@ -1,52 +1,64 @@
 //! Whether two answers can be compared: both must be answers to the same prompt, which lacks the correction.
 //!
-//! The better one was made after the person had said more. Where it follows what only those words say, or goes on from
-//! what only the other one did, the prompt does not let anyone choose it; and a call that was torn off, or work on other
-//! files than the other one's, is no worse for what it says. The answer itself stays one: its own prompt holds the words.
+//! The better one was made after the person had said more. Where it holds names or numbers that only those words give, or
+//! goes on from what only the other one did, the prompt does not let anyone choose it. The answer itself stays one: its
+//! own prompt holds the words.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::case::Case;
 use crate::case::action::added;
-use crate::case::entry::Entry;
 use crate::case::left_out::Reason;
-use crate::fault::news;
+use crate::case::{Case, Evidence};
 use crate::rows::chat::Message;
 use crate::rows::example::Example;
 use cru_action::patch::{self, FilePatch};
-use cru_session::StepStatus;
 use cru_session::attempt::Attempt;
 use cru_session::words::shorten::file_name;
 
-/// Why the answers of an example are no pair. A person who accepted or edited the case knows better.
-pub(crate) fn flaw(case: &Case, example: &Example) -> Option<Reason> {
-    let correction = case.correction()?;
-    if case.accepted || case.edits.is_some() {
-        return None;
+impl Case {
+    /// Whether right and wrong are known well enough to be compared: a person or a reading says so. What was interrupted
+    /// may have been right.
+    pub(crate) fn is_comparable(&self) -> bool {
+        let judged = self.accepted || self.evidence == Evidence::Reading;
+        judged && self.uses.pair && self.correction().is_some_and(|it| it.rule != "interrupted")
     }
-    if correction.rule == "interrupted" && is_torn(&correction.behaviour) {
-        return Some(Reason::TornOff);
-    }
-    let prompt = all_text(&example.prompt);
-    let chosen = written(&example.chosen);
-    let leaks = news::tells_outcome(&correction.words) || news::leaks(&correction.words, &chosen, &prompt);
-    if leaks {
-        return Some(Reason::ToldLater);
-    }
-    if builds_on(example, &prompt) || news::refers_back(&chosen) {
-        return Some(Reason::BuildsOn);
-    }
-    works_elsewhere(example).then_some(Reason::Elsewhere)
 }
 
-/// Whether what was stopped is a single call that has no answer: nobody knows what it would have become.
-fn is_torn(behaviour: &[Entry]) -> bool {
-    let mut steps = behaviour.iter().filter(|entry| entry.is_step());
-    let (Some(step), None) = (steps.next(), steps.next()) else { return false };
-    let torn = matches!(step.status(), Some(StepStatus::NoResult | StepStatus::Interrupted));
-    torn || step.answer().trim().is_empty()
+/// Why the answers of an example are no pair.
+pub(crate) fn flaw(case: &Case, example: &Example) -> Option<Reason> {
+    let correction = case.correction()?;
+    // A person who wrote a part anew has seen both sides.
+    if case.edits.is_some() {
+        return None;
+    }
+    let prompt = all_text(&example.prompt);
+    if told_later(&correction.words, &written(&example.chosen), &prompt) {
+        return Some(Reason::ToldLater);
+    }
+    builds_on(example, &prompt).then_some(Reason::BuildsOn)
+}
+
+/// Whether an answer holds a name or number of the correction that its prompt lacks.
+fn told_later(correction: &str, answer: &str, prompt: &str) -> bool {
+    let words = |text: &'_ str| -> HashSet<String> {
+        let part = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/'));
+        let marked = |word: &str| {
+            let inner = word.get(1..).unwrap_or_default();
+            word.len() > 1
+                && (word.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '/'))
+                    || inner.contains(|c: char| c.is_uppercase() || c == '.'))
+        };
+        let words = text.split(part).map(|word| word.trim_matches(['.', '-', '/'])).filter(|word| marked(word));
+        words.map(str::to_lowercase).collect()
+    };
+    let mut quoted: HashSet<String> =
+        correction.split('`').skip(1).step_by(2).map(|code| code.trim().to_lowercase()).collect();
+    quoted.extend(words(correction));
+    quoted.retain(|word| !word.is_empty());
+    let (answer, prompt) = (answer.to_lowercase(), prompt.to_lowercase());
+    quoted.iter().any(|word| answer.contains(word.as_str()) && !prompt.contains(word.as_str()))
 }
 
 /// Contents and arguments of messages.
@@ -155,30 +167,12 @@ fn is_hash(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// Whether both change files, none of them the same, and the prompt's words name neither side's: which of them was meant
-/// is only said later.
-fn works_elsewhere(example: &Example) -> bool {
-    let (theirs, ours) = (changes(&example.rejected), changes(&example.chosen));
-    let names = |changes: &[FilePatch<'_>]| -> HashSet<String> {
-        let paths = changes.iter().map(|change| file_name(change.path())).filter(|name| !name.is_empty());
-        paths.map(str::to_owned).collect()
-    };
-    let (theirs, ours) = (names(&theirs), names(&ours));
-    let mut asked = example.prompt.iter().filter(|message| message.role == "user");
-    !theirs.is_empty()
-        && !ours.is_empty()
-        && theirs.is_disjoint(&ours)
-        && !asked.any(|message| theirs.iter().chain(&ours).any(|name| message.content.contains(name.as_str())))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::case::entry::{self, Told};
     use crate::rows::chat::{Function, ToolCall};
-    use cru_session::Step;
 
     fn call(arguments: Value) -> Message {
         let function = Function { name: "Edit".into(), arguments };
@@ -229,25 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn other_files_than_anyone_named() {
-        let edit = |path: &str| vec![call(json!({ "path": path, "oldText": "first", "newText": "second" }))];
-        let apart = |asked: &str, ours: &str, theirs: &str| works_elsewhere(&example(asked, edit(ours), edit(theirs)));
-        assert!(apart("Mend the tests.", "pump_test.c", "src/pump.c"));
-        assert!(!apart("Mend the tests of pump.c.", "pump_test.c", "src/pump.c"));
-        assert!(!apart("Mend the tests.", "lib/pump.c", "src/pump.c"));
-    }
-
-    #[test]
-    fn a_call_that_was_torn_off() {
-        let step = |status: StepStatus, result: &str| {
-            let result = Some(result.to_owned());
-            let step = Step { tool: "Edit".into(), args: "pump.c".into(), status, result, ..Step::default() };
-            entry::of_step(&step, &str::to_owned)
-        };
-        let words = || Entry { block: None, told: Told::Prose("I mend it.".into()) };
-        assert!(is_torn(&[words(), step(StepStatus::NoResult, "no result recorded")]));
-        assert!(!is_torn(&[words(), step(StepStatus::Complete, "+1")]));
-        assert!(!is_torn(&[step(StepStatus::Complete, "+1"), step(StepStatus::NoResult, "no result recorded")]));
-        assert!(!is_torn(&[words()]));
+    fn what_only_the_correction_says() {
+        assert!(told_later("take port 8080", "It listens on 8080.", "Serve it."));
+        assert!(told_later("use `caddy`", "I run caddy.", "Serve it."));
+        assert!(told_later("it is pump_2, not this one", "I mend pump_2.", "Mend the pump."));
+        assert!(!told_later("take port 8080", "It listens on 8080.", "Serve it on 8080."));
+        assert!(!told_later("not what I wanted", "I serve what is wanted.", "Serve it."));
     }
 }

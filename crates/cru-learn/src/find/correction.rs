@@ -59,7 +59,6 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
             None => response(round),
         };
         let fails = plan.is_none() && fails(&round.beats);
-        let innocent = plan.is_none() && before.is_some_and(|round| !shows_fault(round, split));
         let interpretation = |user: &&User| {
             let words = user.interpretation.as_deref()?;
             // A note's lines are wrapped; what it says of the words is a sentence.
@@ -70,10 +69,7 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
         if words.is_empty() {
             continue;
         }
-        // A plain "no" says that the answer was not right, also where it was offered as a question.
-        let next = trail.rounds.get(index + 1).filter(|next| {
-            next.correction.is_some() || next.users.first().is_some_and(|user| turn::is_no(&user.words))
-        });
+        let next = trail.rounds.get(index + 1).filter(|next| next.correction.is_some());
         let interpretation = round.users.iter().find_map(interpretation);
         found.push(FoundCorrection {
             kind: if plan.is_some() { Kind::Preference } else { Kind::Correction },
@@ -96,7 +92,6 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
                 response,
                 more,
                 fails,
-                innocent,
             },
         });
     }
@@ -126,9 +121,8 @@ fn response(round: &SessionTurn<'_>) -> (Vec<Entry>, usize) {
     });
     let mut shown = whole.count();
     // Words that announce what is not shown promise it to nobody, and no excerpt ends with what did not work.
-    let leads = |at: usize| round.beats.get(at + 1).is_some_and(|beat| beat.entry.is_step());
     let promises = |at: usize| match &round.beats[at].entry.told {
-        Told::Prose(text) => text.trim_end().ends_with(':') || (leads(at) && ending::announces(text)),
+        Told::Prose(text) => ending::announces(text),
         _ => false,
     };
     let failed = |beat: &TurnItem<'_>| matches!(beat.item, Item::Step(step) if step.status == StepStatus::Failed);
@@ -175,15 +169,6 @@ fn behaviour(round: &SessionTurn<'_>, stopped: bool) -> (usize, Vec<Entry>) {
     (from, turns::told(&round.beats[from..]))
 }
 
-/// Whether what was done from `from` on may be what was wrong: a call that was refused, a deed, or words that are the
-/// whole answer. A look, or the last words after deeds that are told before, is what nobody would take back.
-fn shows_fault(round: &SessionTurn<'_>, from: usize) -> bool {
-    let acts = |beat: &TurnItem<'_>| matches!(beat.item, Item::Step(step) if attempt(step) != Attempt::Look);
-    let (before, last) = round.beats.split_at(from.min(round.beats.len()));
-    last.iter().any(|beat| acts(beat) || refused(beat))
-        || (last.last().is_some_and(|beat| matches!(beat.item, Item::Prose(_))) && !before.iter().any(acts))
-}
-
 /// Whether what was done shows by itself what the agent was about: a step that neither looks nor checks, or words that do
 /// more than announce a check.
 fn is_deed(round: &SessionTurn<'_>, at: usize) -> bool {
@@ -220,29 +205,13 @@ fn plan_instead(round: &SessionTurn<'_>, last: Option<&TurnItem<'_>>) -> Option<
         let told = matches!(round.beats.get(at + 1).map(|beat| beat.item), Some(Item::Decision(_)));
         return accepted.then_some(at + 1 + usize::from(told));
     }
-    let instead = round.beats.first()?;
-    (tells_plan(&last.entry.told) && tells_plan(&instead.entry.told)).then_some(1)
-}
-
-/// Whether words lay out a plan: they call it so, and list what is to be done.
-pub(crate) fn tells_plan(told: &Told) -> bool {
-    let (Told::Prose(text) | Told::Remark(text)) = told else { return false };
-    let mut lines = text.trim_start().lines();
-    let named = lines
-        .next()
-        .is_some_and(|first| first.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| word == "plan"));
-    let item = |line: &str| {
-        let line = line.trim_start();
-        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        line.starts_with("- ") || line.starts_with("* ") || (rest.len() < line.len() && rest.starts_with(['.', ')']))
-    };
-    named && lines.filter(|line| item(line)).count() >= 2
+    None
 }
 
 /// Whether the plan itself stands among what was done: in the call that showed it, or in words.
 pub(crate) fn holds_plan(entries: &[Entry]) -> bool {
     entries.iter().any(|entry| {
         let whole = entry.whole().and_then(|call| call.arguments.get("plan")).and_then(|plan| plan.as_str());
-        whole.is_some_and(|plan| !plan.trim().is_empty()) || tells_plan(&entry.told)
+        whole.is_some_and(|plan| !plan.trim().is_empty())
     })
 }

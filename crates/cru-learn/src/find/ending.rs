@@ -6,7 +6,6 @@
 use crate::case::Story;
 use crate::case::entry::{Entry, Told};
 use crate::find::turns::Turns;
-use cru_session::words::list::ANNOUNCING;
 
 /// Adds the words that follow right after the last call of an answer.
 pub(crate) fn complete(trail: &Turns<'_>, story: &mut Story) {
@@ -18,7 +17,7 @@ pub(crate) fn complete(trail: &Turns<'_>, story: &mut Story) {
                 it.more = it.more.saturating_sub(1);
             }
         }
-        Story::Preference(_) | Story::Demonstration(_) => {}
+        Story::Preference(_) | Story::Demonstration(_) | Story::Trajectory => {}
     }
 }
 
@@ -34,35 +33,8 @@ fn after(trail: &Turns<'_>, done: &[Entry]) -> Option<Entry> {
     matches!(&next.told, Told::Prose(text) if !announces(text)).then(|| next.clone())
 }
 
-/// Whether words announce what comes next.
+/// Whether words announce what comes next: a colon ends them.
 pub(crate) fn announces(text: &str) -> bool {
     let text = text.trim_end();
-    let last = text.lines().next_back().unwrap_or_default();
-    let sentence =
-        last.trim_end_matches(['.', '!', '…']).rsplit(['.', '!', ')']).next().unwrap_or_default().to_lowercase();
-    let now = sentence.trim_start().strip_prefix("now ").and_then(|rest| rest.split_whitespace().next());
-    text.is_empty()
-        || text.ends_with(':')
-        || ANNOUNCING.is_in(&sentence)
-        || now.is_some_and(|word| word.ends_with("ing"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_announce() {
-        for words in [
-            "Now the docs:",
-            "It builds. Let me look at the docs.",
-            "Good.\n\nNext, the docs",
-            "No warning (0 of 41). Now running the tests.",
-        ] {
-            assert!(announces(words), "{words}");
-        }
-        for words in ["It builds.", "Let me be clear: it did not build. Now it does.", "All 41 tests pass!"] {
-            assert!(!announces(words), "{words}");
-        }
-    }
+    text.is_empty() || text.ends_with(':')
 }

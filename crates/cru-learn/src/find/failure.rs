@@ -19,8 +19,13 @@ pub(crate) fn tells(step: &Step) -> bool {
     let result = step.result.as_deref().unwrap_or_default().to_lowercase();
     let told = result.trim_start_matches("exit code");
     step.status == StepStatus::Failed
-        && !NO_REASON.is_in(&result)
+        && !is_hosts(step)
         && told.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 2
+}
+
+/// Whether a failed step says no more than that its host stopped it: nothing of the work.
+pub(crate) fn is_hosts(step: &Step) -> bool {
+    NO_REASON.is_in(&step.result.as_deref().unwrap_or_default().to_lowercase())
 }
 
 /// Whether a text has a word of something that went wrong; a text in other letters is not judged.

@@ -8,10 +8,12 @@ pub(crate) mod correction;
 pub(crate) mod demonstration;
 pub(crate) mod ending;
 pub(crate) mod failure;
+pub(crate) mod planned;
 pub(crate) mod proof;
 pub(crate) mod puzzle;
 pub(crate) mod recovery;
 pub(crate) mod turns;
+pub(crate) mod typed;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,27 +23,29 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::turns::Turns;
+use crate::case::action;
 use crate::case::call::Calls;
+use crate::case::entry::Entry;
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
-use crate::case::{Case, Fidelity, Kind, Origin, Source, Story, Turn};
+use crate::case::{Case, CaseUses, Evidence, Fidelity, Kind, Origin, Repository, Source, Story, Turn};
 use crate::context::need;
 use crate::context::recall::Recall;
-use crate::fault;
+use crate::fault::aftermath;
 use crate::hygiene;
 use cru_base::Span;
 
 /// Cases, and what became none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Harvest {
+pub struct Extraction {
     /// In the order of session ids and lines.
     pub cases: Vec<Case>,
     /// In the same order.
     pub left_out: Vec<LeftOut>,
 }
 
-impl Harvest {
+impl Extraction {
     /// Puts cases and what was left out in the order of session ids and lines.
     pub fn sort(&mut self) {
         self.cases.sort_by(|a, b| {
@@ -68,14 +72,14 @@ fn place<'a>(session: &'a str, source: &'a Source) -> (&'a str, &'a str, usize) 
 }
 
 /// Makes the cases of notes; only those of `kinds`. `family` knows the parents, also of sessions that are not among them.
-pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
+pub fn extract(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Extraction {
     let mut notes = notes.to_vec();
     notes.sort_by_key(|note| (note.id(), note.path));
-    let mut harvest = Harvest::default();
+    let mut extraction = Extraction::default();
     let mut seen: HashMap<[u8; 32], usize> = HashMap::new();
     for note in &notes {
         if let Some(reason) = withheld(note) {
-            harvest.left_out.push(LeftOut {
+            extraction.left_out.push(LeftOut {
                 reason,
                 session: note.id().to_owned(),
                 case: String::new(),
@@ -97,13 +101,13 @@ pub fn harvest(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Harvest {
             case.id = format!("{}-{}", case.kind().as_str(), &id.to_hex()[..16]);
             match &case.story {
                 Story::Correction(it) | Story::Preference(it) if it.behaviour.is_empty() => {
-                    harvest.left_out.push(LeftOut { case: String::new(), ..case.left_out(Reason::NothingBefore) });
+                    extraction.left_out.push(LeftOut { case: String::new(), ..case.left_out(Reason::NothingBefore) });
                 }
-                _ => harvest.cases.push(case),
+                _ => extraction.cases.push(case),
             }
         }
     }
-    harvest
+    extraction
 }
 
 /// The tools of a session as functions, each with the arguments it was given and their types. No description is made up.
@@ -164,7 +168,7 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         if note.calls.is_some() {
             ending::complete(&trail, &mut story);
         }
-        let fault = fault::judge(&trail, round, &context, &mut story);
+        let fault = aftermath::shows_wrong(&trail, round, story.done()).then_some(Reason::ShownWrong);
         let recalled = complete(&mut context, &story, round, at);
         let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
         cases.push((Case { picture, fault, ..case(title, origin, context, (story, recalled)) }, trigger));
@@ -195,8 +199,28 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
             add((found.title, found.context, story, found.words), origin, found.round, None);
         }
     }
+    if kinds.contains(&Kind::Trajectory) {
+        cases.extend(trajectory(&trail, note, family));
+    }
     cases.sort_by_key(|(case, _)| (case.origin.source.line_start, case.kind()));
     cases
+}
+
+/// The whole session, where the agent did something in it.
+fn trajectory(trail: &Turns<'_>, note: Note<'_>, family: &Family) -> Option<(Case, String)> {
+    let turns = trail.rounds.iter().enumerate();
+    let context: Vec<Turn> = turns.map(|(index, round)| trail.turn(index, 0..round.beats.len())).collect();
+    if !context.iter().any(|turn| turn.done.iter().any(Entry::is_step)) {
+        return None;
+    }
+    let origin = origin(trail, note, family, 0, (Span::default(), None));
+    let meta = &note.session.meta;
+    // The parent of the first commit of a session is where its work began.
+    let first = note.session.steps().flat_map(|(_, step)| action::commits(step)).next().map(|id| format!("{id}^"));
+    let began = meta.commit.clone().filter(|commit| !commit.is_empty()).or(first);
+    let repository = Repository { name: meta.project.clone().unwrap_or_default(), commit: began.unwrap_or_default() };
+    let case = case(trail.title(), origin, context, (Story::Trajectory, HashSet::new()));
+    Some((Case { repository, ..case }, String::new()))
 }
 
 fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (Story, HashSet<u64>)) -> Case {
@@ -210,6 +234,13 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         tools: Arc::default(),
         fidelity: Fidelity::None,
         redactions: 0,
+        evidence: Evidence::Rule,
+        reading: String::new(),
+        uses: CaseUses::default(),
+        expected: String::new(),
+        checked: false,
+        between: Vec::new(),
+        repository: Repository::default(),
         recalled,
         picture: false,
         fault: None,

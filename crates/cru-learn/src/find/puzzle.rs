@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::case::Puzzle;
 use crate::case::entry::{self, Entry, Told};
 use crate::find::failure;
+use crate::find::planned;
 use crate::find::recovery;
 use crate::find::turns::{SessionTurn, TurnItem, Turns};
 use cru_base::{Span, text};
@@ -54,6 +55,10 @@ pub(crate) fn all(trail: &Turns<'_>, marked: bool) -> Vec<FoundPuzzle> {
         let mut here = Vec::new();
         for at in 0..round.beats.len() {
             if let Item::Error(error) = round.beats[at].item {
+                // An import links a failure to its step: an error without one is the model service's.
+                if marked && error.steps.is_empty() {
+                    continue;
+                }
                 let failing = failing_step(trail, (index, at), error, &taken);
                 if let Some(failing) = failing {
                     // Failures on the way to the success belong to this one.
@@ -128,12 +133,17 @@ fn from_callout(
         let before: Vec<&Entry> = round.beats[..from].iter().map(|beat| &beat.entry).collect();
         fix.retain(|entry| entry.block.is_none() || !before.iter().any(|done| done.block == entry.block));
     }
+    let hosts = |at: usize| recovery::step_at(&round.beats, at).is_some_and(failure::is_hosts);
+    if trail.written() && resolution.is_none() && failing.is_some_and(hosts) {
+        return None;
+    }
     let step = failing.map(|step| round.beats[step].entry.clone());
     // A second try alone, far from the first, does not say what made it work.
     let retried = trail.written() && resolution.is_none() && !fix.is_empty() && only_repeats(&fix, step.as_ref());
     if retried {
         fix.clear();
     }
+    let complete = failing.zip(success).is_some_and(|(from, to)| to - from <= BETWEEN) && !retried;
     let verified = success.is_some() || !helped && failing.is_some_and(|step| succeeded(trail, round, step, error));
     let text = clean(&error.text);
     let text = if failing.is_some() && entry::only_counts(&text) { String::new() } else { text };
@@ -152,6 +162,8 @@ fn from_callout(
             fix,
             verified,
             helped,
+            planned: failing.is_some_and(|step| planned::is_planned(&round.beats, step)),
+            complete,
             retried,
         },
     })
@@ -199,6 +211,8 @@ fn from_step(index: usize, round: &SessionTurn<'_>, at: usize, step: &Step) -> O
             fix: steps_between(&round.beats, at, to, at),
             verified: true,
             helped: false,
+            planned: planned::is_planned(&round.beats, at),
+            complete: true,
             retried: false,
         },
     })

@@ -148,7 +148,8 @@ impl<'a> Turns<'a> {
         let asked = if heading { self.heading(round.phase) } else { words };
         let at: Vec<usize> = shown.filter(|&at| !round.beats[at].entry.is_blank()).collect();
         let done = at.iter().map(|&at| round.beats[at].entry.clone()).collect();
-        Turn { asked, heading, done, at, rounds: vec![index], ..Turn::default() }
+        let corrects = round.correction.is_some();
+        Turn { asked, heading, corrects, done, at, rounds: vec![index], ..Turn::default() }
     }
 
     /// The words that open a round.

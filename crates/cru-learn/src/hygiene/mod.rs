@@ -2,8 +2,8 @@
 //! was made.
 //!
 //! Texts are masked as they were said, before they are encoded; a secret in an argument may be known by the name it
-//! stands under alone. The last look is at finished files, read back as a loader reads them: what it finds there
-//! refuses the export, since it says that the first look has missed something.
+//! stands under alone. The last look is at finished rows, read back as a loader reads them, JSON inside of JSON too: a row
+//! in which it finds something is left out, since the first look has missed something.
 
 pub(crate) mod personal;
 
@@ -122,12 +122,27 @@ pub(crate) fn leaks(file: &str, bytes: &[u8], clean: &Clean) -> Vec<Leak> {
     for (index, line) in text.lines().enumerate() {
         let mut rules = Vec::new();
         match serde_json::from_str::<Value>(line) {
-            Ok(mut value) => crate::case::call::texts_of("", &mut value, &mut |_, text| clean.look(text, &mut rules)),
+            Ok(mut value) => look_inside(&mut value, clean, DEEP, &mut rules),
             Err(_) => look(line, &mut rules),
         }
         leaks.extend(rules.into_iter().map(|(_, rule)| leak(index + 1, rule)));
     }
     leaks
+}
+
+/// How often text that is JSON is read as JSON again: arguments are spelled as text in some dialects.
+const DEEP: usize = 3;
+
+/// Looks through every text of a value; one that is JSON itself is read first.
+fn look_inside(value: &mut Value, clean: &Clean, deep: usize, rules: &mut Vec<(usize, String)>) {
+    crate::case::call::texts_of("", value, &mut |_, text| {
+        let inner =
+            text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+        match inner.filter(|_| deep > 0) {
+            Some(mut inner) => look_inside(&mut inner, clean, deep - 1, rules),
+            None => clean.look(text, rules),
+        }
+    });
 }
 
 /// Whether a file holds rows, one a line.

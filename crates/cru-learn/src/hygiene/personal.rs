@@ -148,6 +148,10 @@ fn email(bytes: &[u8], at: usize, floor: usize) -> Option<PersonalData> {
     while start < at && !bytes[start].is_ascii_alphanumeric() {
         start += 1;
     }
+    // The letter of an escape (`\n@app.get` in code or JSON) is none of a name.
+    let escape =
+        |start: usize| start > floor && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b'r' | b't');
+    start += usize::from(start < at && escape(start));
     let mut end = at + 1;
     while end < bytes.len()
         && end - at < LONGEST
@@ -327,6 +331,7 @@ mod tests {
             "settings.local.json, app.local",
             "sessions/2026-02-23-update-the-home-page-so-that.md",
             "@decorator, a@b, x@y.123",
+            r#"{"old_string": "x = 1\n@app.get(1)\n\t@self.route(2)"}"#,
         ] {
             assert_eq!(masked(text), text);
         }

@@ -7,7 +7,7 @@ use minijinja::Environment;
 use serde::Serialize;
 
 use crate::case::entry::{Entry, Told};
-use crate::case::{Case, Kind, Origin, Story, Turn};
+use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
 use cru_base::{Error, Result, text};
 
@@ -47,13 +47,21 @@ struct Values<'a> {
     channel: &'a str,
     tags: &'a [String],
     evidence: &'static str,
+    reading: &'a str,
+    answer_from: &'static str,
     verified: bool,
     quality: f64,
     content_hash: &'a str,
     context: Vec<TurnValues>,
     failure: String,
+    /// What was said and done between it and the answer, where somebody found them apart.
+    between: String,
     correction: String,
     rule: &'static str,
+    /// What is right in the words of a reader.
+    told: String,
+    /// What was decided about it.
+    status: &'static str,
     /// Empty where the record has none.
     expected: String,
 }
@@ -128,8 +136,20 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             rule = it.rule;
             (entries(&with_plans(&it.behaviour), origin, usize::MAX), quote(&it.words))
         }
-        Story::Demonstration(_) => (String::new(), String::new()),
+        Story::Demonstration(_) | Story::Trajectory => (String::new(), String::new()),
     };
+    // The correction has a part of its own.
+    let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
+    let between = case.between.iter().map(|turn| {
+        let asked = if turn.asked.is_empty() || turn.asked == words {
+            String::new()
+        } else {
+            format!("> [!user]\n{}", quote(&turn.asked))
+        };
+        crate::case::entry::paragraphs([asked.as_str(), &entries(&elided(turn, &origin.note), origin, QUOTE)])
+    });
+    let between = between.collect::<Vec<_>>();
+    let between = crate::case::entry::paragraphs(between.iter().map(String::as_str));
     let expected = match &case.story {
         Story::Puzzle(it) => {
             let words = it.resolution.as_deref().map(quote).unwrap_or_default();
@@ -144,6 +164,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
         }
         Story::Demonstration(it) => entries(&all(&it.done), origin, usize::MAX),
+        Story::Trajectory => String::new(),
     };
     Values {
         id: &case.id,
@@ -153,6 +174,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             Kind::Correction => "Correction",
             Kind::Demonstration => "Demonstration",
             Kind::Preference => "Preference",
+            Kind::Trajectory => "Session",
         },
         quality: case.quality(),
         title: line(&case.title),
@@ -174,13 +196,18 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         host: &origin.host,
         channel: &origin.channel,
         tags: &origin.tags,
-        evidence: case.evidence(),
+        evidence: case.evidence.as_str(),
+        reading: &case.reading,
+        answer_from: case.answer_from(),
         verified: case.verified(),
         content_hash: &case.content_hash,
         context: turns.collect(),
         failure,
+        between,
         correction,
         rule,
+        told: if case.expected.is_empty() { String::new() } else { quote(&case.expected) },
+        status: if case.evidence == Evidence::Reading { "accepted" } else { "proposed" },
         expected,
     }
 }

@@ -90,6 +90,8 @@ pub struct Review {
     pub title: String,
     /// The note that `session` links to, with the block where one is named.
     pub session: String,
+    /// The key of the reading that it is of; empty where a rule found it.
+    pub reading: String,
     /// Whether a person changed anything since the note was written.
     pub changed: bool,
     /// The whole file.
@@ -111,6 +113,8 @@ pub struct Front<'a> {
     pub session: &'a str,
     /// `rendered`.
     pub rendered: &'a str,
+    /// `reading`.
+    pub reading: &'a str,
 }
 
 /// The line of the frontmatter that holds the hash.
@@ -133,6 +137,7 @@ impl Review {
             kind: front.case_type.to_owned(),
             title: title.trim().to_owned(),
             session: front.session.trim_matches(['[', ']', '"']).to_owned(),
+            reading: front.reading.to_owned(),
             changed: front.rendered != hash(text),
             text: text.to_owned(),
         })

@@ -36,6 +36,9 @@ pub(crate) struct Message {
     /// Which tool answers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
+    /// Whether a call of it failed, was refused or stopped, or switches a check off: nothing to learn.
+    #[serde(skip)]
+    pub failed: bool,
 }
 
 /// A call in a message.
@@ -61,7 +64,14 @@ pub(crate) struct Function {
 impl Message {
     /// A message with words alone.
     pub(crate) fn text(role: &'static str, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), tool_calls: Vec::new(), tool_call_id: String::new(), name: String::new() }
+        Self {
+            role,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            tool_call_id: String::new(),
+            name: String::new(),
+            failed: false,
+        }
     }
 }
 
@@ -223,6 +233,10 @@ impl Chat {
                 });
                 let output = cut_around(call.output.as_deref().unwrap_or_default(), part, wants).into_owned();
                 self.call(&call.name, arguments, output);
+                let failed = entry.is_failed() || entry.takes_shortcut();
+                if let [.., called, _] = self.messages.as_mut_slice() {
+                    called.failed = failed;
+                }
             }
             // What a note says of the work is no part of a conversation with calls.
             (None, Told::Remark(_)) if self.full => {}

@@ -11,6 +11,7 @@ use crate::case::{Case, Fidelity, Story};
 use crate::context::need::Need;
 use crate::context::shown;
 use crate::rows::chat::{Chat, Message, Room};
+use crate::rows::template::ChatTemplate;
 use crate::rows::tokens;
 use cru_session::words::list::AGREEMENT;
 
@@ -49,6 +50,8 @@ pub(crate) struct PromptOptions<'a> {
     pub max_tokens: usize,
     /// Whether calls are told as lines of text even where they are known whole.
     pub lines: bool,
+    /// The chat templates that it is written for.
+    pub template: ChatTemplate,
 }
 
 /// The example of a case.
@@ -122,11 +125,17 @@ fn within(case: &Case, end: End, options: PromptOptions<'_>, room: Room, need: &
                 (End::Before, Some(text)) => rejected.say("assistant", text),
                 (End::Before, None) => act(&mut rejected, &proposed, full, room, need),
             }
-            if end == End::After {
+            if end == End::After && case.between.is_empty() {
                 chat.say("user", words);
             }
         }
-        Story::Demonstration(_) => {}
+        Story::Demonstration(_) | Story::Trajectory => {}
+    }
+    if end == End::After {
+        for turn in &case.between {
+            chat.say("user", &turn.asked);
+            turn.done.iter().for_each(|entry| chat.entry(entry, room.part, (room.part, room.part), &need.wants));
+        }
     }
     // Calls of the answer are numbered on from those of the prompt.
     if end == End::After {
@@ -137,7 +146,8 @@ fn within(case: &Case, end: End, options: PromptOptions<'_>, room: Room, need: &
     } else {
         right(&mut chosen, case, end, full, room, need);
     }
-    let (prompt, chosen, rejected) = (chat.messages, chosen.trained(), rejected.trained());
+    let [prompt, chosen, rejected] =
+        [chat.messages, chosen.trained(), rejected.trained()].map(|messages| options.template.shaped(messages));
     if chosen == rejected && !chosen.is_empty() {
         return Err(Reason::Unchanged);
     }

@@ -7,9 +7,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::case::entry;
 use crate::case::left_out::Reason;
 use crate::case::{Case, Story};
+use crate::case::{action, entry};
 use crate::rows::chat::{Message, flat};
 use crate::rows::example::{self, End};
 use crate::rows::row::Metadata;
@@ -76,7 +76,7 @@ impl Sample {
 
 /// The sample of a case, or why it is none.
 pub(crate) fn sample(case: &Case, options: example::PromptOptions<'_>) -> Result<Sample, Reason> {
-    let target = case.answer().ok_or(Reason::Unanswered)?;
+    let target = target(case).ok_or(Reason::Unanswered)?;
     let failure = case.failure();
     let example = example::example(case, End::After, options)?;
     let mut messages = example.prompt;
@@ -99,6 +99,33 @@ pub(crate) fn sample(case: &Case, options: example::PromptOptions<'_>) -> Result
     let metadata = SampleMetadata { failure, must_include, must_not_include: Vec::new(), common };
     let input = messages.iter().map(as_inspect).collect();
     Ok(Sample { id: case.id.clone(), input, target, metadata, messages })
+}
+
+/// The recorded answer, each edit with its difference where that is known.
+fn target(case: &Case) -> Option<String> {
+    if case.edits.as_ref().is_some_and(|edits| edits.expected.is_some()) {
+        return case.answer();
+    }
+    let mut text = entry::paragraphs([case.expected.as_str(), case.said()]);
+    let mut in_list = false;
+    for entry in case.done().iter().filter(|entry| !entry.is_blank()) {
+        let own = entry.text();
+        let own = if entry.is_step() { format!("- {}", own.replace('\n', "\n  ")) } else { own.trim().to_owned() };
+        let gap = if text.is_empty() {
+            ""
+        } else if in_list && entry.is_step() {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        text = format!("{text}{gap}{own}");
+        let changes: Vec<String> = entry.changes().iter().map(action::diff).collect();
+        in_list = entry.is_step() && changes.is_empty();
+        for change in changes {
+            text = format!("{text}\n\n{change}");
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// A message in Inspect's own words: a call names its function directly.

@@ -6,7 +6,10 @@ pub(crate) mod inspect;
 pub(crate) mod line;
 pub(crate) mod promptfoo;
 pub(crate) mod row;
+pub(crate) mod task;
+pub(crate) mod template;
 pub(crate) mod tokens;
+pub(crate) mod trajectory;
 
 use std::cell::OnceCell;
 
@@ -17,8 +20,8 @@ use crate::case::{Case, Story};
 use crate::export::format::Options;
 use crate::fault::pair;
 
-/// The rows of a case with their tokens, and why others are none.
-pub(crate) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, usize), Reason>> {
+/// The rows of a case with their tokens, and why others are none; `gap` is why all of them are.
+pub(crate) fn of(case: &Case, gap: Option<Reason>, options: Options<'_>) -> Vec<Result<(Table, Row, usize), Reason>> {
     let examples: [OnceCell<Result<Example, Reason>>; 4] = Default::default();
     let example = |end: End, lines: bool| {
         let known = &examples[usize::from(end == End::Before) + 2 * usize::from(lines)];
@@ -46,39 +49,34 @@ pub(crate) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
         let metadata = Metadata::of(case, tokens, lines);
         Ok((table, row::row(table, options.dialect, example, label, &metadata), tokens))
     };
-    let kto = options.dialect != Dialect::Openai;
     let mut made = Vec::new();
-    match (case.gap(), &case.story) {
-        (Some(gap), Story::Puzzle(it)) => {
-            // What failed for good is wrong, although nobody knows what is right; a search without a hit only says no.
-            if kto && gap == Reason::Unresolved && it.step.is_some() && !case.is_silent() {
-                made.push(make(Table::Kto, End::Before, false));
-            }
-            made.push(Err(gap));
-        }
-        (Some(gap), story) => {
-            // An interruption says that something was wrong, and not what; an answer that was let stand would show it.
-            let plain = matches!(story, Story::Correction(it) if it.rule != "interrupted");
-            if kto && gap == Reason::CorrectedAgain && plain && !is_innocent(case) {
-                made.push(make(Table::Kto, End::Before, false));
-            }
-            made.push(Err(gap));
-        }
-        (None, Story::Demonstration(_)) => {
+    if let Some(gap) = gap {
+        made.push(Err(gap));
+        return made;
+    }
+    if !case.uses.completion && !case.is_comparable() {
+        made.push(Err(Reason::NotMeant));
+        return made;
+    }
+    match &case.story {
+        Story::Demonstration(_) => {
             // Of a whole conversation every answer is learned; what came before a later turn only leads to its answer.
-            let table = if case.context.len() > 1 { Table::Completion } else { Table::Sft };
+            let table = if case.context.len() > 1 || case.context.iter().any(|turn| !turn.done.is_empty()) {
+                Table::Completion
+            } else {
+                Table::Sft
+            };
             made.push(make(table, End::After, true));
         }
-        (None, Story::Puzzle(it)) => {
-            made.push(make(Table::Completion, End::After, true));
-            if kto && it.verified {
-                made.push(make(Table::Kto, End::After, true));
-            }
+        Story::Puzzle(_) => made.push(make(Table::Completion, End::After, true)),
+        Story::Trajectory => {
+            made.push(trajectory::row(case, options).map(|(row, tokens)| (Table::Trajectory, row, tokens)));
         }
-        (None, Story::Correction(_) | Story::Preference(_)) => {
-            made.push(make(Table::Completion, End::After, true));
-            if is_innocent(case) {
-                made.push(Err(Reason::Innocent));
+        Story::Correction(_) | Story::Preference(_) => {
+            if case.uses.completion {
+                made.push(make(Table::Completion, End::After, true));
+            }
+            if !case.is_comparable() {
                 return made;
             }
             if let Some(flaw) = example(End::Before, false).ok().and_then(|example| pair::flaw(case, example)) {
@@ -86,18 +84,13 @@ pub(crate) fn of(case: &Case, options: Options<'_>) -> Vec<Result<(Table, Row, u
                 return made;
             }
             made.push(make(Table::Preference, End::Before, true));
-            if kto {
+            if options.dialect != Dialect::Openai {
                 made.push(make(Table::Kto, End::Before, true));
                 made.push(make(Table::Kto, End::Before, false));
             }
         }
     }
     made
-}
-
-/// Whether what was done before a correction shows no fault; a person who accepted or edited the case knows better.
-fn is_innocent(case: &Case) -> bool {
-    !case.accepted && case.edits.is_none() && case.correction().is_some_and(|it| it.innocent)
 }
 
 /// Whether the person speaks right after a tool, and not after the agent.

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Fidelity, Kind, Source};
+use crate::case::{Case, Evidence, Fidelity, Kind, Source};
 use crate::rows::chat::{Message, flat};
 use crate::rows::example::Example;
 
@@ -50,11 +50,13 @@ pub enum Table {
     Preference,
     /// A prompt, an answer, and whether it is right.
     Kto,
+    /// Whole sessions.
+    Trajectory,
 }
 
 impl Table {
     /// Every table.
-    pub const ALL: [Self; 4] = [Self::Sft, Self::Completion, Self::Preference, Self::Kto];
+    pub const ALL: [Self; 5] = [Self::Sft, Self::Completion, Self::Preference, Self::Kto, Self::Trajectory];
 
     /// Folder and configuration.
     pub const fn as_str(self) -> &'static str {
@@ -63,6 +65,7 @@ impl Table {
             Self::Completion => "completion",
             Self::Preference => "preference",
             Self::Kto => "kto",
+            Self::Trajectory => "trajectories",
         }
     }
 
@@ -73,6 +76,7 @@ impl Table {
             Self::Completion => "supervised tuning on one answer",
             Self::Preference => "preference tuning (DPO and its like)",
             Self::Kto => "tuning on single answers, right and wrong (KTO)",
+            Self::Trajectory => "supervised tuning on whole sessions; `mask` is 1 for each message to learn from",
         }
     }
 }
@@ -107,8 +111,12 @@ pub(crate) struct Metadata {
     pub tags: String,
     /// Status of the session.
     pub outcome: String,
+    /// Who found it: a `rule` or a `reading`.
+    pub evidence: Evidence,
+    /// The key of the reading.
+    pub reading: String,
     /// How the right answer is known.
-    pub evidence: &'static str,
+    pub answer_from: &'static str,
     /// Whether the record itself shows that it worked.
     pub verified: bool,
     /// How much there is for it, from 0 to 1.
@@ -157,11 +165,13 @@ impl Metadata {
             phase: origin.phase.clone(),
             tags: origin.tags.join(" "),
             outcome: origin.outcome.clone(),
-            evidence: case.evidence(),
+            evidence: case.evidence,
+            reading: case.reading.clone(),
+            answer_from: case.answer_from(),
             verified: case.verified(),
             quality: case.quality(),
             rule: correction.map_or("", |it| it.rule),
-            complete: correction.is_none_or(|it| it.more == 0),
+            complete: case.is_complete(),
             corrected_again: correction.is_some_and(|it| it.corrected_again),
             status: if case.accepted { "accepted" } else { "proposed" },
             edited: case.edits.is_some(),
@@ -230,6 +240,7 @@ pub(crate) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
         (Dialect::Openai, Table::Sft) => {
             (whole_if_called(tools, whole()), with_tools(json!({ "messages": spelled(&whole()) }), tools))
         }
+        (_, Table::Trajectory) => (Vec::new(), json!({})),
         (Dialect::Axolotl, Table::Sft) => (vec![whole()], json!({ "messages": whole(), "tools": tools })),
         (Dialect::Axolotl, Table::Completion) => {
             let mut messages = serde_json::to_value(whole()).unwrap_or_default();
@@ -247,15 +258,31 @@ pub(crate) fn row(table: Table, dialect: Dialect, example: &Example, label: bool
         }
     };
     let shapes = columns.iter().filter(|messages| is_mixed(messages)).count();
-    let mut value = value;
-    let body = body(&value);
-    let mut aside = None;
-    if dialect.has_metadata() {
-        value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
-    } else {
-        aside = serde_json::to_string(metadata).ok();
+    Row::finished(value, shapes, dialect, metadata)
+}
+
+impl Row {
+    /// A row of these columns.
+    pub(crate) fn finished(mut value: Value, shapes: usize, dialect: Dialect, metadata: &Metadata) -> Self {
+        let body = body(&value);
+        let mut aside = None;
+        if dialect.has_metadata() {
+            value["metadata"] = serde_json::to_value(metadata).unwrap_or_default();
+        } else {
+            aside = serde_json::to_string(metadata).ok();
+        }
+        Self { text: value.to_string(), aside, body, shapes }
     }
-    Row { text: value.to_string(), aside, body, shapes }
+}
+
+/// Messages in the words of a dialect.
+pub(crate) fn written(messages: &[Message], dialect: Dialect) -> Vec<Value> {
+    match dialect {
+        Dialect::Openai => spelled(messages),
+        Dialect::Hf | Dialect::Axolotl => {
+            messages.iter().map(|message| serde_json::to_value(message).unwrap_or_default()).collect()
+        }
+    }
 }
 
 /// What makes two rows one example.
@@ -290,7 +317,7 @@ fn shared_step(prompt: &[Message], chosen: &[Message], rejected: &[Message]) -> 
 }
 
 /// A row with the tools, where there are any: an empty list is refused.
-fn with_tools(mut row: Value, tools: &str) -> Value {
+pub(crate) fn with_tools(mut row: Value, tools: &str) -> Value {
     let tools: Value = serde_json::from_str(tools).unwrap_or_default();
     if tools.as_array().is_some_and(|tools| !tools.is_empty()) {
         row["tools"] = tools;

@@ -1,9 +1,11 @@
-//! Handmade sessions through harvest and every export.
+//! Handmade sessions through extraction and every export.
 
 mod faults;
 mod judged;
 mod needs;
 mod property;
+mod read;
+mod whole;
 
 use insta::assert_snapshot;
 
@@ -125,8 +127,8 @@ fn note(session: &Session) -> Note<'_> {
     Note { path: "sessions/2026-11-20-refresh-tokens.md", text: "", session, calls: None }
 }
 
-fn cases(session: &Session) -> Harvest {
-    harvest(&[note(session)], &Kind::ALL, &Family::default())
+fn cases(session: &Session) -> Extraction {
+    extract(&[note(session)], &Kind::ALL, &Family::default())
 }
 
 fn text(export: &Whole, name: &str) -> String {
@@ -160,18 +162,18 @@ const ASKED: export::Options<'static> = export::Options { train: 0.0, ..OPTIONS 
 #[test]
 fn what_is_found() {
     let session = tokens();
-    let harvest = cases(&session);
-    let lines = |case: &Case| format!("{} | {} | {} | {:?}", case.id, case.title, case.evidence(), case.gap());
-    assert_snapshot!(harvest.cases.iter().map(lines).collect::<Vec<_>>().join("\n"));
-    assert!(harvest.left_out.is_empty());
+    let extraction = cases(&session);
+    let lines = |case: &Case| format!("{} | {} | {} | {:?}", case.id, case.title, case.answer_from(), case.gap());
+    assert_snapshot!(extraction.cases.iter().map(lines).collect::<Vec<_>>().join("\n"));
+    assert!(extraction.left_out.is_empty());
 }
 
 #[test]
 fn sessions_kept_from_training() {
     let mut session = tokens();
     session.meta.export = Some(false);
-    let harvest = cases(&session);
-    assert_eq!((harvest.cases.len(), harvest.left_out[0].reason), (0, Reason::ExportFalse));
+    let extraction = cases(&session);
+    assert_eq!((extraction.cases.len(), extraction.left_out[0].reason), (0, Reason::ExportFalse));
     session.meta.export = None;
     session.meta.tags.push("no-train".into());
     assert_eq!(cases(&session).left_out[0].reason, Reason::NoTrain);
@@ -189,12 +191,17 @@ fn ids_stay_when_the_note_is_edited_elsewhere() {
 
 #[test]
 fn rows_for_tuning() {
-    let harvest = cases(&tokens());
-    let export = export::folder(&harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
+    let extraction = cases(&tokens());
+    let export = export::folder(&extraction.cases, Format::Jsonl, OPTIONS).expect("rows");
+    let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
+    assert_eq!(names, [("README.md", 0), ("completion/train.jsonl", 2)], "what the record proves alone");
+    let mut accepted = extraction.cases.clone();
+    accepted.iter_mut().filter(|case| case.kind() == Kind::Correction).for_each(|case| case.accepted = true);
+    let export = export::folder(&accepted, Format::Jsonl, OPTIONS).expect("rows");
     let names: Vec<(&str, usize)> = export.files.iter().map(|file| (file.name.as_str(), file.rows)).collect();
     assert_eq!(
         names,
-        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 5), ("preference/train.jsonl", 1)]
+        [("README.md", 0), ("completion/train.jsonl", 4), ("kto/train.jsonl", 4), ("preference/train.jsonl", 2)]
     );
     let first = text(&export, "completion/train.jsonl").lines().next().unwrap_or_default().to_owned();
     assert_snapshot!(pretty(&first));
@@ -205,19 +212,14 @@ fn rows_for_tuning() {
     let card: Vec<&str> = card.lines().filter(|line| !line.starts_with("    ")).collect();
     assert_snapshot!(card.join("\n"));
     let left_out: Vec<(&str, Reason)> = export.left_out.iter().map(|it| (it.title.as_str(), it.reason)).collect();
-    let expected = [
-        ("Advisory for an old crate", Reason::Unresolved),
-        // What was stored there before is only told by the wrong answer.
-        ("don't store them in localStorage", Reason::ToldLater),
-        ("no, leave it", Reason::Unanswered),
-    ];
+    let expected = [("Advisory for an old crate", Reason::Unresolved), ("no, leave it", Reason::Unanswered)];
     assert_eq!(left_out, expected);
 }
 
 #[test]
 fn samples_for_evaluation() {
-    let harvest = harvest(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
-    let export = export::stream(&harvest.cases, Format::Puzzle, ASKED).expect("samples");
+    let extraction = extract(&[note(&tokens())], &[Kind::Puzzle], &Family::default());
+    let export = export::stream(&extraction.cases, Format::Puzzle, ASKED).expect("samples");
     let rows = text(&export, "puzzles.jsonl");
     assert_eq!(rows.lines().count(), 2);
     assert_snapshot!(pretty(rows.lines().next().unwrap_or_default()));
@@ -225,20 +227,20 @@ fn samples_for_evaluation() {
 
 #[test]
 fn notes_to_read() {
-    let harvest = cases(&tokens());
-    let export = export::folder(&harvest.cases[..1], Format::Markdown, OPTIONS).expect("a note");
+    let extraction = cases(&tokens());
+    let export = export::folder(&extraction.cases[..1], Format::Markdown, OPTIONS).expect("a note");
     let name = export.files[0].name.clone();
     assert_snapshot!(name);
     assert_snapshot!(text(&export, &name));
-    let export = export::stream(&harvest.cases[3..4], Format::Markdown, OPTIONS).expect("a document");
+    let export = export::stream(&extraction.cases[3..4], Format::Markdown, OPTIONS).expect("a document");
     assert_snapshot!(text(&export, "cases.md"));
 }
 
 #[test]
 fn a_vault_may_have_its_own_layout() {
-    let harvest = cases(&tokens());
+    let extraction = cases(&tokens());
     let export = export::stream(
-        &harvest.cases[..1],
+        &extraction.cases[..1],
         Format::Markdown,
         export::Options::new(export::Layouts { name: "mine", case: "{{ kind }}: {{ title }}", prompt: "" }),
     )
@@ -248,17 +250,19 @@ fn a_vault_may_have_its_own_layout() {
 
 #[test]
 fn what_waits_in_a_file_comes_out_the_same() {
-    let harvest = cases(&tokens());
+    let extraction = cases(&tokens());
     for format in Format::ALL {
         let drafter = Drafter::new(format, Place::Folder, ASKED).expect("a layout");
         let made = |memory: usize| {
             let mut pile = Pile::new(memory);
-            for case in &harvest.cases {
+            for case in &extraction.cases {
                 pile.add(drafter.draft(case).expect("a draft")).expect("room");
             }
             pile.export(&drafter).and_then(Export::whole).expect("an export")
         };
-        assert!(made(0) == made(usize::MAX) && !made(0).files.is_empty(), "{format:?}");
+        // A case of a stretch is no task.
+        let is_empty = format == Format::Task;
+        assert!(made(0) == made(usize::MAX) && made(0).files.is_empty() == is_empty, "{format:?}");
     }
 }
 
@@ -267,9 +271,11 @@ fn dialects_that_take_one_message() {
     let session = tokens();
     let call = Call::new("Write", serde_json::json!({ "file_path": "web/store.ts", "content": "a b" }), Some("ok"));
     let calls = session.steps().filter_map(|(_, step)| Some((step.id.clone()?, call.clone()?))).collect();
-    let harvest = harvest(&[Note { calls: Some(&calls), ..note(&session) }], &Kind::ALL, &Family::default());
-    let made =
-        |dialect| export::folder(&harvest.cases, Format::Jsonl, export::Options { dialect, ..OPTIONS }).expect("rows");
+    let mut extraction = extract(&[Note { calls: Some(&calls), ..note(&session) }], &Kind::ALL, &Family::default());
+    extraction.cases.iter_mut().filter(|case| case.kind() == Kind::Correction).for_each(|case| case.accepted = true);
+    let made = |dialect| {
+        export::folder(&extraction.cases, Format::Jsonl, export::Options { dialect, ..OPTIONS }).expect("rows")
+    };
     let rows = |export: &Whole, name: &str| -> Vec<serde_json::Value> {
         text(export, name).lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
     };
@@ -345,8 +351,8 @@ fn after_many_attempts_the_last_one_counts() {
         error.resolution = Some("[[#^n-040]]".into());
         error.resolved_by = vec![Link::to_block("n-040")];
     }
-    let harvest = cases(&failed(items));
-    let Story::Puzzle(puzzle) = &harvest.cases[0].story else { panic!("a puzzle") };
+    let extraction = cases(&failed(items));
+    let Story::Puzzle(puzzle) = &extraction.cases[0].story else { panic!("a puzzle") };
     assert!(puzzle.step.as_ref().is_some_and(|step| step.text().contains("last of all")), "{puzzle:?}");
     assert_eq!((puzzle.fix.len(), puzzle.verified), (20, true));
 }

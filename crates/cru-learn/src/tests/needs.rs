@@ -41,8 +41,8 @@ fn solved(before: usize, looks: &[(&str, String)], old: &str) -> (Session, Calls
 
 /// The prompt of the one completion, or why there is none.
 fn prompt((session, calls): &(Session, Calls)) -> std::result::Result<Vec<serde_json::Value>, Reason> {
-    let harvest = harvest(&[Note { calls: Some(calls), ..note(session) }], &[Kind::Puzzle], &Family::default());
-    let export = export::folder(&harvest.cases, Format::Jsonl, OPTIONS).expect("rows");
+    let extraction = extract(&[Note { calls: Some(calls), ..note(session) }], &[Kind::Puzzle], &Family::default());
+    let export = export::folder(&extraction.cases, Format::Jsonl, OPTIONS).expect("rows");
     if let Some(left_out) = export.left_out.first() {
         return Err(left_out.reason);
     }
@@ -72,9 +72,10 @@ fn what_stands_nowhere_is_no_answer() {
     assert_eq!(prompt(&solved(3, &looks, QUOTED)), Err(Reason::Unshown));
     // A person who accepted it knows better.
     let (session, calls) = solved(3, &looks, QUOTED);
-    let mut harvest = harvest(&[Note { calls: Some(&calls), ..note(&session) }], &[Kind::Puzzle], &Family::default());
-    harvest.cases[0].accepted = true;
-    assert!(export::folder(&harvest.cases, Format::Jsonl, OPTIONS).expect("rows").left_out.is_empty());
+    let mut extraction =
+        extract(&[Note { calls: Some(&calls), ..note(&session) }], &[Kind::Puzzle], &Family::default());
+    extraction.cases[0].accepted = true;
+    assert!(export::folder(&extraction.cases, Format::Jsonl, OPTIONS).expect("rows").left_out.is_empty());
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn an_answer_ends_with_the_words_behind_its_last_call() {
     let last = |words: &str| {
         let (mut session, calls) = solved(0, &[("ship.c", file("ship", 302))], QUOTED);
         session.phases[0].items.push(prose(words));
-        let found = harvest(&[Note { calls: Some(&calls), ..note(&session) }], &[Kind::Puzzle], &Family::default());
+        let found = extract(&[Note { calls: Some(&calls), ..note(&session) }], &[Kind::Puzzle], &Family::default());
         found.cases[0].done().last().map(Entry::text).unwrap_or_default()
     };
     assert_eq!(last("The hull is tight."), "The hull is tight.");

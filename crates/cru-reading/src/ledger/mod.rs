@@ -170,8 +170,11 @@ fn is_bookkeeping(kind: &str) -> bool {
 fn is_derived(item: &Item) -> bool {
     match item {
         Item::Callout(callout) => {
-            is_bookkeeping(&callout.kind)
-                || (callout.kind == "summary" && callout.fields.iter().any(|(name, _)| name == "Asked"))
+            // Every line of the summary is optional; it has one of these.
+            let is_own = |(name, _): &(String, String)| {
+                matches!(name.as_str(), "Asked" | "Result" | "Files" | "Checks" | "Open" | "Time")
+            };
+            is_bookkeeping(&callout.kind) || (callout.kind == "summary" && callout.fields.iter().any(is_own))
         }
         Item::Tasks(_) => false,
         Item::Prose(prose) => prose.text.trim().is_empty(),

@@ -19,7 +19,8 @@ pub fn triggers(session: &Session) -> Vec<Trigger> {
     let id = |place: Place| place.id_in(session).unwrap_or("?").to_owned();
     for it in recoveries(session) {
         let times = if it.count > 1 { format!(", {} times", it.count) } else { String::new() };
-        let text = format!("failed {}{times}; the same command worked later in {}", id(it.failed), id(it.worked));
+        let what = if it.is_same { "the same command worked" } else { "the same check passed with other arguments" };
+        let text = format!("failed {}{times}; {what} later in {}", id(it.failed), id(it.worked));
         found.push(Trigger { kind: "recovery", text });
     }
     let turns = turns(session);

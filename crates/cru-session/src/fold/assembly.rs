@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Child, Draft};
+use super::draft::{Child, Draft, DraftPatch};
 use super::facts::StreamFacts;
 use super::step::{self, Run};
 use super::stream::{Begun, Fold, Last, NoteEntry};
@@ -22,6 +22,17 @@ pub(super) fn phase_id(index: usize) -> String {
     format!("p-{:02}", index + 1)
 }
 
+/// Takes out what the steps wrote.
+fn patches(steps: &mut [step::StepDraft]) -> Vec<DraftPatch> {
+    let mut patches = Vec::new();
+    for draft in steps {
+        let (id, time) = (draft.step.id.clone().unwrap_or_default(), draft.step.time);
+        let written = std::mem::take(&mut draft.written).into_iter();
+        patches.extend(written.map(|it| DraftPatch { step: id.clone(), time, path: it.path, diff: it.diff }));
+    }
+    patches
+}
+
 impl Fold {
     /// The stream is read to its end.
     pub fn finish(mut self, consumed: Consumed) -> Draft {
@@ -36,7 +47,7 @@ impl Fold {
             mut facts,
             last,
             steps_at_reply,
-            concluded,
+            mut turns,
             options,
             talk,
             ..
@@ -57,7 +68,8 @@ impl Fold {
         };
         let channel = facts.cwd.as_deref().and_then(place::channel);
 
-        let steps = steps.finish();
+        let mut steps = steps.finish();
+        let patches = patches(&mut steps);
         let transcript = header.transcript.to_string_lossy();
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
@@ -79,16 +91,17 @@ impl Fold {
         let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
         let project = facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home));
         let summary = {
-            let (asked, more) = facts.naming.asked();
             let reply = facts.naming.last_reply();
             let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
             let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
+            turns.end(Some(reply).filter(|_| ended), steps.len());
+            let (turns, more) = turns.finish();
             top::body(
                 &top::Told {
-                    asked: if asked.is_empty() { header.task.iter().cloned().collect() } else { asked },
+                    turns,
                     more,
+                    task: header.task.as_deref(),
                     conclusion: Some(reply).filter(|_| ended),
-                    concluded: &concluded,
                     branches: &facts.branches,
                     end: match last {
                         Last::ApiError => Some("ended by an error of the model service".to_owned()),
@@ -193,6 +206,7 @@ impl Fold {
         Draft {
             slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
+            patches,
             aside: header.aside,
             // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
             empty: !(facts.kept || (facts.worked && (facts.asked || (acted && header.key.agent.is_some())))),

@@ -1,13 +1,14 @@
 //! What calls do to files, by their arguments: lines that come and go, tasks that are ticked, documents that are begun.
 //!
-//! An argument holds more than what changes: of a text and the one that takes its place, the lines that both begin and
-//! end with are none.
+//! An argument holds more than what changes: of a text and the one that takes its place, only the lines that differ
+//! count.
 
 use std::collections::HashSet;
 
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::{Action, ToolKind};
 use serde_json::Value;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::event::Call;
 use crate::words::DoneWords;
@@ -15,6 +16,10 @@ use crate::words::title;
 
 /// Lines of a text that are compared.
 const LINES: usize = 20_000;
+
+/// Lines that go and come together of which a difference is looked for; of more, all count but those that both begin and
+/// end with.
+const COMPARED: usize = 2_000;
 
 /// Titles that one call gives.
 const TITLES: usize = 16;
@@ -35,8 +40,36 @@ pub(super) struct CallChanges {
 pub(super) struct LineCount {
     pub(super) path: String,
     pub(super) added: u64,
-    /// `None` where a whole file is written, of which nothing is known.
-    pub(super) removed: Option<u64>,
+    pub(super) removed: u64,
+    /// Whether the whole text is written: of a file that was there nobody knows what went.
+    pub(super) is_whole: bool,
+}
+
+impl LineCount {
+    /// The lines of a unified diff of one file.
+    pub(super) fn of_diff(path: &str, diff: &str) -> Self {
+        let mut count = Self { path: path.to_owned(), ..Self::default() };
+        for file in patch::read_diff(diff) {
+            count.add(&file, |_, _| {});
+        }
+        count
+    }
+
+    /// Adds what a patch changes; `each` is given the lines that go and come together.
+    fn add(&mut self, file: &FilePatch<'_>, mut each: impl FnMut(&[&str], &[&str])) {
+        self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
+        for hunk in &file.hunks {
+            let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
+            while !rest.is_empty() {
+                let (gone, come, behind) = block(rest);
+                rest = behind;
+                let (gone, come) = differing(&gone, &come);
+                self.added += come.len() as u64;
+                self.removed += gone.len() as u64;
+                each(&gone, &come);
+            }
+        }
+    }
 }
 
 impl CallChanges {
@@ -70,30 +103,20 @@ impl CallChanges {
 
     fn file(&mut self, file: &FilePatch<'_>, done: &mut DoneWords) {
         done.add(file.path());
-        let mut count = LineCount { path: file.path().to_owned(), added: 0, removed: Some(0) };
-        for hunk in &file.hunks {
-            let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
-            while !rest.is_empty() {
-                let (gone, come, behind) = block(rest);
-                rest = behind;
-                let (gone, come) = differing(&gone, &come);
-                count.added += come.len() as u64;
-                count.removed = count.removed.map(|removed| removed + gone.len() as u64);
-                for line in come {
-                    done.add(line);
-                }
-                self.tick(gone, come);
-            }
-        }
-        let whole = file.removed().next().is_none() && file.before().next().is_none();
-        if whole && !file.path().is_empty() && is_document(file.path()) && self.document.is_none() {
+        let mut count = LineCount { path: file.path().to_owned(), ..LineCount::default() };
+        count.add(file, |gone, come| {
+            come.iter().for_each(|line| done.add(line));
+            self.tick(gone, come);
+        });
+        if count.is_whole && !file.path().is_empty() && is_document(file.path()) && self.document.is_none() {
             let start: Vec<&str> = file.added().take(60).collect();
             self.document = title::of_document(&start.join("\n"));
         }
         match self.files.iter_mut().find(|known| known.path == count.path) {
             Some(known) => {
                 known.added += count.added;
-                known.removed = known.removed.zip(count.removed).map(|(a, b)| a + b);
+                known.removed += count.removed;
+                known.is_whole |= count.is_whole;
             }
             None => self.files.push(count),
         }
@@ -124,12 +147,23 @@ fn block<'l, 'a>(lines: &'l [PatchLine<'a>]) -> (Vec<&'a str>, Vec<&'a str>, &'l
     (gone, come, &[])
 }
 
-/// Both without the lines that they begin and end with alike.
-fn differing<'s, 'a>(gone: &'s [&'a str], come: &'s [&'a str]) -> (&'s [&'a str], &'s [&'a str]) {
+/// The lines that are in one and not in the other.
+fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
     let first = gone.iter().zip(come).take_while(|(a, b)| a == b).count();
     let (gone, come) = (&gone[first..], &come[first..]);
     let last = gone.iter().rev().zip(come.iter().rev()).take_while(|(a, b)| a == b).count();
-    (&gone[..gone.len() - last], &come[..come.len() - last])
+    let (gone, come) = (&gone[..gone.len() - last], &come[..come.len() - last]);
+    if gone.is_empty() || come.is_empty() || gone.len() + come.len() > COMPARED {
+        return (gone.to_vec(), come.to_vec());
+    }
+    let (mut out, mut into) = (Vec::new(), Vec::new());
+    for op in capture_diff_slices(Algorithm::Myers, gone, come) {
+        if !matches!(op, DiffOp::Equal { .. }) {
+            out.extend_from_slice(&gone[op.old_range()]);
+            into.extend_from_slice(&come[op.new_range()]);
+        }
+    }
+    (out, into)
 }
 
 fn is_document(path: &str) -> bool {
@@ -152,7 +186,15 @@ mod tests {
     fn an_edit_counts_the_lines_that_differ() {
         let input = json!({"file_path": "src/a.rs", "old_string": "fn a() {\n    one();\n}", "new_string": "fn a() {\n    one();\n    two();\n}"});
         let told = changes("Edit", "src/a.rs", input).unwrap();
-        assert_eq!(told.files, [LineCount { path: "src/a.rs".to_owned(), added: 1, removed: Some(0) }]);
+        assert_eq!(told.files, [LineCount { path: "src/a.rs".to_owned(), added: 1, ..LineCount::default() }]);
+    }
+
+    #[test]
+    fn lines_that_stay_between_two_changes_do_not_count() {
+        let input =
+            json!({"file_path": "a.md", "old_string": "one\ntwo\nthree\nfour", "new_string": "1\ntwo\nthree\n4"});
+        let told = changes("Edit", "a.md", input).unwrap();
+        assert_eq!((told.files[0].added, told.files[0].removed), (2, 2));
     }
 
     #[test]

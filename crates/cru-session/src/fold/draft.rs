@@ -34,8 +34,24 @@ pub struct Draft {
     pub masked: BTreeMap<&'static str, u64>,
     /// Whether it tells of something that stands in no record of its transcript.
     pub aside: bool,
+    /// What its steps wrote, in their order, where that was asked for: with secrets, until it is an entry
+    /// ([`crate::evidence_patch::entry`]).
+    pub patches: Vec<DraftPatch>,
     /// How far the transcript was read.
     pub consumed: Consumed,
+}
+
+/// What a step of a draft wrote into one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftPatch {
+    /// Id of the step in the draft.
+    pub step: String,
+    /// When it was called.
+    pub time: Option<Timestamp>,
+    /// The file, as the step names it.
+    pub path: String,
+    /// Hunks of a unified diff.
+    pub diff: String,
 }
 
 /// Where a sub-agent's callout stands.

@@ -27,8 +27,9 @@ mod talk;
 mod tests;
 mod top;
 mod trouble;
+mod turns;
 mod whole;
 
-pub use draft::{Child, Draft, Linked};
+pub use draft::{Child, Draft, DraftPatch, Linked};
 pub use place::{channel, shorten};
 pub use stream::{Fold, Options};

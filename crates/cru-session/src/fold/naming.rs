@@ -24,9 +24,6 @@ const MOST: usize = 64;
 /// How often one and the same prompt comes before it is taken for an automatic one.
 const REPEATED: u32 = 3;
 
-/// Characters of what was asked.
-const ASKED: usize = 240;
-
 /// Bytes of the last words that are kept.
 const REPLY: usize = 32 * 1024;
 
@@ -53,12 +50,6 @@ pub(super) struct Naming {
     document: Option<String>,
     requests: Vec<(String, Vec<Title>)>,
     counts: HashMap<String, u32>,
-    /// The first words of a person that name something, else the first at all, and how many prompts there were.
-    asked: Option<(String, bool)>,
-    /// What people asked for after that, in order, each once.
-    wanted: Vec<String>,
-    /// Requests that are not kept.
-    more: usize,
     /// Numbers that people named.
     numbers: Vec<String>,
     command: Option<String>,
@@ -96,15 +87,6 @@ impl Naming {
             self.playbook = bare || title::is_empty_form(words);
         }
         self.number(words);
-        self.want(words, origin, verdict);
-        if !self.asked.as_ref().is_some_and(|(_, tells)| *tells) {
-            // A command names what a host does, not what a person wants.
-            let tells = *origin != PromptOrigin::Command && title::tells(words);
-            if tells || self.asked.is_none() {
-                let line = title::request(words, ASKED);
-                self.asked = Some((line, tells)).filter(|(line, _)| !line.is_empty()).or(self.asked.take());
-            }
-        }
         if *origin == PromptOrigin::Command {
             self.command.get_or_insert_with(|| title::of_command(words));
             return;
@@ -116,25 +98,6 @@ impl Naming {
             remember(&mut self.plans, title::of_plan(words));
             self.requests.push((key, title::all_of(words)));
         }
-    }
-
-    /// Keeps a request: what begins a piece of work in words of a person, and what is longer than a confirmation.
-    fn want(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        const SHORT: usize = 12;
-        let words = if *origin == PromptOrigin::Command {
-            words.split_once(char::is_whitespace).map_or("", |(_, given)| given)
-        } else {
-            words
-        };
-        let is_long = || words.split_whitespace().nth(SHORT).is_some();
-        if !title::tells(words) || !(verdict == Verdict::Starts || is_long()) {
-            return;
-        }
-        let line = title::request(words, ASKED);
-        if line.is_empty() || self.wanted.contains(&line) {
-            return;
-        }
-        if self.wanted.len() < MOST { self.wanted.push(line) } else { self.more += 1 }
     }
 
     /// Numbers by which a person names an issue or pull request.
@@ -199,15 +162,6 @@ impl Naming {
         for commit in commits {
             remember(&mut self.commits, title::of_commit(commit.subject()));
         }
-    }
-
-    /// What was asked, in order, and how many requests there were beside that. Where no words say what is wanted, what
-    /// was said first.
-    pub(super) fn asked(&self) -> (Vec<String>, usize) {
-        if self.wanted.is_empty() {
-            return (self.asked.iter().map(|(line, _)| line.clone()).collect(), 0);
-        }
-        (self.wanted.clone(), self.more)
     }
 
     /// The agent's last words.

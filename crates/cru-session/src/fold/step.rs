@@ -11,7 +11,7 @@ use super::outcome;
 use super::whole::{self, Room};
 use crate::agent_table;
 use crate::attempt::{Attempt, is_shell};
-use crate::event::{Call, CallResult, StreamKey, SubagentRun};
+use crate::event::{Call, CallResult, FileChange, StreamKey, SubagentRun};
 use crate::words::{shorten, summary};
 use crate::{FileRef, Link, Step, StepStatus};
 use cru_base::text::{fold_whitespace, sanitise};
@@ -51,6 +51,23 @@ const TASK_TOOLS: &[&str] = &[
     "write_todos",
 ];
 
+/// Bytes of the largest diff of a file that is kept, and of all diffs of a stream.
+const DIFF: usize = 1 << 20;
+const DIFFS: usize = 16 << 20;
+
+/// How many bytes of diffs were kept.
+#[derive(Debug, Default)]
+struct PatchRoom(usize);
+
+impl PatchRoom {
+    /// A change; nothing where it is too large.
+    fn keep(&mut self, change: &FileChange) -> Option<FileChange> {
+        let fits = change.diff.len() <= DIFF && self.0 + change.diff.len() <= DIFFS;
+        self.0 += if fits { change.diff.len() } else { 0 };
+        fits.then(|| change.clone())
+    }
+}
+
 /// The answer to a call, reduced to what the note shows.
 #[derive(Debug)]
 struct Answer {
@@ -66,6 +83,7 @@ struct Answer {
     time: Option<Timestamp>,
     reads: Vec<FileRef>,
     writes: Vec<FileRef>,
+    changes: Vec<FileChange>,
     subagent: Option<Run>,
     /// Commits that it shows, if the call is one that can make any.
     commits: Vec<MadeCommit>,
@@ -105,6 +123,8 @@ pub(super) struct StepDraft {
     pub(super) run: Option<Run>,
     /// What it does to files, by its arguments.
     pub(super) changes: Option<CallChanges>,
+    /// What it wrote into files, where that is kept.
+    pub(super) written: Vec<FileChange>,
     /// Commits that it made.
     pub(super) commits: Vec<MadeCommit>,
     /// The folder that the call says it works in.
@@ -124,6 +144,8 @@ pub(super) struct Steps {
     silent: HashSet<String>,
     /// The step that started a stream.
     by_stream: HashMap<StreamKey, usize>,
+    /// For what steps wrote.
+    patches: PatchRoom,
     /// Commits that no output has shown yet.
     quiet: Vec<QuietCommit>,
     /// For inputs and answers, where they are shown.
@@ -192,6 +214,7 @@ impl Steps {
             interrupted: false,
             run: None,
             changes: None,
+            written: Vec::new(),
             commits: Vec::new(),
             folder: None,
             limit_ms,
@@ -252,6 +275,7 @@ impl Steps {
             time,
             reads: result.reads.clone(),
             writes: result.writes.clone(),
+            changes: result.changes.iter().filter_map(|change| self.patches.keep(change)).collect(),
             subagent: result.subagent.as_ref().map(|run| started(run, &result.output)),
             commits: if result.denied {
                 Vec::new()
@@ -401,6 +425,7 @@ impl Steps {
         draft.step.duration_ms = measured.filter(|_| !denied);
         draft.step.reads = answer.reads;
         draft.step.writes = answer.writes;
+        draft.written = answer.changes;
         if draft.interrupted && !denied {
             mark_interrupted(&mut draft.step);
         }

@@ -3,7 +3,7 @@
 //! Holds the state between two events and the entries so far; [`super::assembly`] makes the session of them. Everything
 //! that comes from a record is cleaned of control characters here or in [`super::part`].
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 
@@ -13,6 +13,7 @@ use super::name::SaidNames;
 use super::phase_rule::{self, Verdict};
 use super::step::{Steps, step_link};
 use super::talk::Talk;
+use super::turns::ToldTurns;
 use super::{long, part, whole};
 use crate::boundary::GAP;
 use crate::correction;
@@ -34,6 +35,8 @@ pub struct Options {
     pub no_redact: bool,
     /// How much is told.
     pub level: Level,
+    /// Keep what steps write into files, as [`super::DraftPatch`]es.
+    pub patches: bool,
 }
 
 impl Options {
@@ -79,8 +82,7 @@ pub struct Fold {
     pub(super) last: Last,
     /// Steps there were at the agent's last words.
     pub(super) steps_at_reply: usize,
-    /// The agent's last words of the turns that it ended with words, and whether a person refuted them. Of many the last.
-    pub(super) concluded: VecDeque<(String, bool)>,
+    pub(super) turns: ToldTurns,
 }
 
 /// What stands in the note, in order; small, for there may be a million of them.
@@ -167,7 +169,7 @@ impl Fold {
             pulls: HashSet::new(),
             last: Last::default(),
             steps_at_reply: 0,
-            concluded: VecDeque::new(),
+            turns: ToldTurns::default(),
         }
     }
 
@@ -210,7 +212,10 @@ impl Fold {
                 self.steps.folder(&call);
                 self.changes(&call, changes);
             }
-            EventKind::Result(result) => {
+            EventKind::Result(mut result) => {
+                if !self.options.patches {
+                    result.changes = Box::default();
+                }
                 self.active = self.active.max(time);
                 self.talk.denied |= result.denied && result.denial.is_none();
                 if !result.failed && !result.denied {
@@ -281,6 +286,7 @@ impl Fold {
         if verdict != Verdict::Aside {
             let refuted = !first && self.corrects(words, &prompt.origin);
             self.conclude(refuted);
+            self.turns.said(words, self.steps.len());
         }
         self.facts.said(words, &prompt.origin, verdict);
         let item = if prompt.origin == PromptOrigin::Task {
@@ -326,19 +332,9 @@ impl Fold {
 
     /// A turn ends: its last words are what it concludes, unless the next ones `refuted` them.
     fn conclude(&mut self, refuted: bool) {
-        const KEPT: usize = 8;
         let reply = self.facts.naming.last_reply();
-        if self.steps_at_reply != self.steps.len() || reply.is_empty() {
-            return;
-        }
-        if self.concluded.back().is_none_or(|(last, _)| last != reply) {
-            self.concluded.push_back((reply.to_owned(), refuted));
-        } else if let Some((_, is_refuted)) = self.concluded.back_mut() {
-            *is_refuted |= refuted;
-        }
-        if self.concluded.len() > KEPT {
-            self.concluded.pop_front();
-        }
+        let is_last = self.steps_at_reply == self.steps.len() && !reply.is_empty() && !refuted;
+        self.turns.end(Some(reply).filter(|_| is_last), self.steps.len());
     }
 
     /// Whether the prompt before had the same words.
@@ -367,7 +363,9 @@ impl Fold {
             PromptOrigin::Denial { .. } => true,
             PromptOrigin::Command | PromptOrigin::Shell | PromptOrigin::Task => false,
             PromptOrigin::Typed | PromptOrigin::Queued => {
-                let stopped = (self.talk.interrupted || self.talk.denied) && !correction::goes_on(words);
+                let stopped = (self.talk.interrupted || self.talk.denied)
+                    && !correction::goes_on(words)
+                    && !correction::only_replies(words);
                 stopped || (self.facts.worked && correction::opens_correction(words))
             }
         }
@@ -446,6 +444,7 @@ impl Fold {
         self.work(time, record);
         self.talk.reply(&text);
         self.facts.naming.reply(&text);
+        self.turns.answered();
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();

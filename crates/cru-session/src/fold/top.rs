@@ -2,25 +2,28 @@
 //!
 //! Facts of the record alone, each decided elsewhere; nothing is judged here. A line without content is left out.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet};
 
-use cru_action::{Action, Command, ToolKind, Verdict, is_scratch};
+use cru_action::{Action, Class, Command, ToolKind, Verdict, is_scratch};
 use cru_base::text::{fold_whitespace, plural};
 
 use super::changes::LineCount;
 use super::commits::MadeCommit;
 use super::step::StepDraft;
+use super::turns::ToldTurn;
 use crate::escape::code;
 use crate::words::sentence::sentences;
 use crate::words::{shorten, summary};
 use crate::{Item, StepStatus, Task};
 
-/// Characters of the requests together, and of the conclusions.
-const SAID: usize = 480;
+/// Characters of what was asked in a turn and of what was concluded, of one of many and of the only or last one.
+const SAID: usize = 240;
+const SAID_OF_MANY: usize = 160;
+const CONCLUDED: usize = 400;
+const CONCLUDED_OF_MANY: usize = 200;
 
-/// Characters of the first request, of another one, and of the conclusion of an earlier turn.
-const FIRST: usize = 240;
-const OTHER: usize = 140;
+/// Turns that are listed; of more the first, the last, and those that changed something.
+const TURNS: usize = 12;
 
 /// Files, commits, checks, tasks and decisions that are named; of more their number is told.
 const FILES: usize = 8;
@@ -29,6 +32,7 @@ const CHECKS: usize = 4;
 const TASKS: usize = 3;
 const DECISIONS: usize = 3;
 const BLOCKED: usize = 2;
+const ADDRESSES: usize = 3;
 
 /// Characters of a command, a task, a question.
 const SHORT: usize = 100;
@@ -36,13 +40,13 @@ const SHORT: usize = 100;
 /// What the stream knows beside its steps.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
-    /// What was asked, in order, and how often something else was.
-    pub(super) asked: Vec<String>,
+    /// The turns in order, and how many more there were.
+    pub(super) turns: Vec<ToldTurn>,
     pub(super) more: usize,
+    /// What a sub-agent was asked.
+    pub(super) task: Option<&'a str>,
     /// The last words of the agent, where nothing was done after them.
     pub(super) conclusion: Option<&'a str>,
-    /// The agent's last words of earlier turns, and whether a person refuted them.
-    pub(super) concluded: &'a VecDeque<(String, bool)>,
     /// The branches that the work was on.
     pub(super) branches: &'a [String],
     /// How it ended otherwise.
@@ -62,85 +66,107 @@ pub(super) struct Told<'a> {
 /// The callout's body; `None` where there is no more than what was asked.
 pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     let made = Made::of(steps, told.project);
+    let is_long = told.turns.len() + told.more > 1;
     let lines = [
-        ("Asked", asked(told)),
-        ("Result", result(told)),
-        ("Decided", listed(told.decisions.iter().cloned(), "; ", DECISIONS)),
+        ("Asked", (!is_long).then(|| asked(told)).flatten()),
+        ("Result", told.conclusion.filter(|_| !is_long).map(|text| concluded(text, CONCLUDED))),
+        ("Decided", listed(decided(told), "; ", DECISIONS)),
         ("Files", files(&made, told.project)),
         ("Branches", (told.branches.len() > 1).then(|| told.branches.join(" → "))),
         ("Commits", listed(made.commits.iter().map(|commit| commit.field()), "; ", COMMITS)),
+        ("Published", listed(made.published(), "; ", COMMITS)),
         ("Checks", listed(made.checks(), "; ", CHECKS)),
         ("Open", open(told, &made)),
         ("Time", time(told)),
     ];
-    let says =
-        lines.iter().filter(|(name, value)| value.is_some() && !matches!(*name, "Asked" | "Branches" | "Time")).count();
-    let lines: Vec<String> =
-        lines.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?))).collect();
-    (says > 0).then(|| lines.join("  \n"))
-}
-
-/// The requests in order; of many the first and the last, and how many more there were.
-fn asked(told: &Told<'_>) -> Option<String> {
-    let said: Vec<String> = told.asked.iter().enumerate().map(|(at, line)| request(line, at == 0)).collect();
-    let length = |line: &String| line.chars().count() + 2;
-    let mut room = SAID;
-    let (mut first, mut last) = (0, said.len());
-    while first < last {
-        // The last one says where it came to.
-        let next = if first > 0 && last == said.len() { last - 1 } else { first };
-        let Some(left) = said.get(next).and_then(|line| room.checked_sub(length(line))) else { break };
-        room = left;
-        if next == first { first += 1 } else { last -= 1 }
-    }
-    let more = last.saturating_sub(first) + told.more;
-    let mut parts: Vec<String> = said[..first].to_vec();
-    if more > 0 && last < said.len() {
-        parts.push(format!("… {} …", plural(more as u64, "more request")));
-    }
-    parts.extend_from_slice(&said[last..]);
-    let line = parts.join(" → ");
-    let line = if more > 0 && last == said.len() {
-        format!("{line} (and {})", plural(more as u64, "more request"))
-    } else {
-        line
+    let tells = |(name, value): &&(&str, Option<String>)| {
+        value.as_ref().is_some_and(|value| !value.is_empty()) && !matches!(*name, "Asked" | "Branches" | "Time")
     };
-    (!parts.is_empty()).then_some(line)
+    let says =
+        lines.iter().filter(tells).count() > 0 || (is_long && told.turns.iter().any(|it| !it.concluded.is_empty()));
+    let fields = lines.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {value}")).collect();
+    let fields = fields.join("  \n");
+    says.then(|| match is_long {
+        true => [turns(told, steps), fields].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n"),
+        false => fields,
+    })
 }
 
-/// A request in whole sentences.
-fn request(line: &str, is_first: bool) -> String {
-    let max = if is_first { FIRST } else { OTHER };
-    whole(line, max, line)
+/// Decisions that say something else than what was asked.
+fn decided<'t>(told: &'t Told<'_>) -> impl Iterator<Item = String> + 't {
+    let said = || told.turns.iter().flat_map(|turn| &turn.said);
+    let is_said = move |decision: &&String| {
+        let text = decision.trim_start_matches("Plan: ");
+        said().any(|line| line.contains(text))
+    };
+    told.decisions.iter().filter(move |decision| !is_said(decision)).cloned()
 }
 
-/// What was concluded: the last words, then those of earlier turns that nobody refuted, the last first.
-fn result(told: &Told<'_>) -> Option<String> {
-    const WORDS: usize = 4;
-    let earlier = told.concluded.iter().rev().filter(|(_, refuted)| !refuted).map(|(text, _)| text.as_str());
-    let mut parts: Vec<String> = Vec::new();
-    let mut room = SAID;
-    for text in told.conclusion.into_iter().chain(earlier.filter(|text| Some(*text) != told.conclusion)) {
-        let is_first = parts.is_empty();
-        let line = concluded(text, if is_first { FIRST } else { OTHER });
-        let length = line.chars().count() + 3;
-        // A cry of an earlier turn says nothing.
-        let says = is_first || (!line.contains('…') && line.split_whitespace().count() >= WORDS);
-        if line.is_empty() || parts.contains(&line) || !says {
-            continue;
+/// What was asked, where that was once.
+fn asked(told: &Told<'_>) -> Option<String> {
+    let said = told.turns.first().map(|turn| turn.said.join(" · "));
+    let line = said.or_else(|| told.task.map(fold_whitespace))?;
+    Some(quoted(&line, SAID)).filter(|line| !line.is_empty())
+}
+
+/// The turns as a list: what was said, and what was concluded. Of many the first, the last, those that changed something,
+/// then the others, as far as there is room.
+fn turns(told: &Told<'_>, steps: &[StepDraft]) -> String {
+    let all = &told.turns;
+    let changes = |turn: &ToldTurn| steps.get(turn.steps.clone()).unwrap_or_default().iter().any(changes);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&at| (at != 0 && at + 1 != all.len(), !changes(&all[at])));
+    order.truncate(TURNS);
+    order.sort_unstable();
+    let mut lines: Vec<String> = Vec::new();
+    let mut next = 0;
+    let left_out = |count: usize| format!("- … {}", plural(count as u64, "more request"));
+    for at in order {
+        if at > next {
+            lines.push(left_out(at - next));
         }
-        if !is_first && length > room {
-            break;
-        }
-        room = room.saturating_sub(length);
-        parts.push(line);
+        next = at + 1;
+        let is_last = next == all.len() && told.more == 0;
+        let said = all[at].said.join(" · ");
+        let said = quoted(&said, SAID_OF_MANY);
+        let concluded = match told.conclusion.filter(|_| is_last) {
+            Some(text) => concluded(text, CONCLUDED),
+            None => whole(&all[at].concluded, CONCLUDED_OF_MANY, &all[at].concluded),
+        };
+        let arrow = if concluded.is_empty() { "" } else { " → " };
+        lines.push(format!("- \"{said}\"{arrow}{concluded}"));
     }
-    let (last, earlier) = parts.split_first()?;
-    Some(if earlier.is_empty() { last.clone() } else { format!("{last} Earlier: {}", earlier.join(" ")) })
+    if told.more > 0 {
+        lines.push(left_out(told.more));
+    }
+    lines.join("\n")
+}
+
+/// Words of a person in whole sentences: all of them, else the first ones and the last, which often says what is wanted.
+fn quoted(line: &str, max: usize) -> String {
+    if line.chars().count() <= max {
+        return line.to_owned();
+    }
+    let last = sentences(line).last().map(str::trim).filter(|last| last.chars().count() * 2 <= max);
+    match last.filter(|last| !last.contains('…')) {
+        Some(last) => {
+            let first = whole(line, max - last.chars().count(), line);
+            if first.ends_with(last) { first } else { format!("{} … {last}", first.trim_end_matches(['…', ' '])) }
+        }
+        None => whole(line, max, line),
+    }
+}
+
+/// Whether a step changed something that stays.
+fn changes(draft: &StepDraft) -> bool {
+    let complete = draft.step.status == StepStatus::Complete;
+    let writes = || draft.step.writes.iter().any(|file| !is_scratch(&file.path));
+    complete && (!draft.commits.is_empty() || writes() || draft.step.action().publishes())
 }
 
 /// Closing words in whole sentences.
-fn concluded(text: &str, max: usize) -> String {
+pub(super) fn concluded(text: &str, max: usize) -> String {
     let short = summary(text, max);
     if !short.contains('…') {
         return short;
@@ -158,7 +184,10 @@ fn whole(text: &str, max: usize, short: &str) -> String {
         }
         line.push_str(sentence);
     }
-    let line = line.trim_end();
+    // The number of an item that did not fit.
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ');
+    let bare = line.trim_end_matches(is_number);
+    let line = if bare.ends_with(['.', ':', '!', '?']) { bare } else { line.trim_end() };
     if line.is_empty() { shorten::at_word(short, max) } else { line.to_owned() }
 }
 
@@ -192,25 +221,51 @@ fn listed(items: impl IntoIterator<Item = String>, between: &str, most: usize) -
 /// What the steps made.
 #[derive(Default)]
 struct Made<'a> {
-    files: Vec<LineCount>,
+    files: Vec<ChangedFile>,
+    /// Paths that were read or written.
+    seen: HashSet<&'a str>,
     commits: Vec<&'a MadeCommit>,
-    /// The last run of each check: its command, its verdict and the writes of that moment.
-    checks: Vec<(String, Verdict, usize)>,
+    /// Commands that made what others see, with the addresses that they printed.
+    published: Vec<(String, Vec<String>)>,
+    /// The last run of each check.
+    checks: Vec<LastRun>,
     /// The last attempt of each commit, push and publication that did not succeed, and what was refused, by their words.
     blocked: Vec<(String, &'static str)>,
     /// The question of the last step, where nobody answered it.
     question: Option<String>,
     /// Writes of files of the project so far.
     writes: usize,
+    /// Of them those before the last commit.
+    committed: usize,
     /// Whether something was pushed since the last commit.
     pushed: bool,
+}
+
+/// A file that was written.
+struct ChangedFile {
+    path: String,
+    /// Lines that came and went; `None` where a text took the place of one that nobody knows.
+    lines: Option<(u64, u64)>,
+}
+
+/// The last run of a check.
+#[derive(Clone)]
+struct LastRun {
+    /// The checks of its call, as they were called.
+    text: String,
+    verdict: Verdict,
+    /// Writes of files of the project before it.
+    writes: usize,
+    /// The step, and whether it ran other checks, too: of a failure nobody knows whose it was.
+    step: usize,
+    is_shared: bool,
 }
 
 impl<'a> Made<'a> {
     fn of(steps: &'a [StepDraft], project: Option<&str>) -> Self {
         let mut made = Self::default();
         let (mut files, mut checks) = (HashMap::new(), HashMap::new());
-        for draft in steps {
+        for (at, draft) in steps.iter().enumerate() {
             let complete = draft.step.status == StepStatus::Complete;
             let writes: Vec<&str> = draft.step.writes.iter().map(|file| file.path.as_str()).collect();
             let writes: Vec<&str> = writes.into_iter().filter(|path| complete && !is_scratch(path)).collect();
@@ -218,30 +273,94 @@ impl<'a> Made<'a> {
                 made.count(path, draft, writes.len() == 1, &mut files);
             }
             made.writes += usize::from(!writes.is_empty());
-            if !draft.commits.is_empty() {
-                made.commits.extend(&draft.commits);
-                made.pushed = false;
+            if complete {
+                let touched = draft.step.reads.iter().chain(&draft.step.writes);
+                made.seen.extend(touched.map(|file| file.path.as_str()));
             }
             let action = draft.step.action();
+            if !draft.commits.is_empty() {
+                if amends(&action) {
+                    made.commits.pop();
+                }
+                made.commits.extend(&draft.commits);
+                made.committed = made.writes;
+                made.pushed = false;
+            }
             made.pushed |= complete && action.pushes();
+            if complete {
+                made.publish(draft, &action);
+            }
             made.attempt(draft, &action);
             if let Some(verdict) = draft.step.check {
-                let own = draft.folder.as_deref().unwrap_or_default();
-                let place = |command: &Command<'_>| action.folder(command).map(|folder| below(own, &folder, project));
-                let key: Vec<_> = action.checks().map(|check| (check.key(), place(check.command()))).collect();
-                let text: Vec<String> = action.checks().map(|check| action.plain_text(check.command())).collect();
-                let text = code::span(&shorten::at_word(&text.join(" && "), SHORT));
-                let folder = key.first().and_then(|(_, folder)| folder.clone()).filter(|folder| !folder.is_empty());
-                let text = folder.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
-                let run = (text, verdict, made.writes);
-                let at = *checks.entry(key).or_insert(made.checks.len());
-                match made.checks.get_mut(at) {
-                    Some(known) => *known = run,
-                    None => made.checks.push(run),
-                }
+                made.check_run(at, draft, &action, verdict, project, &mut checks);
             }
         }
         made
+    }
+
+    /// The checks of a step. Where one of several failed and nothing tells which, a later run of any of them leaves the
+    /// others undecided.
+    fn check_run(
+        &mut self,
+        step: usize,
+        draft: &StepDraft,
+        action: &Action<'_>,
+        verdict: Verdict,
+        project: Option<&str>,
+        known: &mut HashMap<(String, Option<String>), usize>,
+    ) {
+        let own = draft.folder.as_deref().unwrap_or_default();
+        let place = |command: &Command<'_>| action.folder(command).map(|folder| below(own, &folder, project));
+        let all: Vec<_> = action.checks().map(|check| (check.key(), place(check.command()), check.command())).collect();
+        let text = |commands: &mut dyn Iterator<Item = &Command<'_>>| {
+            let text: Vec<String> = commands.map(|command| action.plain_text(command)).collect();
+            code::span(&shorten::at_word(&text.join(" && "), SHORT))
+        };
+        let is_shared = verdict != Verdict::Passed && all.len() > 1;
+        let whole = text(&mut all.iter().map(|(.., command)| *command));
+        for (key, folder, command) in &all {
+            let text = if is_shared { whole.clone() } else { text(&mut std::iter::once(*command)) };
+            let folder_shown = folder.clone().filter(|folder| !folder.is_empty());
+            let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
+            let run = LastRun { text, verdict, writes: self.writes, step, is_shared };
+            let at = *known.entry((key.clone(), folder.clone())).or_insert(self.checks.len());
+            let before = match self.checks.get_mut(at) {
+                Some(known) => Some(std::mem::replace(known, run)),
+                None => {
+                    self.checks.push(run);
+                    None
+                }
+            };
+            if let Some(before) = before.filter(|before| before.is_shared && before.step != step) {
+                let others = self.checks.iter_mut().filter(|it| it.is_shared && it.step == before.step);
+                others.for_each(|it| it.verdict = Verdict::Unknown);
+            }
+        }
+    }
+
+    /// What a step made that others see, where an address tells of it.
+    fn publish(&mut self, draft: &StepDraft, action: &Action<'_>) {
+        let Some(command) = action.commands.iter().find(|it| it.publishes && it.class != Class::GitChange) else {
+            return;
+        };
+        let result = draft.step.result.as_deref().unwrap_or_default();
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')');
+        let address = result.split(is_end).find(|word| word.starts_with("https://") && !word.contains('…'));
+        let Some(address) = address.map(|it| it.trim_end_matches(['.', ',', ';'])) else { return };
+        let key = command.key();
+        match self.published.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, addresses)) if addresses.iter().any(|it| it == address) => {}
+            Some((_, addresses)) => addresses.push(address.to_owned()),
+            None => self.published.push((key, vec![address.to_owned()])),
+        }
+    }
+
+    /// `` `gh pr create` https://… ``; of many addresses the first and how many more.
+    fn published(&self) -> impl Iterator<Item = String> {
+        self.published.iter().map(|(key, addresses)| {
+            let shown = listed(addresses.iter().cloned(), " ", ADDRESSES).unwrap_or_default();
+            format!("{} {shown}", code::span(key))
+        })
     }
 
     /// What is left open by a step, or closed.
@@ -250,11 +369,7 @@ impl<'a> Made<'a> {
         self.question = None;
         let of_version =
             |command: &&Command<'_>| command.publishes || (command.keeps_versions() && command.verb == "commit");
-        let mut names: Vec<String> = action.commands.iter().filter(of_version).map(Command::key).collect();
-        names.retain(|name| draft.commits.is_empty() || !name.ends_with(" commit"));
-        if step.status == StepStatus::Denied && names.is_empty() {
-            names.push(fold_whitespace(&format!("{} {}", step.tool, step.args)));
-        }
+        let all: Vec<String> = action.commands.iter().filter(of_version).map(Command::key).collect();
         let ended = match step.status {
             StepStatus::Failed => "failed",
             StepStatus::Denied => "denied",
@@ -262,46 +377,53 @@ impl<'a> Made<'a> {
             StepStatus::NoResult => "without a result",
             _ => "",
         };
-        let done = if names.is_empty() {
-            vec![fold_whitespace(&format!("{} {}", step.tool, step.args))]
-        } else {
-            names.clone()
-        };
-        self.blocked.retain(|(name, _)| !done.contains(name));
+        // A commit that was made is not open, whatever became of the rest of the call.
+        let mut names = all.clone();
+        names.retain(|name| draft.commits.is_empty() || !name.ends_with(" commit"));
+        self.blocked.retain(|(name, _)| !all.contains(name));
         if !ended.is_empty() {
             self.blocked.extend(names.into_iter().map(|name| (name, ended)));
         }
         if action.kind == ToolKind::Ask && step.status.is_crossed() && !step.args.is_empty() {
-            self.blocked.retain(|(name, _)| !name.starts_with(step.tool.as_str()));
             self.question = Some(fold_whitespace(&step.args));
         }
     }
 
-    /// Counts the lines of one file that a step wrote.
+    /// Counts the lines of one file that a step wrote, by what the host shows of it, else by the call's arguments.
     fn count(&mut self, path: &str, draft: &StepDraft, alone: bool, known: &mut HashMap<String, usize>) {
-        let counts = draft.changes.as_ref().map_or(&[][..], |changes| &changes.files);
-        let ends = |count: &&LineCount| {
-            let rest = count.path.strip_suffix(path.trim_start_matches("~/").trim_start_matches("./"));
+        let ends = |other: &str| {
+            let rest = other.strip_suffix(path.trim_start_matches("~/").trim_start_matches("./"));
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']))
         };
-        let count = counts.iter().find(ends).or(counts.first().filter(|_| alone && counts.len() == 1));
-        let (added, removed) = count.map_or((0, None), |count| (count.added, count.removed));
+        let shown = draft.written.iter().find(|change| ends(&change.path) || change.path == path);
+        let count = shown.map(|change| LineCount::of_diff(path, &change.diff)).or_else(|| {
+            let counts = draft.changes.as_ref().map_or(&[][..], |changes| &changes.files);
+            let named = counts.iter().find(|count| ends(&count.path));
+            named.or(counts.first().filter(|_| alone && counts.len() == 1)).cloned()
+        });
+        let was_there = self.seen.contains(path);
+        let lines = count.filter(|count| !(count.is_whole && was_there)).map(|count| (count.added, count.removed));
         let at = *known.entry(path.to_owned()).or_insert(self.files.len());
         match self.files.get_mut(at) {
             Some(file) => {
-                file.added += added;
-                file.removed = file.removed.zip(removed).map(|(one, other)| one + other);
+                file.lines = file.lines.zip(lines).map(|(one, other)| (one.0 + other.0, one.1 + other.1));
             }
-            None => self.files.push(LineCount { path: path.to_owned(), added, removed }),
+            None => self.files.push(ChangedFile { path: path.to_owned(), lines }),
         }
     }
 
     /// The last verdict of each check: those that failed first, then the latest.
     fn checks(&self) -> Vec<String> {
-        let mut decided: Vec<&(String, Verdict, usize)> =
-            self.checks.iter().filter(|(_, verdict, _)| *verdict != Verdict::Unknown).collect();
-        decided.sort_by_key(|(_, verdict, writes)| (*verdict != Verdict::Failed, std::cmp::Reverse(*writes)));
-        decided.into_iter().map(|(command, verdict, writes)| self.check(command, *verdict, *writes)).collect()
+        let mut decided: Vec<&LastRun> = self.checks.iter().filter(|it| it.verdict != Verdict::Unknown).collect();
+        decided.sort_by_key(|it| (it.verdict != Verdict::Failed, std::cmp::Reverse(it.writes)));
+        let mut lines: Vec<String> = Vec::new();
+        for run in decided {
+            let line = self.check(&run.text, run.verdict, run.writes);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     fn check(&self, command: &str, verdict: Verdict, writes: usize) -> String {
@@ -312,6 +434,12 @@ impl<'a> Made<'a> {
         };
         format!("{command} {}{after}", verdict.as_str())
     }
+}
+
+/// Whether a call replaces the commit before it.
+fn amends(action: &Action<'_>) -> bool {
+    let mut commits = action.commands.iter().filter(|it| it.program == "git" && it.verb == "commit");
+    commits.any(|it| it.words.iter().any(|word| word == "--amend"))
 }
 
 /// The folder of a command as it lies in the project: `own` is that of the call, `folder` what the command says.
@@ -335,33 +463,42 @@ fn below(own: &str, folder: &str, project: Option<&str>) -> String {
 }
 
 /// `` `src/a.rs` +8 −0 ``.
-fn file(count: &LineCount, project: Option<&str>) -> String {
-    let below = project.and_then(|project| count.path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/'));
-    let path = code::span(below.unwrap_or(&count.path));
-    match count.removed {
-        Some(removed) => format!("{path} +{} −{removed}", count.added),
+fn file(file: &ChangedFile, project: Option<&str>) -> String {
+    let below = project.and_then(|project| file.path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/'));
+    let path = code::span(below.unwrap_or(&file.path));
+    match file.lines {
+        Some((added, removed)) => format!("{path} +{added} −{removed}"),
         None => path,
     }
 }
 
-/// Tasks that are open, a question that nobody answered, commits that were not pushed.
+/// Tasks that are open, a question that nobody answered, edits that were not committed, commits that were not pushed.
 fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
     let mut lines: Vec<String> = told.end.iter().cloned().collect();
     let open: Vec<&Task> = told.tasks.iter().filter(|task| task.is_open()).collect();
     if !open.is_empty() {
         let names = open.iter().map(|task| shorten::at_word(&fold_whitespace(&task.content), SHORT));
         let names = listed(names, "; ", TASKS).unwrap_or_default();
-        lines.push(format!("{} of {} ({names})", open.len(), plural(told.tasks.len() as u64, "task")));
+        lines.push(format!("{} of {} not marked done ({names})", open.len(), plural(told.tasks.len() as u64, "task")));
     }
-    let failing = made.checks.iter().filter(|(_, verdict, _)| *verdict == Verdict::Failed);
-    let failing = listed(failing.map(|(command, ..)| command.clone()), ", ", BLOCKED);
+    let mut failing: Vec<&String> =
+        made.checks.iter().filter(|it| it.verdict == Verdict::Failed).map(|it| &it.text).collect();
+    failing.dedup();
+    let failing = listed(failing.into_iter().cloned(), ", ", BLOCKED);
     lines.extend(failing.map(|failing| format!("failing: {failing}")));
     let blocked = made.blocked.iter().rev();
     let blocked = blocked.map(|(name, ended)| format!("{} {ended}", code::span(&shorten::at_word(name, SHORT / 2))));
     lines.extend(listed(blocked, ", ", BLOCKED));
     let asked = told.conclusion.filter(|_| told.asks).and_then(question).or_else(|| made.question.clone());
     if let Some(question) = asked {
-        lines.push(shorten::at_word(&question, FIRST / 2));
+        lines.push(shorten::at_word(&question, SAID / 2));
+    }
+    match made.writes - made.committed {
+        0 => {}
+        // Where no branch is known there may be no repository.
+        _ if made.commits.is_empty() && told.branches.is_empty() => {}
+        _ if made.commits.is_empty() => lines.push("not committed".to_owned()),
+        later => lines.push(format!("{} after the last commit", plural(later as u64, "edit"))),
     }
     if !made.commits.is_empty() && !made.pushed {
         lines.push("not pushed".to_owned());
@@ -373,7 +510,7 @@ fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
 fn question(text: &str) -> Option<String> {
     let line = text.lines().rev().map(str::trim).find(asks_at_end)?;
     let last = sentences(line).filter(asks_at_end).last()?.trim().trim_matches(['*', '_', ' ']);
-    Some(shorten::at_word(&fold_whitespace(last), FIRST / 2)).filter(|text| text.chars().any(char::is_alphanumeric))
+    Some(shorten::at_word(&fold_whitespace(last), SAID / 2)).filter(|text| text.chars().any(char::is_alphanumeric))
 }
 
 fn asks_at_end(sentence: &&str) -> bool {

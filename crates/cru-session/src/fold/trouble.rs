@@ -1,23 +1,19 @@
 //! Which failures of steps become `[!error]` callouts.
 //!
-//! A reader wants to know what went wrong and what mended it, not every edit that did not match. So: a check or command
-//! that failed, after which something was done and the same thing worked; and a check that nothing later shows to pass.
+//! A reader wants to know what went wrong, not every edit that did not match. So: a check or command that failed, after
+//! which something was done and the same thing worked; and a check that nothing later shows to pass.
 //! Misses of tools that look or edit, refusals and calls without a result are none.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::part;
 use super::step::{StepDraft, step_link};
 use cru_action::Verdict;
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, is_same_command};
 use crate::recovery::{self, Failure, Proof, Recovery, Tried};
 use crate::words::shorten;
 use crate::{Item, Link, StepStatus};
-
-/// Edits that a resolution names.
-const EDITS_NAMED: usize = 3;
 
 /// The errors, by the index of the step that each stands at.
 pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
@@ -37,15 +33,13 @@ pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
         let acts = draft.attempt != Attempt::Look;
         (index, Tried { key: draft.attempt.key(), proof: proof(draft), acts })
     }));
-    let is_edit = |draft: &StepDraft| draft.attempt == Attempt::Edit || !draft.step.writes.is_empty();
-    let edits = told().filter(|(_, draft)| worked(draft) && draft.attempt != Attempt::Look && is_edit(draft));
-    let edits: Vec<usize> = edits.map(|(index, _)| index).collect();
     for Recovery { failure, success } in outcomes.recovered {
         let Some(draft) = steps.get(success) else { continue };
-        let from = edits.partition_point(|&edit| edit < failure.first);
-        let until = edits.partition_point(|&edit| edit < success);
-        let resolution = resolution(&edits[from..until], success, &draft.attempt);
-        found.insert(failure.first, error(steps, &failure, Some(resolution)));
+        let failed = [failure.first, failure.last].into_iter().filter_map(|at| steps.get(at));
+        let is_same = failed.into_iter().any(|failed| is_same_command(&failed.step, &draft.step));
+        if let Some(resolution) = resolution(success, &draft.attempt, is_same) {
+            found.insert(failure.first, error(steps, &failure, Some(resolution)));
+        }
     }
     let is_check = |draft: &StepDraft| matches!(draft.attempt, Attempt::Check(_));
     let passed = |draft: &StepDraft| is_check(draft) && proof(draft) == Proof::Worked;
@@ -59,20 +53,17 @@ pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
     found
 }
 
-/// `[[#^n-014]], passed in [[#^n-016]]` with its links.
-fn resolution(edits: &[usize], success: usize, attempt: &Attempt) -> (String, Vec<Link>) {
-    let verb = if matches!(attempt, Attempt::Check(_)) { "passed" } else { "worked" };
-    let named = &edits[edits.len().saturating_sub(EDITS_NAMED)..];
-    let mut links: Vec<Link> = named.iter().map(|&index| step_link(index)).collect();
-    let mut text = String::new();
-    if !links.is_empty() {
-        let shown: Vec<String> = links.iter().map(ToString::to_string).collect();
-        text = format!("fixed by {}; ", shown.join(", "));
-    }
-    let success = step_link(success);
-    let _ = write!(text, "{verb} in {success}");
-    links.push(success);
-    (text, links)
+/// `passed in [[#^n-016]]` with its link: of the same command, or of the same check with other arguments. What mended it
+/// nobody wrote down. `None` for another command, which says nothing of the one that failed.
+fn resolution(success: usize, attempt: &Attempt, is_same: bool) -> Option<(String, Vec<Link>)> {
+    let told = match (is_same, attempt) {
+        (true, Attempt::Check(_)) => "passed in",
+        (true, _) => "worked in",
+        (false, Attempt::Check(_)) => "a run with other arguments passed in",
+        (false, _) => return None,
+    };
+    let link = step_link(success);
+    Some((format!("{told} {link}"), vec![link]))
 }
 
 /// The callout of a failure: where it was recovered it stands at the first time it failed, else at the last.

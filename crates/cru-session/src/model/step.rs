@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Link;
+use crate::line_anchor::LineAnchor;
 use cru_base::Span;
 
 /// One tool call or command: the replayable unit.
@@ -155,14 +156,17 @@ impl StepStatus {
     }
 }
 
-/// A file that a step read or wrote: `path@hash`.
+/// A file that a step read or wrote: `path@hash`, and lines of it: `path:A-B@hash`. Without either it is untracked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct FileRef {
     /// Path, relative to the project where it lies inside, else absolute (`~` for home).
     pub path: String,
-    /// BLAKE3 of the content, 8 to 64 hex digits; `None`: untracked.
+    /// BLAKE3 of all bytes, 8 to 64 hex digits; `None`: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
+    /// The lines that were read or written, where the record has them: `path:A-B@hash`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<LineAnchor>,
     /// Whether a write made the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub created: bool,

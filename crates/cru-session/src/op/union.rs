@@ -184,7 +184,7 @@ fn tasks(base: Option<&Note>, note: &Note, copy: &Note, ops: &mut Vec<Op>) {
     // Without a base each side keeps its rows: those that both have are as the note says.
     let before = base.map_or_else(|| own.clone(), rows);
     let merged = task_merge::merge(&before, Some(&own), &theirs).map(|op| match op {
-        Op::Tasks { rows, .. } if base.is_none() => Op::Tasks { rows: added(rows, &own), all: false },
+        Op::Tasks { rows, .. } if base.is_none() => Op::Tasks { rows: added(&rows, &own), all: false },
         op => op,
     });
     let merged = merged.filter(|op| !matches!(op, Op::Tasks { rows, all: false } if rows.is_empty()));
@@ -206,7 +206,7 @@ fn tasks(base: Option<&Note>, note: &Note, copy: &Note, ops: &mut Vec<Op>) {
     ops.extend(merged);
 }
 
-fn added(rows: Vec<Task>, own: &[Task]) -> Vec<Task> {
+fn added(rows: &[Task], own: &[Task]) -> Vec<Task> {
     let known: HashSet<_> = own.iter().map(key).collect();
     rows.iter().filter(|task| !known.contains(&key(task))).cloned().collect()
 }

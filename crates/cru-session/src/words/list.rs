@@ -167,42 +167,10 @@ lists! {
     YES: "yes" in "en" "de" "fr" "es" "pt";
     /// What opens an answer that agrees with words that corrected.
     AGREEMENT: "agreement" in "en";
-    /// What turns round what was just said.
-    REVERSAL: "reversal" in "en";
-    /// What says that something cannot be done.
-    IMPOSSIBLE: "impossible" in "en";
-    /// What opens words that say otherwise.
-    OBJECTION: "objection" in "en";
-    /// What tells what a picture shows.
-    PICTURE: "picture" in "en";
-    /// What tells of a commit, a push or a release.
-    PUBLISHED: "published" in "en";
-    /// What makes an order of the name of a thing.
-    MAKING: "making" in "en";
-    /// What asks for what lasts: commits, pushes, releases.
-    PUBLISHING: "publishing" in "en";
-    /// What stands around the name of a thing in an order to make it.
-    ORDERING: "ordering" in "en";
-    /// What points at something that is there already.
-    POINTING: "pointing" in "en";
-    /// What makes an order hold for more than the moment.
-    STANDING: "standing" in "en";
-    /// What announces what comes next.
-    ANNOUNCING: "announcing" in "en";
-    /// Words that stand in any text, beside those of the other lists.
-    COMMON: "common" in "en";
-    /// What tells how work turned out, or what has changed since.
-    TURNED_OUT: "turned-out" in "en";
-    /// What goes back to what was said or done before.
-    LOOKING_BACK: "looking-back" in "en";
-    /// What asks how code is written.
-    STYLE: "style" in "en";
     /// What the answer of a failed call says that tells nothing of the work.
     NO_REASON: "no-reason" in "en";
     /// Words, and beginnings of words, that say that something went wrong.
     TROUBLE: "trouble" in "en";
-    /// What asks that something itself is set right.
-    REPAIRING: "repairing" in "en";
 }
 
 #[cfg(test)]

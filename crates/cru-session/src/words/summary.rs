@@ -65,6 +65,11 @@ pub fn summary(text: &str, max: usize) -> String {
         room = max.saturating_sub(2 + line.chars().count());
         before = Some(piece);
     }
+    if line.is_empty() && pieces.iter().all(Piece::leads) {
+        // What it led to has no words: then it is all that was said.
+        let lead = pieces.iter().rev().map(|piece| piece.text.as_str()).find(|text| text.chars().count() < max);
+        line.push_str(lead.unwrap_or_default());
+    }
     let mut told = line.trim_end_matches([':', ';', ' ']).to_owned();
     if left_out && !told.is_empty() && !told.ends_with('…') {
         told.push_str(" …");
@@ -95,6 +100,8 @@ fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut open = false;
     let mut fence: Option<&str> = None;
+    // Whether the rows of a table follow.
+    let mut rows = false;
     for line in text.lines() {
         let trimmed = line.trim().trim_start_matches("> ");
         if let Some(mark) = fence {
@@ -107,10 +114,20 @@ fn pieces(text: &str) -> Vec<Piece> {
             (fence, open) = (Some(mark), false);
             continue;
         }
+        if let Some(row) = trimmed.strip_prefix('|') {
+            open = false;
+            if row.chars().all(|c| matches!(c, '-' | ':' | '|' | ' ')) {
+                rows = true;
+            } else if rows {
+                pieces.push(Piece { text: plain(&cells(row)), item: true, heading: false });
+            }
+            continue;
+        }
+        rows = false;
         let rule = !trimmed.is_empty() && trimmed.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | ' '));
         if trimmed.is_empty()
             || rule
-            || trimmed.starts_with(['|', '<'])
+            || trimmed.starts_with('<')
             || (trimmed.starts_with('[') && trimmed.ends_with(']'))
         {
             open = false;
@@ -143,6 +160,12 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces.retain(|piece| !piece.text.is_empty());
     strip_leads(&mut pieces);
     pieces
+}
+
+/// The cells of a row that have words.
+fn cells(row: &str) -> String {
+    let cells = row.split('|').map(str::trim).filter(|cell| cell.contains(char::is_alphabetic));
+    cells.collect::<Vec<_>>().join(" – ")
 }
 
 /// The words of an item, if the line is one.
@@ -255,6 +278,14 @@ mod tests {
                     ```rust\nfn x() {}\n```\n\n| a | b |\n|---|---|\n\nAll 12 tests pass.\n\nWant me to commit?";
         assert_eq!(summary(text, 400), "Store: `Valve` opens first; adds a guide. All 12 tests pass.");
         assert_eq!(summary(text, 40), "Store: `Valve` opens first …");
+        assert_eq!(
+            summary(
+                "Two are mended:\n\n| # | File | Fault |\n|---|:--|--|\n| 1 | a.rs | leaks |\n| 2 | `b.rs` | **hangs** |",
+                200
+            ),
+            "Two are mended: a.rs – leaks; `b.rs` – hangs"
+        );
+        assert_eq!(summary("This is the whole call:\n\n```\nx\n```", 200), "This is the whole call");
         assert_eq!(
             summary("### Found:\n\nThe cache is old. Let me know if you want more.", 200),
             "Found: The cache is old."

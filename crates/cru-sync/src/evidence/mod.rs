@@ -1,7 +1,9 @@
-//! The transcripts behind notes: where they are, the copies kept of them, and what they say of a step or a line.
+//! The transcripts behind notes: where they are, the copies kept of them, what they say of a step or a line, and what
+//! is kept of what their steps wrote.
 
 mod files;
 pub(crate) mod keep;
+pub mod patches;
 mod quote;
 pub mod step;
 pub mod store;

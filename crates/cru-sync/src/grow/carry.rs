@@ -1,7 +1,8 @@
 //! What a new account of a session keeps of the last one, though its source does not tell it any more.
 //!
-//! Hashes that a hook saw, links to notes of sub-agents whose files are not at hand this time, and the agent and
-//! channel that phases were given: what is in the note does not go because less is known now.
+//! Hashes that a hook saw, line anchors of a record that was cut since, links to notes of sub-agents whose files are not at
+//! hand this time, and the agent and channel that phases were given: what is in the note does not go because less is known
+//! now.
 
 use std::collections::HashMap;
 
@@ -60,6 +61,9 @@ fn hashes(before: &[FileRef], after: &mut [FileRef]) {
         if let Some(old) = before.iter().find(|old| old.path == file.path) {
             file.hash = file.hash.take().or_else(|| old.hash.clone());
             file.created |= old.created;
+            if file.lines.is_empty() {
+                file.lines.clone_from(&old.lines);
+            }
         }
     }
 }

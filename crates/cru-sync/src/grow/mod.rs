@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::evidence::patches;
 use crate::existing::Existing;
 use crate::grow::carry::carry;
 use crate::grow::status::goes_on;
@@ -71,23 +72,36 @@ pub(crate) struct Grower<'a> {
     pub(crate) renewal: Option<&'a renew::Renewal>,
 }
 
+/// What a plan finds beside its operations.
+#[derive(Debug, Default)]
+struct GrowthFacts {
+    /// How many steps of a transcript that was rewritten the note lacks.
+    missing: usize,
+    /// The ids that the note gives the steps of the draft, where that wrote into files.
+    ids: Option<Ids>,
+}
+
 impl Grower<'_> {
     /// Brings one note up to its draft. `consumed` are the journals whose entries the draft holds.
     pub(crate) fn grow(&self, old: &Old, bundle: &Bundle, consumed: &BTreeMap<String, Mark>) -> Result<Grown> {
         let mut grown = Grown::Same;
-        let missing = std::cell::Cell::new(0);
+        let mut found = GrowthFacts::default();
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
+            found = GrowthFacts::default();
             let made = match self.renewal {
-                Some(renewal) => self.renew(renewal, old, bundle, note, known),
-                None => self.plan(old, bundle, consumed, note, known, &missing),
+                Some(renewal) => self.renew(renewal, old, bundle, note, known, &mut found),
+                None => self.plan(old, bundle, consumed, note, known, &mut found),
             };
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
             Ok(made.unwrap_or_default())
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
+        if let Some(ids) = &found.ids {
+            patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
+        }
         Ok(match grown {
-            Grown::Same if missing.get() > 0 => Grown::Partly { missing: missing.get(), changed: written.changed },
+            Grown::Same if found.missing > 0 => Grown::Partly { missing: found.missing, changed: written.changed },
             Grown::Same if written.changed => Grown::Written,
             grown => grown,
         })
@@ -100,7 +114,7 @@ impl Grower<'_> {
         let writer = Writer::new(self.vault, self.state, self.now);
         let mut refused = None;
         let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
-            let made = self.renew(renewal, old, bundle, note, known);
+            let made = self.renew(renewal, old, bundle, note, known, &mut GrowthFacts::default());
             refused = made.as_ref().err().cloned();
             Ok(made.unwrap_or_default())
         };
@@ -131,7 +145,7 @@ impl Grower<'_> {
         consumed: &BTreeMap<String, Mark>,
         note: &Note,
         known: &Known,
-        missing: &std::cell::Cell<usize>,
+        found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::session(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
@@ -171,7 +185,7 @@ impl Grower<'_> {
         let (mut ids, base) = match kept {
             _ if merged.is_some() => match merged {
                 Some(merged) => {
-                    missing.set(merged.missing);
+                    found.missing = merged.missing;
                     (merged.ids, merged.base)
                 }
                 None => return Err(Grown::Same),
@@ -192,6 +206,9 @@ impl Grower<'_> {
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
+        if !old.draft.patches.is_empty() {
+            found.ids = Some(ids.clone());
+        }
         carry(&last, &mut new);
         let text = render::note(&new);
         let there_now = delta::There { note, session: &there };

@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::carry::carry;
-use super::{Grower, Grown};
+use super::{Grower, Grown, GrowthFacts};
 use crate::ids::Ids;
 use crate::plan::Old;
 use cru_base::Span;
@@ -44,6 +44,7 @@ impl Grower<'_> {
         bundle: &Bundle,
         note: &Note,
         known: &Known,
+        found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::session(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
@@ -77,6 +78,9 @@ impl Grower<'_> {
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid_taken(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
+        if !old.draft.patches.is_empty() {
+            found.ids = Some(ids.clone());
+        }
         carry(&last, &mut new);
         let text = render::note(&new);
         let rendered = Note::parse(text.as_str());
@@ -149,9 +153,18 @@ fn is_file_line(line: &str) -> bool {
     ["- reads: `", "- writes: `"].iter().any(|start| line.trim_start().starts_with(start))
 }
 
-fn says_the_same(one: &Step, other: &Step) -> bool {
-    let bare = |step: &Step| Step { span: Span::default(), ..step.clone() };
-    bare(one) == bare(other)
+/// Whether a step says what was generated; one without line anchors was generated before there were any.
+fn says_the_same(generated: &Step, step: &Step) -> bool {
+    let bare = |it: &Step| {
+        let mut it = Step { span: Span::default(), ..it.clone() };
+        for (files, told) in [(&mut it.reads, &step.reads), (&mut it.writes, &step.writes)] {
+            for (file, _) in files.iter_mut().zip(told).filter(|(_, told)| told.lines.is_empty()) {
+                file.lines.clear();
+            }
+        }
+        it
+    };
+    bare(generated) == bare(step)
 }
 
 fn by_id(session: &Session) -> impl Iterator<Item = (&str, &Step)> {

@@ -79,7 +79,7 @@ fn with_usage(text: String, note: &Note, last: Option<&str>) -> String {
     }
     let base = Note::parse(text.as_str());
     let (Some(at), Some(own)) = (table(&base), table(note)) else { return text };
-    let last = last.map(|text| Note::parse(text));
+    let last = last.map(Note::parse);
     let is_known = last.as_ref().is_none_or(|last| {
         table(last).is_some_and(|range| last.text()[range].lines().eq(note.text()[own.clone()].lines()))
     });

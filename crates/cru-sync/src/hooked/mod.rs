@@ -289,7 +289,9 @@ fn once(
     let heads = known.as_deref().or(catalog.as_ref().map(|catalog| catalog.heads.as_slice())).unwrap_or_default();
     let existing = Existing::of(heads, importer.host());
     let facts = HookFacts::of(hooked.told.iter().map(|told| &told.entry));
-    let fold = fold::Options { level: vault.config().import.detail, ..fold::Options::default() };
+    let config = &vault.config().import;
+    let patches = config.keep_evidence.keeps_writes();
+    let fold = fold::Options { level: config.detail, patches, ..fold::Options::default() };
     let reading = Reading {
         importer,
         fold,

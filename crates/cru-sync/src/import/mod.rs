@@ -17,8 +17,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use crate::evidence::keep;
 use crate::evidence::store::Store;
+use crate::evidence::{keep, patches};
 use crate::existing::Existing;
 use crate::grow::{Grower, Grown};
 use crate::import::book::{Book, Standing};
@@ -461,6 +461,11 @@ pub(crate) fn write(
         }
     }
     bulk.finish()?;
+    let is_made = |row: &usize| sessions.get(*row).is_some_and(|session| session.outcome == Outcome::Created);
+    drafts.par_iter().filter(|(row, _)| is_made(row)).try_for_each(|(_, draft)| {
+        let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
+        patches::append(vault, id, &draft.patches, |step| step).map(drop)
+    })?;
     let Some(machine) = machine else { return Ok(()) };
     Writer::new(vault, &machine.state, machine.now).sweep(&vault.sessions_dir());
     made::remember(&machine.state, &made)?;

@@ -187,6 +187,7 @@ mod tests {
             slug: String::new(),
             empty: false,
             masked: std::collections::BTreeMap::new(),
+            patches: Vec::new(),
             aside: false,
             consumed: cru_session::source::Consumed::default(),
         }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn file(path: &str, hash: Option<&str>) -> FileRef {
-        FileRef { path: path.to_owned(), hash: hash.map(str::to_owned), created: false }
+        FileRef { path: path.to_owned(), hash: hash.map(str::to_owned), ..FileRef::default() }
     }
 
     #[test]

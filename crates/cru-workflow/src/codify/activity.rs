@@ -295,14 +295,21 @@ fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
         if key.activity != Activity::Change {
             continue;
         }
-        let named = call.writes.iter().find_map(|path| {
-            let sections = naming.iter().enumerate().filter(|(_, named)| named.contains(path.as_ref()));
-            sections.min_by_key(|(_, named)| named.len()).map(|(at, _)| at)
-        });
-        part = named.or(part);
+        // A command goes with the change before it; a file that no section names, or several, is of none.
+        if !call.writes.is_empty() {
+            part = call.writes.iter().find_map(|path| section_of(&naming, path));
+        }
         key.part = part;
     }
     unweave(keys);
+}
+
+/// The section that alone names a file; sections that name all that it names and more only list it.
+fn section_of(naming: &[HashSet<&str>], path: &str) -> Option<usize> {
+    let sections = || naming.iter().enumerate().filter(|(_, named)| named.contains(path));
+    let (best, own) = sections().min_by_key(|(_, named)| named.len())?;
+    let lists = |(at, named): (usize, &HashSet<&str>)| at == best || (named.len() > own.len() && own.is_subset(named));
+    sections().all(lists).then_some(best)
 }
 
 /// Sections whose changes are woven into each other, in one round, are one stretch of work and none of them by itself.
@@ -397,5 +404,21 @@ fn join(keys: &mut [Option<Key>]) {
         if short {
             key.activity = Activity::Mixed;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_known_by_a_file_that_it_alone_names() {
+        let set = |paths: &[&'static str]| -> HashSet<&str> { paths.iter().copied().collect() };
+        let naming = [set(&["a.c", "b.c", "c.c"]), set(&["a.c"]), set(&["b.c", "d.c"]), set(&["c.c"]), set(&["c.c"])];
+        assert_eq!(section_of(&naming, "a.c"), Some(1), "the first one lists all");
+        assert_eq!(section_of(&naming, "b.c"), None, "two sections tell of it");
+        assert_eq!(section_of(&naming, "c.c"), None);
+        assert_eq!(section_of(&naming, "d.c"), Some(2));
+        assert_eq!(section_of(&naming, "e.c"), None);
     }
 }

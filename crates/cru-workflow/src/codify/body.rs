@@ -86,8 +86,8 @@ pub(super) fn parts(
         call.step.id.as_deref().is_some_and(|id| told.contains(&id))
             || call.step.result.as_deref().is_some_and(|result| is_said(&said, result))
     };
-    let (mut commands, left) = commands::parts(index, drafts, data, whole, &known);
-    let mut changes = Changes::default();
+    let mut commands = commands::parts(index, drafts, data, whole, &known);
+    let mut changes = Changes::of(draft, whole);
     // Everything in the order of the session.
     for (at, entry) in draft.entries.iter().enumerate() {
         match entry {
@@ -95,7 +95,7 @@ pub(super) fn parts(
                 page.parts.extend(changes.parts(call, whole));
             }
             Entry::Call(_) => page.parts.extend(commands.remove(&at).unwrap_or_default()),
-            Entry::Request { user, corrects } => page.request(draft, user, *corrects),
+            Entry::Request { user, rules, .. } => page.request(draft, user, *rules),
             Entry::Conclusion(prose, taken) => page.conclusion(&prose.text, *taken, asked(draft, at)),
             Entry::Item(Item::Decision(decision), _) => page.decision(decision),
             // What an import found out of the calls, these tell themselves.
@@ -124,10 +124,6 @@ pub(super) fn parts(
         if let Some(told) = subagent.summary.as_deref().or(last) {
             page.conclusion(told, Taken::Unknown, None);
         }
-    }
-    if left > 0 {
-        let text = format!("and {} that only looked or tried", cru_base::text::plural(left as u64, "command"));
-        page.remark(RemarkKind::Plain, &text);
     }
     page.parts
 }
@@ -164,7 +160,23 @@ fn is_generated(error: &Error) -> bool {
             rest = rest.replace(&link.to_string(), "");
         }
         let words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.into_iter().all(|word| matches!(word, "fixed" | "by" | "passed" | "worked" | "in" | "after" | "changes"))
+        words.into_iter().all(|word| {
+            matches!(
+                word,
+                "fixed"
+                    | "by"
+                    | "passed"
+                    | "worked"
+                    | "in"
+                    | "after"
+                    | "changes"
+                    | "a"
+                    | "run"
+                    | "with"
+                    | "other"
+                    | "arguments"
+            )
+        })
     };
     own && error.resolution.as_deref().is_none_or(links)
 }
@@ -210,15 +222,17 @@ impl StepBody<'_> {
             }
         } else if let Some(words) = intent(draft) {
             self.prose(paragraph(&words));
+        } else if let Some(words) = announced(draft) {
+            self.remark(RemarkKind::Plain, &format!("the agent: “{words}”"));
         }
     }
 
-    fn request(&mut self, draft: &Draft<'_>, user: &User, corrects: bool) {
+    fn request(&mut self, draft: &Draft<'_>, user: &User, rules: bool) {
         if draft.opening.is_some_and(|opening| std::ptr::eq(opening, user)) {
             return;
         }
-        let kind = if corrects { RemarkKind::Mind } else { RemarkKind::Then };
-        if !corrects && request::is_nod(&user.words) {
+        let kind = if rules { RemarkKind::Mind } else { RemarkKind::Then };
+        if !rules && request::is_nod(&user.words) {
             return;
         }
         if is_long(&user.words) {
@@ -230,25 +244,24 @@ impl StepBody<'_> {
             return;
         }
         let told = spoken(user, MAX_FURTHER);
-        if corrects || !same(&told, &draft.title) {
+        if rules || !same(&told, &draft.title) {
             self.remark(kind, &told);
         }
     }
 
-    /// What a turn came to. What the person did not let stand is an attempt that failed. `asked` is the block of the words
-    /// that it answers.
+    /// What a turn came to. The person's next words stand behind it as they were said; whether they take it back nobody
+    /// wrote down. `asked` is the block of the words that it answers.
     fn conclusion(&mut self, text: &str, taken: Taken, asked: Option<&str>) {
         let plain = linked(text);
         if !plain.contains(char::is_alphanumeric) {
             return;
         }
-        let (kind, how) = match taken {
-            Taken::Corrects => (RemarkKind::DeadEnd, " — the person corrected this"),
-            Taken::Refutes => (RemarkKind::DeadEnd, " — the person showed that it fails"),
-            Taken::Stopped => (RemarkKind::Result, " — the person stopped it"),
-            Taken::Accepts => (RemarkKind::Result, " — the person accepted it"),
-            _ => (RemarkKind::Result, ""),
+        let how = match taken {
+            Taken::Stopped => " — the person stopped it",
+            Taken::Accepts => " — the person accepted it",
+            _ => "",
         };
+        let kind = RemarkKind::Result;
         let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).collect();
         let told = told.join("\n");
         let structured = told.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'));
@@ -380,21 +393,27 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     let words = match (asked, task) {
         (Some(user), _) => Some(spoken(user, MAX_WORDS)),
         (None, Some(task)) => Some(quote::quote(task, MAX_WORDS)),
-        (None, None) if draft.activity.is_some() || draft.subagent.is_some() => None,
-        (None, None) => {
-            // Where people only said to go on, an agent may tell at some length what it goes on with.
-            let prose = draft.entries.iter().find_map(|entry| match entry {
-                Entry::Item(Item::Prose(prose), _) => Some(prose.text.as_str()),
-                _ => None,
-            });
-            let silent = draft.said().next().is_none();
-            let prose = prose.filter(|prose| silent || prose.split_whitespace().nth(TOLD).is_some());
-            let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
-            let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-            Some(quote::quote(&linked(paragraph), MAX_FURTHER))
-        }
+        (None, None) => None,
     };
     words.filter(|words| !words.is_empty() && !same(words, &draft.title))
+}
+
+/// With what an agent went on, in its own words, where nobody asked for anything but to go on.
+fn announced(draft: &Draft<'_>) -> Option<String> {
+    let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+    if draft.opening.is_some() || task.is_some() || draft.activity.is_some() || draft.subagent.is_some() {
+        return None;
+    }
+    let prose = draft.entries.iter().find_map(|entry| match entry {
+        Entry::Item(Item::Prose(prose), _) => Some(prose.text.as_str()),
+        _ => None,
+    });
+    let silent = draft.said().next().is_none();
+    let prose = prose.filter(|prose| silent || prose.split_whitespace().nth(TOLD).is_some());
+    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
+    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
+    let words = quote::quote(&linked(paragraph), MAX_FURTHER);
+    (!words.is_empty() && !same(&words, &draft.title)).then_some(words)
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.

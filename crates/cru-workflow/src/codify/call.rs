@@ -56,6 +56,10 @@ pub(super) struct CheckCommand {
     folder: String,
     /// What it is run on: its words behind program and verb, options without their values left out.
     targets: Vec<String>,
+    /// Its place among the commands of the call.
+    pub index: usize,
+    /// What another run of the same check has in common with it ([`Action::identity`]), and the way to its folder.
+    pub identity: String,
 }
 
 impl CheckCommand {
@@ -86,10 +90,16 @@ pub(super) struct Call<'a> {
     pub text: String,
     /// By what another try of it is known; `None` for looks and edits.
     pub key: Option<String>,
+    /// What it has in common with a call that is literally the same command ([`Action::identity`]).
+    pub identity: Option<String>,
     /// Its checks.
     pub checks: Vec<CheckCommand>,
     /// Whether it makes a commit, by `git commit` or a verb that ends in one.
     pub commits: bool,
+    /// Whether it runs `git commit` itself.
+    pub records: bool,
+    /// Whether its commit takes the place of the one before it: `git commit --amend`.
+    pub amends: bool,
     /// Whether it pushes.
     pub pushes: bool,
     /// Whether others see what it made.
@@ -102,6 +112,8 @@ pub(super) struct Call<'a> {
     pub programs: Vec<String>,
     /// Words of its commands that may name files.
     pub words: Vec<String>,
+    /// Words of its `git` commands that may name branches.
+    pub branches: Vec<String>,
     /// Paths that it removes or puts back, and whether it puts everything back.
     pub taken_back: TakenBack,
     /// How it ended.
@@ -186,8 +198,14 @@ impl<'a> Call<'a> {
             shell: shell || by_host.is_some(),
             text: command,
             key: attempt.key().map(str::to_owned),
+            identity: action.identity().map(|identity| format!("{} {identity}", action.kind.name())),
             checks: checks(&action, project),
             commits: action.commits() || by_host.is_some(),
+            records: action.commands.iter().any(|it| it.key() == "git commit") || by_host.is_some(),
+            amends: action
+                .commands
+                .iter()
+                .any(|it| it.key() == "git commit" && it.words.iter().any(|w| w == "--amend")),
             pushes: action.pushes(),
             publishes: action.publishes(),
             keeps_versions: action.commands.iter().any(Command::keeps_versions),
@@ -196,6 +214,7 @@ impl<'a> Call<'a> {
                 && action.commands.iter().any(|it| it.reads_only && it.class == Class::Network),
             programs: programs(&action),
             words: Vec::new(),
+            branches: branches(&action),
             taken_back: taken_back(&action),
             ended: ended(step, shell, action.is_check()),
             reads,
@@ -238,9 +257,26 @@ fn ended(step: &Step, shell: bool, check: bool) -> Ended {
         Some(Verdict::Passed) => Ended::Well,
         Some(Verdict::Failed) => Ended::Badly,
         Some(Verdict::Unknown) => Ended::Open,
+        // Whoever ends a server by a signal is done with it.
+        None if step.exit.is_some_and(is_signal) => Ended::Open,
         None if step.status == StepStatus::Failed || step.exit.is_some_and(|code| code != 0) => Ended::Badly,
         None => Ended::Well,
     }
+}
+
+/// Whether an exit code says that somebody ended the command by a signal: an interrupt, a kill, a termination.
+pub(super) const fn is_signal(code: i32) -> bool {
+    matches!(code, 130 | 137 | 143)
+}
+
+/// Words of the `git` commands of a call that may name branches: those behind the verb that are no options.
+fn branches(action: &Action<'_>) -> Vec<String> {
+    /// Verbs behind which no branch of the project stands.
+    const OTHER: &[&str] = &["clone", "remote", "config", "submodule", "add", "rm", "mv"];
+    let takes = |it: &&Command<'_>| it.program == "git" && !OTHER.contains(&it.verb.split(' ').next().unwrap_or(""));
+    let words = action.commands.iter().filter(takes).flat_map(|it| it.words.iter().skip(2));
+    let named = words.filter(|word| !word.starts_with('-') && !word.contains(char::is_whitespace));
+    named.take(MAX_WORDS).map(|word| word.clone().into_owned()).collect()
 }
 
 /// What a shell call is: the most telling kind of what it runs.
@@ -271,7 +307,7 @@ fn removes_scratch(command: &Command<'_>) -> bool {
 fn checks(action: &Action<'_>, project: Option<&str>) -> Vec<CheckCommand> {
     let mut checks = Vec::new();
     let mut folder: Vec<&str> = Vec::new();
-    for command in &action.commands {
+    for (index, command) in action.commands.iter().enumerate() {
         if command.program == "cd" && command.nesting == Nesting::Top {
             let own = command.words.get(1).is_some_and(|path| is_project(path, project));
             folder = if own { Vec::new() } else { vec![action.text(command)] };
@@ -288,6 +324,8 @@ fn checks(action: &Action<'_>, project: Option<&str>) -> Vec<CheckCommand> {
             paths: paths.map(|path| relative(path, project).into_owned()).collect(),
             folder: folder.first().map_or_else(String::new, |way| relative(way, project).into_owned()),
             targets: targets(command),
+            index,
+            identity: format!("{} {}", folder.first().copied().unwrap_or_default(), action.identity_of(command)),
         });
     }
     checks

@@ -7,30 +7,30 @@ use std::collections::HashMap;
 
 use cru_action::ToolKind;
 use cru_graph::Place;
-use cru_session::Session;
-use cru_session::words::shorten::file_name;
+use cru_session::{Session, StepStatus};
 use foldhash::HashSet;
 
-use super::call::{Call, CallKind, Ended, bodies};
+use super::call::{Call, CallKind, Ended, bodies, is_signal};
 use super::data::Data;
 use super::draft::Draft;
 use super::input::Inputs;
-use super::standing::Checks;
+use super::looks;
+use super::replaced::Replaced;
+use super::standing::{Checks, ended_each};
 use super::unit::Entry;
 use super::value::values;
 use super::{block_link, clean, plain_code};
 use crate::evidence::Evidence;
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
-use crate::text::code_span;
 use cru_base::Span;
-use cru_base::text::{plural, sanitise, truncate};
+use cru_base::text::{sanitise, truncate};
 
 /// Characters of a command on a line.
 const MAX_COMMAND: usize = 300;
 /// Characters of a command that is shown as a script.
 const MAX_SCRIPT: usize = 6_000;
 /// Lines of a here-document that are shown.
-const MAX_BODY: usize = 60;
+const MAX_BODY: usize = 120;
 /// Runs of a step of which no more is known than that.
 const MAX_RUNS: usize = 12;
 /// Runs of code of several lines of a step that did nothing else.
@@ -39,12 +39,10 @@ const MAX_TYPED: usize = 2;
 const MAX_LOOKS: usize = 10;
 /// Looks at other machines of a step that did more.
 const MAX_ASKED: usize = 4;
-/// Later tries of a call, and places of a name, that are looked at.
-const MAX_LATER: usize = 200;
-/// Changes between a failure and a success that are looked at.
-const MAX_CHANGES: usize = 200;
-/// Changes that are named.
-const MAX_NAMED: usize = 4;
+/// Last lines of the output of a command that failed.
+const CLOSING: usize = 3;
+/// What an import writes where a failed call printed nothing.
+const NO_OUTPUT: &str = "failed, no output";
 /// Characters of what a call said that failed.
 const MAX_SAID: usize = 200;
 
@@ -58,10 +56,12 @@ pub(super) struct Whole<'a> {
     pub evidence: &'a Evidence,
     /// The session's note, for links into it.
     pub note: Option<&'a str>,
-    /// For each key the calls that tried it and of which it is known how they ended, in order.
-    tried: HashMap<&'a str, Vec<&'a Call<'a>>>,
-    /// Calls that changed something, in order.
-    changes: Vec<&'a Call<'a>>,
+    /// For each command the calls of it that ended well, in order.
+    worked: HashMap<&'a str, Vec<&'a Call<'a>>>,
+    /// For each check the calls in which it passed, in order.
+    passed: HashMap<&'a str, Vec<&'a Call<'a>>>,
+    /// What later calls put in the place of what steps made.
+    replaced: Replaced<'a>,
     /// Places of calls that make commits or go on with a stopped one.
     finished: Vec<Place>,
 }
@@ -75,87 +75,70 @@ impl<'a> Whole<'a> {
         evidence: &'a Evidence,
     ) -> Self {
         let note = session.meta.session_id.as_deref();
-        let mut whole =
-            Self { checks, inputs, evidence, note, tried: HashMap::new(), changes: Vec::new(), finished: Vec::new() };
-        for call in drafts.iter().flat_map(Draft::calls) {
-            if let Some(key) = call.key.as_deref().filter(|_| call.succeeded() || call.failed()) {
-                whole.tried.entry(key).or_default().push(call);
-            }
+        let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
+        calls.sort_by_key(|call| call.place);
+        let replaced = Replaced::of(&calls, evidence);
+        let (worked, passed, finished) = (HashMap::new(), HashMap::new(), Vec::new());
+        let mut whole = Self { checks, inputs, evidence, note, worked, passed, replaced, finished };
+        for call in calls {
             if call.succeeded() {
-                let mends = matches!(call.kind, CallKind::Change | CallKind::Edit) || !call.writes.is_empty();
-                whole.changes.extend(mends.then_some(call));
+                if let Some(identity) = call.identity.as_deref() {
+                    whole.worked.entry(identity).or_default().push(call);
+                }
                 whole.finished.extend(call.commits.then_some(call.place));
+            }
+            for (check, ended) in call.checks.iter().zip(ended_each(call, evidence)) {
+                if ended == Ended::Well {
+                    whole.passed.entry(&check.identity).or_default().push(call);
+                }
             }
         }
         whole.finished.sort_unstable();
-        whole.changes.sort_by_key(|call| call.place);
-        whole.tried.values_mut().for_each(|calls| calls.sort_by_key(|call| call.place));
         whole
     }
 
-    /// The next call that tried what a failed one did, on all that it was tried on.
-    fn next(&self, failed: &Call<'_>) -> Option<&'a Call<'a>> {
-        let tried = self.tried.get(failed.key.as_deref()?)?;
-        let later = &tried[tried.partition_point(|call| call.place <= failed.place)..];
-        later.iter().take(MAX_LATER).find(|call| answers(call, failed)).copied()
+    /// The next call of the same command that ended well, and whether only the check in it is the same.
+    fn same_later(&self, failed: &Call<'_>) -> Option<(&'a Call<'a>, bool)> {
+        let next = |calls: &Vec<&'a Call<'a>>| calls.get(calls.partition_point(|it| it.place <= failed.place)).copied();
+        let whole = failed.identity.as_deref().and_then(|identity| self.worked.get(identity)).and_then(next);
+        let check = || {
+            let [check] = failed.checks.as_slice() else { return None };
+            self.passed.get(check.identity.as_str()).and_then(next)
+        };
+        whole.map(|call| (call, false)).or_else(|| check().map(|call| (call, true)))
     }
 
-    /// Whether another try of it ended well later.
-    fn worked_later(&self, failed: &Call<'_>) -> bool {
-        let Some(tried) = failed.key.as_deref().and_then(|key| self.tried.get(key)) else { return false };
-        let later = &tried[tried.partition_point(|call| call.place <= failed.place)..];
-        later.iter().take(MAX_LATER).any(|call| call.succeeded() && answers(call, failed))
+    /// How a call failed: its exit code, what its result says, and the last lines of its output.
+    fn how_it_failed(&self, call: &Call<'_>) -> String {
+        let step = call.step;
+        let result = step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
+        let result = result.map(|said| truncate(&said, MAX_SAID).into_owned()).filter(|said| said != NO_OUTPUT);
+        let output = self.evidence.output(step.id.as_deref()).or(step.output.as_deref()).unwrap_or_default();
+        let lines = output
+            .lines()
+            .rev()
+            .map(|line| clean(&without_rules(line)))
+            .filter(|line| line.contains(char::is_alphanumeric));
+        let mut closing: Vec<String> = lines.take(CLOSING).map(|line| truncate(&line, MAX_SAID).into_owned()).collect();
+        closing.reverse();
+        if let Some(result) = result {
+            let seen = result.trim_end_matches('…');
+            if !closing.iter().any(|line| line.contains(seen)) {
+                closing.insert(0, result);
+            }
+        }
+        let code = step.exit.filter(|code| *code != 0).map_or_else(String::new, |code| format!(", exit {code}"));
+        if closing.is_empty() { format!("failed{code}") } else { format!("failed{code}: {}", closing.join(" / ")) }
+    }
+
+    /// That a later call took the place of what `call` made, in words.
+    pub(super) fn replaced(&self, call: &Call<'_>) -> Option<String> {
+        self.replaced.told(call, self.note)
     }
 
     /// The link to the step of a call, in brackets with a blank before them; nothing where it has no id.
     fn at(&self, call: &Call<'_>) -> String {
         call.step.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(self.note, id)))
-    }
-
-    /// What lies between a failure and the try of it that worked, in words: what was changed that the failure names, else
-    /// all that was changed. Which of several changes mended it nobody wrote down.
-    fn between(&self, failed: &Call<'_>, worked: &Call<'_>) -> String {
-        let from = self.changes.partition_point(|call| call.place <= failed.place);
-        let until = self.changes.partition_point(|call| call.place < worked.place).max(from);
-        let changes = &self.changes[from..until];
-        let id = failed.step.id.as_deref();
-        let printed = [self.evidence.output(id), failed.step.output.as_deref(), failed.step.result.as_deref()];
-        let names = |path: &str| {
-            let name = file_name(path);
-            let mut told = printed.iter().flatten().copied().chain([failed.text.as_str()]);
-            name.len() > 2 && told.any(|text| names_file(text, name))
-        };
-        let mut told: Vec<(String, Vec<&Call<'_>>)> = Vec::new();
-        for call in changes.iter().take(MAX_CHANGES) {
-            for path in call.writes.iter().filter(|path| names(path)) {
-                add(&mut told, code_span(&clean(path)), call);
-            }
-        }
-        let is_named = !told.is_empty();
-        if !is_named {
-            for call in changes.iter().take(MAX_CHANGES) {
-                let name = match call.writes.first() {
-                    Some(path) => clean(path),
-                    None => first_line(&call.text),
-                };
-                add(&mut told, code_span(&name), call);
-            }
-        }
-        let mut told_names: Vec<String> = Vec::new();
-        for (name, calls) in told.iter().take(MAX_NAMED) {
-            let links = calls.iter().filter_map(|call| call.step.id.as_deref()).map(|id| block_link(self.note, id));
-            let links: Vec<String> = links.take(MAX_NAMED).collect();
-            let links = if links.is_empty() { String::new() } else { format!(" {}", links.join(" ")) };
-            told_names.push(format!("{name}{links}"));
-        }
-        let more = told.len().saturating_sub(MAX_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let list = format!("{}{more}", told_names.join(", "));
-        match (is_named, changes.len()) {
-            (_, 0) => "nothing recorded was changed between them".to_owned(),
-            (true, _) => format!("after a change of what the failure names: {list}"),
-            (false, count) => format!("after {}: {list}", plural(count as u64, "change")),
-        }
     }
 
     /// Whether a merge or its like stopped and a later commit ended it.
@@ -182,13 +165,12 @@ pub(super) fn parts(
     data: &Data,
     whole: &Whole<'_>,
     refused: &dyn Fn(&Call<'_>) -> bool,
-) -> (HashMap<usize, Vec<Part>>, usize) {
-    let Some(draft) = drafts.get(index) else { return (HashMap::new(), 0) };
+) -> HashMap<usize, Vec<Part>> {
+    let Some(draft) = drafts.get(index) else { return HashMap::new() };
     let calls: Vec<(usize, &Call<'_>)> =
         draft.entries.iter().enumerate().filter_map(|(at, entry)| Some((at, entry.call()?))).collect();
     let mut told: Vec<(usize, &Call<'_>, Told)> = Vec::new();
     let keep = kept(draft, &calls);
-    let mut left = keep.left;
     let mut dead: HashSet<String> = HashSet::default();
     for (at, call) in &calls {
         let how = match call.ended {
@@ -210,11 +192,18 @@ pub(super) fn parts(
             Ended::Denied => None,
             Ended::Badly if call.acts() && !call.text.is_empty() && !refused(call) => failure(call, whole, &mut dead),
             Ended::Badly => None,
-            Ended::Open if call.kind == CallKind::Check && keep.at.contains(at) => {
+            Ended::Open if call.kind == CallKind::Check && keep.contains(at) => {
                 Some(Told::Command(whole.checks.note(call)))
             }
+            Ended::Open if call.acts() && call.shell && !call.text.is_empty() => {
+                cut_short(call).map(|how| Told::Command(Some(how)))
+            }
             Ended::Open => None,
-            Ended::Well if keep.at.contains(at) => Some(Told::Command(whole.checks.note(call))),
+            Ended::Well if keep.contains(at) => {
+                let notes = [whole.checks.note(call), whole.replaced(call)];
+                let notes: Vec<String> = notes.into_iter().flatten().collect();
+                Some(Told::Command((!notes.is_empty()).then(|| notes.join("; "))))
+            }
             Ended::Well => None,
         };
         told.extend(how.map(|how| (*at, *call, how)));
@@ -224,24 +213,32 @@ pub(super) fn parts(
         match how {
             Told::Command(note) => {
                 let made = command(call, note, data, whole.inputs);
-                left += usize::from(made.is_empty());
-                parts.insert(at, made);
+                if !made.is_empty() {
+                    parts.insert(at, made);
+                }
             }
             Told::Remark(kind, text) => {
                 parts.insert(at, vec![Part::Remark(Remark { kind, text, span: Span::default() })]);
             }
         }
     }
-    (parts, left)
+    looks::add(draft, data, whole, &mut parts);
+    parts
 }
 
-/// The commands of a step that are told where they ended well.
-struct Kept {
-    at: HashSet<usize>,
-    left: usize,
+/// How a call ended that neither did what it should nor failed: stopped by a person, ended by a signal, or without a result;
+/// `None` where the record says no more than that it is not known.
+fn cut_short(call: &Call<'_>) -> Option<String> {
+    match (call.step.status, call.step.exit) {
+        (StepStatus::Interrupted, _) => Some("stopped".to_owned()),
+        (_, Some(code)) if is_signal(code) => Some(format!("ended by a signal, exit {code}")),
+        (StepStatus::NoResult, _) => Some("no result is recorded".to_owned()),
+        _ => None,
+    }
 }
 
-fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
+/// The commands of a step that are told each where they ended well, by their entries.
+fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> HashSet<usize> {
     let shell = || calls.iter().filter(|(_, call)| call.shell && !call.text.is_empty());
     let changes = calls.iter().any(|(_, call)| call.acts() && call.succeeded());
     let cited: HashSet<&str> = draft
@@ -298,55 +295,60 @@ fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> Kept {
     }
     at.extend(checks.into_values());
     // Where it is all that was done, it is the work.
-    let mut left = typed.len();
     if at.is_empty() && runs.is_empty() {
         at.extend(typed.iter().rev().take(MAX_TYPED));
-        left = left.saturating_sub(MAX_TYPED);
     }
     // Of runs the last ones: what came before them was trying.
-    left += runs.len().saturating_sub(MAX_RUNS);
     at.extend(runs.iter().rev().take(MAX_RUNS));
     if changes {
-        left += best.len().saturating_sub(MAX_ASKED);
         at.extend(best.iter().take(MAX_ASKED));
     } else {
-        left += (best.len() + looks.len()).saturating_sub(MAX_LOOKS);
         at.extend(best.iter().chain(&looks).take(MAX_LOOKS));
     }
-    Kept { at, left }
+    at
 }
 
-/// How a failed call is told: as a step where a later commit ended it, as trouble where it was tried again or is a check,
-/// else as a dead end.
+/// How a failed call is told: a command in its place with how it ended, any other call as trouble. The same failure of the
+/// same command is told once in a step.
 fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Option<Told> {
-    let said = call.step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
-    let said = said.map_or_else(|| "failed".to_owned(), |said| truncate(&said, MAX_SAID).into_owned());
-    let command = first_line(&call.text);
-    if whole.is_finished_later(call) {
-        return Some(Told::Command(Some(format!("stops ({said}); a later commit ends it"))));
-    }
-    let text = format!("{command}: {said}{}", whole.at(call));
-    let verb = if call.kind == CallKind::Check { "passes" } else { "works" };
-    if let Some(next) = whole.next(call) {
-        let at = whole.at(next);
-        let text = if next.succeeded() {
-            let other = clean(&next.text) != clean(&call.text);
-            let how = if other { format!(", as {}", code_span(&first_line(&next.text))) } else { String::new() };
-            format!("{text} — {verb} later{how}{at}, {}", whole.between(call, next))
-        } else if whole.worked_later(call) {
-            format!("{text} — fails again{at}")
-        } else {
-            format!("{text} — fails again{at}, and no later run of it is known to end well")
-        };
-        return Some(Told::Remark(RemarkKind::Trouble, text));
-    }
-    if !dead.insert(format!("{command}: {said}")) {
+    let how = whole.how_it_failed(call);
+    if !dead.insert(format!("{}: {how}", call.text)) {
         return None;
     }
-    if call.kind == CallKind::Check {
-        return Some(Told::Remark(RemarkKind::Trouble, format!("{text} — no later run of it is known to end well")));
+    let at = whole.at(call);
+    if whole.is_finished_later(call) {
+        return Some(Told::Command(Some(format!("{how}{at}; a later commit ends it"))));
     }
-    Some(Told::Remark(RemarkKind::DeadEnd, text))
+    let later = whole.same_later(call).map_or_else(String::new, |(next, is_check)| {
+        let verb = if is_check || call.kind == CallKind::Check { "passes" } else { "works" };
+        let what = if is_check { "check" } else { "command" };
+        format!("; the same {what} {verb} later{}", whole.at(next))
+    });
+    let text = format!("{how}{at}{later}");
+    Some(if call.shell {
+        Told::Command(Some(text))
+    } else {
+        Told::Remark(RemarkKind::Trouble, format!("{}: {text}", first_line(&call.text)))
+    })
+}
+
+/// A line of output without the rules that programs draw: the same sign again and again.
+fn without_rules(line: &str) -> String {
+    /// Signs of a rule.
+    const RULE: usize = 4;
+    let mut out = String::with_capacity(line.len());
+    let mut run: Option<(char, usize)> = None;
+    for c in line.chars() {
+        let before = run.filter(|(own, _)| *own == c && !c.is_alphanumeric()).map_or(0, |(_, count)| count);
+        run = Some((c, before + 1));
+        out.push(c);
+        if before + 1 >= RULE {
+            let kept = out.trim_end_matches(c).len();
+            out.truncate(kept);
+            run = Some((c, RULE));
+        }
+    }
+    out
 }
 
 /// The first line of a command, and a mark where more follow.
@@ -354,34 +356,6 @@ fn first_line(command: &str) -> String {
     let mut lines = command.lines();
     let first = plain_code(lines.next().unwrap_or(""));
     if lines.next().is_some() && !first.ends_with('…') { format!("{first} …") } else { first }
-}
-
-/// Whether a later call tries all that a failed one did. Where both are checks, the first of each is compared.
-fn answers(later: &Call<'_>, failed: &Call<'_>) -> bool {
-    match failed.checks.first() {
-        Some(check) => later.checks.iter().any(|own| own.answers(check)),
-        None => true,
-    }
-}
-
-/// Adds a call to those of a name.
-fn add<'c>(told: &mut Vec<(String, Vec<&'c Call<'c>>)>, name: String, call: &'c Call<'c>) {
-    match told.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, calls)) => calls.push(call),
-        None => told.push((name, vec![call])),
-    }
-}
-
-/// Whether a text names a file, with nothing of another name beside it.
-fn names_file(text: &str, name: &str) -> bool {
-    let is_part =
-        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
-    memchr::memmem::find_iter(text.as_bytes(), name).take(MAX_LATER).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
-        let behind = text.as_bytes().get(at + name.len()..).unwrap_or_default();
-        let ends = !is_part(behind.first()) || (behind.first() == Some(&b'.') && !is_part(behind.get(1)));
-        !is_part(before) && ends
-    })
 }
 
 /// A command as it was run, with names in the place of what belongs to one run; nothing where nothing readable is left.

@@ -108,7 +108,7 @@ fn add<'a>(
     let declared = chapter.declared();
     let lead = chapter.units.get(lead_at).and_then(|unit| {
         let requests = unit.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, corrects: false } => Some(*user),
+            Entry::Request { user, corrects: false, .. } => Some(*user),
             _ => None,
         });
         let request = requests.clone().find(|user| !request::is_talk(&user.words)).or_else(|| requests.clone().next());
@@ -281,7 +281,7 @@ impl<'a> Draft<'a> {
     /// What people asked for, corrections left out.
     pub(super) fn requests(&self) -> impl Iterator<Item = &'a User> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, corrects: false } => Some(*user),
+            Entry::Request { user, corrects: false, .. } => Some(*user),
             _ => None,
         })
     }
@@ -289,13 +289,13 @@ impl<'a> Draft<'a> {
     /// The first request in it that says more than to go on, where nothing was done, decided or concluded before it.
     fn opens_with(&self) -> Option<&'a User> {
         let comes_first = |entry: &&Entry<'a>| match entry {
-            Entry::Request { user, corrects } => !corrects && request::is_nod(&user.words),
+            Entry::Request { user, corrects, .. } => !corrects && request::is_nod(&user.words),
             Entry::Item(Item::Prose(_) | Item::Tasks(_), _) => true,
             Entry::Item(Item::Callout(callout), _) => callout.kind != "gate",
             _ => false,
         };
         match self.entries.iter().find(|entry| !comes_first(entry)) {
-            Some(Entry::Request { user, corrects: false }) => Some(*user),
+            Some(Entry::Request { user, corrects: false, .. }) => Some(*user),
             _ => None,
         }
     }
@@ -325,7 +325,7 @@ impl<'a> Draft<'a> {
         let project = session.meta.project.as_deref();
         let entry = |item: &'a Item| match item {
             Item::Step(step) => Entry::Call(Box::new(Call::of(step, place, project))),
-            Item::User(user) => Entry::Request { user, corrects: user.correction },
+            Item::User(user) => Entry::Request { user, corrects: user.correction, rules: user.correction },
             item => Entry::Item(item, place),
         };
         Draft {

@@ -3,7 +3,7 @@
 /// Extensions in lower case.
 #[rustfmt::skip]
 const TYPES: &[(&str, &str)] = &[
-    ("rs", "Rust"), ("md", "Markdown"), ("mdx", "Markdown"), ("json", "JSON"), ("jsonl", "JSONL"), ("csv", "CSV"),
+    ("rs", "Rust"), ("md", "Markdown"), ("mdx", "Markdown"), ("mdc", "Markdown"), ("rst", "Text"), ("adoc", "Text"), ("json", "JSON"), ("jsonl", "JSONL"), ("csv", "CSV"),
     ("tsv", "TSV"), ("ts", "TypeScript"), ("tsx", "TypeScript"), ("mts", "TypeScript"), ("js", "JavaScript"),
     ("jsx", "JavaScript"), ("mjs", "JavaScript"), ("cjs", "JavaScript"), ("py", "Python"), ("go", "Go"),
     ("rb", "Ruby"), ("java", "Java"), ("kt", "Kotlin"), ("swift", "Swift"), ("c", "C"), ("h", "C"), ("cpp", "Cpp"),
@@ -31,6 +31,11 @@ pub(super) fn is_known(path: &str) -> bool {
 /// Whether a file holds text for people, as far as its name tells.
 pub(super) fn is_prose(path: &str) -> bool {
     matches!(of(path), "Markdown" | "Text" | "PDF" | "Image" | "SVG")
+}
+
+/// Whether a file holds words that a person reads line by line: markdown, plain text.
+pub(super) fn is_document(path: &str) -> bool {
+    matches!(of(path), "Markdown" | "Text")
 }
 
 /// The type of all, `Path` where they differ; `None` of no path.

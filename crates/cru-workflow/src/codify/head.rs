@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::call::{Call, CallKind, Ended};
+use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
 use super::standing::{Checks, Standing};
-use super::{clean, file_type, inline};
+use super::{clean, file_type, inline, verification};
 use crate::model::{Part, Prose, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
@@ -19,6 +19,8 @@ use cru_session::{Session, Status, User};
 const MAX_NAMES: usize = 6;
 /// Characters of a value, a task, a check.
 const MAX_VALUE: usize = 160;
+/// Characters of a check that is named as it was called.
+const MAX_CHECK: usize = 80;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
@@ -38,7 +40,7 @@ pub(super) fn head(
         format!("For: {}", kind(&calls)),
         format!("Inputs: {}", or_nothing(values(inputs, workflow))),
         format!("Done when: {}", or_nothing(done(workflow))),
-        format!("Open at the end: {}", or_nothing(open(session, &calls, checks, idle))),
+        format!("Open at the end: {}", or_nothing(open(session, &calls, checks, idle, workflow))),
     ];
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
 }
@@ -61,10 +63,20 @@ fn kind(calls: &[&Call<'_>]) -> String {
     let types: Vec<&str> = types.iter().filter(|(ty, _)| *ty != "Path").map(|(ty, _)| *ty).take(3).collect();
     let ran = |kind: CallKind| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for call in calls.iter().filter(|call| call.kind == kind && call.shell && call.ended != Ended::Denied) {
-            for name in &call.programs {
-                if !names.contains(name) && names.len() < MAX_NAMES {
-                    names.push(name.clone());
+        for call in calls.iter().filter(|call| call.kind == kind && call.shell && call.succeeded()) {
+            // A check as it was called; of anything else program and verb.
+            let as_called: Vec<&String> = call.checks.iter().map(|check| &check.text).collect();
+            let as_called: Vec<&String> =
+                as_called.into_iter().filter(|text| text.chars().count() <= MAX_CHECK).collect();
+            let called = if kind == CallKind::Check && !as_called.is_empty() {
+                as_called
+            } else {
+                call.programs.iter().collect()
+            };
+            for name in called {
+                let name = if kind == CallKind::Check { code_span(name) } else { name.to_owned() };
+                if !names.contains(&name) && names.len() < MAX_NAMES {
+                    names.push(name);
                 }
             }
         }
@@ -156,7 +168,13 @@ fn done(workflow: &Workflow) -> Vec<String> {
 }
 
 /// What the session left open: tasks, checks that failed, changes that were not checked or committed, how it ended.
-fn open(session: &Session, calls: &[&Call<'_>], checks: &Checks<'_>, idle: &[&User]) -> Vec<String> {
+fn open(
+    session: &Session,
+    calls: &[&Call<'_>],
+    checks: &Checks<'_>,
+    idle: &[&User],
+    workflow: &Workflow,
+) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let tasks: Vec<_> = session.tasks().into_iter().filter(|task| plan::is_open(task)).collect();
     for task in tasks.iter().take(MAX_NAMES) {
@@ -167,6 +185,21 @@ fn open(session: &Session, calls: &[&Call<'_>], checks: &Checks<'_>, idle: &[&Us
     }
     for row in checks.rows.iter().filter(|row| row.standing == Standing::Failed).take(MAX_NAMES) {
         parts.push(format!("{} fails", code_span(&truncate(&row.check.text, MAX_VALUE))));
+    }
+    for call in checks.unclear.iter().take(MAX_NAMES) {
+        let text = code_span(&truncate(&clean(&call.text), MAX_VALUE));
+        parts.push(format!("{text} failed; the record does not say which of its checks did"));
+    }
+    let of_plan = |told: &str| workflow.checks.iter().filter(|check| check.text.ends_with(told)).count();
+    let (not_run, untold) = (of_plan(verification::NOT_RUN), of_plan(verification::UNTOLD));
+    if not_run > 0 {
+        parts.push(format!("{} of the plan not run, under Validation", plural(not_run as u64, "check")));
+    }
+    if untold > 0 {
+        let checks = plural(untold as u64, "check");
+        parts.push(format!(
+            "{checks} of the plan of which the record does not say whether it was done, under Validation"
+        ));
     }
     let unchecked = checks.rows.iter().rev().find_map(|row| match row.standing {
         Standing::Before(path) => Some((row, path)),

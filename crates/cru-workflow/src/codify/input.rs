@@ -85,7 +85,15 @@ impl Inputs {
             let short = value.len() < LONG_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
             let used =
                 calls().any(|call| (!short || call.keeps_versions) && places(&call.text, &value).next().is_some());
-            if !used || all.len() == MAX_INPUTS {
+            // A word with a slash may be a repository or a path; what `git` is given as one is a branch.
+            let takes = |word: &String| {
+                let name = word.strip_prefix("origin/").unwrap_or(word);
+                *word == value
+                    || name == value
+                    || name.strip_suffix(value.as_str()).is_some_and(|before| before.ends_with(':'))
+            };
+            let is_branch = || calls().any(|call| call.branches.iter().any(takes));
+            if !used || all.len() == MAX_INPUTS || (name == "branch" && !is_branch()) {
                 continue;
             }
             let count = all.iter().filter(|input| input.name.split('-').next() == Some(name)).count();

@@ -20,9 +20,11 @@ mod file_type;
 mod head;
 mod input;
 mod job;
+mod looks;
 mod outcome;
 mod place;
 mod profile;
+mod replaced;
 mod request;
 mod standing;
 #[cfg(test)]
@@ -171,7 +173,7 @@ impl<'a> Work<'a> {
         workflow.title = workflow_title(session, &drafts, self.part);
         workflow.goals = goals(session, &mut warnings);
         let passes = outcome::Passes::of(&drafts);
-        let standing = standing::Checks::of(&drafts);
+        let standing = standing::Checks::of(&drafts, evidence);
         let outcomes = outcome::outcomes(session, &drafts, &passes);
         let whole = commands::Whole::of(session, &drafts, &standing, &inputs, evidence);
         // No step's text depends on another's.
@@ -324,8 +326,8 @@ fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     let mut seen = HashSet::new();
     let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
     let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
-    // A workflow is to be done again: nothing is ticked.
-    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, ..Goal::default() }).collect()
+    // A workflow is to be done again: there is nothing to tick.
+    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, plain: true, ..Goal::default() }).collect()
 }
 
 /// A command in a remark: without backticks, so that cutting the text cannot leave a code span open.

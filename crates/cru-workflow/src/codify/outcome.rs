@@ -38,7 +38,7 @@ impl<'a> Passes<'a> {
     pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
         let mut passes: HashMap<&str, Vec<usize>> = HashMap::default();
         for (index, draft) in drafts.iter().enumerate() {
-            for key in draft.calls().filter(|call| call.succeeded()).filter_map(|call| call.key.as_deref()) {
+            for key in draft.calls().filter(|call| call.succeeded()).filter_map(|call| call.identity.as_deref()) {
                 let places = passes.entry(key).or_default();
                 if places.last() != Some(&index) {
                     places.push(index);
@@ -48,9 +48,9 @@ impl<'a> Passes<'a> {
         Self(passes)
     }
 
-    /// The first draft after `index` in which another try of `call` ends well.
+    /// The first draft after `index` in which the same command ends well.
     pub(super) fn after(&self, call: &Call<'_>, index: usize) -> Option<usize> {
-        let places = self.0.get(call.key.as_deref()?)?;
+        let places = self.0.get(call.identity.as_deref()?)?;
         places.get(places.partition_point(|&place| place <= index)).copied()
     }
 }
@@ -96,7 +96,7 @@ pub(super) fn outcomes(session: &Session, drafts: &[Draft<'_>], passes: &Passes<
 fn repaired(telling: &[&Call<'_>]) -> bool {
     let mut failed: HashSet<&str> = HashSet::default();
     telling.iter().filter(|call| call.kind == CallKind::Check).any(|call| {
-        let Some(key) = call.key.as_deref() else { return false };
+        let Some(key) = call.identity.as_deref() else { return false };
         if call.failed() {
             failed.insert(key);
             return false;

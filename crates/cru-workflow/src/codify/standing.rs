@@ -5,13 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use cru_action::CheckKind;
+use cru_action::{CallEnd, CheckKind, Verdict};
 use cru_graph::Place;
+use cru_session::StepStatus;
 use foldhash::HashMap;
 
 use super::call::{Call, CallKind, CheckCommand, Ended};
 use super::draft::Draft;
 use super::file_type;
+use crate::evidence::Evidence;
 
 /// Later runs of a check that are compared with one that failed.
 const MAX_LATER: usize = 100;
@@ -49,12 +51,15 @@ pub(super) struct CheckRow<'a> {
 pub(super) struct Checks<'a> {
     /// The rows.
     pub rows: Vec<CheckRow<'a>>,
+    /// Calls of several checks that failed, where nothing tells which of them did, and of which no check is known to have
+    /// ended later.
+    pub unclear: Vec<&'a Call<'a>>,
     by_text: HashMap<&'a str, usize>,
 }
 
 impl<'a> Checks<'a> {
     /// Of all drafts.
-    pub(super) fn of(drafts: &'a [Draft<'_>]) -> Self {
+    pub(super) fn of(drafts: &'a [Draft<'_>], evidence: &Evidence) -> Self {
         let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
         calls.sort_by_key(|call| call.place);
         let changes = |call: &Call<'_>| {
@@ -69,20 +74,26 @@ impl<'a> Checks<'a> {
         }
         let mut writes: Vec<(Place, &str)> = writes.into_iter().map(|(path, place)| (place, path)).collect();
         writes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut last: BTreeMap<&str, (&CheckCommand, &Call<'_>)> = BTreeMap::new();
+        let mut last: BTreeMap<&str, (&CheckCommand, &Call<'_>, Ended)> = BTreeMap::new();
+        let mut unclear: Vec<&Call<'_>> = Vec::new();
         let mut passed: HashMap<&str, Vec<(Place, &CheckCommand)>> = HashMap::default();
         for call in calls.iter().filter(|call| call.shell && call.ended != Ended::Denied) {
-            for check in call.checks.iter().filter(|check| !check.text.is_empty()) {
-                if call.succeeded() {
+            let each = ended_each(call, evidence);
+            if call.failed() && !each.is_empty() && !each.contains(&Ended::Badly) {
+                unclear.push(call);
+            }
+            for (check, ended) in call.checks.iter().zip(each).filter(|(check, _)| !check.text.is_empty()) {
+                if ended == Ended::Well {
                     passed.entry(&check.key).or_default().push((call.place, check));
                 }
-                let row = last.entry(&check.text).or_insert((check, call));
-                if call.ended != Ended::Open || row.1.ended == Ended::Open {
-                    *row = (check, call);
+                let row = last.entry(&check.text).or_insert((check, call, ended));
+                // One of several that failed together may be the one that did.
+                if ended != Ended::Open || row.2 == Ended::Open || call.failed() {
+                    *row = (check, call, ended);
                 }
             }
         }
-        let standing = |check: &CheckCommand, call: &Call<'_>| match call.ended {
+        let standing = |check: &CheckCommand, call: &Call<'_>, ended: Ended| match ended {
             Ended::Well => {
                 let mut later = writes.iter().take_while(|(place, _)| *place > call.place);
                 later.find(|(_, path)| covers(check, path)).map_or(Standing::Passes, |(_, path)| Standing::Before(path))
@@ -100,16 +111,22 @@ impl<'a> Checks<'a> {
         };
         let mut rows: Vec<CheckRow<'a>> = last
             .into_values()
-            .map(|(check, call)| CheckRow {
+            .map(|(check, call, ended)| CheckRow {
                 check,
                 call,
-                standing: standing(check, call),
+                standing: standing(check, call, ended),
                 after_change: changed_at.is_none_or(|place| place < call.place),
             })
             .collect();
         rows.sort_by(|a, b| (a.call.place, &a.check.text).cmp(&(b.call.place, &b.check.text)));
-        let by_text = rows.iter().enumerate().map(|(at, row)| (row.check.text.as_str(), at)).collect();
-        Self { rows, by_text }
+        let by_text: HashMap<&str, usize> =
+            rows.iter().enumerate().map(|(at, row)| (row.check.text.as_str(), at)).collect();
+        let is_known_later = |call: &Call<'_>, check: &CheckCommand| {
+            let row = by_text.get(check.text.as_str()).and_then(|at| rows.get(*at));
+            row.is_some_and(|row| row.call.place > call.place && row.standing != Standing::Unknown)
+        };
+        unclear.retain(|call| !call.checks.iter().any(|check| is_known_later(call, check)));
+        Self { rows, unclear, by_text }
     }
 
     /// How the check with that text stands.
@@ -122,10 +139,9 @@ impl<'a> Checks<'a> {
         if call.checks.is_empty() || !call.shell {
             return None;
         }
-        match call.ended {
-            Ended::Badly => return Some("fails".to_owned()),
-            Ended::Open | Ended::Denied => return Some("the record does not say how it ended".to_owned()),
-            Ended::Well => {}
+        // Where the record does not say how it ended, nothing is said of it.
+        if call.ended != Ended::Well {
+            return None;
         }
         let standings = || call.checks.iter().filter_map(|check| self.standing(&check.text));
         if standings().any(|it| it == Standing::Failed) {
@@ -146,6 +162,25 @@ impl<'a> Checks<'a> {
             if told { format!("passes ({result})") } else { "passes".to_owned() }
         }))
     }
+}
+
+/// How each check of a call ended: as the call did, but that of several checks in a call that failed each is judged by its
+/// own part of the output.
+pub(super) fn ended_each(call: &Call<'_>, evidence: &Evidence) -> Vec<Ended> {
+    if !call.failed() || call.checks.len() < 2 {
+        return vec![call.ended; call.checks.len()];
+    }
+    let step = call.step;
+    let output = evidence.output(step.id.as_deref()).or(step.output.as_deref()).or(step.result.as_deref());
+    let failed = step.status == StepStatus::Failed;
+    let end = CallEnd { output: output.unwrap_or_default(), exit: step.exit, failed, has_status: true };
+    let each = step.action().decide_each(&end);
+    let told = |check: &CheckCommand| match each.iter().find(|(at, _)| *at == check.index) {
+        Some((_, Verdict::Passed)) => Ended::Well,
+        Some((_, Verdict::Failed)) => Ended::Badly,
+        _ => Ended::Open,
+    };
+    call.checks.iter().map(told).collect()
 }
 
 /// Whether a change of a file may change how a check ends. One that is given files to judge each by itself covers these;

@@ -1,5 +1,6 @@
 //! Whole sessions in, whole notes out.
 
+mod failures;
 mod rules;
 mod steps;
 
@@ -176,21 +177,25 @@ fn a_feature_with_an_approved_plan() {
     ---
     # Refresh tokens
 
-    For: change of Rust files, checked with cargo test, committed, published
+    For: change of Rust files, checked with `cargo test -p auth`, committed, published
     Inputs: not recorded
     Done when: `cargo test -p auth` passes
     Open at the end: task “Write the guide”
 
     ## Goals
 
-    - [ ] Rotate signing keys
-    - [ ] Write the guide
+    - Rotate signing keys
+    - Write the guide
 
     ## Plan the token store @planner #dev
 
     Hi, can you please add refresh tokens to the API?
 
     src/auth.rs::Rust, docs/auth.md::Markdown → result
+
+    > [!looks]- 2 looks
+    > - `Read src/auth.rs`
+    > - `Read docs/auth.md`
 
     > [!gate] Plan: rotate refresh tokens
     > 1. Store hashes of tokens -> table
@@ -207,6 +212,10 @@ fn a_feature_with_an_approved_plan() {
     src/auth.rs::Rust → src/token.rs::Rust, src/auth.rs@2::Rust, tests/token.rs::Rust, commit::Commit
 
     - After: Plan the token store
+
+    > [!looks]- 1 look
+    > - `Read src/auth.rs`
+
     - Changed: `src/token.rs`, a new file
     - Changed: `src/auth.rs`
     - Changed: `tests/token.rs`, a new file
@@ -224,6 +233,10 @@ fn a_feature_with_an_approved_plan() {
     src/token.rs::Rust, commit::Commit → result@2
 
     - Uses: commit, printed by “Build the rotation of tokens in token.rs, with tests” (4f1c2ab in the session)
+
+    > [!looks]- 1 look
+    > - `Read src/token.rs`
+
     - Then: Now open a pull request
     - `git cherry-pick <commit> && gh pr create --title "Rotate refresh tokens" --body "x"`
 
@@ -305,7 +318,7 @@ fn a_debugging_session() {
     ---
     # y
 
-    For: change of Rust files, checked with cargo build, cargo test
+    For: change of Rust files, checked with `cargo build`, `cargo test`
     Inputs: not recorded
     Done when: `cargo test` passes
     Open at the end: the session is failed
@@ -314,7 +327,11 @@ fn a_debugging_session() {
 
     src/clock.rs::Rust → result
 
-    - Trouble: cargo build: error[E0308]: mismatched types — passes later, after 1 change: `src/clock.rs`
+    - `cargo build` — failed, exit 1: error[E0308]: mismatched types; the same command passes later
+
+    > [!looks]- 1 look
+    > - `Read src/clock.rs`
+
     - `git log --oneline -5`
 
     From [[x#^p-01]].
@@ -328,10 +345,10 @@ fn a_debugging_session() {
     - After: The build is broken since yesterday, find out why
     - Changed: `src/clock.rs`
     - `cargo build` — passed before tests/token.rs was changed
-    - Trouble: cargo test: 1 failed — passes later, after 1 change: `tests/token.rs`
+    - `cargo test` — failed, exit 1: 1 failed; the same command passes later
     - Trouble: Flaky clock in the token test — inject a clock, see n-005.
     - Changed: `tests/token.rs`
-    - Trouble: cargo test --features clock: no such feature `clock` — passes later, as `cargo test`, nothing recorded was changed between them
+    - `cargo test --features clock` — failed, exit 1: no such feature `clock`
     - `cargo test` — passes (41 passed)
 
     From [[x#^p-03]].
@@ -341,7 +358,7 @@ fn a_debugging_session() {
     now publish the crate to the registry
 
     - After: Fix clock.rs instead so that the build and the tests pass again
-    - Dead end: cargo publish: 401 Unauthorized
+    - `cargo publish` — failed, exit 1: 401 Unauthorized
 
     From [[x#^p-04]].
 
@@ -395,7 +412,7 @@ fn sub_agents_and_sub_phases() {
     ---
     # Review the token store
 
-    For: change of Rust, CSV, Markdown files, checked with cargo bench
+    For: change of Rust, CSV, Markdown files, checked with `cargo bench`
     Inputs: not recorded
     Done when: `cargo bench` passes
     Open at the end: not recorded
@@ -435,6 +452,9 @@ fn sub_agents_and_sub_phases() {
     ## Report → people @lead #dev
 
     results.csv::CSV → report.md::Markdown
+
+    > [!looks]- 1 look
+    > - `Read results.csv`
 
     - Changed: `report.md`, a new file
 

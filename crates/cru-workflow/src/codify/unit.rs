@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use super::call::{Call, CallKind};
 use super::request;
-use cru_graph::turn::{PlacedItem, Turn, is_label, is_mark};
+use cru_graph::turn::{PlacedItem, Sign, Turn, is_label, is_mark};
 use cru_graph::{FinalPath, Place, Taken};
+use cru_session::correction::{INTERRUPTED, is_choice, only_replies};
 use cru_session::{Item, Phase, Prose, Session, Step, User};
 
 /// Something that was said or done, in the order of the page.
@@ -25,6 +26,8 @@ pub(super) enum Entry<'a> {
         user: &'a User,
         /// Whether they correct the work before them.
         corrects: bool,
+        /// Whether they are to be minded when it is done again.
+        rules: bool,
     },
     /// The agent's closing words of a turn, and how the person took them.
     Conclusion(&'a Prose, Taken),
@@ -102,14 +105,21 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
             last.entries.extend(turn.work.iter().map(|it| Entry::Item(it.item, it.place)));
             continue;
         }
-        let joins = own && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
+        // What was typed while the agent worked ends no piece of work.
+        let joins = (own || turn.queued) && units.last().is_some_and(|last| last.phase.map(|(last, _)| last) == index);
+        let answers = matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts);
+        // A word that answers says nothing without the question.
+        let says_nothing = |words: &str| {
+            let is_word = || words.split_whitespace().nth(1).is_none();
+            request::is_talk(words) || is_choice(words) || (taken == Taken::Answers && is_word())
+        };
         if !joins {
             units.push(Unit {
                 phase,
                 declared: own,
                 first: units.last().is_none_or(|last| last.phase.map(|(last, _)| last) != index),
-                talk: !turn.requests.is_empty() && turn.words().all(request::is_talk),
-                answers: matches!(taken, Taken::Answers | Taken::Continues | Taken::Accepts),
+                talk: !turn.requests.is_empty() && turn.words().skip(turn.withdrawn).all(says_nothing),
+                answers,
                 corrects: turn.correction.is_some(),
                 weight: 0,
                 looked: false,
@@ -154,9 +164,12 @@ fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>>
 
 impl<'a> Unit<'a> {
     fn take(&mut self, turn: &Turn<'a>, calls: &mut HashMap<Place, Call<'a>>) {
-        for user in &turn.requests {
-            let corrected = turn.correction.as_ref().is_some_and(|it| std::ptr::eq(it.user, *user));
-            self.entries.push(Entry::Request { user, corrects: corrected || user.correction });
+        for user in turn.requests.iter().skip(turn.withdrawn) {
+            let own = turn.correction.as_ref().filter(|it| std::ptr::eq(it.user, *user));
+            let titled = user.correction && !only_replies(&user.words);
+            // That the agent was stopped before them makes words no rule.
+            let rules = own.map_or(titled, |it| it.sign != Sign::Interrupted);
+            self.entries.push(Entry::Request { user, corrects: own.is_some() || titled, rules });
         }
         let conclusion = turn.conclusion();
         let mut before: Option<&'a str> = None;
@@ -164,10 +177,9 @@ impl<'a> Unit<'a> {
             let spoken = before;
             match placed.item {
                 Item::Prose(prose)
-                    if !prose
-                        .text
-                        .lines()
-                        .all(|line| line.trim().is_empty() || is_mark(line) || is_label(line.trim())) =>
+                    if !prose.text.lines().all(|line| {
+                        matches!(line.trim(), "" | INTERRUPTED) || is_mark(line) || is_label(line.trim())
+                    }) =>
                 {
                     before = Some(&prose.text);
                 }

@@ -17,6 +17,11 @@ const MAX_ITEMS: usize = 20;
 /// Characters of an item in words.
 const MAX_WORDS: usize = 300;
 
+/// What is said of a command of a plan that was not run.
+pub(super) const NOT_RUN: &str = "in the plan; it was not run";
+/// What is said of an item of a plan in words.
+pub(super) const UNTOLD: &str = "in the plan; the record does not say whether it was done";
+
 /// Adds what the plans of a session ask for and `made` does not hold yet.
 pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) {
     let agreed: Vec<Vec<Section>> = plan.approved.iter().map(|(_, decision)| plan::sections(&decision.text)).collect();
@@ -47,9 +52,10 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 let text = match (checks.standing(&command), own) {
                     (Some(Standing::Passes), _) => "passes",
                     (Some(Standing::Failed), _) => "in the plan; it failed when it was last run",
-                    (_, Some((_, Ended::Badly))) => "in the plan; it was run and failed",
+                    (_, Some((text, Ended::Badly))) if *text == command => "in the plan; it was run and failed",
+                    (_, Some((_, Ended::Badly))) => "in the plan; a call that ran it failed",
                     (_, Some(_)) => "in the plan; it was run",
-                    (_, None) => "in the plan; it was not run",
+                    (_, None) => NOT_RUN,
                 };
                 Check { command: Some(command), text: text.to_owned(), span: Span::default() }
             }
@@ -60,7 +66,7 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 }
                 // A code span with words around it would be a command.
                 let told = told.replace('`', "'");
-                let text = format!("{told} — in the plan; the record does not say whether it was done");
+                let text = format!("{told} — {UNTOLD}");
                 Check { command: None, text: super::clean(&text), span: Span::default() }
             }
         };

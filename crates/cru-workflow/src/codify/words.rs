@@ -18,24 +18,12 @@ pub(super) fn inline(words: &str) -> String {
 /// Foreign text as one block of markdown that opens no structure: a paragraph, or a quotation where a paragraph would be
 /// read as an edge of the flow.
 pub(crate) fn paragraph(words: &str) -> String {
-    let mut escaped = inline(words);
+    let escaped = inline(words);
     // Any right side may be the title of some step.
     if flow::parse(&escaped, 0, &|_| true).is_some() {
         return format!("> {}", escaped.replacen("[!", "\\[!", usize::from(escaped.starts_with("[!"))));
     }
-    if escaped.starts_with(['>', '-', '+', '*', '=', '~', '|', '_', '$', ':']) || escaped.starts_with('[') {
-        escaped.insert(0, '\\');
-    } else if is_numbered(&escaped) {
-        let at = escaped.find(['.', ')']).unwrap_or(0);
-        escaped.insert(at, '\\');
-    }
-    escaped
-}
-
-/// Whether a line would begin a numbered list.
-fn is_numbered(line: &str) -> bool {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.len() < line.len() && rest.starts_with(['.', ')'])
+    text::opening_nothing(escaped)
 }
 
 /// `words` with their lines as a quotation of at most about `max` bytes. Where it is longer it ends with a whole

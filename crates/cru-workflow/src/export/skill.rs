@@ -162,7 +162,8 @@ fn parts(parts: &[Part], page: &mut String) {
             }
             Part::Command(it) => {
                 let note = it.note.as_ref().map_or(String::new(), |note| format!(": {}", escape(note)));
-                let _ = writeln!(page, "- Run {}{note}", code_span(&it.command));
+                let verb = if it.is_attempt() { "Tried" } else { "Run" };
+                let _ = writeln!(page, "- {verb} {}{note}", code_span(&it.command));
             }
             Part::Script(it) => {
                 let ticks = "`".repeat(longest_run(&it.text).max(2) + 1);

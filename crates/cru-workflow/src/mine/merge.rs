@@ -81,6 +81,9 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
     for part in &lead.parts {
         match part {
             Part::Flow(_) | Part::Record(_) => {}
+            // What one session tried in vain, looked at or wrote is no part of what they have in common.
+            Part::Command(it) if it.is_attempt() => {}
+            Part::Prose(it) if FOLDED.iter().any(|kind| it.markdown.starts_with(kind)) => {}
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
@@ -101,6 +104,9 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
     }
     step
 }
+
+/// How callouts begin that hold what one session looked at and changed.
+const FOLDED: &[&str] = &["> [!looks]", "> [!diff]", "> [!document]"];
 
 /// Whether half of the members ran a command of that kind.
 fn shared(text: &str, members: &[&Step]) -> bool {

@@ -5,12 +5,15 @@ use crate::session::{Session, StepStatus};
 use crate::sync::evidence::Transcripts;
 use crate::workflow::{Evidence, FileChange};
 
+/// Lines of the change of one file that are kept; of a longer one the rest is counted.
+const LINES: usize = 600;
+
 /// What edits changed and what failed calls answered; nothing where there is no transcript.
 pub(super) fn evidence(session: &Session, transcripts: &Transcripts) -> Evidence {
     let mut evidence = Evidence::default();
     let mut whole = transcripts.steps(session);
-    for (id, diffs) in diff::diffs_of(session, &whole) {
-        let change = |it: diff::FileDiff| FileChange { path: it.path, lines: it.lines, complete: it.more == 0 };
+    for (id, diffs) in diff::diffs_of(session, &whole, LINES) {
+        let change = |it: diff::FileDiff| FileChange { path: it.path, lines: it.lines, more: it.more };
         evidence.add_changes(id, diffs.into_iter().map(change).collect());
     }
     let failed = |step: &crate::session::Step| {

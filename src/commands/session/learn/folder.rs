@@ -89,7 +89,9 @@ fn digest(export: &Export, file: &Planned) -> Result<files::Digest> {
 
 /// Whether a file of that name is a person's once it is there.
 fn is_kept(name: &str, format: Format) -> bool {
-    format == Format::Markdown || matches!(name, "promptfooconfig.yaml" | "prompt.js")
+    format == Format::Markdown
+        || matches!(name, "promptfooconfig.yaml" | "prompt.js")
+        || (format == Format::Task && name.contains('/'))
 }
 
 /// Whether a file in the place of rows or a card comes from an earlier export.
@@ -205,7 +207,9 @@ impl Output for WrittenFolder {
         }
         left_out(&mut text, &self.left_out);
         let first = self.files.iter().find_map(|file| file.name.split_once('/')).map(|(table, _)| table);
-        if let Some(table) = first.filter(|_| self.format == Format::Jsonl.as_str()) {
+        if let Some(table) =
+            first.filter(|_| [Format::Jsonl, Format::Trajectories].iter().any(|it| it.as_str() == self.format))
+        {
             let _ = write!(
                 text,
                 "\nNext: load_dataset(\"{dir}\", \"{table}\") in Python, max_length {}; {dir}/README.md says the rest.\n",

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::read_cases;
 use crate::base::Result;
+use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
 use crate::index::Query;
 use crate::index::search::{Search, SearchOptions};
-use crate::learn::{self, Call, Calls, Family, Harvest, Kind};
+use crate::learn::{self, Call, Calls, Extraction, Family, Kind};
 use crate::note::Note;
+use crate::readings::note::ReadingNote;
 use crate::session::{self, Session};
 use crate::sync::evidence::{Transcripts, Whole};
 use crate::vault::{Catalog, Vault, VaultPath};
@@ -33,16 +36,16 @@ pub(in crate::commands) struct WantedCases<'a> {
 const BATCH: usize = 64;
 
 /// The cases of the sessions that are asked for.
-pub(in crate::commands) fn harvest(
+pub(in crate::commands) fn extract(
     wanted: WantedCases<'_>,
     catalog: &Catalog,
     vault: &Vault,
     cx: &Context<'_>,
-) -> Result<Harvest> {
-    let mut all = Harvest::default();
-    each(wanted, catalog, vault, cx, Ok, |harvest| {
-        all.cases.extend(harvest.cases);
-        all.left_out.extend(harvest.left_out);
+) -> Result<Extraction> {
+    let mut all = Extraction::default();
+    each(wanted, catalog, vault, cx, Ok, |extraction| {
+        all.cases.extend(extraction.cases);
+        all.left_out.extend(extraction.left_out);
         Ok(())
     })?;
     Ok(all)
@@ -55,7 +58,7 @@ pub(in crate::commands) fn each<T: Send>(
     catalog: &Catalog,
     vault: &Vault,
     cx: &Context<'_>,
-    make: impl Fn(Harvest) -> Result<T> + Sync,
+    make: impl Fn(Extraction) -> Result<T> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let named = wanted.sessions.iter().map(|name| Ok(catalog.session(name, vault, cx.env)?.path.clone()));
@@ -75,23 +78,25 @@ pub(in crate::commands) fn each<T: Send>(
     let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
     let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)));
     let transcripts = Transcripts::of(vault, cx.env);
+    let shelf = Shelf::read(catalog, vault);
     let progress = cx.ui.progress("learning", sessions.len() as u64);
     for batch in sessions.chunks(BATCH) {
         let gather = |paths: &Vec<&VaultPath>| {
-            let mut harvest = Harvest::default();
+            let mut extraction = Extraction::default();
             let mut unread = Vec::new();
             for path in paths {
-                match of_note(path, wanted.kinds, &family, &transcripts, vault) {
+                let reading = shelf.accepted(&path.stem());
+                match of_note(path, wanted.kinds, &family, &transcripts, reading, vault) {
                     Ok(more) => {
-                        harvest.cases.extend(more.cases);
-                        harvest.left_out.extend(more.left_out);
+                        extraction.cases.extend(more.cases);
+                        extraction.left_out.extend(more.left_out);
                     }
                     Err(error) => unread.push(error),
                 }
             }
-            harvest.sort();
+            extraction.sort();
             progress.advance(1);
-            (make(harvest), unread)
+            (make(extraction), unread)
         };
         for (made, unread) in batch.par_iter().map(gather).collect::<Vec<_>>() {
             for error in unread {
@@ -108,18 +113,23 @@ fn of_note(
     kinds: &[Kind],
     family: &Family,
     transcripts: &Transcripts,
+    reading: Option<&ReadingNote>,
     vault: &Vault,
-) -> Result<Harvest> {
+) -> Result<Extraction> {
     let (note, session) = read(vault, path)?;
     let text = path.text();
     let source = learn::Note { path: &text, text: note.text(), session: &session, calls: None };
-    let harvest = learn::harvest(&[source], kinds, family);
-    if harvest.cases.is_empty() {
-        return Ok(harvest);
+    let mut extraction = learn::extract(&[source], kinds, family);
+    let reading = reading.filter(|_| kinds.iter().any(|kind| *kind != Kind::Trajectory));
+    if extraction.cases.is_empty() && reading.is_none() {
+        return Ok(extraction);
     }
     let steps = transcripts.steps(&session);
     if steps.is_empty() {
-        return Ok(harvest);
+        if let Some(reading) = reading {
+            read_cases::add(&mut extraction, reading, source, family, kinds);
+        }
+        return Ok(extraction);
     }
     let host = session.meta.host.as_deref().unwrap_or_default();
     let call = |(id, whole): (String, Whole)| {
@@ -127,7 +137,12 @@ fn of_note(
         Some((id, Call::new(&name, whole.input, whole.output.as_deref())?))
     };
     let calls: Calls = steps.into_iter().filter_map(call).collect();
-    Ok(learn::harvest(&[learn::Note { calls: Some(&calls), ..source }], kinds, family))
+    let source = learn::Note { calls: Some(&calls), ..source };
+    let mut extraction = learn::extract(&[source], kinds, family);
+    if let Some(reading) = reading {
+        read_cases::add(&mut extraction, reading, source, family, kinds);
+    }
+    Ok(extraction)
 }
 
 /// What the host calls the tool of a call: notes name what Codex does by what it is for.

@@ -9,7 +9,7 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Found, Table};
-use crate::learn::{Case, Harvest, Kind, LeftOut, export};
+use crate::learn::{Case, Extraction, Kind, LeftOut, Standing, export};
 
 /// What there is, without an export.
 #[derive(Debug, Serialize)]
@@ -17,8 +17,8 @@ pub(super) struct CaseTable {
     schema: u32,
     /// Cases by kind.
     kinds: BTreeMap<&'static str, usize>,
-    /// How many of them an export that needs an answer takes.
-    with_answer: usize,
+    /// Cases by what an export makes of them.
+    standing: BTreeMap<Standing, usize>,
     cases: Vec<CaseLine>,
     left_out: Vec<LeftOut>,
 }
@@ -33,7 +33,8 @@ struct CaseLine {
     line: usize,
     block: String,
     /// How the answer is known: `later success`, `resolution`, `response`, or empty.
-    evidence: &'static str,
+    answer_from: &'static str,
+    standing: Standing,
     verified: bool,
     rule: &'static str,
     /// Things done in the answer.
@@ -41,18 +42,18 @@ struct CaseLine {
 }
 
 impl CaseTable {
-    pub(super) fn of(harvest: Harvest) -> Self {
+    pub(super) fn of(extraction: Extraction) -> Self {
         let mut kinds = BTreeMap::new();
-        for case in &harvest.cases {
+        for case in &extraction.cases {
             *kinds.entry(case.kind().as_str()).or_default() += 1;
         }
-        let mut left_out = harvest.left_out;
-        left_out.extend(harvest.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
+        let mut left_out = extraction.left_out;
+        left_out.extend(extraction.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
         Self {
             schema: 1,
             kinds,
-            with_answer: harvest.cases.iter().filter(|case| case.gap().is_none()).count(),
-            cases: harvest.cases.iter().map(CaseLine::of).collect(),
+            standing: standing(&extraction.cases),
+            cases: extraction.cases.iter().map(CaseLine::of).collect(),
             left_out,
         }
     }
@@ -69,7 +70,8 @@ impl CaseLine {
             path: case.origin.source.path.clone(),
             line: case.origin.source.line_start,
             block: case.origin.source.block_id.clone(),
-            evidence: case.evidence(),
+            answer_from: case.answer_from(),
+            standing: case.standing(),
             verified: case.verified(),
             rule,
             steps: answer.iter().filter(|entry| entry.is_step()).count(),
@@ -78,10 +80,10 @@ impl CaseLine {
 
     /// `later success, 4 steps`; `denied, 3 steps`; `no answer`.
     fn hints(&self) -> Cell {
-        if self.evidence.is_empty() {
+        if self.answer_from.is_empty() {
             return Cell::new("no answer").style(style::DIM);
         }
-        let word = if self.rule.is_empty() { self.evidence } else { self.rule };
+        let word = if self.rule.is_empty() { self.answer_from } else { self.rule };
         let steps = if self.steps > 0 { format!(", {}", plural(self.steps as u64, "step")) } else { String::new() };
         let look = if self.verified { style::GOOD } else { anstyle::Style::new() };
         Cell::new(format!("{word}{steps}")).style(look)
@@ -116,7 +118,7 @@ impl Found for CaseTable {
                 Cell::new(row.kind.as_str()).style(match row.kind {
                     Kind::Puzzle => style::WARN,
                     Kind::Correction | Kind::Preference => style::AGENT,
-                    Kind::Demonstration => style::GOOD,
+                    Kind::Demonstration | Kind::Trajectory => style::GOOD,
                 }),
                 row.hints(),
                 Cell::new(&row.title),
@@ -127,20 +129,35 @@ impl Found for CaseTable {
         let kinds: Vec<String> = self.kinds.iter().map(|(kind, count)| plural(*count as u64, kind)).collect();
         let _ = writeln!(
             text,
-            "\n{}: {}; {} with an answer",
+            "\n{}: {}; {}",
             paint(
                 style::TITLE,
                 format!("{} in {}", plural(self.cases.len() as u64, "case"), plural(sessions as u64, "session"))
             ),
             kinds.join(", "),
-            self.with_answer,
+            told(&self.standing),
         );
         left_out(&mut text, &self.left_out);
-        if self.with_answer > 0 {
+        if self.standing.keys().any(|standing| *standing != Standing::LeftOut) {
             text.push_str("\nNext: `cru session learn` writes them as notes to review, `--export jsonl -o DIR` rows to train on,\n`--export puzzle -o DIR` samples to evaluate with.\n");
         }
         text
     }
+}
+
+/// Cases by what an export makes of them.
+pub(super) fn standing(cases: &[Case]) -> BTreeMap<Standing, usize> {
+    let mut standing = BTreeMap::new();
+    for case in cases {
+        *standing.entry(case.standing()).or_default() += 1;
+    }
+    standing
+}
+
+/// `3 proven, 2 proposed, 1 left out`.
+pub(super) fn told(standing: &BTreeMap<Standing, usize>) -> String {
+    let parts = standing.iter().map(|(standing, count)| format!("{count} {}", standing.as_str()));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// What was left out, by reason, each with its place.

@@ -4,6 +4,7 @@ mod folder;
 mod gather;
 mod list;
 mod notes;
+mod read_cases;
 mod reviewed;
 mod stats;
 
@@ -11,16 +12,20 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-pub(in crate::commands) use gather::{WantedCases, harvest};
+pub(in crate::commands) use gather::{WantedCases, extract};
+use notes::Fate;
 pub(in crate::commands) use notes::Reviews;
 
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::review::document::Layout;
-use crate::learn::{Case, Dialect, Drafter, Eval, Export, Format, Harvest, Kind, Pile, Place, export};
-use crate::vault::Catalog;
+use crate::learn::{
+    Case, ChatTemplate, Dialect, Drafter, Eval, Evidence, Export, Extraction, Format, Kind, LeftOut, Pile, Place,
+    Reason, export,
+};
 use crate::vault::template::{self, Template};
+use crate::vault::{Catalog, Vault};
 
 /// Extract training and evaluation cases from sessions
 ///
@@ -30,7 +35,8 @@ use crate::vault::template::{self, Template};
 /// listed with the reason, and left out of what needs one. Sessions with `export: false` or the tag `no-train` stay out.
 ///
 /// Without `--export` it writes a note for each case under `cases/`, for a person to read, edit, accept or reject
-/// (`cru cases`). An export takes every case that is not rejected, as edited.
+/// (`cru cases`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
+/// their turn) and those that a person accepted, as edited; `--proposed` takes the others too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +44,9 @@ Examples:
   cru session learn 2026-11-20-refresh-tokens
   cru session learn --export jsonl -o rows --split 0.9 --max-tokens 8192
   cru session learn --export jsonl -o rows --dialect axolotl --accepted-only
-  cru session learn --export puzzle -o puzzles --eval promptfoo")]
+  cru session learn --export puzzle -o puzzles --eval promptfoo
+  cru session learn --export trajectories -o sessions --template llama3
+  cru session learn --export task -o tasks --eval harbor")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     /// Which sessions; all of them when none is named
@@ -59,7 +67,10 @@ pub struct Args {
     /// Whose words rows are written in
     #[arg(long, value_enum, value_name = "DIALECT", default_value = "hf")]
     dialect: RowDialectArg,
-    /// What puzzles are written for
+    /// The chat template that rows are trained with, where it drops words beside a call: they get a turn of their own
+    #[arg(long, value_enum, value_name = "TEMPLATE")]
+    template: Option<TemplateArg>,
+    /// What puzzles and tasks are written for
     #[arg(long, value_enum, value_name = "TOOL", default_value = "inspect")]
     eval: EvalArg,
     /// Only sessions in which this query finds something (as `cru search` takes it)
@@ -68,12 +79,16 @@ pub struct Args {
     /// Share of session families to train on; the others validate
     #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
     split: f64,
-    /// Tokens that a row may take: a context loses its middle, a case whose answer does not fit is left out
-    #[arg(long, value_name = "N", default_value_t = 8_192)]
-    max_tokens: usize,
+    /// Tokens that a row may take: a context loses its middle, a case whose answer does not fit is left out (default 8192;
+    /// 32768 for trajectories)
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<usize>,
     /// Least quality of a case, from 0 to 1
     #[arg(long, value_name = "Q", default_value_t = 0.0, value_parser = share)]
     min_quality: f64,
+    /// Also export cases that nothing but a rule proposes
+    #[arg(long, conflicts_with = "accepted_only")]
+    proposed: bool,
     /// Only cases that a person accepted
     #[arg(long)]
     accepted_only: bool,
@@ -121,6 +136,20 @@ enum FormatArg {
     Markdown,
     /// Samples to evaluate with
     Puzzle,
+    /// Whole sessions to train on, with a mask for what failed
+    Trajectories,
+    /// Tasks that can be run: a commit, the words, a check that failed and passed
+    Task,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum TemplateArg {
+    /// Llama 3.1 to 3.3
+    Llama3,
+    /// gpt-oss
+    Gptoss,
+    /// `DeepSeek` V3
+    Deepseek,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -137,8 +166,10 @@ enum RowDialectArg {
 enum EvalArg {
     /// Inspect AI
     Inspect,
-    /// promptfoo
+    /// promptfoo; puzzles alone
     Promptfoo,
+    /// Harbor; tasks alone
+    Harbor,
 }
 
 /// Bytes of texts that stay in memory until the export is written; what comes after waits in a file.
@@ -148,7 +179,14 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
-    let kinds: Vec<Kind> = if wanted.is_empty() { Kind::ALL.to_vec() } else { wanted.into_iter().collect() };
+    let whole = matches!(args.export, Some(FormatArg::Trajectories | FormatArg::Task));
+    let kinds: Vec<Kind> = if whole {
+        vec![Kind::Trajectory]
+    } else if wanted.is_empty() {
+        Kind::ALL.to_vec()
+    } else {
+        wanted.into_iter().collect()
+    };
     let what = WantedCases { sessions: &args.sessions, kinds: &kinds, filter: args.filter.as_deref() };
     // Corrections are meant as far as they make a pair.
     let pairs =
@@ -162,11 +200,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let drafter = Drafter::new(format, place, options(args, layouts))?;
         let mut pile = Pile::new(MEMORY);
         let mut left_out = Vec::new();
-        let draft = |mut harvest: Harvest| {
-            harvest.cases.retain(meant);
-            reviews.apply(&mut harvest, &layout, args.accepted_only)?;
-            let drafts = harvest.cases.iter().map(|case| drafter.draft(case)).collect::<Result<Vec<_>>>()?;
-            Ok((drafts, harvest.left_out))
+        let draft = |mut extraction: Extraction| {
+            extraction.cases.retain(meant);
+            reviews.apply(&mut extraction, &layout, args.accepted_only)?;
+            let drafts = extraction.cases.iter().map(|case| drafter.draft(case)).collect::<Result<Vec<_>>>()?;
+            Ok((drafts, extraction.left_out))
         };
         gather::each(what, &catalog, &vault, cx, draft, |(drafts, more)| {
             left_out.extend(more);
@@ -182,20 +220,31 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
             export.left_out.extend(left_out);
             return Ok(Box::new(stats::Stats::of(sessions, export)));
         }
-        let mut harvest = harvest(what, &catalog, &vault, cx)?;
-        harvest.cases.retain(meant);
+        let mut extraction = extract(what, &catalog, &vault, cx)?;
+        extraction.cases.retain(meant);
         if args.dry_run {
-            reviews.apply(&mut harvest, &layout, args.accepted_only)?;
-            return Ok(Box::new(list::CaseTable::of(harvest)));
+            reviews.apply(&mut extraction, &layout, args.accepted_only)?;
+            return Ok(Box::new(list::CaseTable::of(extraction)));
         }
-        let fates = reviews.write(&harvest.cases, &layout, &vault)?;
-        return Ok(Box::new(reviewed::Reviewed::of(&harvest, fates, &reviews)));
+        let cases = extraction.cases.clone();
+        reviews.apply(&mut extraction, &layout, args.accepted_only)?;
+        let fates = reviews.write(&cases, &layout, &vault)?;
+        return Ok(Box::new(reviewed::Reviewed::of(&extraction, fates, &reviews)));
     };
     let format = match format {
         FormatArg::Jsonl => Format::Jsonl,
         FormatArg::Markdown => Format::Markdown,
         FormatArg::Puzzle => Format::Puzzle,
+        FormatArg::Trajectories => Format::Trajectories,
+        FormatArg::Task => Format::Task,
     };
+    if matches!((args.eval, format), (EvalArg::Harbor, Format::Puzzle) | (EvalArg::Promptfoo, Format::Task)) {
+        return Err(Error::usage(format!("{} is not written for this tool", format.as_str()))
+            .with_hint("puzzles: --eval inspect or promptfoo; tasks: --eval inspect or harbor"));
+    }
+    if matches!(args.eval, EvalArg::Harbor) && args.output.is_none() {
+        return Err(Error::usage("tasks of Harbor are folders; pass -o DIR"));
+    }
     let place = if args.output.is_some() { Place::Folder } else { Place::Pipe };
     let (pile, drafter, left_out) = drafts(format, place)?;
     if pile.is_empty() {
@@ -208,7 +257,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if export.is_empty() {
         tell(&export, cx);
         return Err(Error::no("no case has what this export needs").with_hint(
-            "`cru session learn --dry-run` lists the cases; puzzles are of sessions that validate (--split)",
+            "`cru session learn --dry-run` lists the cases; `--proposed` exports those that the record does not prove; puzzles are of sessions that validate (--split)",
         ));
     }
     refuse_leaks(&export)?;
@@ -221,6 +270,26 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     Ok(Box::new(folder::WrittenFolder::of(output, format, written, export)))
 }
 
+/// Writes the notes of the cases of a session's accepted reading: those that are new, and cases that the record does not
+/// give.
+pub(in crate::commands) fn write_read_cases(
+    session: &str,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
+    let catalog = Catalog::read(vault);
+    let sessions = [session.to_owned()];
+    let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
+    let mut extraction = extract(what, &catalog, vault, cx)?;
+    extraction.cases.retain(|case| case.evidence == Evidence::Reading);
+    extraction.left_out.retain(|it| it.reason == Reason::NotOneTurn);
+    let case = Template::of(vault, template::Kind::Case)?;
+    let layout = Layout::new(&case.name, &case.text)?;
+    let fates = Reviews::read(&catalog, vault).write(&extraction.cases, &layout, vault)?;
+    let created = fates.into_iter().filter(|(fate, _)| *fate == Fate::Created).map(|(_, path)| path);
+    Ok((created.collect(), extraction.left_out))
+}
+
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {
     export::Options {
         dialect: match args.dialect {
@@ -231,18 +300,29 @@ fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a>
         eval: match args.eval {
             EvalArg::Inspect => Eval::Inspect,
             EvalArg::Promptfoo => Eval::Promptfoo,
+            EvalArg::Harbor => Eval::Harbor,
         },
         train: args.split,
-        max_tokens: args.max_tokens,
+        max_tokens: args.max_tokens.unwrap_or(match args.export {
+            Some(FormatArg::Trajectories) => 32_768,
+            _ => 8_192,
+        }),
+        proposed: args.proposed,
+        template: match args.template {
+            None => ChatTemplate::Any,
+            Some(TemplateArg::Llama3) => ChatTemplate::Llama3,
+            Some(TemplateArg::Gptoss) => ChatTemplate::GptOss,
+            Some(TemplateArg::Deepseek) => ChatTemplate::DeepSeek,
+        },
         min_quality: args.min_quality,
         ..export::Options::new(layouts)
     }
 }
 
-/// Refuses an export that holds a secret or personal data after all. What it is is never told.
+/// Refuses an export whose card or configuration holds a secret or personal data. What it is is never told.
 fn refuse_leaks(export: &Export) -> Result<()> {
     const SHOWN: usize = 10;
-    let leaks = export.leaks()?;
+    let leaks = export.leaks();
     if leaks.is_empty() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::base::{Result, files};
 use crate::learn::review::Front;
 use crate::learn::review::document::{Layout, file_name};
-use crate::learn::{Case, Harvest, LeftOut, Reason, Review, Status, review};
+use crate::learn::{Case, Evidence, Extraction, LeftOut, Reason, Review, Status, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Reviews {
 /// What became of the note of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Fate {
+pub(in crate::commands) enum Fate {
     Created,
     Renewed,
     Unchanged,
@@ -55,8 +55,14 @@ fn parse(path: &str, text: &str) -> Option<Review> {
         status: value("status"),
         session: value("session"),
         rendered: value("rendered"),
+        reading: value("reading"),
     };
     Review::read(path, text, &front)
+}
+
+/// What is decided about a case that has no note: whoever accepted a reading has accepted its cases.
+pub(super) fn status_of(case: &Case) -> Status {
+    if case.evidence == Evidence::Reading { Status::Accepted } else { Status::Proposed }
 }
 
 impl Reviews {
@@ -87,12 +93,12 @@ impl Reviews {
     }
 
     /// Takes over what persons decided and wrote: rejected cases go, edited parts take the place of the record's.
-    pub(super) fn apply(&self, harvest: &mut Harvest, layout: &Layout<'_>, accepted_only: bool) -> Result<()> {
+    pub(super) fn apply(&self, extraction: &mut Extraction, layout: &Layout<'_>, accepted_only: bool) -> Result<()> {
         let mut left_out: Vec<LeftOut> = Vec::new();
-        let mut kept = Vec::with_capacity(harvest.cases.len());
-        for mut case in std::mem::take(&mut harvest.cases) {
+        let mut kept = Vec::with_capacity(extraction.cases.len());
+        for mut case in std::mem::take(&mut extraction.cases) {
             let review = self.of(&case.id);
-            let status = review.map_or(Status::Proposed, |review| review.status);
+            let status = review.map_or_else(|| status_of(&case), |review| review.status);
             if status == Status::Rejected || self.deleted(&case.id) {
                 left_out.push(case.left_out(Reason::Rejected));
             } else if accepted_only && status != Status::Accepted {
@@ -106,14 +112,19 @@ impl Reviews {
                 kept.push(case);
             }
         }
-        harvest.cases = kept;
-        harvest.left_out.extend(left_out);
-        harvest.sort();
+        extraction.cases = kept;
+        extraction.left_out.extend(left_out);
+        extraction.sort();
         Ok(())
     }
 
     /// Writes the notes of cases; what a person touched or deleted stays as it is.
-    pub(super) fn write(&mut self, cases: &[Case], layout: &Layout<'_>, vault: &Vault) -> Result<Vec<(Fate, PathBuf)>> {
+    pub(in crate::commands) fn write(
+        &mut self,
+        cases: &[Case],
+        layout: &Layout<'_>,
+        vault: &Vault,
+    ) -> Result<Vec<(Fate, PathBuf)>> {
         let mut fates = Vec::new();
         let mut bulk = files::Bulk::new();
         let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
@@ -122,7 +133,7 @@ impl Reviews {
             let text = review::note(case, layout)?;
             if let Some(review) = self.by_id.get(&case.id).map(|at| &self.notes[*at]) {
                 let path = vault.root().join(&review.path);
-                let fate = if review.changed || review.status != Status::Proposed {
+                let fate = if review.changed || review.status != status_of(case) {
                     Fate::Kept
                 } else if review.text == text {
                     Fate::Unchanged

@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::list::left_out;
-use super::notes::{Fate, Reviews};
+use super::list::{self, left_out};
+use super::notes::{self, Fate, Reviews};
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
-use crate::learn::{Harvest, LeftOut, Status};
+use crate::learn::{Extraction, LeftOut, Standing};
 
 /// Notes that were written, and those that were left alone.
 #[derive(Debug, Serialize)]
 pub(super) struct Reviewed {
     schema: u32,
     cases: usize,
-    /// Cases whose answer is not in the record: a person may write it.
-    without_answer: usize,
+    /// Cases by what an export makes of them.
+    standing: BTreeMap<Standing, usize>,
     fates: BTreeMap<Fate, usize>,
     written: Vec<PathBuf>,
     statuses: BTreeMap<&'static str, usize>,
@@ -27,12 +27,12 @@ pub(super) struct Reviewed {
 }
 
 impl Reviewed {
-    pub(super) fn of(harvest: &Harvest, fates: Vec<(Fate, PathBuf)>, reviews: &Reviews) -> Self {
+    pub(super) fn of(extraction: &Extraction, fates: Vec<(Fate, PathBuf)>, reviews: &Reviews) -> Self {
         let mut counts = BTreeMap::new();
         let mut statuses = BTreeMap::new();
         let mut written = Vec::new();
-        for case in &harvest.cases {
-            let status = reviews.of(&case.id).map_or(Status::Proposed, |review| review.status);
+        for case in &extraction.cases {
+            let status = reviews.of(&case.id).map_or_else(|| notes::status_of(case), |review| review.status);
             *statuses.entry(status.as_str()).or_default() += 1;
         }
         for (fate, path) in fates {
@@ -41,12 +41,12 @@ impl Reviewed {
                 written.push(path);
             }
         }
-        let mut left_out = harvest.left_out.clone();
-        left_out.extend(harvest.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
+        let mut left_out = extraction.left_out.clone();
+        left_out.extend(extraction.cases.iter().filter_map(|case| Some(case.left_out(case.gap()?))));
         Self {
             schema: 1,
-            cases: harvest.cases.len(),
-            without_answer: harvest.cases.iter().filter(|case| case.gap().is_some()).count(),
+            cases: extraction.cases.len(),
+            standing: list::standing(&extraction.cases),
             fates: counts,
             written,
             statuses,
@@ -63,7 +63,8 @@ impl Output for Reviewed {
             left_out(&mut text, &self.left_out);
             return text;
         }
-        let _ = writeln!(text, "{}", paint(style::TITLE, plural(self.cases as u64, "case")));
+        let cases = paint(style::TITLE, plural(self.cases as u64, "case"));
+        let _ = writeln!(text, "{cases}: {}", list::told(&self.standing));
         for (fate, words) in [
             (Fate::Created, "written to cases/"),
             (Fate::Renewed, "rewritten: the session has more now, and nobody had edited the note"),

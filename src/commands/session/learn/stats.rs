@@ -41,8 +41,13 @@ impl Found for Stats {
         let cases: usize = report.kinds.values().sum();
         let title = format!("{} in {}", plural(cases as u64, "case"), plural(self.sessions as u64, "session"));
         let _ = writeln!(text, "{}", paint(style::TITLE, title));
-        for (name, counts) in [("Type", &report.kinds), ("Answer", &report.evidence), ("Tool calls", &report.fidelity)]
-        {
+        let groups = [
+            ("Type", &report.kinds),
+            ("Answer", &report.answer_from),
+            ("Export", &report.standing),
+            ("Tool calls", &report.fidelity),
+        ];
+        for (name, counts) in groups {
             let _ = writeln!(text, "\n{}", paint(style::TITLE, name));
             for (kind, count) in counts {
                 line(&mut text, kind, *count, cases);

@@ -28,17 +28,18 @@ pub(super) fn diffs(session: &Session, transcripts: &Transcripts) -> HashMap<Str
     if !session.steps().any(|(_, step)| is_edit(step)) {
         return HashMap::new();
     }
-    diffs_of(session, &transcripts.steps(session))
+    diffs_of(session, &transcripts.steps(session), MOST_LINES)
 }
 
-/// The changes of a session's steps where its transcript is read already.
+/// The changes of a session's steps where its transcript is read already, each file with at most `most` lines.
 pub(in crate::commands) fn diffs_of(
     session: &Session,
     whole: &HashMap<String, Whole>,
+    most: usize,
 ) -> HashMap<String, Vec<FileDiff>> {
     let of = |step: &Step| {
         let id = step.id.clone()?;
-        let diffs = of_step(step, whole.get(&id));
+        let diffs = of_step(step, whole.get(&id), most);
         (!diffs.is_empty()).then_some((id, diffs))
     };
     session.steps().map(|(_, step)| step).filter(|step| is_edit(step)).filter_map(of).collect()
@@ -49,7 +50,7 @@ fn is_edit(step: &Step) -> bool {
     matches!(action.kind, ToolKind::Edit | ToolKind::Write | ToolKind::Patch) || action.patch_text().is_some()
 }
 
-fn of_step(step: &Step, whole: Option<&Whole>) -> Vec<FileDiff> {
+fn of_step(step: &Step, whole: Option<&Whole>, most: usize) -> Vec<FileDiff> {
     let map = whole.and_then(|whole| Some((whole.tool.as_str(), whole.input.as_object()?)));
     let mut files = map.map(|(tool, input)| of_call(tool, input)).unwrap_or_default();
     if files.is_empty() {
@@ -61,7 +62,7 @@ fn of_step(step: &Step, whole: Option<&Whole>) -> Vec<FileDiff> {
     {
         files = read(text);
     }
-    files.iter().map(file).filter(|diff| !diff.lines.is_empty()).collect()
+    files.iter().map(|patch| file(patch, most)).filter(|diff| !diff.lines.is_empty()).collect()
 }
 
 /// The text that a call was given, where it was given one text and no arguments with names.
@@ -69,7 +70,7 @@ fn given(whole: &Whole) -> Option<&str> {
     whole.input.as_str().or(Some(whole.args.as_str())).filter(|text| !text.is_empty())
 }
 
-fn file(patch: &FilePatch<'_>) -> FileDiff {
+fn file(patch: &FilePatch<'_>, most: usize) -> FileDiff {
     let mut diff = FileDiff { path: patch.path().to_owned(), ..FileDiff::default() };
     for hunk in &patch.hunks {
         if !diff.lines.is_empty() {
@@ -86,8 +87,8 @@ fn file(patch: &FilePatch<'_>) -> FileDiff {
             PatchLine::Removed(text) => ('-', (*text).to_owned()),
         }));
     }
-    diff.more = diff.lines.len().saturating_sub(MOST_LINES);
-    diff.lines.truncate(MOST_LINES);
+    diff.more = diff.lines.len().saturating_sub(most);
+    diff.lines.truncate(most);
     diff
 }
 
@@ -133,10 +134,10 @@ mod tests {
         let input = json!({ "file_path": "a.rs", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree" });
         let whole = Whole { tool: "Edit".into(), input, ..Whole::default() };
         let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2| three"));
-        assert_eq!(of_step(&step, None), []);
+        assert_eq!(of_step(&step, None, MOST_LINES), []);
     }
 
     /// Some hosts give a patch as one text.
@@ -145,7 +146,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch\n";
         let whole = Whole { tool: "Edit".into(), input: json!(patch), ..Whole::default() };
         let step = Step { tool: "Edit".into(), args: "a.rs".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         let lines: Vec<String> = diffs[0].lines.iter().map(|(mark, text)| format!("{mark}{text}")).collect();
         assert_eq!((diffs[0].path.as_str(), lines.join("|").as_str()), ("a.rs", " one|-two|+2"));
     }
@@ -159,7 +160,7 @@ mod tests {
             ..Whole::default()
         };
         let step = Step { tool: "Write".into(), args: "long.txt".into(), ..Step::default() };
-        let diffs = of_step(&step, Some(&whole));
+        let diffs = of_step(&step, Some(&whole), MOST_LINES);
         assert_eq!((diffs[0].lines.len(), diffs[0].more), (MOST_LINES, 1_000 - MOST_LINES));
     }
 }

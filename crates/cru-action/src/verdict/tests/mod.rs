@@ -3,7 +3,7 @@
 mod laws;
 mod table;
 
-use super::{CheckRun, Shown, Verdict, verdict};
+use super::{CheckRun, Shown, Verdict, silences_check, switches_check_off, verdict};
 
 /// What the status of a call tells.
 #[derive(Clone, Copy)]
@@ -29,3 +29,21 @@ fn judged(checks: &[&str], output: &str, status: Status) -> Verdict {
 const WHOLE: Status = Status::Hidden(Shown::Whole);
 const END: Status = Status::Hidden(Shown::End);
 const START: Status = Status::Hidden(Shown::Start);
+
+#[test]
+fn what_switches_a_check_off() {
+    let off =
+        ["git commit --no-verify -m x", "  xit('pumps', () => {", "describe.skip('pump')", "@pytest.mark.skip(reason)"];
+    for line in off {
+        assert!(switches_check_off(line), "{line}");
+    }
+    let on = ["process.exit(1)", "sys.exit(2)", "await.skip(3)", "commit('x')", "# noqa"];
+    for line in on {
+        assert!(!switches_check_off(line), "{line}");
+    }
+    assert!(
+        silences_check("x = 1  # noqa")
+            && silences_check("//nolint:errcheck")
+            && !silences_check("x = 1  # no quality")
+    );
+}

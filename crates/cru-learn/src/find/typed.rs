@@ -1,0 +1,219 @@
+//! Cases that somebody else has found: places in a note become a case with its texts.
+//!
+//! Who reads a session says where it went wrong and where it was set right; all texts are the note's, and what stands
+//! between the two places stands between them in the case. What a reader says in words of its own is told to persons and
+//! graders and never trained on.
+
+use std::collections::HashSet;
+
+use crate::case::family::Family;
+use crate::case::left_out::{LeftOut, Reason};
+use crate::case::note::Note;
+use crate::case::{Case, CaseUses, Correction, Demonstration, Evidence, Kind, Puzzle, Story, Turn};
+use crate::context::recall::Recall;
+use crate::find::turns::{self, Turns};
+use crate::find::{ending, origin};
+use cru_session::{Item, StepStatus};
+
+/// Where a case stands in a note, and what is said of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TypedCase<'a> {
+    /// One line.
+    pub title: &'a str,
+    /// The first and the last step of what was wrong.
+    pub wrong: Option<(&'a str, &'a str)>,
+    /// The step that failed, of a puzzle; without it the last failed one of `wrong`.
+    pub failed: Option<&'a str>,
+    /// The words of the person that set right; without them those that the answer follows.
+    pub said: Option<&'a str>,
+    /// The first and the last step of what is right, of one turn; all between belongs to it.
+    pub right: Option<(&'a str, &'a str)>,
+    /// Whether a check that passed shows that it is right.
+    pub verified: bool,
+    /// Whether the failure was meant to happen.
+    pub planned: bool,
+    /// What is right, in the reader's words.
+    pub expected: Option<&'a str>,
+    /// What it may be used for.
+    pub uses: CaseUses,
+    /// The key of the reading.
+    pub reading: &'a str,
+}
+
+/// A turn and a place in it.
+type Place = (usize, usize);
+
+/// The case of one kind at these places. Refused where a place is not in the note any more, where the right answer is not
+/// of one turn, or where a correction has no words.
+pub fn typed(note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Result<Case, Box<LeftOut>> {
+    if let Some(reason) = super::withheld(&note) {
+        return Err(Box::new(refused(note, wanted, reason)));
+    }
+    let trail = Turns::of(note);
+    made(&trail, note, family, kind, wanted).ok_or_else(|| Box::new(refused(note, wanted, Reason::NotOneTurn)))
+}
+
+fn refused(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
+    let block = wanted.wrong.or(wanted.right).map_or("", |range| range.0);
+    let source = crate::Source { path: note.path.to_owned(), line_start: 1, line_end: 1, block_id: block.to_owned() };
+    let (session, title) = (note.id().to_owned(), wanted.title.to_owned());
+    LeftOut { reason, session, case: String::new(), title, source }
+}
+
+fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Option<Case> {
+    // What is named must be there.
+    let wrong = wanted.wrong.map(|ends| places(trail, ends).ok_or(())).transpose().ok()?;
+    let right = wanted.right.map(|ends| places(trail, ends).ok_or(())).transpose().ok()?;
+    if right.is_some_and(|(from, to)| from.0 != to.0) {
+        return None;
+    }
+    let answer = right.map(|(from, to)| {
+        let beats = &trail.rounds[from.0].beats;
+        let start = before_prose(trail, from);
+        ((from.0, start), turns::told(&beats[start..=to.1]))
+    });
+    let mut uses = wanted.uses;
+    let (at, story, between) = match kind {
+        Kind::Puzzle => {
+            let failed = failed(trail, wanted, wrong)?;
+            let behind = (failed.0, failed.1 + 1);
+            let (fix, between) = match answer {
+                Some((from, fix)) => (fix, between(trail, behind, from)?),
+                None => (Vec::new(), Vec::new()),
+            };
+            let puzzle = Puzzle {
+                step: Some(trail.rounds[failed.0].beats[failed.1].entry.clone()),
+                fix,
+                verified: wanted.verified,
+                planned: wanted.planned,
+                complete: true,
+                ..Puzzle::default()
+            };
+            (failed, Story::Puzzle(puzzle), between)
+        }
+        Kind::Correction | Kind::Preference => {
+            let (first, last) = wrong?;
+            let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
+            let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
+            let behind = (last.0, last.1 + 1);
+            let (response, between) = match answer {
+                Some((from, response)) => (response, between(trail, behind, from)?),
+                None => (Vec::new(), Vec::new()),
+            };
+            // What is compared must answer the same: nothing was done between the words and the answer.
+            uses.pair &=
+                first.0 == last.0 && between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
+            let words = said(trail, wanted, last.0, right.map(|(from, _)| from.0))?;
+            let correction = Correction { behaviour, words, rule: "reading", response, ..Correction::default() };
+            ((last.0, from), Story::Correction(correction), between)
+        }
+        Kind::Demonstration => {
+            let (from, done) = answer?;
+            let check = wanted.verified.then(String::new);
+            (from, Story::Demonstration(Demonstration { done, check }), Vec::new())
+        }
+        Kind::Trajectory => return None,
+    };
+    let mut story = story;
+    if note.calls.is_some() && !story.done().is_empty() {
+        ending::complete(trail, &mut story);
+    }
+    let mut context = trail.context(at.0, at.1);
+    if context.is_empty() {
+        let asked = trail.words(&trail.rounds[at.0]);
+        context.push(Turn { asked, rounds: vec![at.0], ..Turn::default() });
+    }
+    let mut recalled = HashSet::new();
+    if between.is_empty() && note.calls.is_some() {
+        let of = right.map_or(at.0, |(from, _)| from.0);
+        let failure = matches!(story, Story::Puzzle(_)).then_some(at.1);
+        recalled = Recall::of(trail).complete(&mut context, &story, of, failure);
+    }
+    let beat = trail.rounds[at.0].beats.get(at.1)?;
+    let origin = origin(trail, note, family, at.0, (beat.item.span(), beat.item.id().map(str::to_owned)));
+    let mut case = super::case(wanted.title.to_owned(), origin, context, (story, recalled));
+    case.between = between;
+    case.fidelity = case.fidelity_found();
+    case.picture = trail.rounds[at.0].picture;
+    case.evidence = Evidence::Reading;
+    case.uses = uses;
+    case.checked = wanted.verified;
+    wanted.expected.unwrap_or_default().clone_into(&mut case.expected);
+    wanted.reading.clone_into(&mut case.reading);
+    case.tools = super::tools(note.calls);
+    case.clean();
+    // Edits elsewhere in the note and another reading of the same steps leave it as it is.
+    let ends = |range: Option<(&str, &str)>| range.map_or_else(String::new, |(from, to)| format!("{from}..{to}"));
+    let places = [ends(wanted.wrong), ends(wanted.right), wanted.failed.unwrap_or_default().to_owned()];
+    let id = super::digest(&[kind.as_str(), &case.origin.session, &places.join(" ")]);
+    case.id = format!("{}-{}", kind.as_str(), &id.to_hex()[..16]);
+    let hash =
+        super::digest(&[&case.content_hash, &case.expected, &case.between.iter().map(Turn::done).collect::<String>()]);
+    hash.to_hex()[..16].clone_into(&mut case.content_hash);
+    Some(case)
+}
+
+/// Both ends of a range, in their order.
+fn places(trail: &Turns<'_>, (first, last): (&str, &str)) -> Option<(Place, Place)> {
+    let (first, last) = (trail.place_of(first)?, trail.place_of(last)?);
+    (first <= last).then_some((first, last))
+}
+
+/// Where the words begin that led to what was done at a place.
+fn before_prose(trail: &Turns<'_>, (round, mut at): Place) -> usize {
+    let beats = &trail.rounds[round].beats;
+    while at > 0 && matches!(beats[at - 1].item, Item::Prose(_)) {
+        at -= 1;
+    }
+    at
+}
+
+/// The step of a puzzle that failed.
+fn failed(trail: &Turns<'_>, wanted: &TypedCase<'_>, wrong: Option<(Place, Place)>) -> Option<Place> {
+    if let Some(named) = wanted.failed {
+        return trail.place_of(named);
+    }
+    let (first, last) = wrong?;
+    let fails = |&at: &usize| {
+        let place = (last.0, at);
+        place >= first
+            && matches!(trail.rounds[last.0].beats[at].item, Item::Step(step) if step.status == StepStatus::Failed)
+    };
+    Some((0..=last.1).rev().find(fails).map_or(last, |at| (last.0, at)))
+}
+
+/// All that was said and done from one place up to another; nothing where the other one comes first.
+fn between(trail: &Turns<'_>, from: Place, to: Place) -> Option<Vec<Turn>> {
+    if from > to {
+        return None;
+    }
+    let all = |round: usize| trail.rounds[round].beats.len();
+    let mut turns = Vec::new();
+    for round in from.0..=to.0 {
+        let start = if round == from.0 { from.1 } else { 0 };
+        let end = if round == to.0 { to.1 } else { all(round) };
+        let mut turn = trail.turn(round, start..end);
+        if round == from.0 || turn.heading {
+            // Those words stand before the place, or are nobody's.
+            turn.asked.clear();
+            turn.heading = false;
+        }
+        turns.push(turn);
+    }
+    let tells = turns.iter().any(|turn| !turn.asked.trim().is_empty() || !turn.done.is_empty());
+    Some(if tells { turns } else { Vec::new() })
+}
+
+/// The words that set right: those that are named, else the first ones behind what was wrong.
+fn said(trail: &Turns<'_>, wanted: &TypedCase<'_>, wrong: usize, right: Option<usize>) -> Option<String> {
+    let named = |round: &turns::SessionTurn<'_>| {
+        round.users.iter().any(|user| user.callout.id.is_some() && user.callout.id.as_deref() == wanted.said)
+    };
+    let end = right.map_or(trail.rounds.len(), |right| right + 1);
+    let behind = trail.rounds.get(wrong + 1..end)?;
+    let words = behind
+        .iter()
+        .find(|round| named(round))
+        .or_else(|| behind.iter().find(|round| !trail.words(round).trim().is_empty()));
+    words.map(|round| trail.words(round)).filter(|words| !words.trim().is_empty())
+}

@@ -1,0 +1,190 @@
+//! Cases of places that somebody names.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::rows;
+
+/// A session in which the agent goes on after what was wrong, and looks before it does what is right.
+fn session() -> Session {
+    let check = |id: &str, result: &str| step(id, "Bash make test", result);
+    let items = vec![
+        user("", "Mend the pump.", None),
+        prose("I change the valve."),
+        step("n-001", "Edit valve.c", "+1"),
+        check("n-002", "✗ 1 failed"),
+        prose("It fails, and I stop here."),
+        user("", "The pump, please. Look at its seal.", None),
+        step("n-003", "Read pump.c", "9 lines"),
+        prose("The seal it is."),
+        step("n-004", "Edit pump.c", "+2"),
+        check("n-005", "9 passed"),
+        prose("The seal is new."),
+        user("", "Thanks.", None),
+        step("n-006", "Bash git commit -m seal", "1 file changed"),
+    ];
+    Session { phases: vec![phase("p-01", "Build", items)], ..Session::default() }
+}
+
+const WANTED: TypedCase<'static> = TypedCase {
+    title: "The pump, not the valve",
+    wrong: Some(("n-001", "n-001")),
+    failed: None,
+    said: None,
+    right: Some(("n-004", "n-005")),
+    verified: true,
+    planned: false,
+    expected: Some("The seal of the pump is changed."),
+    uses: CaseUses { completion: true, pair: true, eval: true },
+    reading: "b3:1",
+};
+
+fn made(kind: Kind, wanted: &TypedCase<'_>) -> Result<Case, Reason> {
+    typed(note(&session()), &Family::default(), kind, wanted).map_err(|why| why.reason)
+}
+
+/// The rows of a case: tables, or reasons.
+fn tables(case: &Case) -> Vec<String> {
+    let rows = rows::of(case, case.gap(), OPTIONS);
+    let name = |row: &Result<(Table, rows::row::Row, usize), Reason>| match row {
+        Ok((table, ..)) => table.as_str().to_owned(),
+        Err(reason) => reason.as_str().to_owned(),
+    };
+    rows.iter().map(name).collect()
+}
+
+/// The messages of a row as `role: content`.
+fn messages(row: &str, column: &str) -> Vec<String> {
+    let row: serde_json::Value = serde_json::from_str(row).unwrap();
+    let text = |message: &serde_json::Value| {
+        format!("{}: {}", message["role"].as_str().unwrap_or_default(), message["content"].as_str().unwrap_or_default())
+    };
+    row[column].as_array().into_iter().flatten().skip_while(|it| it["role"] == "system").map(text).collect()
+}
+
+#[test]
+fn all_between_wrong_and_right_stands_between_them() {
+    let case = made(Kind::Correction, &WANTED).unwrap();
+    assert_eq!((case.evidence, case.reading.as_str(), case.gap()), (Evidence::Reading, "b3:1", None));
+    assert_eq!(case.standing(), Standing::Proven);
+    assert_eq!(
+        tables(&case),
+        ["completion"],
+        "something was done between the words and the answer: nothing to compare"
+    );
+    let (_, row, _) = rows::of(&case, None, OPTIONS).remove(0).unwrap();
+    let prompt = messages(&row.text, "prompt");
+    assert_eq!(
+        prompt,
+        [
+            "user: Mend the pump.",
+            "assistant: I change the valve.\n\n- `Edit valve.c` → +1\n- `Bash make test` → ✗ 1 failed (exit 101)\n\nIt fails, and I stop here.",
+            "user: The pump, please. Look at its seal.",
+            "assistant: - `Read pump.c` → 9 lines",
+        ]
+    );
+    let answer = messages(&row.text, "completion");
+    assert_eq!(answer, ["assistant: The seal it is.\n\n- `Edit pump.c`\n- `Bash make test`"]);
+    assert!(!row.text.contains("is changed."), "what a reader says is trained on by nobody");
+}
+
+#[test]
+fn who_reads_names_the_uses() {
+    let uses = |completion, pair, eval| CaseUses { completion, pair, eval };
+    let of = |wrong, right, uses| {
+        let case =
+            made(Kind::Correction, &TypedCase { wrong: Some(wrong), right: Some(right), uses, ..WANTED }).unwrap();
+        tables(&case)
+    };
+    let (near, all) = (("n-003", "n-005"), ["completion", "preference", "kto", "kto"]);
+    assert_eq!(of(("n-001", "n-002"), near, uses(true, true, true)), all);
+    assert_eq!(of(("n-001", "n-002"), near, uses(true, false, true)), all[..1]);
+    assert_eq!(of(("n-001", "n-002"), near, uses(false, true, true)), all[1..]);
+    assert_eq!(of(("n-001", "n-002"), near, uses(false, false, true)), [Reason::NotMeant.as_str()]);
+    let case = made(Kind::Correction, &TypedCase { uses: uses(true, true, false), ..WANTED }).unwrap();
+    let export = export::stream(std::slice::from_ref(&case), Format::Puzzle, ASKED).unwrap();
+    assert_eq!(export.left_out[0].reason, Reason::NotMeant);
+    let case = Case { uses: uses(true, true, true), ..case };
+    let sample = text(&export::stream(&[case], Format::Puzzle, ASKED).unwrap(), "puzzles.jsonl");
+    let sample: serde_json::Value = serde_json::from_str(&sample).unwrap();
+    assert!(sample["target"].as_str().unwrap().starts_with("The seal of the pump is changed.\n\n"), "{sample}");
+}
+
+#[test]
+fn places_that_give_no_case() {
+    let gone = |wanted: TypedCase<'_>| made(Kind::Correction, &wanted).err();
+    let refused = Some(Reason::NotOneTurn);
+    assert_eq!(gone(TypedCase { wrong: Some(("n-001", "n-009")), ..WANTED }), refused, "no such step");
+    assert_eq!(gone(TypedCase { wrong: Some(("n-002", "n-001")), ..WANTED }), refused, "the wrong way round");
+    assert_eq!(gone(TypedCase { right: Some(("n-005", "n-006")), ..WANTED }), refused, "of two turns");
+    assert_eq!(gone(TypedCase { wrong: Some(("n-004", "n-004")), right: Some(("n-001", "n-002")), ..WANTED }), refused);
+    assert_eq!(gone(TypedCase { right: Some(("n-002", "n-002")), ..WANTED }), refused, "no words between");
+    let mut session = session();
+    session.meta.export = Some(false);
+    let why = typed(note(&session), &Family::default(), Kind::Correction, &WANTED).err().map(|why| why.reason);
+    assert_eq!(why, Some(Reason::ExportFalse));
+}
+
+#[test]
+fn a_puzzle_begins_with_the_step_that_failed() {
+    let wanted = TypedCase { wrong: Some(("n-001", "n-002")), right: Some(("n-003", "n-005")), ..WANTED };
+    let case = made(Kind::Puzzle, &wanted).unwrap();
+    assert_eq!((case.gap(), case.answer_from()), (None, "later success"));
+    let (_, row, _) = rows::of(&case, None, OPTIONS).remove(0).unwrap();
+    let prompt = messages(&row.text, "prompt");
+    assert_eq!(prompt.last().unwrap(), "user: The pump, please. Look at its seal.");
+    assert!(prompt.iter().any(|message| message.contains("✗ 1 failed")), "{prompt:?}");
+    let named = TypedCase { wrong: None, failed: Some("n-002"), ..wanted };
+    assert!(made(Kind::Puzzle, &named).unwrap().failure().contains("make test"));
+    let unsolved = TypedCase { right: None, verified: false, ..wanted };
+    assert_eq!(made(Kind::Puzzle, &unsolved).unwrap().gap(), Some(Reason::Unresolved));
+    let planned = TypedCase { planned: true, ..wanted };
+    assert_eq!(made(Kind::Puzzle, &planned).unwrap().gap(), Some(Reason::Planned));
+}
+
+#[test]
+fn a_demonstration_has_what_came_before_in_its_prompt() {
+    let wanted = TypedCase { wrong: None, ..WANTED };
+    let case = made(Kind::Demonstration, &wanted).unwrap();
+    assert_eq!((case.gap(), case.answer_from()), (None, "check passed"));
+    assert_eq!(tables(&case), ["completion"]);
+    assert_eq!(made(Kind::Demonstration, &TypedCase { verified: false, ..wanted }).unwrap().answer_from(), "reading");
+}
+
+#[test]
+fn texts_between_are_masked() {
+    let mut session = session();
+    session.phases[0].items[6] = step("n-003", "Read pump.c", "mail jane.doe@pumps.io");
+    let call = Call::new("Read", json!({ "path": "x", "to": "joe.bloggs@pumps.io" }), Some("ok"));
+    let calls = [("n-003".to_owned(), call.unwrap())].into();
+    let note = Note { calls: Some(&calls), ..note(&session) };
+    let case = typed(note, &Family::default(), Kind::Correction, &WANTED).unwrap();
+    let told = format!("{:?}", case.between);
+    assert!(case.redactions > 0 && !told.contains("jane.doe") && !told.contains("joe.bloggs"), "{told}");
+}
+
+proptest! {
+    /// Any places give a case whose texts are the record's, or none; the same places give the same case.
+    #[test]
+    fn any_places(ends in prop::array::uniform4(1_usize..8), kind in prop::sample::select(Kind::ALL.to_vec())) {
+        let ids: Vec<String> = ends.iter().map(|n| format!("n-00{n}")).collect();
+        let wanted = TypedCase {
+            wrong: Some((&ids[0], &ids[1])),
+            right: Some((&ids[2], &ids[3])),
+            ..WANTED
+        };
+        let case = made(kind, &wanted);
+        prop_assert_eq!(&case, &made(kind, &wanted));
+        if let Ok(case) = case {
+            for row in rows::of(&case, case.gap(), OPTIONS).into_iter().flatten() {
+                let all: Vec<String> = ["prompt", "completion"].iter().flat_map(|column| messages(&row.1.text, column)).collect();
+                let told = all.join("\n");
+                // In the order of the record, and each once.
+                let at: Vec<usize> = (1..7).filter_map(|n| told.find(["Edit valve.c", "make test` → ✗", "Read pump.c", "Edit pump.c", "9 passed", "git commit"][n - 1])).collect();
+                prop_assert!(at.windows(2).all(|pair| pair[0] < pair[1]), "{}", told);
+                prop_assert!(told.matches("Edit pump.c").count() < 2 && told.matches("Edit valve.c").count() < 2, "{}", told);
+            }
+        }
+    }
+}

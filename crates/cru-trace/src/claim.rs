@@ -1,0 +1,313 @@
+//! The claims of sessions: what their steps read and wrote.
+//!
+//! Sessions that are one work (a session and its sub-agents) are judged together: what one of them wrote over is
+//! superseded, and not drifted.
+
+use std::collections::{HashMap, HashSet};
+
+use cru_action::ToolKind;
+use cru_action::patch::PatchLine;
+use cru_graph::place::items;
+use cru_graph::{Place, dependencies};
+use cru_session::evidence_patch::{self, StepPatch};
+use cru_session::{FileRef, Item, Session, Step, StepStatus};
+use jiff::Timestamp;
+
+use crate::answer::{Question, answers};
+use crate::cache::AnswerCache;
+use crate::files::ReadFiles;
+use crate::project::{self, ProjectRoots};
+use crate::rests::rests;
+use crate::text::Spot;
+use crate::verdict::{ClaimVerdict, UnknownReason};
+
+/// A session of a work.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkMember<'a> {
+    /// What its note says.
+    pub session: &'a Session,
+    /// The text of its `evidence/<session_id>.patch`; empty where there is none.
+    pub patch: &'a str,
+    /// Whether it began at a commit that is no ancestor of what is checked out.
+    pub other_branch: bool,
+}
+
+/// Sessions that are judged together.
+#[derive(Clone, Debug, Default)]
+pub struct Work<'a> {
+    /// They.
+    pub members: Vec<WorkMember<'a>>,
+}
+
+/// An anchor of a step with its verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedAnchor {
+    /// The file as the note names it.
+    pub path: String,
+    /// `118-129`, `140`, `~3`; empty for a whole file and where there is no hash.
+    pub place: String,
+    /// Whether the step wrote it; else it read it.
+    pub written: bool,
+    /// What became of it.
+    pub verdict: ClaimVerdict,
+}
+
+/// A step with its anchors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedStep {
+    /// Index of its session in [`Work::members`].
+    pub member: usize,
+    /// Its place in that session.
+    pub place: Place,
+    /// Its anchors, those that it read first.
+    pub anchors: Vec<JudgedAnchor>,
+    /// The worst of its anchors; `None` where it has none.
+    pub own: Option<ClaimVerdict>,
+    /// The step, an index into the list, that it rests on and that does not hold.
+    pub rests_on: Option<usize>,
+}
+
+impl JudgedStep {
+    /// The worst verdict of what it wrote; `None` where it wrote nothing.
+    pub fn written(&self) -> Option<ClaimVerdict> {
+        ClaimVerdict::worst(self.anchors.iter().filter(|it| it.written).map(|it| it.verdict.clone()))
+    }
+
+    /// The worst verdict of what it read.
+    pub fn read(&self) -> Option<ClaimVerdict> {
+        ClaimVerdict::worst(self.anchors.iter().filter(|it| !it.written).map(|it| it.verdict.clone()))
+    }
+}
+
+/// A step of a work, in the order in which they were done.
+struct WorkStep<'a> {
+    member: usize,
+    place: Place,
+    step: &'a Step,
+    time: Option<Timestamp>,
+}
+
+/// An anchor of which a file was asked.
+struct AskedAnchor<'a> {
+    /// Index of its step in the order of the work.
+    at: usize,
+    written: bool,
+    file: &'a FileRef,
+    place: String,
+    /// Number of the question; else why there is none.
+    question: Result<usize, UnknownReason>,
+}
+
+/// A change of a file by a step.
+struct Change<'a> {
+    /// Index in the order of the work.
+    at: usize,
+    removed: HashSet<&'a str>,
+    /// Whether the diff is known.
+    told: bool,
+    file: &'a FileRef,
+    deletes: bool,
+    failed: bool,
+}
+
+/// Judges all steps of a work; in the order in which they were done, as far as times tell it.
+pub fn judge(
+    work: &Work<'_>,
+    roots: &ProjectRoots,
+    files: &dyn ReadFiles,
+    cache: &mut AnswerCache,
+    now: Timestamp,
+) -> Vec<JudgedStep> {
+    let steps = ordered(work);
+    let patches: Vec<HashMap<(&str, &str), Vec<StepPatch<'_>>>> =
+        work.members.iter().map(|member| by_step(member.patch)).collect();
+    let mut questions = Vec::new();
+    let mut asked: Vec<AskedAnchor<'_>> = Vec::new();
+    let mut changes: HashMap<String, Vec<Change<'_>>> = HashMap::new();
+    for (at, it) in steps.iter().enumerate() {
+        let member = &work.members[it.member];
+        let project = member.session.meta.project.as_deref().unwrap_or_default();
+        let id = it.step.id.as_deref().unwrap_or_default();
+        for (file, written) in
+            it.step.reads.iter().map(|it| (it, false)).chain(it.step.writes.iter().map(|it| (it, true)))
+        {
+            let entries = patches[it.member].get(&(id, file.path.as_str()));
+            let own = entries.filter(|_| written).map(Vec::as_slice).unwrap_or_default();
+            if written {
+                let name = project::inside(project, &file.path).unwrap_or_else(|| file.path.clone());
+                changes.entry(name).or_default().push(Change::of(at, file, own, it.step));
+            }
+            for (place, spot, text) in spots(file, own) {
+                let question = spot.ok_or(UnknownReason::NoHash).and_then(|spot| {
+                    let (root, path) = roots.file(project, &file.path)?;
+                    questions.push(Question { root, path, spot, text });
+                    Ok(questions.len() - 1)
+                });
+                asked.push(AskedAnchor { at, written, file, place, question });
+            }
+        }
+    }
+    let answers = answers(&questions, files, cache, now);
+    let mut judged: Vec<JudgedStep> = steps
+        .iter()
+        .map(|it| JudgedStep { member: it.member, place: it.place, anchors: Vec::new(), own: None, rests_on: None })
+        .collect();
+    for AskedAnchor { at, written, file, place, question } in asked {
+        let member = &work.members[steps[at].member];
+        let project = member.session.meta.project.as_deref().unwrap_or_default();
+        let verdict = match question {
+            Err(reason) => ClaimVerdict::unknown(reason),
+            Ok(number) => {
+                let name = project::inside(project, &file.path).unwrap_or_else(|| file.path.clone());
+                let later = changes.get(&name).map(Vec::as_slice).unwrap_or_default();
+                let later = &later[later.partition_point(|change| change.at <= at)..];
+                let verdict = answers[number].clone();
+                if verdict.is_stale() && is_superseded(&questions[number], &verdict, later) {
+                    ClaimVerdict::Superseded
+                } else if verdict.is_stale() && member.other_branch {
+                    ClaimVerdict::unknown(UnknownReason::OtherBranch)
+                } else {
+                    verdict
+                }
+            }
+        };
+        judged[at].anchors.push(JudgedAnchor { path: file.path.clone(), place, written, verdict });
+    }
+    for step in &mut judged {
+        step.own = ClaimVerdict::worst(step.anchors.iter().map(|anchor| anchor.verdict.clone()));
+    }
+    rest(work, &steps, &mut judged);
+    judged
+}
+
+/// Adds what rests on what. Dependencies are those of each session alone.
+fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
+    let numbers: HashMap<(usize, Place), usize> =
+        steps.iter().enumerate().map(|(at, it)| ((it.member, it.place), at)).collect();
+    let mut edges = Vec::new();
+    let mut cleared = vec![false; steps.len()];
+    for (member, it) in work.members.iter().enumerate() {
+        let number = |place: Place| numbers.get(&(member, place)).copied();
+        for dependency in dependencies(it.session) {
+            edges.extend(number(dependency.of).zip(number(dependency.on)));
+        }
+        let blocks = cru_graph::place::Blocks::of(it.session);
+        for (place, item) in items(it.session) {
+            let Item::Step(step) = item else { continue };
+            let Some(link) = &step.replays else { continue };
+            let replayed = blocks.follow(it.session, link);
+            let equal = |old: &Step| old.result == step.result && old.status == step.status;
+            let same = replayed.filter(|old| *old < place && old.step_in(it.session).is_some_and(equal));
+            if let Some(old) = same.and_then(number) {
+                cleared[old] = true;
+            }
+        }
+    }
+    let own: Vec<ClaimVerdict> = judged.iter().map(|it| it.own.clone().unwrap_or(ClaimVerdict::Holds)).collect();
+    for (step, rest) in judged.iter_mut().zip(rests(&own, &edges, &cleared)) {
+        step.rests_on = rest.on;
+        if rest.in_cycle && !step.own.as_ref().is_some_and(ClaimVerdict::is_stale) {
+            step.own = Some(ClaimVerdict::unknown(UnknownReason::Cycle));
+        }
+    }
+}
+
+/// The steps of all members by time; within a session the order is that of the page, whatever its clock says.
+fn ordered<'a>(work: &Work<'a>) -> Vec<WorkStep<'a>> {
+    let mut steps = Vec::new();
+    for (member, it) in work.members.iter().enumerate() {
+        let mut latest = it.session.meta.started;
+        for (place, item) in items(it.session) {
+            let Item::Step(step) = item else { continue };
+            latest = latest.max(step.time);
+            steps.push(WorkStep { member, place, step, time: latest });
+        }
+    }
+    if work.members.len() > 1 {
+        steps.sort_by_key(|it| (it.time, it.member, it.place));
+    }
+    steps
+}
+
+/// The entries of a patch file by step and file.
+fn by_step(text: &str) -> HashMap<(&str, &str), Vec<StepPatch<'_>>> {
+    let mut all: HashMap<(&str, &str), Vec<StepPatch<'_>>> = HashMap::new();
+    for entry in evidence_patch::read(text) {
+        all.entry((entry.step, entry.path)).or_default().push(entry);
+    }
+    all
+}
+
+/// What is claimed of a file: each anchor with its place as text and its lines where they are known.
+fn spots(file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>, Option<Vec<String>>)> {
+    if file.lines.is_empty() {
+        return vec![(String::new(), file.hash.clone().map(Spot::Whole), None)];
+    }
+    let runs: Vec<_> = patches.iter().flat_map(StepPatch::written).collect();
+    let text = |anchor: &cru_session::LineAnchor| {
+        let run = runs.iter().find(|run| anchor.is_of(run.lines.iter().copied()))?;
+        Some(run.lines.iter().map(|line| (*line).to_owned()).collect())
+    };
+    let spot = |anchor: &cru_session::LineAnchor| {
+        let spot = Spot::Lines { first: anchor.first, count: anchor.count, hash: anchor.hash.clone() };
+        (anchor.place(), Some(spot), text(anchor))
+    };
+    file.lines.iter().map(spot).collect()
+}
+
+impl<'a> Change<'a> {
+    fn of(at: usize, file: &'a FileRef, patches: &[StepPatch<'a>], step: &Step) -> Self {
+        let mut removed = HashSet::new();
+        for hunk in patches.iter().flat_map(StepPatch::hunks) {
+            removed.extend(hunk.lines.iter().filter_map(|line| match line {
+                PatchLine::Removed(text) => Some(*text),
+                PatchLine::Kept(_) | PatchLine::Added(_) => None,
+            }));
+        }
+        Self {
+            at,
+            removed,
+            told: !patches.is_empty(),
+            file,
+            deletes: step.action().kind == ToolKind::Delete,
+            failed: step.status != StepStatus::Complete,
+        }
+    }
+
+    /// Whether it wrote the whole file.
+    fn is_whole(&self) -> bool {
+        self.file.created || self.file.hash.is_some() && self.file.lines.is_empty()
+    }
+}
+
+/// Whether a later step of the work wrote over what is claimed. Its diff tells it; without one, its lines do.
+fn is_superseded(question: &Question, verdict: &ClaimVerdict, later: &[Change<'_>]) -> bool {
+    later.iter().filter(|change| !change.failed).any(|change| {
+        if *verdict == ClaimVerdict::Gone {
+            return change.deletes;
+        }
+        if change.deletes || change.is_whole() {
+            return true;
+        }
+        match (&question.text, &question.spot) {
+            (Some(text), _) if change.told && !change.removed.is_empty() => {
+                // Braces and blank lines are everybody's.
+                let tells = |line: &&String| line.trim().chars().filter(|c| c.is_alphanumeric()).count() > 2;
+                text.iter().filter(tells).any(|line| change.removed.contains(line.as_str()))
+            }
+            (Some(_), _) if change.told => overlaps(&question.spot, change.file),
+            (_, Spot::Whole(_)) => true,
+            (_, spot) => change.file.lines.is_empty() || overlaps(spot, change.file),
+        }
+    })
+}
+
+/// Whether lines that were written later begin or end within those of a spot; lines without a place may.
+fn overlaps(spot: &Spot, file: &FileRef) -> bool {
+    let Spot::Lines { first: Some(first), count, .. } = spot else { return true };
+    let last = first.saturating_add(*count);
+    file.lines.iter().any(|anchor| match (anchor.first, anchor.last()) {
+        (Some(from), Some(to)) => from <= last && to >= *first,
+        _ => true,
+    })
+}

@@ -1,0 +1,132 @@
+//! What a later call of the session put in the place of what an earlier one made: a commit that was amended, an edit whose
+//! lines were changed again or taken back, a file that was written anew.
+//!
+//! Only what the record holds counts: lines of both edits, the whole new file, `--amend`, `git restore`. Linear in the lines.
+
+use foldhash::{HashMap, HashSet};
+
+use super::block_link;
+use super::call::Call;
+use crate::evidence::Evidence;
+use cru_action::ToolKind;
+use cru_graph::Place;
+
+/// How something was replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replacement {
+    /// The commit was amended.
+    Amended,
+    /// Every line that it added was changed or removed again.
+    Changed,
+    /// The whole file was written again.
+    Written,
+    /// The files were put back to what was committed.
+    TakenBack,
+}
+
+/// For each call that was replaced, by its place, the later call and how.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replaced<'a>(HashMap<Place, (&'a Call<'a>, Replacement)>);
+
+/// An edit of one file that still stands.
+struct LiveEdit<'a> {
+    call: &'a Call<'a>,
+    /// Lines of it that nothing has replaced, with how often each is there.
+    lines: HashMap<&'a str, usize>,
+    left: usize,
+}
+
+impl<'a> Replaced<'a> {
+    /// Of calls in their order.
+    pub(super) fn of(calls: &[&'a Call<'a>], evidence: &'a Evidence) -> Self {
+        let mut found: HashMap<Place, (&'a Call<'a>, Replacement)> = HashMap::default();
+        let mut files: HashMap<&str, Vec<LiveEdit<'a>>> = HashMap::default();
+        // Which edits of a file hold a line, last ones last.
+        let mut holders: HashMap<(&str, &str), Vec<usize>> = HashMap::default();
+        let mut commit: Option<&'a Call<'a>> = None;
+        for &call in calls.iter().filter(|call| call.succeeded()) {
+            if call.commits {
+                if let Some(before) = commit.filter(|_| call.amends) {
+                    found.insert(before.place, (call, Replacement::Amended));
+                }
+                // A commit by a merge or a pull is none that an amended one of the session's own replaces.
+                commit = call.records.then_some(call);
+                // What is committed is no longer put back.
+                files.clear();
+                holders.clear();
+                continue;
+            }
+            let back = &call.taken_back;
+            if back.all || !back.restored.is_empty() {
+                let is_back = |path: &str| {
+                    back.all || back.restored.iter().any(|word| path == word || path.ends_with(&format!("/{word}")))
+                };
+                for (_, edits) in files.iter_mut().filter(|(path, _)| is_back(path)) {
+                    found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, Replacement::TakenBack))));
+                }
+                holders.retain(|(path, _), _| !is_back(path));
+            }
+            let [path] = call.writes.as_slice() else { continue };
+            let path: &str = path;
+            let changes = evidence.changes(call.step.id.as_deref());
+            let removed = changes.iter().flat_map(|it| &it.lines).filter(|(mark, line)| *mark == '-' && counts(line));
+            let edits = files.entry(path).or_default();
+            if call.tool == ToolKind::Write {
+                found.extend(edits.drain(..).map(|edit| (edit.call.place, (call, Replacement::Written))));
+                holders.retain(|(own, _), _| *own != path);
+            }
+            for (_, line) in removed {
+                let Some(holding) = holders.get_mut(&(path, line.as_str())) else { continue };
+                let Some(edit) = holding.pop().and_then(|at| edits.get_mut(at)) else { continue };
+                if let Some(count) = edit.lines.get_mut(line.as_str()).filter(|count| **count > 0) {
+                    *count -= 1;
+                    edit.left -= 1;
+                }
+                if edit.left == 0 {
+                    found.insert(edit.call.place, (call, Replacement::Changed));
+                }
+            }
+            if changes.is_empty() || !changes.iter().all(|it| it.more == 0) {
+                continue;
+            }
+            let mut edit = LiveEdit { call, lines: HashMap::default(), left: 0 };
+            let removed: HashSet<&str> = lines(changes, '-').collect();
+            for line in lines(changes, '+').filter(|line| !removed.contains(line)).take(MAX_LINES) {
+                holders.entry((path, line)).or_default().push(edits.len());
+                *edit.lines.entry(line).or_insert(0) += 1;
+                edit.left += 1;
+            }
+            if edit.left > 0 {
+                edits.push(edit);
+            }
+        }
+        Self(found)
+    }
+
+    /// How `call` was replaced, in words with a link into the session's `note`.
+    pub(super) fn told(&self, call: &Call<'_>, note: Option<&str>) -> Option<String> {
+        let (by, how) = self.0.get(&call.place)?;
+        let at = by.step.id.as_deref().map_or_else(String::new, |id| format!(" in {}", block_link(note, id)));
+        let what = match how {
+            Replacement::Amended => "amended later",
+            Replacement::Changed => "its lines are changed again later",
+            Replacement::Written => "the whole file is written again later",
+            Replacement::TakenBack => "taken back later",
+        };
+        Some(format!("{what}{at}"))
+    }
+}
+
+/// Lines of an edit that are compared.
+const MAX_LINES: usize = 600;
+
+/// The lines with a mark that say something.
+fn lines(changes: &[crate::evidence::FileChange], mark: char) -> impl Iterator<Item = &str> {
+    let of_mark = move |(own, line): &'_ &(char, String)| *own == mark && counts(line);
+    changes.iter().flat_map(|it| &it.lines).filter(of_mark).map(|(_, line)| line.as_str())
+}
+
+/// Whether a line says anything: a brace alone stands in every edit.
+fn counts(line: &str) -> bool {
+    line.contains(char::is_alphanumeric)
+}

@@ -1,0 +1,86 @@
+//! Cases of accepted readings.
+//!
+//! A reading says which steps were wrong and which are right, each claim checked against the record; the texts of its cases
+//! are the record's. A rule's case of the same steps is left out: who read the session has judged them.
+
+use std::collections::HashSet;
+
+use crate::learn::{self, Case, CaseUses, Extraction, Family, Kind, LeftOut, Reason, TypedCase};
+use crate::readings::answer::{CaseKind, CaseUse, Proof, ReadCase, StepRange};
+use crate::readings::note::ReadingNote;
+
+/// Puts the cases of a session's accepted reading before those of rules; only of `kinds`.
+pub(super) fn add(
+    extraction: &mut Extraction,
+    reading: &ReadingNote,
+    note: learn::Note<'_>,
+    family: &Family,
+    kinds: &[Kind],
+) {
+    let (cases, left_out) = of(reading, note, family, kinds);
+    let mut blocks: HashSet<String> = HashSet::new();
+    for case in &cases {
+        blocks.extend(case.blocks().map(str::to_owned));
+    }
+    let read = |case: &Case| case.blocks().any(|block| blocks.contains(block));
+    let (told, kept): (Vec<Case>, Vec<Case>) = std::mem::take(&mut extraction.cases).into_iter().partition(read);
+    extraction.left_out.extend(told.iter().map(|case| case.left_out(Reason::Read)));
+    extraction.left_out.extend(left_out);
+    extraction.cases = cases;
+    extraction.cases.extend(kept);
+}
+
+/// The cases of a reading, and those that the record does not give.
+pub(super) fn of(
+    reading: &ReadingNote,
+    note: learn::Note<'_>,
+    family: &Family,
+    kinds: &[Kind],
+) -> (Vec<Case>, Vec<LeftOut>) {
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
+    let read = reading.answer.iter().flat_map(|answer| &answer.cases);
+    for case in read.filter(|case| case.about_agent) {
+        let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
+        match learn::typed(note, family, kind, &typed_case(case, &reading.head.key)) {
+            Ok(case) => cases.push(case),
+            Err(why) => left_out.push(*why),
+        }
+    }
+    (cases, left_out)
+}
+
+/// The kind of case that a reading's becomes; `None` for what is told and not learned from.
+fn kind_of(case: &ReadCase) -> Option<Kind> {
+    match case.kind {
+        CaseKind::Puzzle => Some(Kind::Puzzle),
+        CaseKind::Unsolved if case.wrong.is_some() => Some(Kind::Puzzle),
+        // What nobody set right says what not to do, and not what to do.
+        CaseKind::Unsafe if case.right.is_none() => None,
+        CaseKind::Correction | CaseKind::Preference | CaseKind::Unsafe => Some(Kind::Correction),
+        CaseKind::Demonstration => Some(Kind::Demonstration),
+        CaseKind::Unsolved => None,
+    }
+}
+
+fn typed_case<'a>(case: &'a ReadCase, key: &'a str) -> TypedCase<'a> {
+    let ends = |range: &'a Option<StepRange>| range.as_ref().map(|it| (it.from.as_str(), it.to.as_str()));
+    // The words that set right are cited where it is said what went wrong or what is right.
+    let claims = case.expected.iter().chain(&case.failure);
+    let said = claims.flat_map(|claim| &claim.proof).find_map(|proof| match proof {
+        Proof::Said { said, .. } => Some(said.as_str()),
+        _ => None,
+    });
+    let used = |wanted: CaseUse| case.uses.contains(&wanted);
+    TypedCase {
+        title: &case.title,
+        wrong: ends(&case.wrong),
+        failed: case.check.as_ref().filter(|_| case.wrong.is_none()).and_then(|check| check.same_as.as_deref()),
+        said,
+        right: ends(&case.right),
+        verified: case.check.is_some(),
+        planned: case.planned,
+        expected: case.expected.as_ref().map(|claim| claim.text.as_str()),
+        uses: CaseUses { completion: used(CaseUse::Completion), pair: used(CaseUse::Pair), eval: used(CaseUse::Eval) },
+        reading: key,
+    }
+}

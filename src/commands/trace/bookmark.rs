@@ -1,0 +1,179 @@
+//! `cru bookmark`: names for steps.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::TraceWorld;
+use super::bookmarks::{self, KeptBookmark};
+use super::refs::References;
+use crate::base::text::{one_line, sanitise};
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::{Context, Output, View};
+use crate::vault::VaultPath;
+
+/// Give a step a name
+///
+/// Adds `- NAME: [[SESSION#^n-014]]` to `bookmarks.md` of the vault; `@NAME` then names the step in every command.
+/// Without REF: the last step of the current session. Without NAME: lists all bookmarks and where they lead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 success, 1 no such step or bookmark, 2 usage error, 3 I/O error.")]
+pub struct Args {
+    /// The name
+    name: Option<String>,
+    /// Which step: `^`, `n-014`, `SESSION#n-014`
+    #[arg(value_name = "REF", conflicts_with_all = ["list", "remove"])]
+    reference: Option<String>,
+    /// List all bookmarks and where they lead
+    #[arg(long, conflicts_with_all = ["name", "remove"])]
+    list: bool,
+    /// Remove a bookmark from `bookmarks.md`
+    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    remove: Option<String>,
+}
+
+pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    if let Some(name) = &args.remove {
+        return remove(name, &world);
+    }
+    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
+        let row = |bookmark: KeptBookmark| {
+            let found = references.follow(&bookmark);
+            let (leads_to, problem) = match found {
+                Ok(block) => {
+                    (Some(block.step().map_or_else(String::new, |it| format!("{} {}", it.tool, it.args))), None)
+                }
+                Err(error) => (None, Some(error.to_string())),
+            };
+            BookmarkRow { name: bookmark.name, target: bookmark.target, note: bookmark.note, leads_to, problem }
+        };
+        let rows: Vec<BookmarkRow> = references.bookmarks()?.into_iter().map(row).collect();
+        if rows.is_empty() {
+            cx.ui.note("no bookmarks; `cru bookmark NAME REF` adds one");
+        }
+        return Ok(Box::new(BookmarkList { schema: 1, bookmarks: rows }));
+    };
+    let name = checked(name)?;
+    let block = references.block(args.reference.as_deref().unwrap_or("^"))?;
+    if let Some(known) = bookmarks::listed(&world.vault)?.into_iter().find(|it| it.name.eq_ignore_ascii_case(name)) {
+        return Err(Error::usage(format!("the bookmark \"{name}\" exists: [[{}]]", known.target))
+            .with_hint(format!("use another name, or remove it: `cru bookmark --remove '{name}'`")));
+    }
+    let id = match block.place.item_in(&block.session).and_then(crate::session::Item::id) {
+        Some(id) => id.to_owned(),
+        None if block.place.item.is_none() => block.id().to_owned(),
+        None => {
+            return Err(Error::usage("this step has no id, so nothing can point at it")
+                .with_hint(format!("`cru check --fix {}` gives ids to steps", block.path)));
+        }
+    };
+    let target = format!("{}#^{id}", block.path.stem());
+    write(&world, |text| bookmarks::with(text, name, &target))?;
+    Ok(Box::new(Bookmarked { name: name.to_owned(), id, target, removed: false }))
+}
+
+/// A name that can stand in a list and behind `@`.
+fn checked(name: &str) -> Result<&str> {
+    let name = name.trim().trim_start_matches('@');
+    let odd = |c: char| c.is_control() || matches!(c, '[' | ']' | '|' | '#' | '^' | '@');
+    if name.is_empty() || name.chars().count() > 80 || name.contains(odd) || name.contains("..") {
+        return Err(Error::usage(format!("`{}` cannot be a name", sanitise(name)))
+            .with_hint("use up to 80 letters, digits, blanks and dashes"));
+    }
+    Ok(name)
+}
+
+fn remove(name: &str, world: &TraceWorld) -> Result<Box<dyn Output>> {
+    let name = name.trim().trim_start_matches('@');
+    let known = bookmarks::listed(&world.vault)?.into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
+    let Some(known) = known else {
+        return Err(Error::no(format!("{} has no bookmark `{}`", bookmarks::NOTE, sanitise(name)))
+            .with_hint("`cru bookmark --list` shows them; those of imported sessions stand in their notes"));
+    };
+    write(world, |text| bookmarks::without(text, name))?;
+    let id = bookmarks::link(&known.target).block.unwrap_or_default();
+    Ok(Box::new(Bookmarked { name: known.name, id, target: known.target, removed: true }))
+}
+
+/// Changes `bookmarks.md`, whoever else does so too.
+fn write(world: &TraceWorld, change: impl Fn(&str) -> String) -> Result<()> {
+    const TRIES: usize = 8;
+    let Some(path) = VaultPath::new(bookmarks::NOTE) else { return Ok(()) };
+    let file = world.vault.file(&path);
+    for _ in 0..TRIES {
+        if !file.exists() {
+            if files::create(&file, change("").as_bytes())? {
+                return Ok(());
+            }
+            continue;
+        }
+        let old = files::read(&file)?;
+        let text = change(&String::from_utf8_lossy(&old));
+        match files::replace(&file, &old, text.as_bytes()) {
+            Err(Error::Changed { .. }) => {}
+            other => return other.map(drop),
+        }
+    }
+    Err(Error::Changed { path: file })
+}
+
+#[derive(Debug, Serialize)]
+struct Bookmarked {
+    name: String,
+    id: String,
+    target: String,
+    removed: bool,
+}
+
+impl Output for Bookmarked {
+    fn text(&self, _: &View) -> String {
+        let (id, name) = (one_line(&self.id), one_line(&self.name));
+        if self.removed {
+            format!("Removed \"{name}\", which named {id}\n")
+        } else {
+            format!("Bookmarked {id} as \"{name}\"\n")
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::json!({ "schema": 1, "name": self.name, "target": self.target, "removed": self.removed }))
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct BookmarkRow {
+    name: String,
+    target: String,
+    note: String,
+    leads_to: Option<String>,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct BookmarkList {
+    schema: u32,
+    bookmarks: Vec<BookmarkRow>,
+}
+
+impl crate::commands::output::Found for BookmarkList {
+    fn is_empty(&self) -> bool {
+        self.bookmarks.is_empty()
+    }
+
+    fn shown(&self, view: &View) -> String {
+        let mut out = String::new();
+        for row in &self.bookmarks {
+            let target = row.target.replace("#^", "#");
+            let end = match (&row.leads_to, &row.problem) {
+                (_, Some(problem)) => paint(style::BAD, one_line(problem)),
+                (Some(step), None) => paint(style::DIM, crate::commands::output::cut(&one_line(step), view.width / 2)),
+                (None, None) => String::new(),
+            };
+            let _ = writeln!(out, "@{}  {}  {end}", paint(style::ID, one_line(&row.name)), one_line(&target));
+        }
+        out
+    }
+}

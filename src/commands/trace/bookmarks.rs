@@ -1,0 +1,159 @@
+//! Bookmarks: `- NAME: [[session#^n-003]]` in `bookmarks.md`, and the `[!bookmark]` callouts of sessions.
+
+use std::collections::HashSet;
+
+use super::refs::References;
+use crate::base::text::sanitise;
+use crate::base::{Diagnostic, Result, Span};
+use crate::commands::Context;
+use crate::session::{Item, Link, Session};
+use crate::vault::{Catalog, Vault, VaultPath};
+
+/// The note that `cru bookmark` writes.
+pub(in crate::commands) const NOTE: &str = "bookmarks.md";
+
+/// A bookmark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::commands) struct KeptBookmark {
+    pub(in crate::commands) name: String,
+    /// What stands between `[[` and `]]`.
+    pub(in crate::commands) target: String,
+    /// The note it stands in.
+    pub(in crate::commands) note: String,
+    /// Its line in the note, from 1; 0 where it is a callout.
+    pub(in crate::commands) line: usize,
+}
+
+/// Those of `bookmarks.md`, in its order.
+pub(in crate::commands) fn listed(vault: &Vault) -> Result<Vec<KeptBookmark>> {
+    let text = text(vault)?;
+    let lines = text.lines().zip(1..);
+    let own = lines.filter_map(|(line, number)| {
+        let (name, target) = of_line(line)?;
+        Some(KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: number })
+    });
+    Ok(own.collect())
+}
+
+/// The text of `bookmarks.md` and what is wrong with it: names that stand twice, and links that lead nowhere.
+pub(in crate::commands) fn check(
+    vault: &Vault,
+    catalog: &Catalog,
+    cx: &Context<'_>,
+) -> Result<(String, Vec<Diagnostic>)> {
+    let text = text(vault)?;
+    let references = References { vault, catalog, cx };
+    let mut diagnostics = Vec::new();
+    let mut names: HashSet<String> = HashSet::new();
+    let mut start = 0;
+    for row in text.split_inclusive('\n') {
+        let span = Span::new(start, start + row.trim_end().len());
+        start += row.len();
+        let Some((name, target)) = of_line(row.trim_end()) else { continue };
+        if !names.insert(name.to_lowercase()) {
+            let message = format!("the bookmark \"{}\" stands twice", sanitise(name));
+            diagnostics
+                .push(Diagnostic::error("duplicate-bookmark", span, message).help("give one of them another name"));
+        }
+        let bookmark =
+            KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: 0 };
+        if let Err(error) = references.follow(&bookmark) {
+            diagnostics.push(Diagnostic::warning("dangling-bookmark", span, error.to_string()));
+        }
+    }
+    Ok((text, diagnostics))
+}
+
+/// The text of `bookmarks.md`; empty where there is none.
+pub(super) fn text(vault: &Vault) -> Result<String> {
+    let Some(path) = VaultPath::new(NOTE) else { return Ok(String::new()) };
+    if !vault.file(&path).is_file() {
+        return Ok(String::new());
+    }
+    Ok(String::from_utf8_lossy(&vault.read(&path)?).into_owned())
+}
+
+/// `- NAME: [[target]]`.
+pub(in crate::commands) fn of_line(line: &str) -> Option<(&str, &str)> {
+    let item = line.trim_start().strip_prefix("- ").or_else(|| line.trim_start().strip_prefix("* "))?;
+    let at = item.rfind("[[")?;
+    let name = item[..at].trim().strip_suffix(':')?.trim();
+    let target = item[at + 2..].split("]]").next()?;
+    (!name.is_empty() && item[at..].contains("]]")).then_some((name, target))
+}
+
+/// Those of a session's callouts: the title is the name, the text the link.
+pub(super) fn of_session(session: &Session, id: &str) -> Vec<KeptBookmark> {
+    let of = |item: &Item| {
+        let Item::Callout(callout) = item else { return None };
+        let body = callout.body.trim();
+        let target = body.split_once("[[").and_then(|(_, rest)| rest.split("]]").next());
+        let own = callout.id.as_ref().map(|id| format!("#^{id}"));
+        let target = target.map(str::to_owned).or(own).filter(|_| callout.kind == "bookmark")?;
+        let target = if target.starts_with('#') { format!("{id}{target}") } else { target };
+        Some(KeptBookmark { name: callout.title.trim().to_owned(), target, note: id.to_owned(), line: 0 })
+    };
+    session.items().filter_map(|(_, item)| of(item)).filter(|it| !it.name.is_empty()).collect()
+}
+
+/// The link that a bookmark is.
+pub(in crate::commands) fn link(target: &str) -> Link {
+    let (place, _) = target.split_once('|').unwrap_or((target, ""));
+    match place.split_once('#') {
+        Some((note, block)) => Link {
+            target: note.trim().to_owned(),
+            block: Some(block.trim_start_matches('^').to_owned()),
+            ..Link::default()
+        },
+        None => Link::to_note(place.trim()),
+    }
+}
+
+/// The text with one more, at the end of the first list.
+pub(super) fn with(text: &str, name: &str, target: &str) -> String {
+    let row = format!("- {name}: [[{target}]]");
+    if text.trim().is_empty() {
+        return format!("# Bookmarks\n\n{row}\n");
+    }
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let lines: Vec<&str> = text.lines().collect();
+    let is_item = |line: &&str| line.starts_with("- ") || line.starts_with("* ");
+    let first = lines.iter().position(is_item);
+    let last = first.map(|first| {
+        first + lines[first..].iter().take_while(|line| is_item(line) || line.starts_with([' ', '\t'])).count()
+    });
+    let mut all: Vec<&str> = lines.clone();
+    if let Some(last) = last {
+        all.insert(last, &row);
+    } else {
+        if all.last().is_some_and(|line| !line.trim().is_empty()) {
+            all.push("");
+        }
+        all.push(&row);
+    }
+    all.join(end) + end
+}
+
+/// The text without those of a name.
+pub(super) fn without(text: &str, name: &str) -> String {
+    let gone = |line: &&str| of_line(line).is_some_and(|(own, _)| own.eq_ignore_ascii_case(name));
+    text.split_inclusive('\n').filter(|line| !gone(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_grow_and_shrink() {
+        let one = with("", "slow", "s#^n-003");
+        assert_eq!(one, "# Bookmarks\n\n- slow: [[s#^n-003]]\n");
+        let two = with(&format!("{one}\nWords below.\n"), "plan: b", "s#^n-004");
+        assert_eq!(two, "# Bookmarks\n\n- slow: [[s#^n-003]]\n- plan: b: [[s#^n-004]]\n\nWords below.\n");
+        assert_eq!(of_line("- plan: b: [[s#^n-004]]"), Some(("plan: b", "s#^n-004")));
+        assert_eq!(without(&two, "SLOW"), "# Bookmarks\n\n- plan: b: [[s#^n-004]]\n\nWords below.\n");
+        assert_eq!(with("Words.", "a", "b"), "Words.\n\n- a: [[b]]\n");
+        assert_eq!(of_line("- [[a]]"), None);
+        assert_eq!(link("s#^n-1|x").block.as_deref(), Some("n-1"));
+    }
+}

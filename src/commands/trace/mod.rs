@@ -1,0 +1,74 @@
+//! Where a line, a step or a decision comes from, what rests on it, and whether it still holds.
+
+pub(super) mod bookmark;
+pub(super) mod bookmarks;
+pub(super) mod deps;
+mod files;
+mod git;
+pub(super) mod refs;
+pub(super) mod resolve;
+pub(super) mod stale;
+pub(super) mod verify;
+pub(super) mod why;
+mod work;
+
+use std::path::PathBuf;
+
+use super::{Context, reading};
+use crate::base::Result;
+use crate::session::Session;
+use crate::trace::{AnswerCache, ProjectRoots};
+use crate::vault::{Catalog, UserConfig, Vault};
+
+/// Bytes of a patch file that are read.
+const LARGEST_PATCH: u64 = 256 << 20;
+
+/// What all of these commands begin with.
+pub(super) struct TraceWorld {
+    pub(super) vault: Vault,
+    pub(super) catalog: Catalog,
+    pub(super) roots: ProjectRoots,
+}
+
+impl TraceWorld {
+    pub(super) fn read(cx: &Context<'_>) -> Result<Self> {
+        let vault = reading::vault(cx)?;
+        let catalog = Catalog::read(&vault);
+        let (user, _) = UserConfig::read(cx.env)?;
+        let roots = ProjectRoots::new(&user.projects, cx.env);
+        Ok(Self { vault, catalog, roots })
+    }
+
+    /// The text of a session's `evidence/<session_id>.patch`; empty where there is none.
+    pub(super) fn patch(&self, id: &str) -> String {
+        let path = self.vault.root().join("evidence").join(format!("{}.patch", crate::vault::state::key(id)));
+        let bytes = crate::base::files::read_regular(&path, LARGEST_PATCH).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Where answers about files are kept.
+    fn cache_path(&self) -> PathBuf {
+        self.vault.root().join(crate::vault::folder::MARK).join("cache").join("files")
+    }
+
+    pub(super) fn answers(&self) -> AnswerCache {
+        AnswerCache::read(&self.cache_path())
+    }
+
+    /// Keeps them; a cache that cannot be written is computed anew.
+    pub(super) fn keep(&self, cache: &AnswerCache) {
+        let _ = cache.write(&self.cache_path());
+    }
+}
+
+/// The line of the note, from 1, at which a byte stands.
+pub(super) fn line_of(vault: &Vault, path: &crate::vault::VaultPath, offset: usize) -> u64 {
+    let bytes = vault.read(path).unwrap_or_default();
+    let end = offset.min(bytes.len());
+    1 + memchr::memchr_iter(b'\n', &bytes[..end]).count() as u64
+}
+
+/// The project of a session, as its note names it.
+pub(super) fn project(session: &Session) -> &str {
+    session.meta.project.as_deref().unwrap_or_default()
+}

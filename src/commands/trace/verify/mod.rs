@@ -1,0 +1,121 @@
+//! `cru verify`: whether what a session claims still holds.
+
+mod count;
+mod region;
+mod session;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use self::session::VerifiedSession;
+use super::TraceWorld;
+use crate::base::Result;
+use crate::base::text::{one_line, plural};
+use crate::commands::output::style::{self, paint};
+use crate::commands::session::current_or_newest;
+use crate::commands::{Context, Output, View};
+use crate::vault::Head;
+
+/// Check whether what sessions read and wrote still stands
+///
+/// Compares the files of the project, or those of a commit, with what each step read and wrote. Shows the proof (whether
+/// a check passed after the last write), writes, reads, commits and decisions, then each claim that does not hold:
+/// `drifted` (the file is there and the lines are not) or `gone` (no such file). What stands elsewhere in the file is
+/// `moved`, what a later step wrote over `superseded`; both hold. Without SESSION: the current one, else the newest.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 all hold or cannot be told, 1 something does not hold, 2 usage error, 3 I/O error."
+)]
+pub struct Args {
+    /// Which sessions
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// Compare with this commit
+    #[arg(long, value_name = "REV")]
+    at: Option<String>,
+    /// Exit with 1 also where nothing can be said
+    #[arg(long)]
+    strict: bool,
+    /// Write the result into the note, below `## Verified`
+    #[arg(long)]
+    write: bool,
+}
+
+pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let mut heads: Vec<Head> = Vec::new();
+    for name in &args.sessions {
+        heads.push(world.catalog.session(name, &world.vault, cx.env)?.clone());
+    }
+    if heads.is_empty() {
+        heads.push(current_or_newest(&world.catalog, &world.vault, cx)?.clone());
+    }
+    let mut cache = world.answers();
+    let mut sessions = Vec::new();
+    for head in &heads {
+        sessions.push(VerifiedSession::of(head, args.at.as_deref(), &world, &mut cache, cx)?);
+    }
+    world.keep(&cache);
+    if args.write {
+        for (head, verified) in heads.iter().zip(&sessions) {
+            region::write(&world, &head.path, verified, args.at.as_deref(), cx)?;
+        }
+    }
+    Ok(Box::new(Verified { schema: 1, strict: args.strict, sessions }))
+}
+
+#[derive(Debug, Serialize)]
+struct Verified {
+    schema: u32,
+    #[serde(skip)]
+    strict: bool,
+    sessions: Vec<VerifiedSession>,
+}
+
+impl Output for Verified {
+    fn text(&self, _: &View) -> String {
+        let mut out = String::new();
+        for (at, it) in self.sessions.iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            let _ = writeln!(out, "{}", paint(style::ID, one_line(&it.session)));
+            for (name, value) in it.head() {
+                let _ = writeln!(out, "  {}  {}", paint(style::DIM, format_args!("{name:<9}")), one_line(&value));
+            }
+            if let Some(why) = it.unknown {
+                let _ = writeln!(out, "  {}", paint(style::WARN, format_args!("{why}: its files cannot be compared")));
+            } else if it.has_no_hashes {
+                let why = "the note has no hashes of what was read and written: its files cannot be compared";
+                let _ = writeln!(out, "  {}", paint(style::WARN, why));
+            }
+            for stale in &it.stale {
+                let path = if stale.path.is_empty() { String::new() } else { format!("{}  ", one_line(&stale.path)) };
+                let step = paint(style::ID, one_line(&stale.step));
+                let _ = writeln!(out, "  {step}  {path}{}", paint(style::DIM, one_line(&stale.detail)));
+            }
+        }
+        if self.sessions.len() > 1 {
+            let bad = self.sessions.iter().filter(|it| !it.holds(self.strict)).count() as u64;
+            let _ = writeln!(
+                out,
+                "\n{}, {bad} with something that does not hold",
+                plural(self.sessions.len() as u64, "session")
+            );
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(!self.sessions.iter().all(|it| it.holds(self.strict)))
+    }
+}
