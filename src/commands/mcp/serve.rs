@@ -29,7 +29,7 @@ pub(super) fn run(write: bool, cx: &Context<'_>) -> Result<()> {
     let failed = |error: std::io::Error| Error::internal("serve the protocol", error);
     let vault = cx.vault_arg().map(|path| cx.absolute(path));
     let server = Server { env: cx.env.clone(), vault, write };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
     runtime.block_on(async {
         let (read, write) = rmcp::transport::io::stdio_pipes();
         match server.serve((read, write)).await {

@@ -44,6 +44,9 @@ pub struct Args {
     /// Set the session active and print the pack, but start no program
     #[arg(long)]
     no_start: bool,
+    /// Start this host with the context, whatever host the session is of: `codex`, `gemini`
+    #[arg(long, value_name = "HOST", conflicts_with = "no_start")]
+    host: Option<String>,
     /// Say what would be written and started, and do neither
     #[arg(long, conflicts_with = "no_start")]
     dry_run: bool,
@@ -83,7 +86,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.warn(&format!("config.toml: {}", warning.message));
     }
     let filling = host::Filling { session: &id, pack: &prompt };
-    let command = host::command(meta, config, &user.hosts, cx.env, filling);
+    let command = match &args.host {
+        None => host::command(meta, config, &user.hosts, cx.env, filling),
+        Some(named) => Some(host::command_of(named, meta, config, &user.hosts, cx.env, filling).ok_or_else(|| {
+            Error::usage(format!("no command starts the host '{named}'")).with_hint(format!(
+                "known hosts: {}; `[hosts]` in your own config.toml can name another",
+                host::startable().collect::<Vec<_>>().join(", ")
+            ))
+        })?),
+    };
     let mut done = Resumed::new(&loaded, pack, command);
     done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
     if !args.dry_run {
