@@ -41,8 +41,7 @@ impl Reach {
         let is_read = |row: &SessionRow| {
             !row.private
                 && row.tags.split(", ").all(|tag| !is_kept_back(tag))
-                && (self != Self::Earlier
-                    || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault)))
+                && (self != Self::Earlier || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault)))
         };
         let kept: Vec<bool> = rows.iter().map(is_read).collect();
         if kept.contains(&false) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A client of another implementation (the Python SDK of the protocol) against `cru mcp`.
 
-    python3 tests/mcp/client.py CRU VAULT
+    python3 tests/mcp/client.py CRU VAULT SESSION QUERY
 
 Lists and calls every tool, reads a resource and uses each prompt. Needs the package `mcp`. Prints one JSON object.
 """
@@ -36,7 +36,7 @@ async def main(program, vault):
             failed = getattr(result, "isError", None) or getattr(result, "is_error", None)
             return {"failed": bool(failed), "text": text(result)}
 
-        hits = await call("search", query="token", project="*")
+        hits = await call("search", query=sys.argv[4], project="*")
         rows = [line.strip() for line in hits["text"].splitlines() if line.startswith("  ")]
         refs = [row.split(",")[0].strip('"') for row in rows]
         answers = {

@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 /// All files: path and text.
 fn folder(host: &Host) -> Vec<(&'static str, String)> {
-    let mut folder = vec![(".claude-plugin/plugin.json", manifest()), ("hooks/hooks.json", hooks(host)), (".mcp.json", server())];
+    let mut folder =
+        vec![(".claude-plugin/plugin.json", manifest()), ("hooks/hooks.json", hooks(host)), (".mcp.json", server())];
     folder.extend(TEXTS.iter().map(|&(path, text)| (path, text.to_owned())));
     folder
 }

@@ -23,11 +23,8 @@ pub(super) fn run(
     logged.stream = true;
     // One event may be spread over lines.
     let whole = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input).is_ok();
-    let lines: Vec<(usize, &str)> = if whole {
-        vec![(1, input)]
-    } else {
-        input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect()
-    };
+    let lines: Vec<(usize, &str)> =
+        if whole { vec![(1, input)] } else { input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect() };
     let mut read = Vec::new();
     for (number, line) in lines.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
         match Entry::parse(line).and_then(|entry| log.masked(entry)) {

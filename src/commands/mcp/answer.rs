@@ -113,8 +113,20 @@ fn frame(body: &str) -> String {
 fn defused(text: &str) -> Cow<'_, str> {
     /// Names of elements that hosts and models put around messages, instructions and answers of tools.
     const NAMES: &[&str] = &[
-        "cru-record", "system", "user", "assistant", "human", "developer", "instruction", "tool_", "tool-", "function_",
-        "antml:", "|", "im_start", "im_end",
+        "cru-record",
+        "system",
+        "user",
+        "assistant",
+        "human",
+        "developer",
+        "instruction",
+        "tool_",
+        "tool-",
+        "function_",
+        "antml:",
+        "|",
+        "im_start",
+        "im_end",
     ];
     let opens = |rest: &str| {
         let rest = rest.trim_start_matches(['<', '/', ' ']);
@@ -190,7 +202,8 @@ fn first_rows(rows: Vec<Value>, left: &mut u64) -> Vec<Value> {
     *left = left.saturating_sub(count_tokens(&names.unwrap_or_default()) + 4);
     let mut kept = Vec::new();
     for row in rows {
-        let values = row.as_object().map(|row| row.values().map(toon).collect::<Vec<_>>().join(",")).unwrap_or_default();
+        let values =
+            row.as_object().map(|row| row.values().map(toon).collect::<Vec<_>>().join(",")).unwrap_or_default();
         let price = count_tokens(&values) + 1;
         if price > *left {
             break;
@@ -244,7 +257,8 @@ mod tests {
     #[test]
     fn secrets_and_private_comments_stay_here() {
         let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
-        let mut answer = Answer { text: Some(format!("use {token} %%private: to Mia%% now %% other %%")), ..Answer::default() };
+        let mut answer =
+            Answer { text: Some(format!("use {token} %%private: to Mia%% now %% other %%")), ..Answer::default() };
         answer.add("rows", vec![json!({"text": format!("a {token}"), "list": ["x", "%%private y%%"]})]);
         let text = answer.render(1_000);
         assert!(!text.contains(&token[..12]) && !text.contains("Mia"), "{text}");

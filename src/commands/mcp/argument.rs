@@ -19,8 +19,8 @@ impl Arguments {
     /// Of a call of the tool `name`. Error: an argument that it does not have.
     pub(super) fn new(name: &str, given: Option<JsonObject>) -> Result<Self> {
         let given = given.unwrap_or_default();
-        let known = catalogue::arguments(name)
-            .ok_or_else(|| Error::usage(format!("there is no tool `{}`", short(name))))?;
+        let known =
+            catalogue::arguments(name).ok_or_else(|| Error::usage(format!("there is no tool `{}`", short(name))))?;
         if let Some(other) = given.keys().find(|key| !known.contains(key)) {
             return Err(Error::usage(format!("`{name}` has no argument `{}`", short(other)))
                 .with_hint(format!("arguments: {}", known.join(", "))));

@@ -40,7 +40,8 @@ pub(super) fn list(cursor: Option<&str>, caller: &Caller<'_>) -> Result<ListReso
         let title = super::answer::framed_title(title);
         Some(Resource::new(format!("cru://session/{}", encoded(id)), id).with_title(title).with_mime_type("text/plain"))
     };
-    let mut result = ListResourcesResult::with_all_items(rows.iter().skip(skipped).take(PAGE).filter_map(resource).collect());
+    let mut result =
+        ListResourcesResult::with_all_items(rows.iter().skip(skipped).take(PAGE).filter_map(resource).collect());
     result.next_cursor = more.then(|| (skipped + PAGE).to_string());
     Ok(result)
 }

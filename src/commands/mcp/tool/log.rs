@@ -33,7 +33,8 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     }
     let session = arguments.text("session")?;
     let log = || {
-        let logged = caller.with(Reach::All, Format::Json, |cx| crate::commands::log::events(session, input.clone(), cx))?;
+        let logged =
+            caller.with(Reach::All, Format::Json, |cx| crate::commands::log::events(session, input.clone(), cx))?;
         logged.json().map_err(|error| Error::internal("encode an answer", error))
     };
     let Some(client_id) = arguments.text("client_id")? else { return Ok(answer(&log()?)) };
@@ -44,7 +45,8 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     let path = state.dir().join("mcp-log.json");
     // Held until the call is remembered: a client that calls again at once waits.
     let _lock = files::lock(&state.lock("mcp-log"))?;
-    let read = if path.is_file() { serde_json::from_slice(&files::read(&path)?).unwrap_or_default() } else { VecDeque::new() };
+    let read =
+        if path.is_file() { serde_json::from_slice(&files::read(&path)?).unwrap_or_default() } else { VecDeque::new() };
     let mut calls: VecDeque<LoggedCall> = read;
     if let Some(known) = calls.iter().find(|call| call.client_id == client_id) {
         return Ok(answer(&known.answer).fact("logged_before", true));

@@ -76,9 +76,8 @@ mod tests {
         let home = temp.path();
         let deep = home.join("code/api/src");
         std::fs::create_dir_all(&deep).unwrap();
-        let env = |cwd: &std::path::Path| {
-            Env::fixed(jiff::Timestamp::UNIX_EPOCH, cwd, &[("HOME", home.to_str().unwrap())])
-        };
+        let env =
+            |cwd: &std::path::Path| Env::fixed(jiff::Timestamp::UNIX_EPOCH, cwd, &[("HOME", home.to_str().unwrap())]);
         assert_eq!(project(None, &env(&deep)).as_deref(), Some("~/code/api/src"));
         std::fs::create_dir_all(home.join("code/api/.git")).unwrap();
         assert_eq!(project(None, &env(&deep)).as_deref(), Some("~/code/api"));

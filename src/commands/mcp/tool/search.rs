@@ -43,7 +43,7 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     answer = answer
         .fact("total", found.get("total").cloned().unwrap_or_default())
         .fact("sessions", found.get("sessions").cloned().unwrap_or_default());
-    if let Some(matched) = text(&found, "match").filter(|matched| *matched != "one_block") {
+    if let Some(matched) = text(&found, "match").filter(|matched| *matched != "all") {
         answer = answer.fact("match", matched);
     }
     let shown = hits.iter().skip(skipped).take(limit);
