@@ -3,7 +3,7 @@
 //! A person keeps a session to themselves with `export: false` or the tag `no-mcp` in its frontmatter. Commands that are
 //! called for a person read all sessions; those that are called over the Model Context Protocol read the others alone.
 
-use std::time::{Duration, SystemTime};
+use jiff::{SignedDuration, Timestamp};
 
 use super::current;
 use crate::base::text::one_line;
@@ -16,7 +16,7 @@ use crate::vault::{Vault, VaultPath};
 const TAG: &str = "no-mcp";
 
 /// A session whose note changed within this time is at work.
-const AT_WORK: Duration = Duration::from_secs(600);
+const AT_WORK: SignedDuration = SignedDuration::from_mins(10);
 
 /// Which sessions are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,8 @@ impl Reach {
         let is_read = |row: &SessionRow| {
             !row.private
                 && row.tags.split(", ").all(|tag| !is_kept_back(tag))
-                && (self != Self::Earlier || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault)))
+                && (self != Self::Earlier
+                    || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault, env)))
         };
         let kept: Vec<bool> = rows.iter().map(is_read).collect();
         if kept.contains(&false) {
@@ -70,13 +71,13 @@ fn is_kept_back(tag: &str) -> bool {
 }
 
 /// Whether a session is active and its note was written lately.
-fn is_at_work(row: &SessionRow, vault: &Vault) -> bool {
+fn is_at_work(row: &SessionRow, vault: &Vault, env: &Env) -> bool {
     if row.status.as_deref() != Some("active") {
         return false;
     }
     let Some(path) = VaultPath::new(&row.path) else { return false };
-    let changed = vault.file(&path).metadata().and_then(|metadata| metadata.modified());
-    changed.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < AT_WORK))
+    let changed = vault.file(&path).metadata().and_then(|metadata| metadata.modified()).ok();
+    changed.and_then(|at| Timestamp::try_from(at).ok()).is_some_and(|at| env.now().duration_since(at) < AT_WORK)
 }
 
 #[cfg(test)]

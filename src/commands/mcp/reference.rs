@@ -49,16 +49,9 @@ pub(super) fn decoded(text: &str) -> String {
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
         let digits = behind.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
+        let byte = digits.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| *first == b'%');
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
     }
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }

@@ -180,7 +180,7 @@ fn nothing_that_comes_in_ends_the_server() {
 fn a_client_of_another_implementation() {
     let temp = vault();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/client.py");
-    let python = std::env::var("CRU_MCP_PYTHON").unwrap();
+    let python = cru::base::Env::real().var("CRU_MCP_PYTHON").unwrap().to_owned();
     let mut command = Command::new(python);
     command.arg(script).arg(env!("CARGO_BIN_EXE_cru")).arg(temp.path().join("vault")).args(["open-one", "otters"]);
     let output = command.env("HOME", temp.path()).output().unwrap();

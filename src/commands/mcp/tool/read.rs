@@ -54,7 +54,7 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
             let mut text = String::new();
             for one in many {
                 let read = Reference::parse(one).and_then(|it| read_one(&it, part, share, 0, caller));
-                let read = read.and_then(|answer| Ok(answer.text.unwrap_or_default()));
+                let read = read.map(|answer| answer.text.unwrap_or_default());
                 let read = read.unwrap_or_else(|error| format!("error: {error}"));
                 text.push_str(&format!("== {one}\n{}\n", within(&read, share)));
             }
