@@ -68,7 +68,8 @@ mod tests {
             assert_eq!(read(text), Some(("a b".to_owned(), block.clone())), "{text}");
         }
         assert_eq!(read(" s-1 "), Some(("s-1".to_owned(), None)));
-        for text in ["", "../../etc/passwd", "/etc/passwd", "~/x", "--vault=/x", "a#b c", "a\u{7}b", "x/../../y", "a#^n;1"]
+        for text in
+            ["", "../../etc/passwd", "/etc/passwd", "~/x", "--vault=/x", "a#b c", "a\u{7}b", "x/../../y", "a#^n;1"]
         {
             assert_eq!(read(text), None, "{text}");
         }
