@@ -24,10 +24,12 @@ mod language;
 mod lessons;
 mod log;
 mod man;
+mod mcp;
 mod merge;
 pub mod output;
 mod prices;
 mod query;
+mod reach;
 mod read;
 mod reading;
 mod search;
@@ -49,6 +51,7 @@ pub use hooks::edited as fuzz_settings;
 
 pub use context::{AgentAnswer, Context, GitAnswer, ProgramCall, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
+pub use reach::Reach;
 
 use crate::base::{Error, Result};
 
@@ -89,6 +92,9 @@ pub struct Global {
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Which sessions are read; no option, but set by who calls a command for somebody else.
+    #[arg(skip)]
+    pub reach: Reach,
 }
 
 /// All commands.
@@ -136,6 +142,7 @@ pub enum Command {
     Secrets(secrets::SecretsCommand),
     Index(index::Args),
     Hook(hook::Args),
+    Mcp(mcp::Args),
     /// Install, show and remove the hooks of agents
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
@@ -196,6 +203,7 @@ impl Command {
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
+            Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
             Self::Merge(args) => merge::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),

@@ -52,8 +52,9 @@ pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
 pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, complete: bool, rebuild: bool) -> Result<Snapshot> {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
-    Snapshot::open_with(vault, &Options { sources, complete, rebuild, may_wait: false })
-        .map(|snapshot| tell(cx, snapshot))
+    let mut snapshot = Snapshot::open_with(vault, &Options { sources, complete, rebuild, may_wait: false })?;
+    cx.global.reach.restrict(&mut snapshot, vault, cx.env);
+    Ok(tell(cx, snapshot))
 }
 
 /// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so

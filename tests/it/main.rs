@@ -64,6 +64,7 @@ mod running {
     pub(crate) mod hooks;
     pub(crate) mod kill;
     pub(crate) mod live;
+    pub(crate) mod mcp;
     pub(crate) mod newcomer;
     pub(crate) mod replay;
     pub(crate) mod resume;

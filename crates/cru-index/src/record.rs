@@ -18,7 +18,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub struct SessionRow {
     pub subagent_tokens: String,
     /// Whether it is a sub-agent's, as its own note tells (its parent's list may tell it too).
     pub subagent: bool,
+    /// Whether its frontmatter says `export: false`.
+    pub private: bool,
     /// Phases.
     pub phases: u64,
     /// Steps.
@@ -616,6 +618,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
             meta.subagents.iter().map(|row| row.tokens.map_or_else(|| "-".to_owned(), |it| it.to_string())).collect(),
         ),
         subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
+        private: meta.export == Some(false),
         tokens: meta.tokens_used,
         cost_usd: meta.cost_usd,
         usage: ModelUsage::of(session),

@@ -221,6 +221,19 @@ impl Snapshot {
         }
     }
 
+    /// Leaves out the sessions whose place in [`Snapshot::sessions`] is `false` in `kept`; neither they nor anything in
+    /// them is found any more.
+    pub fn keep(&mut self, kept: &[bool]) {
+        let mut places = kept.iter();
+        self.listed.retain(|_| places.next() != Some(&false));
+        if let Some(rows) = self.rows.get_mut() {
+            let mut places = kept.iter();
+            rows.retain(|_| places.next() != Some(&false));
+        }
+        self.places = OnceLock::new();
+        self.single = OnceLock::new();
+    }
+
     /// How many sessions there are.
     pub fn len(&self) -> usize {
         self.listed.len()

@@ -14,7 +14,7 @@ use crate::live::hook::{HOSTS, Host};
 /// Write the plugin folder of Claude Code
 ///
 /// The plugin brings the same hooks as `cru hooks install`, a skill that tells the agent how to log decisions, errors
-/// and tasks, and commands for the person. It calls `cru` by that name, so `cru` has to be on `PATH`.
+/// and tasks, commands for the person, and `cru mcp` as a server. It calls `cru` by that name, so `cru` has to be on `PATH`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to; files of the same names are replaced
@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 /// All files: path and text.
 fn folder(host: &Host) -> Vec<(&'static str, String)> {
-    let mut folder = vec![(".claude-plugin/plugin.json", manifest()), ("hooks/hooks.json", hooks(host))];
+    let mut folder =
+        vec![(".claude-plugin/plugin.json", manifest()), ("hooks/hooks.json", hooks(host)), (".mcp.json", server())];
     folder.extend(TEXTS.iter().map(|&(path, text)| (path, text.to_owned())));
     folder
 }
@@ -78,6 +79,11 @@ fn hooks(host: &Host) -> String {
         "description": "Tells cru what happens, one short line for each event. Prints nothing and never stops the agent.",
         "hooks": Value::Object(events.collect::<Map<_, _>>()),
     }))
+}
+
+/// The server of the Model Context Protocol that the plugin starts.
+fn server() -> String {
+    pretty(&json!({ "mcpServers": { "cru": { "command": "cru", "args": ["mcp", "--write"] } } }))
 }
 
 fn pretty(value: &Value) -> String {

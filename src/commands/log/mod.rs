@@ -43,6 +43,16 @@ pub struct Args {
 }
 
 pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    run_with(args, None, cx)
+}
+
+/// Logs events that are written as `cru log --json` reads them.
+pub(super) fn events(session: Option<&str>, input: String, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let session = session.map(str::to_owned);
+    run_with(Args { json: true, session, at: None, no_redact: false, kind: None }, Some(input), cx)
+}
+
+fn run_with(args: Args, input: Option<String>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let at = match args.at.as_deref() {
         None => None,
         Some(text) => Some(time::parse(text).ok_or_else(|| {
@@ -60,7 +70,10 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut to = LogTarget::find(args.session.as_deref(), broken, &log, cx)?;
     let target = to.target.clone();
     let kind = match args.kind {
-        Some(LogKind::Json) | None => return stream::run(&log, &mut to, at, cx),
+        Some(LogKind::Json) | None => {
+            let input = input.map_or_else(text::stdin, Ok)?;
+            return stream::run(&log, &mut to, at, &input, cx);
+        }
         Some(_) if args.json => {
             return Err(
                 Error::usage("--json takes no subcommand").with_hint("each event says what it is: \"event\":\"tool\"")

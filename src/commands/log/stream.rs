@@ -1,9 +1,9 @@
-//! Events from stdin, one JSON object a line.
+//! Events as JSON, one object a line: from stdin, or as an agent gives them.
 
 use jiff::Timestamp;
 
 use super::output::Logged;
-use super::{LogTarget, prepare, text};
+use super::{LogTarget, prepare};
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output};
 use crate::live::entry::Entry;
@@ -15,19 +15,16 @@ pub(super) fn run(
     log: &Log<'_>,
     to: &mut LogTarget,
     at: Option<Timestamp>,
+    input: &str,
     cx: &Context<'_>,
 ) -> Result<Box<dyn Output>> {
     let target = &to.target.clone();
-    let input = text::stdin()?;
     let mut logged = Logged::of(target);
     logged.stream = true;
     // One event may be spread over lines.
-    let whole = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&input).is_ok();
-    let lines: Vec<(usize, &str)> = if whole {
-        vec![(1, input.as_str())]
-    } else {
-        input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect()
-    };
+    let whole = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input).is_ok();
+    let lines: Vec<(usize, &str)> =
+        if whole { vec![(1, input)] } else { input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect() };
     let mut read = Vec::new();
     for (number, line) in lines.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
         match Entry::parse(line).and_then(|entry| log.masked(entry)) {

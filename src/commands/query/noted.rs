@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, columns: &'static [&'static str], cx: &Context<'_
         })?);
     }
     let vault = reading::vault(cx)?;
-    let shelf = Shelf::read(&Catalog::read(&vault), &vault);
+    let shelf = Shelf::within(&Catalog::read(&vault), &vault, cx.global.reach);
     let mut found = if args.kind == QueryKind::Segments { segments(&shelf) } else { lessons(&shelf, args.kind) };
     if args.reverse {
         found.reverse();

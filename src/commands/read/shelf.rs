@@ -1,7 +1,10 @@
 //! The readings and lessons of a vault.
 
+use std::collections::HashSet;
+
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
+use crate::commands::Reach;
 use crate::readings::lesson::LessonNote;
 use crate::readings::note::{self, ReadingNote, ReviewStatus};
 use crate::vault::{Catalog, Vault};
@@ -34,6 +37,22 @@ impl Shelf {
             } else {
                 shelf.lessons.extend(LessonNote::read(&path, &text));
             }
+        }
+        shelf
+    }
+
+    /// The same without what is kept from agents: notes of their own, and those about such a session.
+    pub(in crate::commands) fn within(catalog: &Catalog, vault: &Vault, reach: Reach) -> Self {
+        let mut shelf = Self::read(catalog, vault);
+        let mut kept: HashSet<String> = HashSet::new();
+        for head in catalog.heads.iter().filter(|head| !reach.allows(&head.meta)) {
+            kept.extend([head.path.text().into_owned(), head.path.stem().into_owned(), head.id()]);
+        }
+        if !kept.is_empty() {
+            shelf.readings.retain(|it| !kept.contains(&it.path) && !kept.contains(&it.head.session));
+            shelf.lessons.retain(|it| {
+                !kept.contains(&it.path) && !it.lesson.sessions.iter().any(|session| kept.contains(session))
+            });
         }
         shelf
     }

@@ -52,6 +52,7 @@ pub(super) struct HitGroup {
     id: String,
     title: String,
     status: Option<String>,
+    agent: Option<String>,
     pub(super) hits: Vec<HitLine>,
 }
 
@@ -75,6 +76,7 @@ impl HitGroup {
             id: row.id.clone(),
             title: row.title.clone(),
             status: row.status.clone(),
+            agent: row.agent.clone(),
             hits: Vec::new(),
         }
     }
@@ -202,6 +204,8 @@ impl HitLine {
             "status": group.status,
             "path": group.path,
             "line": self.passage.line,
+            "block": self.passage.block,
+            "agent": group.agent,
             "kind": self.kind,
             "phase": self.passage.phase,
             "time": self.time,

@@ -44,6 +44,9 @@ pub struct Args {
     /// Set the session active and print the pack, but start no program
     #[arg(long)]
     no_start: bool,
+    /// Start this host with the context, whatever host the session is of: `codex`, `gemini`
+    #[arg(long, value_name = "HOST", conflicts_with = "no_start")]
+    host: Option<String>,
     /// Say what would be written and started, and do neither
     #[arg(long, conflicts_with = "no_start")]
     dry_run: bool,
@@ -59,13 +62,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
+    cx.global.reach.check(&head.meta, &head.id())?;
     let loaded = vault.load(&head.path)?;
     let config = &vault.config().resume;
     let options = Options {
         budget: args.budget.or(config.budget).unwrap_or(BUDGET),
         path: Some(loaded.path.text().into_owned()),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
-        reading: Shelf::read(&catalog, &vault).told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
+        reading: Shelf::within(&catalog, &vault, cx.global.reach)
+            .told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
     };
     let pack = Pack::of(&loaded.session, &options);
     for notice in &pack.notices {
@@ -82,7 +87,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.warn(&format!("config.toml: {}", warning.message));
     }
     let filling = host::Filling { session: &id, pack: &prompt };
-    let command = host::command(meta, config, &user.hosts, cx.env, filling);
+    let command = match &args.host {
+        None => host::command(meta, config, &user.hosts, cx.env, filling),
+        Some(named) => Some(host::command_of(named, meta, config, &user.hosts, cx.env, filling).ok_or_else(|| {
+            Error::usage(format!("no command starts the host '{named}'")).with_hint(format!(
+                "known hosts: {}; `[hosts]` in your own config.toml can name another",
+                host::startable().collect::<Vec<_>>().join(", ")
+            ))
+        })?),
+    };
     let mut done = Resumed::new(&loaded, pack, command);
     done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
     if !args.dry_run {

@@ -82,6 +82,36 @@ pub fn command(
     Some(Command { program, args: words.collect(), cwd, native })
 }
 
+/// The hosts that a session can be started with.
+pub fn startable() -> impl Iterator<Item = &'static str> {
+    agent_table::all().iter().filter(|agent| !agent.start.is_empty()).map(|agent| agent.host.as_str())
+}
+
+/// The command that goes on with a session under the host that `named` means: natively where the session is that host's
+/// own, else a new one that is given the pack. `None` where no command is known.
+pub fn command_of(
+    named: &str,
+    meta: &Meta,
+    config: &ResumeConfig,
+    own: &BTreeMap<String, HostConfig>,
+    env: &Env,
+    filling: Filling<'_>,
+) -> Option<Command> {
+    let agent = |name: &str| {
+        let entry = agent_table::by_host(name).or_else(|| agent_table::by_id(name));
+        entry.map_or_else(|| name.to_owned(), |it| it.host.clone())
+    };
+    let wanted = agent(named.trim());
+    let is_own = meta.host.as_deref().is_some_and(|host| agent(host.trim()) == wanted);
+    let meta = if is_own {
+        meta.clone()
+    } else {
+        // The session of another host means nothing to this one.
+        Meta { host: Some(wanted), host_session: None, ..meta.clone() }
+    };
+    command(&meta, config, own, env, filling)
+}
+
 /// Puts in what placeholders mean; what was put in is not looked at again.
 fn fill(word: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(word.len());
@@ -208,6 +238,27 @@ mod tests {
         meta.host = Some("pi".to_owned());
         meta.transcript = Some("~/gone.jsonl".to_owned());
         assert_eq!(line(&meta, &config, &env).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_session_goes_on_under_another_host() {
+        let temp = tempfile::tempdir().unwrap();
+        cru_base::files::create(&temp.path().join("t.jsonl"), b"{}").unwrap();
+        let env = env(&[("HOME", temp.path().to_str().unwrap())]);
+        let meta = Meta { transcript: Some("~/t.jsonl".to_owned()), ..meta("claude-code") };
+        let under = |named: &str| {
+            let filling = Filling { session: "s", pack: "Go on." };
+            let command = command_of(named, &meta, &ResumeConfig::default(), &BTreeMap::new(), &env, filling)?;
+            Some(std::iter::once(command.program).chain(command.args).collect::<Vec<_>>())
+        };
+        assert_eq!(under("claude").unwrap(), ["claude", "--resume", "949d76fb"], "its own session");
+        for host in startable().filter(|host| *host != "claude-code") {
+            let line = under(host).unwrap();
+            assert_eq!(line.last().unwrap(), "Go on.", "{host}");
+            assert!(!line.iter().any(|word| word == "949d76fb"), "{host}");
+        }
+        assert_eq!(under("Gemini").unwrap(), ["gemini", "--prompt-interactive", "Go on."]);
+        assert_eq!(under("typewriter"), None);
     }
 
     #[test]

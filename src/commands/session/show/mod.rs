@@ -12,7 +12,7 @@ use self::diff::FileDiff;
 use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
 use crate::commands::prices::prices;
-use crate::commands::{Context, Output, Raw, View, reading};
+use crate::commands::{Context, Output, Raw, Reach, View, reading};
 use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
@@ -48,13 +48,14 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
     };
+    cx.global.reach.check(&head.meta, &head.id())?;
     if args.raw {
         let bytes = vault.read(&head.path)?;
         return Ok(Box::new(Raw { name: "note", text: String::from_utf8_lossy(&bytes).into_owned() }));
     }
     let loaded = vault.load(&head.path)?;
     let only = select(&loaded.session.phases, &args.phase)?;
-    let embeds = embeds(&vault, &catalog, head, &loaded.session);
+    let embeds = embeds(&vault, &catalog, head, &loaded.session, cx.global.reach);
     let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
     // The header of one phase alone has none, but in JSON.
     let figures = if only.is_none() || args.html || cx.global.format != crate::commands::output::Format::Text {
@@ -107,7 +108,13 @@ fn select(phases: &[Phase], wanted: &[String]) -> Result<Option<Vec<usize>>> {
 }
 
 /// The sessions that are shown in place, by link target, as deep as [`DEEPEST_EMBED`].
-fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> BTreeMap<String, EmbeddedNote> {
+fn embeds(
+    vault: &Vault,
+    catalog: &Catalog,
+    head: &Head,
+    session: &Session,
+    reach: Reach,
+) -> BTreeMap<String, EmbeddedNote> {
     let mut found = BTreeMap::new();
     let mut open: Vec<(Link, Head)> = embedded(session).map(|link| (link, head.clone())).collect();
     for _ in 0..DEEPEST_EMBED {
@@ -116,6 +123,9 @@ fn embeds(vault: &Vault, catalog: &Catalog, head: &Head, session: &Session) -> B
                 continue;
             }
             let Some(target) = catalog.note(&link.target, &from.path) else { continue };
+            if !reach.allows(&target.meta) {
+                continue;
+            }
             let Ok(loaded) = vault.load(&target.path) else { continue };
             open.extend(embedded(&loaded.session).map(|link| (link, target.clone())));
             let path = target.path.text().into_owned();

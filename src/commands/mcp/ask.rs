@@ -1,0 +1,91 @@
+//! Calling the commands of this program for an agent.
+
+use std::sync::{Mutex, PoisonError};
+
+use clap::Parser as _;
+use serde_json::Value;
+
+use crate::base::{Env, Error, Result};
+use crate::commands::output::View;
+use crate::commands::{Cli, Context, Format, Global, Output, Progress, Reach, Ui};
+
+/// The world of one call.
+pub(super) struct Caller<'a> {
+    pub(super) env: &'a Env,
+    /// `--vault` of the server.
+    pub(super) vault: Option<std::path::PathBuf>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl<'a> Caller<'a> {
+    pub(super) fn new(env: &'a Env, vault: Option<std::path::PathBuf>) -> Self {
+        Self { env, vault, warnings: Mutex::default() }
+    }
+
+    /// What commands warned of.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Does something with a context that reads what `reach` allows.
+    pub(super) fn with<T>(&self, reach: Reach, format: Format, work: impl FnOnce(&Context<'_>) -> T) -> T {
+        let global = Global { vault: self.vault.clone(), format, reach, ..Global::default() };
+        work(&Context { env: self.env, global: &global, ui: &Collected(&self.warnings) })
+    }
+
+    /// What a command line of this program gives, written without the program's name.
+    pub(super) fn output(&self, words: &[String], reach: Reach, format: Format) -> Result<Box<dyn Output>> {
+        let cli = Cli::try_parse_from(std::iter::once("cru").chain(words.iter().map(String::as_str)))
+            .map_err(|error| Error::usage(first_line(&error.to_string())))?;
+        self.with(reach, format, |cx| cli.command.run(cx))
+    }
+
+    /// Its value for programs; of `query`, the columns that people are shown.
+    pub(super) fn value(&self, words: &[String], reach: Reach) -> Result<Value> {
+        let format = if words.first().is_some_and(|verb| verb == "query") { Format::Text } else { Format::Json };
+        let output = self.output(words, reach, format)?;
+        output.json().map_err(|error| Error::internal("encode an answer", error))
+    }
+
+    /// Its text for people, without colours.
+    pub(super) fn text(&self, words: &[String], reach: Reach) -> Result<String> {
+        let output = self.output(words, reach, Format::Text)?;
+        let text = output.ready().map_or_else(|| output.text(&View::plain()), str::to_owned);
+        Ok(anstream::adapter::strip_str(&text).to_string())
+    }
+}
+
+/// The words of a command line.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// `--name=value` where there is a value.
+pub(super) fn option(words: &mut Vec<String>, name: &str, value: Option<&str>) {
+    words.extend(value.map(|value| format!("--{name}={value}")));
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// Warnings of commands, for the answer; what else they say is for people at a terminal.
+struct Collected<'a>(&'a Mutex<Vec<String>>);
+
+impl Ui for Collected<'_> {
+    fn warn(&self, message: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.to_owned());
+    }
+    fn note(&self, _: &str) {}
+    fn detail(&self, _: &str) {}
+    fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
+        Box::new(Unseen)
+    }
+}
+
+struct Unseen;
+
+impl Progress for Unseen {
+    fn advance(&self, _: u64) {}
+    fn say(&self, _: &str) {}
+}

@@ -1,0 +1,107 @@
+//! Which sessions a command may read, where its answer leaves the vault.
+//!
+//! A person keeps a session to themselves with `export: false` or the tag `no-mcp` in its frontmatter. Commands that are
+//! called for a person read all sessions; those that are called over the Model Context Protocol read the others alone.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::current;
+use crate::base::text::one_line;
+use crate::base::{Env, Error, Result};
+use crate::index::{SessionRow, Snapshot};
+use crate::session::Meta;
+use crate::vault::{Vault, VaultPath};
+
+/// The tag that keeps a session from agents.
+const TAG: &str = "no-mcp";
+
+/// A session whose note changed within this time is at work.
+const AT_WORK: SignedDuration = SignedDuration::from_mins(10);
+
+/// Which sessions are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that may leave the vault.
+    Shared,
+    /// The same without the caller's own session and those that are at work now.
+    Earlier,
+}
+
+impl Reach {
+    /// Takes the sessions out of a snapshot that are not to be read.
+    pub(super) fn restrict(self, snapshot: &mut Snapshot, vault: &Vault, env: &Env) {
+        if self == Self::All {
+            return;
+        }
+        let rows = snapshot.sessions();
+        let own = (self == Self::Earlier).then(|| current::path(rows, vault, env)).flatten();
+        let is_read = |row: &SessionRow| {
+            !row.private
+                && row.tags.split(", ").all(|tag| !is_kept_back(tag))
+                && (self != Self::Earlier
+                    || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault, env)))
+        };
+        let kept: Vec<bool> = rows.iter().map(is_read).collect();
+        if kept.contains(&false) {
+            snapshot.keep(&kept);
+        }
+    }
+
+    /// Whether a note may be read; an error like that of a name that does not exist.
+    pub(super) fn check(self, meta: &Meta, name: &str) -> Result<()> {
+        if self.allows(meta) {
+            return Ok(());
+        }
+        Err(Error::no(format!("the session '{}' is kept from agents", one_line(name)))
+            .with_hint("its note says `export: false` or has the tag `no-mcp`"))
+    }
+
+    /// Whether a note may be read.
+    pub(super) fn allows(self, meta: &Meta) -> bool {
+        self == Self::All || (meta.export != Some(false) && !meta.tags.iter().any(|tag| is_kept_back(tag)))
+    }
+}
+
+fn is_kept_back(tag: &str) -> bool {
+    let tag = tag.trim().trim_start_matches('#');
+    tag.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case(TAG))
+}
+
+/// Whether a session is active and its note was written lately.
+fn is_at_work(row: &SessionRow, vault: &Vault, env: &Env) -> bool {
+    if row.status.as_deref() != Some("active") {
+        return false;
+    }
+    let Some(path) = VaultPath::new(&row.path) else { return false };
+    let changed = vault.file(&path).metadata().and_then(|metadata| metadata.modified()).ok();
+    changed.and_then(|at| Timestamp::try_from(at).ok()).is_some_and(|at| env.now().duration_since(at) < AT_WORK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_from_agents() {
+        let meta = |export, tags: &[&str]| Meta {
+            export,
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..Meta::default()
+        };
+        for (meta, allowed) in [
+            (meta(None, &[]), true),
+            (meta(Some(true), &["work"]), true),
+            (meta(Some(false), &[]), false),
+            (meta(None, &["work", "no-mcp"]), false),
+            (meta(None, &["#No-MCP/customer"]), false),
+            (meta(None, &["no-mcp-yet"]), true),
+        ] {
+            assert_eq!(Reach::Shared.allows(&meta), allowed, "{meta:?}");
+            assert!(Reach::All.allows(&meta));
+            assert_eq!(Reach::Earlier.check(&meta, "a").is_ok(), allowed);
+        }
+    }
+}
