@@ -32,8 +32,9 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if std::io::stdin().is_terminal() {
-        return Err(Error::usage("stdin is a terminal: an agent's program starts this command")
-            .with_hint("`cru mcp install` adds it to the settings of an agent"));
+        return Err(Error::usage("stdin is a terminal: an agent's program starts this command").with_hint(
+            "add `cru mcp` as a stdio server to the agent's settings; `cru hooks plugin` writes a plugin that has it",
+        ));
     }
     serve::run(args.write, cx)?;
     Ok(Box::new(Raw { name: "mcp", text: String::new() }))

@@ -105,7 +105,9 @@ impl CallChanges {
         done.add(file.path());
         let mut count = LineCount { path: file.path().to_owned(), ..LineCount::default() };
         count.add(file, |gone, come| {
-            come.iter().for_each(|line| done.add(line));
+            for line in come {
+                done.add(line);
+            }
             self.tick(gone, come);
         });
         if count.is_whole && !file.path().is_empty() && is_document(file.path()) && self.document.is_none() {

@@ -87,10 +87,9 @@ pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     let fields = lines.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {value}")).collect();
     let fields = fields.join("  \n");
-    says.then(|| match is_long {
-        true => [turns(told, steps), fields].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n"),
-        false => fields,
-    })
+    let parts = if is_long { vec![turns(told, steps), fields] } else { vec![fields] };
+    let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    says.then(|| parts.join("\n\n"))
 }
 
 /// Decisions that say something else than what was asked.
@@ -324,12 +323,11 @@ impl<'a> Made<'a> {
             let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
             let run = LastRun { text, verdict, writes: self.writes, step, is_shared };
             let at = *known.entry((key.clone(), folder.clone())).or_insert(self.checks.len());
-            let before = match self.checks.get_mut(at) {
-                Some(known) => Some(std::mem::replace(known, run)),
-                None => {
-                    self.checks.push(run);
-                    None
-                }
+            let before = if let Some(known) = self.checks.get_mut(at) {
+                Some(std::mem::replace(known, run))
+            } else {
+                self.checks.push(run);
+                None
             };
             if let Some(before) = before.filter(|before| before.is_shared && before.step != step) {
                 let others = self.checks.iter_mut().filter(|it| it.is_shared && it.step == before.step);
