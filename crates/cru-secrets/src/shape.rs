@@ -124,8 +124,14 @@ pub(crate) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     // `user:$PASSWORD@`, `user:***@` and `user:{password}@` show nothing.
     // Nor does one that is the name of its user, as those of new databases are.
     let default = password.eq_ignore_ascii_case(&rest[..colon]);
-    let shown =
-        !default && !allow::is_placeholder(password) && !PLAIN.iter().any(|word| password.eq_ignore_ascii_case(word));
+    // `path:3-8@1d3e5f70`: lines of a file, and their hash.
+    let hash = &rest[host + 1..];
+    let lines = password.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
+    let anchor = lines && hash.len() == 8 && hash.iter().all(u8::is_ascii_hexdigit);
+    let shown = !default
+        && !anchor
+        && !allow::is_placeholder(password)
+        && !PLAIN.iter().any(|word| password.eq_ignore_ascii_case(word));
     shown.then_some(from + colon + 1..from + host)
 }
 

@@ -293,10 +293,9 @@ mod tests {
     #[test]
     fn secrets_are_masked_line_by_line() {
         let token = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
-        let key = format!(
-            "{}BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEA7bq3vX9kPz0yQw2sKf8mTn4hJc6dRg1uVe5xLa\n+oBi7wZqYtH3pGs9nFk2jXcM8rDv4eUy6lTm1QaWz0KhB5gJfSxNoCi\n+-----END RSA PRIVATE KEY-----",
-            "-----"
-        );
+        let body = "MIIEpAIBAAKCAQEA7bq3vX9kPz0yQw2sKf8mTn4hJc6dRg1uVe5xLa\n+oBi7wZqYtH3pGs9nFk2jXcM8rDv4eUy6lTm1QaWz0KhB5gJfSxNoCi";
+        let [begin, end] = ["BEGIN", "END"].map(|word| format!("-----{word} RSA {} KEY-----", "PRIVATE"));
+        let key = format!("{begin}\n+{body}\n+{end}");
         let diff = format!("@@ -0,0 +1,6 @@\n+token = \"{token}\"\n+{key}\n+end\n");
         let out = masked(&diff);
         assert!(!out.contains(&token) && !out.contains("MIIEpAIB") && !out.contains("oBi7wZq"), "{out}");
