@@ -265,6 +265,40 @@ fn the_branch_is_the_last_one_the_commit_that_of_the_start_and_steps_say_what_th
     assert_eq!(again.steps().next().unwrap().1.fields, fields[0]);
 }
 
+/// A commit that failed and was made later is not open; what another program may have committed is not claimed.
+#[test]
+fn what_is_open_is_what_the_record_leaves_open() {
+    let open = |last: &[(&'static str, bool, &'static str)]| {
+        let mut script = Script::new();
+        script.meta(SessionFact::Branch("main".into())).prompt("mend the pump").call("e", "Edit", "src/pump.rs");
+        let writes = vec![crate::FileRef { path: "src/pump.rs".to_owned(), ..crate::FileRef::default() }];
+        script.event(EventKind::Result(CallResult {
+            call: "e".into(),
+            output: "ok".into(),
+            writes,
+            ..CallResult::default()
+        }));
+        for (at, (command, is_ok, output)) in last.iter().enumerate() {
+            let id = ["a", "b", "c"][at];
+            script.call(id, "Bash", command);
+            if *is_ok {
+                script.ok(id, output)
+            } else {
+                script.fails(id, output)
+            };
+        }
+        let note = crate::render::note(&script.reply("Done.").finish().session);
+        note.lines().find_map(|line| line.strip_prefix("> Open: ")).unwrap_or("").trim().to_owned()
+    };
+    assert_eq!(open(&[]), "not committed");
+    assert_eq!(open(&[("wrap git commit -m x", true, "ok")]), "");
+    let failed = ("git commit -m x", false, "hook failed");
+    assert_eq!(open(&[failed]), "`git commit` failed; not committed");
+    assert_eq!(open(&[failed, ("git commit -m x", true, "[main 9851ee3] x")]), "not pushed");
+    let all = [failed, ("git commit -m x", true, "[main 9851ee3] x"), ("git push", true, "ok")];
+    assert_eq!(open(&all), "");
+}
+
 #[test]
 fn a_command_that_nothing_but_its_output_tells_of() {
     let unstated = |call: &'static str, output: &'static str| {

@@ -192,11 +192,7 @@ fn whole(text: &str, max: usize, short: &str) -> String {
 
 /// The files of the project; of others beside them the number.
 fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
-    let is_outside = |path: &str| {
-        let inside = project.is_none_or(|project| path.strip_prefix(project).is_some_and(|rest| rest.starts_with('/')));
-        path.starts_with(['/', '~']) && !inside
-    };
-    let (outside, inside): (Vec<_>, Vec<_>) = made.files.iter().partition(|count| is_outside(&count.path));
+    let (outside, inside): (Vec<_>, Vec<_>) = made.files.iter().partition(|file| is_outside(&file.path, project));
     if inside.is_empty() {
         return listed(outside.into_iter().map(|count| file(count, project)), ", ", FILES);
     }
@@ -205,6 +201,12 @@ fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
         0 => line,
         more => format!("{line}; {} outside the project", plural(more as u64, "file")),
     })
+}
+
+/// Whether a path leads out of the project.
+fn is_outside(path: &str, project: Option<&str>) -> bool {
+    let inside = project.is_none_or(|project| path.strip_prefix(project).is_some_and(|rest| rest.starts_with('/')));
+    path.starts_with(['/', '~']) && !inside
 }
 
 /// The first few, and how many more there are.
@@ -234,8 +236,9 @@ struct Made<'a> {
     question: Option<String>,
     /// Writes of files of the project so far.
     writes: usize,
-    /// Of them those before the last commit.
-    committed: usize,
+    /// Writes in the project after the last call that made a commit, or names one and succeeded: through another program
+    /// a commit shows nothing that is known here.
+    uncommitted: usize,
     /// Whether something was pushed since the last commit.
     pushed: bool,
 }
@@ -272,6 +275,7 @@ impl<'a> Made<'a> {
                 made.count(path, draft, writes.len() == 1, &mut files);
             }
             made.writes += usize::from(!writes.is_empty());
+            made.uncommitted += usize::from(writes.iter().any(|path| !is_outside(path, project)));
             if complete {
                 let touched = draft.step.reads.iter().chain(&draft.step.writes);
                 made.seen.extend(touched.map(|file| file.path.as_str()));
@@ -282,8 +286,11 @@ impl<'a> Made<'a> {
                     made.commits.pop();
                 }
                 made.commits.extend(&draft.commits);
-                made.committed = made.writes;
+                made.uncommitted = 0;
                 made.pushed = false;
+            }
+            if complete && action.kind == ToolKind::Shell && draft.step.full_args().contains("commit") {
+                made.uncommitted = 0;
             }
             made.pushed |= complete && action.pushes();
             if complete {
@@ -491,7 +498,7 @@ fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
     if let Some(question) = asked {
         lines.push(shorten::at_word(&question, SAID / 2));
     }
-    match made.writes - made.committed {
+    match made.uncommitted {
         0 => {}
         // Where no branch is known there may be no repository.
         _ if made.commits.is_empty() && told.branches.is_empty() => {}
