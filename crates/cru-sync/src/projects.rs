@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use cru_base::{Error, Result, files};
 use cru_index::record::{DecisionRow, Record};
 use cru_index::{SessionRow, Snapshot, Table};
-use cru_note::edit::{EditError, region, replace_region};
+use cru_note::edit::{EditError, region, replace_region, seal, theirs};
 use cru_note::{Note, Patch};
 use cru_session::words::shorten::at_word;
 use cru_session::{Link, Task, escape};
@@ -191,7 +191,7 @@ fn renewed(state: &State, path: &VaultPath, note: &Note, name: &str, text: &str)
         String::new()
     } else {
         let last = files::read(&generated(state, path, name)).unwrap_or_default();
-        theirs(found.inside, &String::from_utf8_lossy(&last), text)
+        theirs(found.inside, &[&String::from_utf8_lossy(&last), text])
     };
     match replace_region(note, name, &seal(text), text, &below) {
         Ok(patch) => Ok(patch),
@@ -199,36 +199,6 @@ fn renewed(state: &State, path: &VaultPath, note: &Note, name: &str, text: &str)
         Err(error) => Err(Error::usage(format!("the region `{name}` cannot be written: {error}"))
             .with_hint("move your own text out of the region")),
     }
-}
-
-/// What a person wrote into a region: the lines that neither the last generated text nor the new one has.
-fn theirs(inside: &str, last: &str, new: &str) -> String {
-    let ours: HashSet<String> = last.lines().chain(new.lines()).map(without_targets).collect();
-    let is_theirs = |line: &&str| line.trim().is_empty() || !ours.contains(&without_targets(line));
-    let kept: Vec<&str> = inside.lines().filter(is_theirs).collect();
-    kept.join("\n").trim_matches('\n').to_owned()
-}
-
-/// A line without the names that its links lead to, which an editor changes when a note is renamed, and white space at its
-/// end.
-fn without_targets(line: &str) -> String {
-    let mut parts = line.trim_end().split("[[");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        plain.push_str("[[");
-        plain.push_str(part.find(['#', '|', ']']).and_then(|at| part.get(at..)).unwrap_or(part));
-    }
-    plain
-}
-
-/// The seal of a generated text: white space at the ends of lines, blank lines and names of notes do not count.
-fn seal(text: &str) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for line in text.lines().map(without_targets).filter(|line| !line.is_empty()) {
-        hasher.update(line.as_bytes());
-        hasher.update(b"\n");
-    }
-    hasher.finalize().to_hex()[..8].to_owned()
 }
 
 /// Where the machine state keeps what was last generated of a region.

@@ -10,6 +10,7 @@ mod order;
 mod place;
 mod property;
 mod region;
+mod seal;
 mod section;
 mod target;
 mod window;
@@ -19,6 +20,7 @@ pub use id::add_id;
 pub use place::{Join, SEPARATOR};
 pub use property::{remove_key, set_key, set_key_at, set_keys};
 pub use region::{Region, region, replace_region};
+pub use seal::{seal, theirs};
 pub use section::{append, append_phase, append_to_preface, insert_after};
 pub use target::Target;
 

@@ -2,7 +2,7 @@
 //!
 //! Facts of the record alone, each decided elsewhere; nothing is judged here. A line without content is left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cru_action::{Action, Class, Command, ToolKind, Verdict, is_scratch};
 use cru_base::text::{fold_whitespace, plural};
@@ -87,7 +87,7 @@ pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     let fields = lines.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {value}")).collect();
     let fields = fields.join("  \n");
-    let parts = if is_long { vec![turns(told, steps), fields] } else { vec![fields] };
+    let parts = if is_long { vec![turns(told, &made), fields] } else { vec![fields] };
     let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     says.then(|| parts.join("\n\n"))
 }
@@ -111,9 +111,9 @@ fn asked(told: &Told<'_>) -> Option<String> {
 
 /// The turns as a list: what was said, and what was concluded. Of many the first, the last, those that changed something,
 /// then the others, as far as there is room.
-fn turns(told: &Told<'_>, steps: &[StepDraft]) -> String {
+fn turns(told: &Told<'_>, made: &Made<'_>) -> String {
     let all = &told.turns;
-    let changes = |turn: &ToldTurn| steps.get(turn.steps.clone()).unwrap_or_default().iter().any(changes);
+    let changes = |turn: &ToldTurn| made.changing.range(turn.steps.clone()).next().is_some();
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&at| (at != 0 && at + 1 != all.len(), !changes(&all[at])));
     order.truncate(TURNS);
@@ -155,13 +155,6 @@ fn quoted(line: &str, max: usize) -> String {
         }
         None => whole(line, max, line),
     }
-}
-
-/// Whether a step changed something that stays.
-fn changes(draft: &StepDraft) -> bool {
-    let complete = draft.step.status == StepStatus::Complete;
-    let writes = || draft.step.writes.iter().any(|file| !is_scratch(&file.path));
-    complete && (!draft.commits.is_empty() || writes() || draft.step.action().publishes())
 }
 
 /// Closing words in whole sentences.
@@ -223,6 +216,8 @@ fn listed(items: impl IntoIterator<Item = String>, between: &str, most: usize) -
 #[derive(Default)]
 struct Made<'a> {
     files: Vec<ChangedFile>,
+    /// Steps that changed something that stays.
+    changing: BTreeSet<usize>,
     /// Paths that were read or written.
     seen: HashSet<&'a str>,
     commits: Vec<&'a MadeCommit>,
@@ -291,6 +286,9 @@ impl<'a> Made<'a> {
             }
             if complete && action.kind == ToolKind::Shell && draft.step.full_args().contains("commit") {
                 made.uncommitted = 0;
+            }
+            if complete && (!writes.is_empty() || !draft.commits.is_empty() || action.publishes()) {
+                made.changing.insert(at);
             }
             made.pushed |= complete && action.pushes();
             if complete {
