@@ -36,8 +36,8 @@ pub struct ListArgs {
 
 /// Write accepted lessons into a file that agents read
 ///
-/// They stand between `<!-- cru:begin lessons -->` and `<!-- cru:end -->`, 40 lines at most; nothing else of the file changes. Lessons
-/// that are accepted no more are taken out. The change is shown first; `--yes` writes it without a question. Only lessons of
+/// They stand between `<!-- cru:begin lessons -->` and `<!-- cru:end -->`, 40 lines at most; nothing else of the file changes, and
+/// lines that you write between them are kept below. Lessons that are accepted no more are taken out. The change is shown first; `--yes` writes it without a question. Only lessons of
 /// the project that the file lies in, and those of no project.
 #[derive(Debug, clap::Args)]
 pub struct ApplyArgs {

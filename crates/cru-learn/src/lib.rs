@@ -40,8 +40,10 @@ pub use export::{Export, File, Whole};
 pub use find::typed::{TypedCase, typed};
 pub use find::{Extraction, extract};
 pub use hygiene::Leak;
+pub use review::Review;
 pub use review::document::TEMPLATE;
-pub use review::{Review, Status};
+
+pub use cru_session::ReviewStatus;
 pub use rows::row::{Dialect, Table};
 pub use rows::template::ChatTemplate;
 

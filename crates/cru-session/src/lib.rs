@@ -23,6 +23,7 @@ pub mod op;
 pub mod read;
 pub mod recovery;
 pub mod render;
+mod review_status;
 #[cfg(test)]
 mod round_trip;
 pub mod source;
@@ -34,3 +35,4 @@ pub mod words;
 
 pub use line_anchor::LineAnchor;
 pub use model::*;
+pub use review_status::ReviewStatus;

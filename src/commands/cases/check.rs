@@ -10,7 +10,7 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::session::learn::{WantedCases, extract};
 use crate::commands::{Context, Output, View};
 use crate::learn::review::Part;
-use crate::learn::{Kind, Status};
+use crate::learn::{Kind, ReviewStatus};
 use crate::session::mask;
 use crate::vault::VaultPath;
 
@@ -43,7 +43,7 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         if let Some(other) = seen.insert(&review.id, &review.path) {
             find(format!("the same case as {other}: the first of them counts"));
         }
-        if review.status == Status::Rejected {
+        if review.status == ReviewStatus::Rejected {
             continue;
         }
         let parts = review.parts();

@@ -11,7 +11,7 @@ use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Found, Table};
 use crate::commands::{Context, Output, View};
-use crate::learn::Status;
+use crate::learn::ReviewStatus;
 
 /// List case notes
 ///
@@ -39,9 +39,9 @@ enum StatusArg {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (_, _, reviews) = super::read(cx)?;
     let status = args.status.map(|status| match status {
-        StatusArg::Proposed => Status::Proposed,
-        StatusArg::Accepted => Status::Accepted,
-        StatusArg::Rejected => Status::Rejected,
+        StatusArg::Proposed => ReviewStatus::Proposed,
+        StatusArg::Accepted => ReviewStatus::Accepted,
+        StatusArg::Rejected => ReviewStatus::Rejected,
     });
     let all = reviews.notes.len();
     let rows: Vec<CaseRow> = reviews
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             id: review.id,
             kind: review.kind,
             status: review.status,
-            edited: review.changed && review.status == Status::Proposed,
+            edited: review.changed && review.status == ReviewStatus::Proposed,
             title: review.title,
             session: review.session,
             path: review.path,
@@ -80,7 +80,7 @@ struct CaseRow {
     id: String,
     #[serde(rename = "type")]
     kind: String,
-    status: Status,
+    status: ReviewStatus,
     /// Whether a person changed the note and has not decided.
     edited: bool,
     title: String,

@@ -10,7 +10,7 @@ use super::session::learn::Reviews;
 use super::{Context, Output, View, reading};
 use crate::base::text::plural;
 use crate::base::{Error, Result, files};
-use crate::learn::{Review, Status};
+use crate::learn::{Review, ReviewStatus};
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::vault::{Catalog, Vault};
@@ -40,8 +40,8 @@ impl CasesCommand {
         match self {
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
-            Self::Accept(args) => decide(&args, Status::Accepted, cx),
-            Self::Reject(args) => decide(&args, Status::Rejected, cx),
+            Self::Accept(args) => decide(&args, ReviewStatus::Accepted, cx),
+            Self::Reject(args) => decide(&args, ReviewStatus::Rejected, cx),
             Self::Check(args) => check::run(&args, cx),
         }
     }
@@ -87,7 +87,7 @@ fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
     }
 }
 
-fn decide(args: &Decide, status: Status, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+fn decide(args: &Decide, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, _, reviews) = read(cx)?;
     // Nothing is written before all of them are known.
     let notes = args.ids.iter().map(|id| find(id, &reviews)).collect::<Result<Vec<_>>>()?;
@@ -114,7 +114,7 @@ fn decide(args: &Decide, status: Status, cx: &Context<'_>) -> Result<Box<dyn Out
 #[derive(Debug, serde::Serialize)]
 struct Decided {
     schema: u32,
-    status: Status,
+    status: ReviewStatus,
     cases: Vec<DecidedCase>,
 }
 
@@ -122,7 +122,7 @@ struct Decided {
 struct DecidedCase {
     id: String,
     path: String,
-    was: Option<Status>,
+    was: Option<ReviewStatus>,
     title: String,
 }
 
@@ -131,7 +131,7 @@ impl Output for Decided {
         use super::output::style::{self, paint};
         let mut text = String::new();
         for case in &self.cases {
-            let before = case.was.map_or("none", Status::as_str);
+            let before = case.was.map_or("none", ReviewStatus::as_str);
             let now = paint(look(self.status), self.status.as_str());
             let change =
                 if case.was == Some(self.status) { format!("{now} already") } else { format!("{before} → {now}") };
@@ -147,11 +147,11 @@ impl Output for Decided {
 }
 
 /// How a status looks.
-const fn look(status: Status) -> anstyle::Style {
+const fn look(status: ReviewStatus) -> anstyle::Style {
     use super::output::style;
     match status {
-        Status::Proposed => style::DIM,
-        Status::Accepted => style::GOOD,
-        Status::Rejected => style::BAD,
+        ReviewStatus::Proposed => style::DIM,
+        ReviewStatus::Accepted => style::GOOD,
+        ReviewStatus::Rejected => style::BAD,
     }
 }

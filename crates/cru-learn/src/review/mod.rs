@@ -12,38 +12,7 @@ use crate::case::note;
 use crate::case::{Case, Edits};
 use crate::hygiene::ESCAPED;
 use cru_base::Result;
-
-/// What was decided about a case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Nothing yet.
-    #[default]
-    Proposed,
-    /// It is right.
-    Accepted,
-    /// It is not to be used.
-    Rejected,
-}
-
-impl Status {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Proposed, Self::Accepted, Self::Rejected];
-
-    /// The word in a note.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status of that name.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(word.trim()))
-    }
-}
+use cru_session::ReviewStatus;
 
 /// The parts of a case note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +49,8 @@ pub struct Review {
     pub path: String,
     /// `case_id`.
     pub id: String,
-    /// `status`; what is none is [`Status::Proposed`].
-    pub status: Status,
+    /// `status`; what is none is [`ReviewStatus::Proposed`].
+    pub status: ReviewStatus,
     /// `status` as it is written, where it is none.
     pub odd_status: Option<String>,
     /// `case_type`.
@@ -127,7 +96,7 @@ impl Review {
         if front.kind != "case" || id.is_empty() {
             return None;
         }
-        let status = Status::parse(front.status);
+        let status = ReviewStatus::parse(front.status);
         let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
         Some(Self {
             path: path.to_owned(),

@@ -16,39 +16,10 @@ pub use read::read;
 pub(crate) use render::{code, evidence};
 pub use render::{line_of_claim, render};
 
+pub use cru_session::ReviewStatus;
+
 /// The folder of readings.
 pub const FOLDER: &str = "readings";
-
-/// What was decided about a reading or a lesson.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReviewStatus {
-    /// Nothing yet.
-    #[default]
-    Proposed,
-    /// It is right.
-    Accepted,
-    /// It is not to be used.
-    Rejected,
-}
-
-impl ReviewStatus {
-    /// The word in a note.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status of that name.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Proposed, Self::Accepted, Self::Rejected]
-            .into_iter()
-            .find(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
-    }
-}
 
 /// The frontmatter of a reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::base::{Result, files};
 use crate::learn::review::Front;
 use crate::learn::review::document::{Layout, file_name};
-use crate::learn::{Case, Evidence, Extraction, LeftOut, Reason, Review, Status, review};
+use crate::learn::{Case, Evidence, Extraction, LeftOut, Reason, Review, ReviewStatus, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -61,8 +61,8 @@ fn parse(path: &str, text: &str) -> Option<Review> {
 }
 
 /// What is decided about a case that has no note: whoever accepted a reading has accepted its cases.
-pub(super) fn status_of(case: &Case) -> Status {
-    if case.evidence == Evidence::Reading { Status::Accepted } else { Status::Proposed }
+pub(super) fn status_of(case: &Case) -> ReviewStatus {
+    if case.evidence == Evidence::Reading { ReviewStatus::Accepted } else { ReviewStatus::Proposed }
 }
 
 impl Reviews {
@@ -99,12 +99,12 @@ impl Reviews {
         for mut case in std::mem::take(&mut extraction.cases) {
             let review = self.of(&case.id);
             let status = review.map_or_else(|| status_of(&case), |review| review.status);
-            if status == Status::Rejected || self.deleted(&case.id) {
+            if status == ReviewStatus::Rejected || self.deleted(&case.id) {
                 left_out.push(case.left_out(Reason::Rejected));
-            } else if accepted_only && status != Status::Accepted {
+            } else if accepted_only && status != ReviewStatus::Accepted {
                 left_out.push(case.left_out(Reason::NotAccepted));
             } else {
-                case.accepted = status == Status::Accepted;
+                case.accepted = status == ReviewStatus::Accepted;
                 if let Some(review) = review.filter(|review| review.changed) {
                     case.edits = review.edits(&review::note(&case, layout)?);
                     case.clean();
