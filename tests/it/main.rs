@@ -50,6 +50,7 @@ mod making {
     pub(crate) mod workflows;
 }
 mod notes {
+    pub(crate) mod browser;
     pub(crate) mod format;
     pub(crate) mod format_doc;
     pub(crate) mod frontmatter;
