@@ -79,9 +79,12 @@ impl SessionFigures {
             } else {
                 String::new()
             };
-            parts.push(format!("{}{date}", self.own.text()));
+            let what = if date.is_empty() && !parts.is_empty() { "estimate " } else { "" };
+            parts.push(format!("{what}{}{date}", self.own.text()));
         }
-        if let Some((count, sum)) = self.family.filter(|(_, sum)| knows(*sum)) {
+        // Where nothing has a price, that was just said.
+        let says_more = |sum: Estimate| knows(sum) && (sum.known_usd.is_some() || !knows(self.own));
+        if let Some((count, sum)) = self.family.filter(|(_, sum)| says_more(*sum)) {
             let mut with = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
             if self.is_partial {
                 with = format!("the first {with}");

@@ -294,8 +294,11 @@ impl<'a> HtmlPage<'a> {
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
         facts.extend(self.shown.recovery(step).filter(|_| depth == 0));
-        let files =
-            [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter(|(_, files)| !files.is_empty());
+        let files = [("reads", &step.reads), ("writes", &step.writes)].map(|(name, files)| FilesValues {
+            name,
+            // What the line of the step names already says nothing more here.
+            paths: files.iter().map(|file| file.path.as_str()).filter(|path| !step.args.contains(path)).collect(),
+        });
         let diffs = step.id.as_ref().filter(|_| depth == 0).and_then(|id| self.shown.diffs.get(id));
         StepValues {
             diffs: diffs.map(|diffs| diffs.iter().map(diff).collect()).unwrap_or_default(),
@@ -306,9 +309,7 @@ impl<'a> HtmlPage<'a> {
             result: step.result.as_deref(),
             facts,
             command: step.command.as_deref(),
-            files: files
-                .map(|(name, files)| FilesValues { name, paths: files.iter().map(|file| file.path.as_str()).collect() })
-                .collect(),
+            files: files.into_iter().filter(|list| !list.paths.is_empty()).collect(),
         }
     }
 
