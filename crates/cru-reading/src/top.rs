@@ -83,6 +83,25 @@ pub fn told(block: &str, accepted: &Accepted) -> Option<String> {
     Some(std::iter::once(head.trim_end().to_owned()).chain(quoted).collect::<Vec<_>>().join("\n"))
 }
 
+/// The text of a summary without what a reading told in it, for notes of which nobody knows any more what the record gave;
+/// `None` where it tells of no reading.
+pub fn untold(block: &str) -> Option<String> {
+    let told = |line: &&str| is_named(line.trim_start_matches(['>', ' ']), &["Goal", "Outcome", "Open", "Reading"]);
+    if !block.lines().any(|line| is_named(line.trim_start_matches(['>', ' ']), &["Reading"])) {
+        return None;
+    }
+    let mut lines: Vec<&str> = block.lines().filter(|line| !told(line)).collect();
+    if lines.get(1).is_some_and(|line| line.trim_end() == ">") {
+        lines.remove(1);
+    }
+    while lines.last().is_some_and(|line| line.trim_end() == ">") {
+        lines.pop();
+    }
+    let mut text = lines.join("\n");
+    text.truncate(text.trim_end().len());
+    Some(text)
+}
+
 /// The text of a note whose summary reads as the reading tells it; `None` where nothing of it changes.
 pub fn told_in(text: &str, accepted: &Accepted) -> Option<String> {
     let note = Note::parse(text);

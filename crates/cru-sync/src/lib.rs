@@ -3,7 +3,7 @@
 //! [`import`] brings in the transcripts of one agent, [`hooked`] one session whose host has hooks, and [`flush`] what was
 //! logged beside them. All read through [`read`], decide in `plan` which notes are new, and bring notes that exist up to
 //! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line. [`projects`] writes the lists in project notes, [`rename`] gives a session another
-//! title.
+//! title, [`top`] what an accepted reading says of it in its summary.
 //!
 //! A module uses those before it alone: `existing` and `ids`, `read`, `report`, `plan`, `grow` and `evidence`, `import`,
 //! `hooked`, `flush`.
@@ -23,6 +23,7 @@ pub mod projects;
 pub mod read;
 pub mod rename;
 pub mod report;
+pub mod top;
 #[cfg(test)]
 mod tests;
 

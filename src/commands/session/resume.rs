@@ -70,7 +70,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         path: Some(loaded.path.text().into_owned()),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
         reading: Shelf::within(&catalog, &vault, cx.global.reach)
-            .told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
+            .told(&loaded),
     };
     let pack = Pack::of(&loaded.session, &options);
     for notice in &pack.notices {
