@@ -35,7 +35,8 @@ pub fn told(block: &str, accepted: &Accepted) -> Option<String> {
     }
     let mut lines = block.lines();
     let head = lines.next().filter(|line| line.starts_with("> [!summary]"))?;
-    let body: Vec<&str> = lines.map(|line| line.strip_prefix("> ").or_else(|| line.strip_prefix('>'))).collect::<Option<_>>()?;
+    let body: Vec<&str> =
+        lines.map(|line| line.strip_prefix("> ").or_else(|| line.strip_prefix('>'))).collect::<Option<_>>()?;
     // Lists of turns stand as they are; fields are the last paragraph.
     let (mut turns, mut fields): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for line in body {
@@ -189,7 +190,11 @@ mod tests {
         "#);
         let mine = "> [!summary] T\n> Files: `a.rs`\n> and what I think of it";
         assert_eq!(told(mine, &accepted()), None);
-        assert_eq!(told_in("# T\n\n> [!summary] T\n> Asked: x\n\n^s-01\n", &accepted()), None, "one with an id is somebody's own");
+        assert_eq!(
+            told_in("# T\n\n> [!summary] T\n> Asked: x\n\n^s-01\n", &accepted()),
+            None,
+            "one with an id is somebody's own"
+        );
     }
 
     proptest! {

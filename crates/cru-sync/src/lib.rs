@@ -23,9 +23,9 @@ pub mod projects;
 pub mod read;
 pub mod rename;
 pub mod report;
-pub mod top;
 #[cfg(test)]
 mod tests;
+pub mod top;
 
 pub use plan::choice::{Choice, Project};
 pub use plan::imported::forget;

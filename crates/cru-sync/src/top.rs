@@ -11,8 +11,8 @@ use cru_reading::{Accepted, accepted};
 use cru_session::cursor::Cursor;
 use cru_session::op::Op;
 use cru_session::{Session, read};
-use cru_vault::writer::{Known, Plan, Writer};
 use cru_vault::state::key;
+use cru_vault::writer::{Known, Plan, Writer};
 use cru_vault::{Head, State, Vault, VaultPath};
 use jiff::Timestamp;
 
@@ -30,7 +30,9 @@ pub fn keep(vault: &Vault, state: &State, head: &Head) -> Result<()> {
     let Some(importer) = importer.filter(|_| revision == Some(1)) else { return Ok(()) };
     let left = book::left_notes(importer, state);
     let file = vault.file(&head.path);
-    let is_left = || left.get(&head.path.to_string()).is_some_and(|known| files::fingerprint(&file).is_ok_and(|now| now == *known));
+    let is_left = || {
+        left.get(&head.path.to_string()).is_some_and(|known| files::fingerprint(&file).is_ok_and(|now| now == *known))
+    };
     if !is_left() {
         return Ok(());
     }
@@ -124,7 +126,9 @@ impl ToldTops {
         let standing = readings.iter().rev().find_map(as_it_stands);
         // What was read is not what is there now.
         let is_same = || {
-            let record = |note: &Note| cru_reading::Ledger::of(&read::session(note).0, false, &std::collections::HashMap::new()).note();
+            let record = |note: &Note| {
+                cru_reading::Ledger::of(&read::session(note).0, false, &std::collections::HashMap::new()).note()
+            };
             record(base) == record(new)
         };
         let now = accepted(&readings).filter(|it| it.is_of(there) && is_same());

@@ -96,7 +96,8 @@ impl Shelf {
         if let Some(it) = self.accepted(&name) {
             // What came of it and what is open is said of the record that was read.
             let is_of = it.is_of(&note.session);
-            let and_more = |name: &'static str| if is_of { name.to_owned() } else { format!("{name} (before what came later)") };
+            let and_more =
+                |name: &'static str| if is_of { name.to_owned() } else { format!("{name} (before what came later)") };
             it.goal.iter().for_each(|text| say("Goal", text));
             it.outcome.iter().for_each(|it| say(&and_more("Outcome"), &format!("{}: {}", it.state.as_str(), it.text)));
             it.decisions.iter().take(TOLD).for_each(|text| say("Decided", text));
@@ -126,7 +127,12 @@ impl Shelf {
             .collect();
         let rank = |lesson: &Lesson| match &lesson.place {
             None => 1,
-            Some(place) if Globs::new(&[place]).is_ok_and(|globs| touched.iter().any(|path| globs.matches(Path::new(path)))) => 0,
+            Some(place)
+                if Globs::new(&[place])
+                    .is_ok_and(|globs| touched.iter().any(|path| globs.matches(Path::new(path)))) =>
+            {
+                0
+            }
             Some(_) => 2,
         };
         let mut lessons: Vec<&Lesson> = self.lessons.iter().filter(here).map(|it| &it.lesson).collect();

@@ -30,7 +30,14 @@ impl Source {
         let full = full_texts(&session, vault, cx);
         let ledger = Ledger::of(&session, forked, &full);
         let record = Record::of(&session, &ledger.note(), forked, &full);
-        Ok(Self { path: head.path.clone(), head: head.clone(), name: head.path.stem().into_owned(), session, ledger, record })
+        Ok(Self {
+            path: head.path.clone(),
+            head: head.clone(),
+            name: head.path.stem().into_owned(),
+            session,
+            ledger,
+            record,
+        })
     }
 }
 

@@ -61,7 +61,8 @@ fn good_claims(record: &Record) -> Vec<Claim> {
         let proof = Proof::Step { step: step.id.clone(), status, has };
         claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof.clone()] });
         let is_digit = |c: char| c.is_ascii_digit();
-        let number = proof.quoted().and_then(|has| has.split(|c| !is_digit(c)).find(|part| (1..9).contains(&part.len())));
+        let number =
+            proof.quoted().and_then(|has| has.split(|c| !is_digit(c)).find(|part| (1..9).contains(&part.len())));
         if let Some(number) = number {
             claims.push(Claim { text: format!("It tells {number} there."), proof: vec![proof.clone()] });
         }
@@ -184,7 +185,8 @@ fn what_the_checks_cannot_see() {
     for record in &records() {
         let claims = good_claims(record);
         for (claim, other) in claims.iter().zip(claims.iter().skip(1)) {
-            let checked = check(&of_claims(record, vec![Claim { text: other.text.clone(), proof: claim.proof.clone() }]), record);
+            let checked =
+                check(&of_claims(record, vec![Claim { text: other.text.clone(), proof: claim.proof.clone() }]), record);
             swapped += usize::from(checked.kept == 0);
             doubted += usize::from(!checked.findings.is_empty());
             turned += usize::from(negated(record, claim).is_some_and(|claim| !passes(record, claim)));
@@ -207,7 +209,8 @@ fn a_spoiled_claim_takes_no_other_along() {
             let Some(claim) = missing_id(record, &claims[at]).filter(|it| *it != claims[at]) else { continue };
             spoiled[at] = claim;
             let kept = check(&of_claims(record, spoiled), record).answer.summary.decisions;
-            let others: Vec<Claim> = claims.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it.clone()).collect();
+            let others: Vec<Claim> =
+                claims.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it.clone()).collect();
             assert_eq!(kept, others);
         }
     }

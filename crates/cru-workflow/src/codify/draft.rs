@@ -10,8 +10,8 @@ use super::data::{self, Data, Names, Touched};
 use super::input::Inputs;
 use super::unit::Entry;
 use super::{Options, clean, request, title};
-use crate::heading::{is_agent, is_channel};
 use crate::evidence::StepGroup;
+use crate::heading::{is_agent, is_channel};
 use crate::model::{Need, Operand, Step};
 use cru_graph::plan::{self, Section};
 use cru_graph::{Place, Plan};
@@ -310,9 +310,9 @@ impl<'a> Draft<'a> {
         self.entries.iter().filter_map(Entry::call)
     }
 
-    /// How much it is needed: what the record says, else what somebody said of it.
+    /// How much it is needed: what somebody said of it, else what the record says.
     pub(super) fn need(&self, of_record: Need) -> Need {
-        if self.optional && of_record == Need::Normal { Need::Optional } else { of_record }
+        if self.optional { Need::Optional } else { of_record }
     }
 
     /// What people asked for, corrections left out.
