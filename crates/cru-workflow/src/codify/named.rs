@@ -36,7 +36,7 @@ pub(super) fn drafts<'a>(
     }
     let of = |entry: &Entry<'_>| group_of.get(entry.call()?.step.id.as_deref()?).copied();
     let is_grouped =
-        |chapter: &Chapter<'a>| chapter.units.iter().flat_map(|unit| unit.all()).any(|it| of(it).is_some());
+        |chapter: &Chapter<'a>| chapter.units.iter().flat_map(super::unit::Unit::all).any(|it| of(it).is_some());
     if !chapters.iter().any(is_grouped) {
         return draft::drafts(session, chapters, plan);
     }
