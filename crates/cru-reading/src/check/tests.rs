@@ -60,9 +60,8 @@ fn good_claims(record: &Record) -> Vec<Claim> {
         let name = step.args.split_whitespace().next().unwrap_or("it").to_owned();
         let proof = Proof::Step { step: step.id.clone(), status, has };
         claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof.clone()] });
-        let is_digit = |c: char| c.is_ascii_digit();
-        let number =
-            proof.quoted().and_then(|has| has.split(|c| !is_digit(c)).find(|part| (1..9).contains(&part.len())));
+        let is_number = |word: &&str| word.len() < 9 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let number = proof.quoted().and_then(|has| has.split(' ').find(is_number)).filter(|word| !word.is_empty());
         if let Some(number) = number {
             claims.push(Claim { text: format!("It tells {number} there."), proof: vec![proof.clone()] });
         }
