@@ -12,18 +12,20 @@ use serde::Serialize;
 use super::graph::boundary_words;
 use super::output::style::{self, paint};
 use super::output::{duration, minute};
+use super::read::Shelf;
 use super::session::current_or_newest;
 use super::{Context, Output, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::graph::segment;
+use crate::readings::answer::ReadSegment;
 use crate::session::boundary::{BoundaryKind, GAP};
 use crate::session::{Item, Session, Status};
 use crate::vault::{Catalog, Head, Vault};
 
 /// List segments of sessions: between branches, jumps, forks, compactions, pauses and hand-offs
 ///
-/// A segment is the work between two such boundaries. Without SESSION: the current session, else the newest.
+/// A segment is the work between two such boundaries. Type, outcome and summary are those of an accepted reading. Without SESSION: the current session, else the newest.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which sessions
@@ -39,7 +41,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         args.session.iter().map(|name| catalog.session(name, &vault, cx.env)).collect::<Result<_>>()?
     };
     let now = cx.env.now();
-    let sessions = heads.into_iter().map(|head| cut(head, &catalog, &vault, now)).collect::<Result<_>>()?;
+    let shelf = Shelf::within(&catalog, &vault, cx.global.reach);
+    let cut = |head: &Head| {
+        let mut cut = cut(head, &catalog, &vault, now)?;
+        cut.read(shelf.accepted(&head.path.stem()).map(|it| it.segments).unwrap_or_default());
+        Ok(cut)
+    };
+    let sessions = heads.into_iter().map(cut).collect::<Result<_>>()?;
     Ok(Box::new(ShownSegments { schema: 1, sessions }))
 }
 
@@ -68,6 +76,7 @@ fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<
         ended: it.ended,
         steps: it.steps,
         ended_by: it.ended_by,
+        read: None,
     });
     let segments = segments.collect();
     let boundaries = breaks.iter().map(|it| Boundary {
@@ -127,6 +136,9 @@ struct Segment {
     #[serde(skip)]
     boundary: Option<usize>,
     ended_by: Vec<BoundaryKind>,
+    /// What an accepted reading says that it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<ReadSegment>,
 }
 
 #[derive(Debug, Serialize)]
@@ -163,6 +175,15 @@ impl Output for ShownSegments {
 }
 
 impl Cut {
+    /// Takes what an accepted reading says of its segments.
+    fn read(&mut self, read: Vec<ReadSegment>) {
+        for it in read {
+            if let Some(own) = self.segments.iter_mut().find(|own| own.id == it.id) {
+                own.read = Some(it);
+            }
+        }
+    }
+
     fn text(&self) -> String {
         let mut out = format!("{}\n", paint(style::TITLE, one_line(&self.title)));
         let count = |number: usize, noun: &str| plural(number as u64, noun);
@@ -188,8 +209,12 @@ impl Cut {
             let took = took.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
             facts.extend(took.map(duration));
             facts.extend(segment.open.then(|| "open".to_owned()));
+            facts.extend(segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str())));
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));
+            if let Some(read) = &segment.read {
+                let _ = writeln!(out, "  {}", one_line(&read.summary.text));
+            }
             for phase in &segment.phases {
                 let _ = writeln!(out, "  {}  {}", paint(style::DIM, one_line(&phase.id)), one_line(&phase.title));
             }

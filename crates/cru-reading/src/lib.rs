@@ -4,6 +4,7 @@
 //! ([`Answer`]). Every claim cites steps, words of the person, or words of the agent. [`check`] compares each claim with
 //! the whole record ([`Record`]) and refuses what the record does not hold. Nothing here does I/O or starts a program.
 //!
+//! - [`accepted`](mod@accepted): what is accepted about a session, for everything that uses readings.
 //! - [`answer`]: the schema, and its strict reader.
 //! - [`record`]: the facts of a session that claims are compared with.
 //! - [`check`](mod@check): the rules.
@@ -11,7 +12,9 @@
 //! - [`note`]: a reading as a note, and back.
 //! - [`lesson`]: lessons as notes, merged over sessions.
 //! - [`judge`]: the second reader.
+//! - [`top`]: the summary on top of a note as a reading tells it.
 
+pub mod accepted;
 pub mod answer;
 pub mod check;
 pub mod diff;
@@ -21,7 +24,9 @@ pub mod lesson;
 pub mod merge;
 pub mod note;
 pub mod record;
+pub mod top;
 
+pub use accepted::{Accepted, AcceptedOutcome, accepted};
 pub use answer::{Answer, AnswerError, Claim, Proof};
 pub use check::{Checked, Finding, Severity, check};
 pub use ledger::Ledger;

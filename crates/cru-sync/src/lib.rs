@@ -3,7 +3,7 @@
 //! [`import`] brings in the transcripts of one agent, [`hooked`] one session whose host has hooks, and [`flush`] what was
 //! logged beside them. All read through [`read`], decide in `plan` which notes are new, and bring notes that exist up to
 //! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line. [`projects`] writes the lists in project notes, [`rename`] gives a session another
-//! title.
+//! title, [`top`] what an accepted reading says of it in its summary.
 //!
 //! A module uses those before it alone: `existing` and `ids`, `read`, `report`, `plan`, `grow` and `evidence`, `import`,
 //! `hooked`, `flush`.
@@ -25,6 +25,7 @@ pub mod rename;
 pub mod report;
 #[cfg(test)]
 mod tests;
+pub mod top;
 
 pub use plan::choice::{Choice, Project};
 pub use plan::imported::forget;

@@ -8,6 +8,18 @@ use std::collections::HashMap;
 pub struct Evidence {
     changes: HashMap<String, Vec<FileChange>>,
     outputs: HashMap<String, String>,
+    groups: Vec<StepGroup>,
+}
+
+/// Steps of the record that belong together, as an accepted reading says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepGroup {
+    /// What is done in them.
+    pub title: String,
+    /// Their block ids without `^`.
+    pub steps: Vec<String>,
+    /// Whether they may be left out.
+    pub optional: bool,
 }
 
 /// How a step changed one file.
@@ -37,6 +49,16 @@ impl Evidence {
     /// Adds what the step `id` answered.
     pub fn add_output(&mut self, id: String, output: String) {
         self.outputs.insert(id, output);
+    }
+
+    /// Says which steps belong together.
+    pub fn set_groups(&mut self, groups: Vec<StepGroup>) {
+        self.groups = groups;
+    }
+
+    /// Which steps belong together; empty where nobody said so.
+    pub(crate) fn groups(&self) -> &[StepGroup] {
+        &self.groups
     }
 
     /// What the step `id` changed, file by file.

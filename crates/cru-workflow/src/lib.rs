@@ -31,7 +31,7 @@ pub mod validate;
 
 pub use codify::{NOTHING_TO_REPEAT, Options, Profile, codify, codify_jobs, codify_with, profile};
 pub use dialect::Dialect;
-pub use evidence::{Evidence, FileChange};
+pub use evidence::{Evidence, FileChange, StepGroup};
 pub use mine::{Mining, mine};
 pub use model::*;
 pub use parse::parse;

@@ -46,6 +46,9 @@ pub(super) enum QueryKind {
     /// Segments of accepted readings
     #[value(alias = "segment")]
     Segments,
+    /// What accepted readings say that came of sessions
+    #[value(alias = "outcome")]
+    Outcomes,
 }
 
 /// A row of the table.
@@ -62,7 +65,7 @@ struct KindTable {
 }
 
 /// In the order of [`QueryKind`].
-const TABLE: [KindTable; 12] = [
+const TABLE: [KindTable; 13] = [
     KindTable {
         name: "sessions",
         one: "session",
@@ -138,6 +141,7 @@ const TABLE: [KindTable; 12] = [
     of_notes("lessons", "lesson"),
     of_notes("quirks", "quirk"),
     of_notes("segments", "segment"),
+    of_notes("outcomes", "outcome"),
 ];
 
 /// A kind whose rows come of notes beside the sessions.
@@ -179,7 +183,7 @@ impl QueryKind {
     pub(super) fn may_be_in(self, session: &SessionRow) -> bool {
         let count = match self {
             Self::Sessions | Self::Tasks => return true,
-            Self::Lessons | Self::Quirks | Self::Segments => 0,
+            Self::Lessons | Self::Quirks | Self::Segments | Self::Outcomes => 0,
             Self::Phases => session.phases,
             Self::Steps | Self::Files => session.steps,
             Self::Decisions => session.decisions,

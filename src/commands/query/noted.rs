@@ -1,4 +1,4 @@
-//! Rows of notes beside the sessions: lessons, quirks, and segments of accepted readings.
+//! Rows of notes beside the sessions: lessons, quirks, and segments and outcomes of accepted readings.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,10 +9,12 @@ use crate::base::{Error, Result};
 use crate::commands::output::{Align, Cell, Table, rows};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, Format, Output, View, reading};
+use crate::readings::Accepted;
 use crate::readings::answer::LessonLevel;
 use crate::vault::Catalog;
 
 const LESSON: &[&str] = &["id", "status", "level", "confidence", "seen", "where", "project", "learned", "text"];
+const OUTCOME: &[&str] = &["session", "outcome", "type", "goal", "result", "decisions", "open", "reading"];
 const SEGMENT: &[&str] = &["session", "id", "type", "outcome", "topics", "summary"];
 
 /// The columns of a kind; `None` where its rows come of sessions.
@@ -20,6 +22,7 @@ pub(super) const fn columns(kind: QueryKind) -> Option<&'static [&'static str]> 
     match kind {
         QueryKind::Lessons | QueryKind::Quirks => Some(LESSON),
         QueryKind::Segments => Some(SEGMENT),
+        QueryKind::Outcomes => Some(OUTCOME),
         _ => None,
     }
 }
@@ -39,7 +42,11 @@ pub(super) fn run(args: &Args, columns: &'static [&'static str], cx: &Context<'_
     }
     let vault = reading::vault(cx)?;
     let shelf = Shelf::within(&Catalog::read(&vault), &vault, cx.global.reach);
-    let mut found = if args.kind == QueryKind::Segments { segments(&shelf) } else { lessons(&shelf, args.kind) };
+    let mut found = match args.kind {
+        QueryKind::Segments => segments(&shelf),
+        QueryKind::Outcomes => outcomes(&shelf),
+        kind => lessons(&shelf, kind),
+    };
     if args.reverse {
         found.reverse();
     }
@@ -68,12 +75,9 @@ fn lessons(shelf: &Shelf, kind: QueryKind) -> Vec<Json> {
 
 /// Of each session the reading that counts.
 fn segments(shelf: &Shelf) -> Vec<Json> {
-    let mut sessions: Vec<&str> = shelf.readings.iter().map(|it| it.head.session.as_str()).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
     let mut rows = Vec::new();
-    for session in sessions {
-        for it in shelf.accepted(session).and_then(|it| it.answer.as_ref()).iter().flat_map(|it| &it.segments) {
+    for (session, accepted) in shelf.all_accepted() {
+        for it in &accepted.segments {
             rows.push(json!({
                 "session": session, "id": it.id, "type": it.kind, "outcome": it.outcome, "topics": it.topics,
                 "summary": it.summary.text,
@@ -81,6 +85,17 @@ fn segments(shelf: &Shelf) -> Vec<Json> {
         }
     }
     rows
+}
+
+/// What came of each session that has an accepted reading.
+fn outcomes(shelf: &Shelf) -> Vec<Json> {
+    let row = |(session, it): (String, Accepted)| {
+        json!({
+            "session": session, "outcome": it.outcome.as_ref().map(|it| it.state), "type": it.main_type(), "goal": it.goal,
+            "result": it.outcome.map(|it| it.text), "decisions": it.decisions, "open": it.open, "reading": it.name,
+        })
+    };
+    shelf.all_accepted().into_iter().map(row).collect()
 }
 
 /// Rows of notes.
@@ -110,7 +125,7 @@ impl Output for NotedRows {
                 None | Some(Json::Null) => Cell::new("–"),
                 Some(Json::String(text)) => Cell::new(text),
                 Some(Json::Array(items)) => {
-                    Cell::new(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(", "))
+                    Cell::new(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join("; "))
                 }
                 Some(other) => Cell::new(other.to_string()),
             }));

@@ -15,7 +15,8 @@ use crate::learn::LeftOut;
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::readings::note::{ReadingNote, ReviewStatus};
-use crate::vault::{Catalog, Vault};
+use crate::sync::top;
+use crate::vault::{Catalog, State, Vault, state};
 
 /// Which readings or lessons.
 #[derive(Debug, clap::Args)]
@@ -61,6 +62,7 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         decided.changed.push(DecidedReading { path: path.to_owned(), kind: kind.to_owned(), was });
     }
     for reading in readings {
+        refresh_top(&reading.head.session, &vault, cx)?;
         if status == ReviewStatus::Accepted {
             let (created, left_out) = learn::write_read_cases(&reading.head.session, &vault, cx)?;
             decided.cases.extend(created);
@@ -70,6 +72,15 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         }
     }
     Ok(Box::new(decided))
+}
+
+/// Brings the summary on top of a session's note in line with what is accepted about it now.
+pub(super) fn refresh_top(session: &str, vault: &Vault, cx: &Context<'_>) -> Result<()> {
+    let catalog = Catalog::read(vault);
+    let Some(head) = catalog.sessions().find(|head| head.path.stem() == session) else { return Ok(()) };
+    let shelf = Shelf::read(&catalog, vault);
+    let state = State::of(vault, cx.env)?;
+    top::refresh((vault, &state, cx.env.now()), &state::key(&head.id()), &head.path, &shelf.of(session)).map(drop)
 }
 
 /// Rejects the notes of a reading's cases that nobody has touched.

@@ -55,6 +55,7 @@ fn rows(shelf: &Shelf) -> Vec<ReviewRow> {
             name: it.path.trim_end_matches(".md").rsplit('/').next().unwrap_or_default().to_owned(),
             path: it.path.clone(),
             status: it.head.status,
+            session: it.head.session.clone(),
             rank: worth * (0.1 + doubt),
             text: format!(
                 "{kept}/{all} claims, {}",
@@ -78,6 +79,7 @@ fn rows(shelf: &Shelf) -> Vec<ReviewRow> {
             name: it.lesson.id.clone(),
             path: it.path.clone(),
             status: it.lesson.status,
+            session: String::new(),
             rank: worth * doubt,
             text: format!("{} ({} · {})", it.lesson.text, it.lesson.level.as_str(), it.lesson.confidence.as_str()),
             cited,
@@ -106,6 +108,9 @@ fn ask(row: &ReviewRow, vault: &Vault, cx: &Context<'_>) -> Result<Option<Review
         Some(false) => return Ok(Some(ReviewStatus::Proposed)),
     };
     decide::set(&row.path, &row.note, status, vault)?;
+    if row.kind == "reading" {
+        decide::refresh_top(&row.session, vault, cx)?;
+    }
     Ok(Some(status))
 }
 
@@ -121,6 +126,9 @@ struct ReviewRow {
     name: String,
     path: String,
     status: ReviewStatus,
+    /// Name of the session's note that a reading is of.
+    #[serde(skip)]
+    session: String,
     /// Worth times doubt.
     rank: f64,
     text: String,

@@ -1,13 +1,16 @@
 //! The readings and lessons of a vault.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
-use crate::readings::lesson::LessonNote;
+use crate::readings::accepted::{Accepted, accepted, counting};
+use crate::readings::lesson::{Lesson, LessonNote};
 use crate::readings::note::{self, ReadingNote, ReviewStatus};
-use crate::vault::{Catalog, Vault};
+use crate::vault::config::Globs;
+use crate::vault::{Catalog, Loaded, Vault};
 
 /// Entries of a list that are told of a session that is taken up again.
 const TOLD: usize = 8;
@@ -64,34 +67,77 @@ impl Shelf {
         all
     }
 
-    /// The reading of a session's note that counts: the newest that is accepted.
-    pub(in crate::commands) fn accepted(&self, session: &str) -> Option<&ReadingNote> {
-        let all = self.of(session);
-        all.into_iter().rfind(|it| it.head.status == ReviewStatus::Accepted && it.answer.is_some())
+    /// The reading of a session's note that counts.
+    pub(in crate::commands) fn counting(&self, session: &str) -> Option<&ReadingNote> {
+        counting(self.of(session))
+    }
+
+    /// What is accepted about a session's note.
+    pub(in crate::commands) fn accepted(&self, session: &str) -> Option<Accepted> {
+        accepted(self.of(session))
+    }
+
+    /// What is accepted about each session that has something, by the name of its note.
+    pub(in crate::commands) fn all_accepted(&self) -> BTreeMap<String, Accepted> {
+        let mut by_session: BTreeMap<&str, Vec<&ReadingNote>> = BTreeMap::new();
+        for it in &self.readings {
+            by_session.entry(&it.head.session).or_default().push(it);
+        }
+        let all = by_session.into_iter();
+        all.filter_map(|(session, readings)| Some((session.to_owned(), accepted(readings)?))).collect()
     }
 
     /// What is told of a session that is taken up again: of its accepted reading what was wanted and is open, and accepted lessons
     /// of its project.
-    pub(in crate::commands) fn told(&self, session: &str, project: Option<&str>) -> Vec<(String, String)> {
+    pub(in crate::commands) fn told(&self, note: &Loaded) -> Vec<(String, String)> {
         let mut told: Vec<(String, String)> = Vec::new();
         let mut say = |name: &str, text: &str| told.push((name.to_owned(), text.to_owned()));
-        if let Some(answer) = self.accepted(session).and_then(|it| it.answer.as_ref()) {
-            let summary = &answer.summary;
-            summary.goal.iter().for_each(|claim| say("Goal", &claim.text));
-            summary.outcome.iter().for_each(|it| say("Outcome", &format!("{}: {}", it.state.as_str(), it.claim.text)));
-            summary.decisions.iter().take(TOLD).for_each(|claim| say("Decided", &claim.text));
-            summary.open.iter().take(TOLD).for_each(|claim| say("Open", &claim.text));
+        let name = note.path.stem();
+        if let Some(it) = self.accepted(&name) {
+            // What came of it and what is open is said of the record that was read.
+            let is_of = it.is_of(&note.session);
+            let and_more =
+                |name: &'static str| if is_of { name.to_owned() } else { format!("{name} (before what came later)") };
+            it.goal.iter().for_each(|text| say("Goal", text));
+            it.outcome.iter().for_each(|it| say(&and_more("Outcome"), &format!("{}: {}", it.state.as_str(), it.text)));
+            it.decisions.iter().take(TOLD).for_each(|text| say("Decided", text));
+            it.open.iter().take(TOLD).for_each(|text| say(&and_more("Open"), text));
         }
+        for it in self.lessons_for(note).into_iter().take(TOLD) {
+            let place = it.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
+            say("Lesson", &format!("{}{place}", it.text));
+        }
+        told
+    }
+
+    /// Accepted lessons of readings that hold for a session's project: first those of files that the session touched, then those
+    /// that hold everywhere, then those of other files.
+    fn lessons_for(&self, note: &Loaded) -> Vec<&Lesson> {
+        let (name, project) = (note.path.stem(), note.session.meta.project.as_deref());
         let here = |it: &&LessonNote| {
             it.lesson.status == ReviewStatus::Accepted
                 && it.of_reading
-                && (it.lesson.project.as_deref() == project || it.lesson.sessions.iter().any(|own| own == session))
+                && (it.lesson.project.as_deref() == project || it.lesson.sessions.iter().any(|own| *own == *name))
         };
-        for it in self.lessons.iter().filter(here).take(TOLD) {
-            let place = it.lesson.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
-            say("Lesson", &format!("{}{place}", it.lesson.text));
-        }
-        told
+        let touched: Vec<&str> = note
+            .session
+            .steps()
+            .flat_map(|(_, step)| step.reads.iter().chain(&step.writes))
+            .map(|file| within(&file.path, project))
+            .collect();
+        let rank = |lesson: &Lesson| match &lesson.place {
+            None => 1,
+            Some(place)
+                if Globs::new(&[place])
+                    .is_ok_and(|globs| touched.iter().any(|path| globs.matches(Path::new(path)))) =>
+            {
+                0
+            }
+            Some(_) => 2,
+        };
+        let mut lessons: Vec<&Lesson> = self.lessons.iter().filter(here).map(|it| &it.lesson).collect();
+        lessons.sort_by_cached_key(|lesson| rank(lesson));
+        lessons
     }
 
     /// The reading of that path, name, or the newest of that session.
@@ -133,4 +179,10 @@ impl Shelf {
         let mut found = self.lessons.iter().filter(|it| !wanted.is_empty() && it.lesson.id.contains(wanted));
         found.next().filter(|_| found.next().is_none())
     }
+}
+
+/// A path as it lies in the project.
+fn within<'p>(path: &'p str, project: Option<&str>) -> &'p str {
+    let below = project.and_then(|project| path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/'));
+    below.unwrap_or(path)
 }

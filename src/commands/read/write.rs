@@ -10,6 +10,7 @@ use crate::readings::Checked;
 use crate::readings::lesson::{Lesson, Likeness, likeness};
 use crate::readings::note::{ReadingHead, ReviewStatus, path_of, render};
 use crate::session::op::Op;
+use crate::sync::top;
 use crate::vault::writer::{Plan, Writer};
 use crate::vault::{State, Vault, state};
 
@@ -53,6 +54,7 @@ pub(super) fn write(
     };
     let mut written = WrittenReading { path, fate, ..WrittenReading::default() };
     lessons(checked, source, vault, shelf, &mut written)?;
+    top::keep(vault, &State::of(vault, cx.env)?, &source.head)?;
     name_it(&written.path, source, vault, cx)?;
     Ok(written)
 }

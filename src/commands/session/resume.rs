@@ -69,8 +69,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         budget: args.budget.or(config.budget).unwrap_or(BUDGET),
         path: Some(loaded.path.text().into_owned()),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
-        reading: Shelf::within(&catalog, &vault, cx.global.reach)
-            .told(&loaded.path.stem(), loaded.session.meta.project.as_deref()),
+        reading: Shelf::within(&catalog, &vault, cx.global.reach).told(&loaded),
     };
     let pack = Pack::of(&loaded.session, &options);
     for notice in &pack.notices {

@@ -34,6 +34,10 @@ pub(super) enum By {
     Day,
     /// The week they began, ISO 8601
     Week,
+    /// What came of them, by accepted readings
+    Outcome,
+    /// What most of their segments were, by accepted readings
+    Type,
 }
 
 impl By {
@@ -48,6 +52,8 @@ impl By {
             Self::Project => "PROJECT",
             Self::Day => "DAY",
             Self::Week => "WEEK",
+            Self::Outcome => "OUTCOME",
+            Self::Type => "TYPE",
         }
     }
 
@@ -62,6 +68,8 @@ impl By {
             Self::Project => "project",
             Self::Day => "day",
             Self::Week => "week",
+            Self::Outcome => "outcome",
+            Self::Type => "type",
         }
     }
 
@@ -70,7 +78,12 @@ impl By {
         matches!(self, Self::Day | Self::Week)
     }
 
-    /// What a session belongs to; `None` also for tools, of which it has several.
+    /// Whether only readings tell it.
+    pub(super) const fn is_read(self) -> bool {
+        matches!(self, Self::Outcome | Self::Type)
+    }
+
+    /// What a session belongs to; `None` also for tools, of which it has several, and for what only readings tell.
     pub(super) fn key(self, row: &SessionRow) -> Option<Cow<'_, str>> {
         let text = match self {
             Self::Agent => return row.agent.as_deref().map(|agent| Agent::parse(agent).name.into()),
@@ -78,7 +91,7 @@ impl By {
             Self::Channel => row.channel.as_deref().map(|channel| channel.trim_start_matches('#')),
             Self::Status => row.status.as_deref(),
             Self::Model => row.model.as_deref(),
-            Self::Tool => None,
+            Self::Tool | Self::Outcome | Self::Type => None,
             Self::Project => row.project.as_deref(),
             Self::Day => return row.started.map(day).map(Cow::Owned),
             Self::Week => return row.started.map(week).map(Cow::Owned),
@@ -119,7 +132,16 @@ pub(super) struct SessionGroup {
 impl Grouped {
     /// Groups sessions.
     pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
-        let mut sums: BTreeMap<Option<Cow<'_, str>>, FigureSum> = BTreeMap::new();
+        Self::with(by, sessions, |_| None)
+    }
+
+    /// Groups sessions, where `read` gives what readings tell of one.
+    pub(super) fn with<'a>(
+        by: By,
+        sessions: &'a [Counted<'a>],
+        read: impl Fn(&SessionRow) -> Option<&'static str>,
+    ) -> Self {
+        let mut sums: BTreeMap<Option<Cow<'a, str>>, FigureSum> = BTreeMap::new();
         for it in sessions {
             if by == By::Tool {
                 for tool in &it.row.tools {
@@ -127,7 +149,8 @@ impl Grouped {
                 }
                 continue;
             }
-            sums.entry(by.key(it.row)).or_default().add(it);
+            let key = if by.is_read() { read(it.row).map(Cow::Borrowed) } else { by.key(it.row) };
+            sums.entry(key).or_default().add(it);
         }
         let group = |(key, sum): (Option<Cow<'_, str>>, FigureSum)| SessionGroup {
             key: key.map(Cow::into_owned),

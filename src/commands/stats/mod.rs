@@ -1,6 +1,6 @@
 //! `cru stats`: what all sessions come to.
 //!
-//! From the rows of sessions alone, no note and no record is read.
+//! From the rows of sessions alone, no note and no record is read; outcomes and types are those of accepted readings.
 
 mod cost;
 mod cost_text;
@@ -9,6 +9,7 @@ mod group;
 mod page;
 mod text;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -20,10 +21,14 @@ use self::figures::{Families, Figures};
 use self::group::{By, Grouped};
 use super::output::Found;
 use super::prices::prices;
+use super::read::Shelf;
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::{Error, Result, files};
+use crate::index::SessionRow;
+use crate::readings::answer::SegmentType;
+use crate::vault::Catalog;
 
 /// Tables of an overview.
 const OVERVIEW: &[By] = &[By::Status, By::Agent, By::Model, By::Tool, By::Channel, By::Project, By::Week];
@@ -97,8 +102,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let prices = prices(cx)?;
     if args.cost {
-        if args.by.contains(&By::Tool) {
-            return Err(Error::usage("--cost has no table by tool").with_hint(
+        if let Some(by) = args.by.iter().find(|by| **by == By::Tool || by.is_read()) {
+            return Err(Error::usage(format!("--cost has no table by {}", by.name())).with_hint(
                 "tokens are recorded by session and model; use --by model,project,day,agent,channel,status",
             ));
         }
@@ -123,13 +128,26 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         kinds.push(By::Day);
     }
     let starts = || sessions.iter().filter_map(|it| it.row.started);
+    let read = if kinds.iter().any(|by| by.is_read()) {
+        Shelf::within(&Catalog::read(&vault), &vault, cx.global.reach).all_accepted()
+    } else {
+        BTreeMap::new()
+    };
+    let told = |by: By, row: &SessionRow| {
+        let it = read.get(figures::stem(&row.path))?;
+        if by == By::Outcome {
+            it.outcome.as_ref().map(|it| it.state.as_str())
+        } else {
+            it.main_type().map(SegmentType::as_str)
+        }
+    };
     let report = StatsReport {
         schema: 1,
         first: starts().min(),
         last: starts().max(),
         total: Figures::of(&sessions),
         days: Grouped::of(By::Day, &sessions),
-        by: kinds.into_par_iter().map(|by| Grouped::of(by, &sessions)).collect(),
+        by: kinds.into_par_iter().map(|by| Grouped::with(by, &sessions, |row| told(by, row))).collect(),
         overview,
         limit: args.rows(),
     };

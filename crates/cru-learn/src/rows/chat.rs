@@ -61,6 +61,15 @@ pub(crate) struct Function {
     pub arguments: Value,
 }
 
+impl Function {
+    /// Spells the arguments as text.
+    pub(crate) fn spell(&mut self) {
+        if !self.arguments.is_string() {
+            self.arguments = Value::String(self.arguments.to_string());
+        }
+    }
+}
+
 impl Message {
     /// A message with words alone.
     pub(crate) fn text(role: &'static str, content: impl Into<String>) -> Self {

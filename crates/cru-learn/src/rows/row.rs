@@ -338,7 +338,7 @@ fn spelled(messages: &[Message]) -> Vec<Value> {
         message.name.clear();
     }
     for call in messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
-        call.function.arguments = Value::String(call.function.arguments.to_string());
+        call.function.spell();
     }
     messages.into_iter().map(|message| serde_json::to_value(message).unwrap_or_default()).collect()
 }

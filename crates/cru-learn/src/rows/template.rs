@@ -21,7 +21,7 @@ impl ChatTemplate {
     pub const LOSING: [(&'static str, &'static str); 3] = [
         ("llama3", "Llama 3.1 to 3.3 drop words that stand beside a call"),
         ("gptoss", "gpt-oss drops words that stand beside a call"),
-        ("deepseek", "DeepSeek V3 drops words beside a call, and takes arguments as text alone (`--dialect openai`)"),
+        ("deepseek", "DeepSeek V3 drops words beside a call, and fails on arguments that are no text"),
     ];
 
     /// The word on the command line; empty for any.
@@ -34,7 +34,8 @@ impl ChatTemplate {
         }
     }
 
-    /// The messages, words beside a call as a turn of their own where the templates would drop them.
+    /// The messages, words beside a call as a turn of their own where the templates would drop them, and arguments as text where
+    /// they take nothing else.
     pub(crate) fn shaped(self, messages: Vec<Message>) -> Vec<Message> {
         if self == Self::Any {
             return messages;
@@ -44,6 +45,9 @@ impl ChatTemplate {
             if !message.tool_calls.is_empty() && !message.content.trim().is_empty() {
                 let words = std::mem::take(&mut message.content);
                 shaped.push(Message { failed: message.failed, ..Message::text(message.role, words) });
+            }
+            if self == Self::DeepSeek {
+                message.tool_calls.iter_mut().for_each(|call| call.function.spell());
             }
             shaped.push(message);
         }

@@ -27,7 +27,8 @@ fn records() -> Vec<Record> {
     let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let read = |path: &std::path::PathBuf| record(&session(&std::fs::read_to_string(path).unwrap()), &HashMap::new());
-    files.iter().map(read).collect()
+    // The tenth is the one that the rules are tried on.
+    files.iter().map(read).chain([pump()]).collect()
 }
 
 fn of_claims(record: &Record, decisions: Vec<Claim>) -> Answer {
@@ -58,7 +59,12 @@ fn good_claims(record: &Record) -> Vec<Claim> {
         let status = step.proof_status().unwrap_or(ProofStatus::Ok);
         let name = step.args.split_whitespace().next().unwrap_or("it").to_owned();
         let proof = Proof::Step { step: step.id.clone(), status, has };
-        claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof] });
+        claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof.clone()] });
+        let is_number = |word: &&str| word.len() < 9 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let number = proof.quoted().and_then(|has| has.split(' ').find(is_number)).filter(|word| !word.is_empty());
+        if let Some(number) = number {
+            claims.push(Claim { text: format!("It tells {number} there."), proof: vec![proof.clone()] });
+        }
     }
     for said in &record.said {
         if let Some(quote) = words_of(&said.words, 7) {
@@ -151,6 +157,65 @@ fn next_id(record: &Record, claim: &Claim) -> Option<Claim> {
     with(claim, Proof::Step { step: next.id.clone(), status, has })
 }
 
+fn other_step(record: &Record, claim: &Claim) -> Option<Claim> {
+    let Proof::Step { step, has, .. } = claim.proof[0].clone() else { return None };
+    let at = record.step_index(&step)?;
+    let other = record.steps.get((at + record.steps.len() / 2) % record.steps.len())?;
+    let status = other.proof_status().unwrap_or(ProofStatus::Ok);
+    with(claim, Proof::Step { step: other.id.clone(), status, has })
+}
+
+fn changed_number(_: &Record, claim: &Claim) -> Option<Claim> {
+    let at = claim.text.strip_prefix("It tells ")?;
+    let (number, rest) = at.split_once(' ')?;
+    let other = number.parse::<u64>().ok()? + 7;
+    Some(Claim { text: format!("It tells {other} {rest}"), proof: claim.proof.clone() })
+}
+
+fn negated(_: &Record, claim: &Claim) -> Option<Claim> {
+    let (before, after) = claim.text.split_once(' ')?;
+    Some(Claim { text: format!("{before} never {after}"), proof: claim.proof.clone() })
+}
+
+/// What only a second reader or a person finds: the text of another claim over good proofs, and the meaning turned round.
+#[test]
+fn what_the_checks_cannot_see() {
+    let (mut swapped, mut doubted, mut turned, mut all) = (0, 0, 0, 0);
+    for record in &records() {
+        let claims = good_claims(record);
+        for (claim, other) in claims.iter().zip(claims.iter().skip(1)) {
+            let checked =
+                check(&of_claims(record, vec![Claim { text: other.text.clone(), proof: claim.proof.clone() }]), record);
+            swapped += usize::from(checked.kept == 0);
+            doubted += usize::from(!checked.findings.is_empty());
+            turned += usize::from(negated(record, claim).is_some_and(|claim| !passes(record, claim)));
+            all += 1;
+        }
+    }
+    assert!(all > 30 && turned == 0, "{turned} of {all}: a word of the language decides about a claim");
+    assert!(doubted * 4 >= all && doubted >= swapped, "{doubted} of {all} swapped texts are at least doubted");
+}
+
+/// One claim of a reading is spoiled: it alone goes.
+#[test]
+fn a_spoiled_claim_takes_no_other_along() {
+    let mut readings = 0;
+    for record in &records() {
+        let claims: Vec<Claim> = good_claims(record).into_iter().take(answer::MAX_LIST).collect();
+        readings += usize::from(!claims.is_empty());
+        for at in 0..claims.len() {
+            let mut spoiled = claims.clone();
+            let Some(claim) = missing_id(record, &claims[at]).filter(|it| *it != claims[at]) else { continue };
+            spoiled[at] = claim;
+            let kept = check(&of_claims(record, spoiled), record).answer.summary.decisions;
+            let others: Vec<Claim> =
+                claims.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it.clone()).collect();
+            assert_eq!(kept, others);
+        }
+    }
+    assert_eq!(readings, 10);
+}
+
 #[test]
 fn what_the_checks_catch() {
     let table: &[(&str, Spoil, f64)] = &[
@@ -159,7 +224,9 @@ fn what_the_checks_catch() {
         ("one word of a quote changed", changed_word, 0.99),
         ("quote of another speaker", other_speaker, 0.95),
         ("quote of another phase or other words", other_phase, 1.0),
-        ("identifier changed", changed_name, 0.85),
+        ("identifier changed", changed_name, 0.95),
+        ("number changed", changed_number, 0.95),
+        ("another step, with a text", other_step, 0.95),
         ("id off by one, with a text", next_id, 0.91),
     ];
     let records = records();

@@ -170,11 +170,16 @@ fn is_bookkeeping(kind: &str) -> bool {
 fn is_derived(item: &Item) -> bool {
     match item {
         Item::Callout(callout) => {
-            // Every line of the summary is optional; it has one of these.
+            // Every line of the summary is optional; it has one of these, or lists what was said.
             let is_own = |(name, _): &(String, String)| {
-                matches!(name.as_str(), "Asked" | "Result" | "Files" | "Checks" | "Open" | "Time")
+                matches!(
+                    name.as_str(),
+                    "Asked" | "Result" | "Files" | "Checks" | "Open" | "Time" | "Goal" | "Outcome" | "Reading"
+                )
             };
-            is_bookkeeping(&callout.kind) || (callout.kind == "summary" && callout.fields.iter().any(is_own))
+            let lists = || callout.id.is_none() && callout.body.trim_start().starts_with("- \"");
+            is_bookkeeping(&callout.kind)
+                || (callout.kind == "summary" && (callout.fields.iter().any(is_own) || lists()))
         }
         Item::Tasks(_) => false,
         Item::Prose(prose) => prose.text.trim().is_empty(),

@@ -21,6 +21,7 @@ use crate::grow::status::goes_on;
 use crate::ids::Ids;
 use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
+use crate::top::ToldTops;
 use cru_base::{Error, Result};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
@@ -212,7 +213,10 @@ impl Grower<'_> {
         carry(&last, &mut new);
         let text = render::note(&new);
         let there_now = delta::There { note, session: &there };
-        let mut ops = delta::notes(&base, &Note::parse(text.as_str()), Some(there_now));
+        let rendered = Note::parse(text.as_str());
+        let tops = ToldTops::of(self.vault, &old.head.path, note, &there, &base, &rendered);
+        let (told, rendered) = (tops.base.as_ref().unwrap_or(&base), tops.new.as_ref().unwrap_or(&rendered));
+        let mut ops = delta::notes(told, rendered, Some(there_now));
         if old.rewritten.is_some() {
             rewritten::keep_sure(&mut ops, note);
         }

@@ -15,6 +15,7 @@ use super::carry::carry;
 use super::{Grower, Grown, GrowthFacts};
 use crate::ids::Ids;
 use crate::plan::Old;
+use crate::top::ToldTops;
 use cru_base::Span;
 use cru_note::{Block, Note};
 use cru_session::cursor::Cursor;
@@ -84,6 +85,8 @@ impl Grower<'_> {
         carry(&last, &mut new);
         let text = render::note(&new);
         let rendered = Note::parse(text.as_str());
+        let tops = ToldTops::of(self.vault, &old.head.path, note, &there, &base, &rendered);
+        let (base, rendered) = (tops.base.unwrap_or(base), tops.new.unwrap_or(rendered));
         let mut ops = delta::notes(&base, &rendered, Some(delta::There { note, session: &there }));
         ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
         super::follow_file(&mut ops, old, &there);

@@ -10,8 +10,9 @@ use super::data::{self, Data, Names, Touched};
 use super::input::Inputs;
 use super::unit::Entry;
 use super::{Options, clean, request, title};
+use crate::evidence::StepGroup;
 use crate::heading::{is_agent, is_channel};
-use crate::model::{Operand, Step};
+use crate::model::{Need, Operand, Step};
 use cru_graph::plan::{self, Section};
 use cru_graph::{Place, Plan};
 use cru_session::words::pasted;
@@ -51,6 +52,8 @@ pub(super) struct Draft<'a> {
     pub origin: Vec<Link>,
     /// What leads it.
     lead: Option<Lead<'a>>,
+    /// Whether somebody said that it may be left out.
+    optional: bool,
 }
 
 /// What a chapter is called after.
@@ -192,6 +195,35 @@ fn add<'a>(
     }
 }
 
+/// Adds a step that somebody named.
+pub(super) fn push_named<'a>(
+    session: &'a Session,
+    drafts: &mut Vec<Draft<'a>>,
+    group: &StepGroup,
+    lead: Option<&'a Phase>,
+    entries: Vec<Entry<'a>>,
+) {
+    let base = Draft {
+        agent: lead.and_then(|phase| phase.agent.as_ref()),
+        channel: lead.and_then(|phase| phase.channel.as_deref()),
+        ..Draft::default()
+    };
+    let named = ActivityGroup { activity: Activity::Mixed, title: Some(group.title.clone()), entries };
+    let mut draft = of_group(&base, named, None);
+    draft.optional = group.optional;
+    draft.opening = draft.opens_with();
+    push(session, drafts, draft);
+}
+
+/// Adds steps that were made by themselves: what they say of each other's places moves along.
+pub(super) fn extend<'a>(drafts: &mut Vec<Draft<'a>>, mut below: Vec<Draft<'a>>) {
+    let first = drafts.len();
+    for draft in &mut below {
+        draft.parent = draft.parent.map(|at| at + first);
+    }
+    drafts.append(&mut below);
+}
+
 /// A part of a chapter as a step.
 fn of_group<'a>(base: &Draft<'a>, group: ActivityGroup<'a>, parent: Option<usize>) -> Draft<'a> {
     let of_entry = |entry: &Entry<'a>| match entry {
@@ -276,6 +308,11 @@ impl<'a> Draft<'a> {
     /// What was done.
     pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = &Call<'a>> + Clone {
         self.entries.iter().filter_map(Entry::call)
+    }
+
+    /// How much it is needed: what somebody said of it, else what the record says.
+    pub(super) fn need(&self, of_record: Need) -> Need {
+        if self.optional { Need::Optional } else { of_record }
     }
 
     /// What people asked for, corrections left out.

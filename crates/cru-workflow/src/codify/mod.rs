@@ -21,6 +21,7 @@ mod head;
 mod input;
 mod job;
 mod looks;
+mod named;
 mod outcome;
 mod place;
 mod profile;
@@ -159,7 +160,7 @@ impl<'a> Work<'a> {
         let mut warnings = Vec::new();
         let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
         let sole = self.chapters.len() == 1;
-        let mut drafts = draft::drafts(session, self.chapters, &self.asked);
+        let mut drafts = named::drafts(session, self.chapters, &self.asked, evidence.groups());
         let inputs = input::Inputs::of(session, &drafts);
         // What files and values they touch does not depend on what they are called.
         let named = sole && !self.part;
@@ -179,7 +180,7 @@ impl<'a> Work<'a> {
         // No step's text depends on another's.
         let step = |(index, draft): (usize, &draft::Draft<'_>)| {
             let mut step = draft.step(session, options);
-            step.need = outcomes[index].need;
+            step.need = draft.need(outcomes[index].need);
             step.parts = body::parts(index, &drafts, &flows[index], order[index], &whole);
             if outcomes[index].status == outcome::BROKEN_OFF {
                 let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();

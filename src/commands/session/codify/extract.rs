@@ -8,13 +8,15 @@ use rayon::prelude::*;
 use super::{Args, evidence};
 use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
+use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
+use crate::readings::answer::WorkGroup;
 use crate::session::{Session, read};
 use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 use crate::workflow::mine::{Fate, OPTIONAL, Source};
-use crate::workflow::{self, Dialect, Evidence, Mining, Options, Workflow};
+use crate::workflow::{self, Dialect, Evidence, Mining, Options, StepGroup, Workflow};
 
 /// What the sessions give by themselves.
 pub(super) struct Extract {
@@ -41,13 +43,7 @@ enum Place {
 pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let (places, vault) = find(&args.session, cx)?;
     let one = |place: &Place| -> Result<(String, Session)> {
-        let (stem, bytes) = match (place, &vault) {
-            (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
-            (Place::File(path), _) => {
-                (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read(path)?)
-            }
-            (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
-        };
+        let (stem, bytes) = bytes_of(place, vault.as_ref())?;
         let mut session = read::content_of(bytes);
         // A link resolves by the name of the file, which a person may have changed since.
         session.meta.session_id = Some(stem.clone());
@@ -56,8 +52,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let notes: Vec<(String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
     let options = Options { versions: args.agent_versions };
     let (workflow, remarks, mining) = match notes.as_slice() {
-        [(_, session)] => {
-            let evidence = of_transcript(session, vault.as_ref(), cx);
+        [(stem, session)] => {
+            let evidence = beyond_note(stem, session, vault.as_ref(), cx);
             let (workflow, remarks) = workflow::codify_with(session, &options, &evidence);
             check_repeatable(&remarks)?;
             (workflow, remarks, None)
@@ -88,6 +84,17 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     Ok(Extract { workflow, markdown, remarks, mining, sessions, stem, vault })
 }
 
+/// The name and the bytes of a note.
+fn bytes_of(place: &Place, vault: Option<&Vault>) -> Result<(String, Vec<u8>)> {
+    Ok(match (place, vault) {
+        (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
+        (Place::File(path), _) => {
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read(path)?)
+        }
+        (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
+    })
+}
+
 /// A workflow of each job of the session.
 pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<Diagnostic>)>> {
     let (places, vault) = find(&args.session, cx)?;
@@ -96,13 +103,9 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
             Error::usage("--split takes one session").with_hint("name one: `cru session codify --split SESSION`")
         );
     };
-    let bytes = match (place, &vault) {
-        (Place::Note(path), Some(vault)) => vault.read(path)?.to_vec(),
-        (Place::File(path), _) => files::read(path)?,
-        (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
-    };
+    let (stem, bytes) = bytes_of(place, vault.as_ref())?;
     let session = read::content_of(bytes);
-    let evidence = of_transcript(&session, vault.as_ref(), cx);
+    let evidence = beyond_note(&stem, &session, vault.as_ref(), cx);
     let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions }, &evidence);
     for (_, remarks) in &jobs {
         check_repeatable(remarks)?;
@@ -110,9 +113,15 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
     Ok(jobs)
 }
 
-/// What the transcript of a session says beyond its note; nothing outside a vault.
-fn of_transcript(session: &Session, vault: Option<&Vault>, cx: &Context<'_>) -> Evidence {
-    vault.map_or_else(Evidence::default, |vault| evidence::evidence(session, &Transcripts::of(vault, cx.env)))
+/// What the transcript of a session and an accepted reading of it say beyond its note; nothing outside a vault.
+fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, cx: &Context<'_>) -> Evidence {
+    let Some(vault) = vault else { return Evidence::default() };
+    let mut evidence = evidence::evidence(session, &Transcripts::of(vault, cx.env));
+    let shelf = Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
+    let groups = shelf.accepted(stem).filter(|it| it.is_of(session)).map(|it| it.workflow).unwrap_or_default();
+    let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
+    evidence.set_groups(groups.into_iter().map(group).collect());
+    evidence
 }
 
 /// Error where there is nothing to repeat.

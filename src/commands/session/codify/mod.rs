@@ -25,6 +25,8 @@ use made::Made;
 /// Several sessions are laid side by side: what most of them did is the common path, what some did is optional, what was
 /// done in both orders may run side by side. Sessions that failed only tell how not to do it.
 ///
+/// Where a reading of the session is accepted, its groups of steps and their titles are used; commands come from the record.
+///
 /// A session in which nothing was changed, checked or decided gives no workflow; the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Formats: text (markdown), json, toon, mermaid, dot (Graphviz).")]

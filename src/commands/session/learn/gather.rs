@@ -85,7 +85,7 @@ pub(in crate::commands) fn each<T: Send>(
             let mut extraction = Extraction::default();
             let mut unread = Vec::new();
             for path in paths {
-                let reading = shelf.accepted(&path.stem());
+                let reading = shelf.counting(&path.stem());
                 match of_note(path, wanted.kinds, &family, &transcripts, reading, vault) {
                     Ok(more) => {
                         extraction.cases.extend(more.cases);

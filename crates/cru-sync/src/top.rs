@@ -1,0 +1,165 @@
+//! The summary on top of a note as an accepted reading tells it.
+//!
+//! What the record gives is kept in the machine state and never holds a reading's words. A summary that is neither what was
+//! generated nor what a reading makes of that is a person's, and stays.
+
+use cru_base::{Result, files};
+use cru_note::{Note, frontmatter};
+use cru_reading::note::{ReadingNote, path_of, version_of};
+use cru_reading::top::{summary_block, told, told_in, untold};
+use cru_reading::{Accepted, accepted};
+use cru_session::cursor::Cursor;
+use cru_session::op::Op;
+use cru_session::{Session, read};
+use cru_vault::state::key;
+use cru_vault::writer::{Known, Plan, Writer};
+use cru_vault::{Head, State, Vault, VaultPath};
+use jiff::Timestamp;
+
+use crate::ids::Ids;
+use crate::import::book;
+
+/// Versions of a reading that are looked at.
+const VERSIONS: u32 = 100;
+
+/// Keeps the summary of a note that nobody has written since it was imported, before a line about a reading is written into it:
+/// later nobody could tell it from a person's.
+pub fn keep(vault: &Vault, state: &State, head: &Head) -> Result<()> {
+    let revision = head.meta.cursor.as_deref().and_then(Cursor::parse).map(|cursor| cursor.revision);
+    let importer = head.meta.host.as_deref().and_then(cru_agents::of_host);
+    let Some(importer) = importer.filter(|_| revision == Some(1)) else { return Ok(()) };
+    let left = book::left_notes(importer, state);
+    let file = vault.file(&head.path);
+    let is_left = || {
+        left.get(&head.path.to_string()).is_some_and(|known| files::fingerprint(&file).is_ok_and(|now| now == *known))
+    };
+    if !is_left() {
+        return Ok(());
+    }
+    let bytes = vault.read(&head.path)?;
+    let note = Note::parse(String::from_utf8_lossy(&bytes).into_owned());
+    match own(&note).filter(|_| is_left()) {
+        Some(own) => files::put_private(&kept_at(state, &key(&head.id())), own.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// Where the summary of a note lies as it was before a reading told it.
+fn kept_at(state: &State, session: &str) -> std::path::PathBuf {
+    state.dir().join("tops").join(format!("{session}.md"))
+}
+
+/// Brings the summary of a note in line with what is accepted about its session; whether the note changed. `session` is the
+/// key of the note in the machine state, `readings` all of the session.
+pub fn refresh(
+    (vault, state, now): (&Vault, &State, Timestamp),
+    session: &str,
+    path: &VaultPath,
+    readings: &[&ReadingNote],
+) -> Result<bool> {
+    // Where what was generated is not kept, the summary is as it was before a reading told it.
+    let kept_at = kept_at(state, session);
+    let kept = std::fs::read_to_string(&kept_at).ok();
+    let mut facts = None;
+    let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
+        let base = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| Note::parse(Ids::unpack(text).1));
+        let generated = base.and_then(|base| Some(summary_block(&base)?.of(base.text()).to_owned()));
+        let changed = change(note, &[generated.as_deref(), kept.as_deref()], readings);
+        facts = changed.as_ref().map(|it| it.facts.clone());
+        let op = changed.map(|it| Op::Replace { phase: None, old: it.own, new: it.new });
+        Ok(Plan { ops: op.into_iter().collect(), label: "read".to_owned(), ..Plan::default() })
+    };
+    let written = Writer::new(vault, state, now).write(session, path, &mut plan)?;
+    if let Some(facts) = facts.filter(|facts| kept.as_ref() != Some(facts)) {
+        files::put_private(&kept_at, facts.as_bytes())?;
+    }
+    Ok(written.changed)
+}
+
+/// How a summary is to change.
+struct ChangedTop {
+    /// As it stands in the note.
+    own: String,
+    /// As the record alone gives it.
+    facts: String,
+    /// As it is to be.
+    new: String,
+}
+
+/// How the summary of a note is to change; `None` where it stays, as one that a person has written does. `known` are what the
+/// record alone gave, as far as that is known.
+fn change(note: &Note, known: &[Option<&str>], readings: &[&ReadingNote]) -> Option<ChangedTop> {
+    let own = own(note)?;
+    let is_told = |facts: &str| {
+        let mut all = readings.iter().filter_map(|it| Accepted::of(it));
+        all.any(|it| told(facts, &it).is_some_and(|it| same(&it, &own)))
+    };
+    let mut known = known.iter().copied().flatten();
+    let facts = match known.find(|facts| same(facts, &own) || is_told(facts)) {
+        Some(facts) => facts.to_owned(),
+        // The state is gone, or a person wrote it.
+        None => untold(&own)?,
+    };
+    let now = accepted(readings.iter().copied()).filter(|it| it.is_of(&read::session(note).0));
+    let new = now.and_then(|it| told(&facts, &it)).unwrap_or_else(|| facts.clone());
+    (!same(&new, &own)).then_some(ChangedTop { own, facts, new })
+}
+
+/// What was generated last and what is generated now, each with the summary as it stands in the note and as it is to be; `None`
+/// where the record alone says it.
+#[derive(Debug, Default)]
+pub(crate) struct ToldTops {
+    pub(crate) base: Option<Note>,
+    pub(crate) new: Option<Note>,
+}
+
+impl ToldTops {
+    /// Of a note at `path`; `base` and `new` as the record alone gives them.
+    pub(crate) fn of(vault: &Vault, path: &VaultPath, note: &Note, there: &Session, base: &Note, new: &Note) -> Self {
+        let readings = readings(vault, path, note);
+        let Some(own) = own(note).filter(|_| !readings.is_empty()) else { return Self::default() };
+        let as_it_stands = |reading: &ReadingNote| {
+            let text = told_in(base.text(), &Accepted::of(reading)?)?;
+            let block = summary_block(&Note::parse(text.as_str()))?;
+            same(block.of(&text), &own).then_some(text)
+        };
+        let standing = readings.iter().rev().find_map(as_it_stands);
+        // What was read is not what is there now.
+        let is_same = || {
+            let record = |note: &Note| {
+                cru_reading::Ledger::of(&read::session(note).0, false, &std::collections::HashMap::new()).note()
+            };
+            record(base) == record(new)
+        };
+        let now = accepted(&readings).filter(|it| it.is_of(there) && is_same());
+        let told = now.and_then(|it| told_in(new.text(), &it));
+        Self { base: standing.map(Note::parse), new: told.map(Note::parse) }
+    }
+}
+
+/// The readings of a note, which names the newest of them, by version.
+fn readings(vault: &Vault, path: &VaultPath, note: &Note) -> Vec<ReadingNote> {
+    let named = note.split().block.and_then(|block| {
+        let (values, _) = frontmatter::read(note.text(), &block);
+        values.string("reading").map(str::to_owned)
+    });
+    let Some(named) = named else { return Vec::new() };
+    let newest = version_of(named.trim_start_matches('[').trim_end_matches(']')).min(VERSIONS);
+    let stem = path.stem();
+    let read = |version| {
+        let path = path_of(&stem, version);
+        let bytes = vault.read(&VaultPath::new(&path)?).ok()?;
+        cru_reading::note::read(&path, &String::from_utf8_lossy(&bytes)).filter(|it| it.head.session == stem)
+    };
+    (1..=newest).filter_map(read).collect()
+}
+
+/// The summary as it stands in a note, with line ends of Unix.
+fn own(note: &Note) -> Option<String> {
+    Some(summary_block(note)?.of(note.text()).replace("\r\n", "\n"))
+}
+
+/// Whether two blocks say the same; blanks at line ends are lost by many editors.
+fn same(one: &str, other: &str) -> bool {
+    one.lines().map(str::trim_end).eq(other.lines().map(str::trim_end))
+}
