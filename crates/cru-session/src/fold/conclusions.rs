@@ -18,6 +18,9 @@ const LINES_OF_ONE: usize = 12;
 /// Lines that there are in any case.
 const FEWEST: usize = 8;
 
+/// Room of a turn that is not the last and wrote nothing: it only led to others.
+const OF_TALK: Room = Room { chars: 400, lines: 3 };
+
 /// With less room than this, a turn has one line.
 const WORTH: Room = Room { chars: 300, lines: 3 };
 
@@ -37,7 +40,9 @@ pub(super) fn at_length(all: &[ToldTurn], shown: &[usize], steps: &[StepDraft]) 
         if chars < WORTH.chars || lines < WORTH.lines {
             break;
         }
-        let room = Room { chars: chars.min(CHARS_OF_ONE), lines: lines.min(LINES_OF_ONE) };
+        let is_talk = Some(at) != last && writes(&all[at]) == 0;
+        let most = if is_talk { OF_TALK } else { Room { chars: CHARS_OF_ONE, lines: LINES_OF_ONE } };
+        let room = Room { chars: chars.min(most.chars), lines: lines.min(most.lines) };
         let words = closing(&all[at].concluded, room);
         chars = chars.saturating_sub(words.lines.iter().map(|line| line.text.chars().count()).sum());
         lines = lines.saturating_sub(words.lines.len().saturating_sub(1));

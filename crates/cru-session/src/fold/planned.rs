@@ -20,7 +20,7 @@ const SEEN: usize = 64_000;
 const NAMED: usize = 3;
 
 /// Characters of an item.
-const SHORT: usize = 100;
+const SHORT: usize = 80;
 
 /// A plan by its form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,14 +124,14 @@ impl PlannedWork {
         missing.retain(|path| seen.insert(*path));
         let mut lines = Vec::new();
         let missing = missing.into_iter().map(code::span).collect();
-        lines.extend(named("not written, though the plan names it", missing, ", "));
+        lines.extend(named("of the plan not written", missing, ", "));
         let not_run = self.checks.iter().filter(|check| !done.has_hooks && !done.has_run(check));
         let mut not_run: Vec<String> = not_run.map(|check| code::span(&check.text)).collect();
         not_run.dedup();
-        lines.extend(named("not run, though the plan names it", not_run, ", "));
+        lines.extend(named("of the plan not run", not_run, ", "));
         if !done.may_try {
-            let by_hand = self.by_hand.iter().map(|item| shorten::at_word(item, SHORT)).collect();
-            lines.extend(named("no call for this check of the plan", by_hand, " · "));
+            let by_hand = self.by_hand.iter().map(|item| shorten::at_word(item.trim_end_matches([':', ' ']), SHORT)).collect();
+            lines.extend(named("of the plan not tried by a call", by_hand, " · "));
         }
         lines
     }

@@ -337,7 +337,9 @@ impl Steps {
             return;
         }
         let action = draft.step.action();
-        let hooks = hooks(&action, output).filter(|_| draft.step.check.is_none());
+        // A commit that was made had hooks that let it pass: what failed is something else.
+        let may_fail = draft.commits.is_empty() && !action.pushes();
+        let hooks = hooks(&action, output).filter(|it| draft.step.check.is_none() && (may_fail || *it == Verdict::Passed));
         let tree = WorkTree::of(&action, output).filter(|_| draft.step.status == StepStatus::Complete);
         (draft.hooks, draft.tree) = (hooks, tree);
     }
@@ -455,10 +457,9 @@ impl Steps {
     }
 }
 
-/// How the checks ended that hooks of `git commit` or `git push` ran. Lines of runners alone tell of them: the exit code is
-/// that of git.
+/// How the checks ended that hooks of `git commit` ran. Lines of runners alone tell of them: the exit code is that of git.
 fn hooks(action: &Action<'_>, output: &str) -> Option<Verdict> {
-    if !action.commits() && !action.pushes() {
+    if !action.commands.iter().any(|it| it.program == "git" && it.verb == "commit") {
         return None;
     }
     let run = CheckRun {

@@ -164,7 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix the login test in auth.rs | - "Please fix the login test in src/auth.rs" → Fixed. / - "yes, with a good message" → Done. / - "Now add rate limiting to every endpoint, with a token bucket kept for each client" → Done too. /  / Checks: `cargo test` passed   / Time: 2 min active
+    [!summary] Fix the login test in auth.rs | - "Please fix the login test in src/auth.rs" → Fixed. Shall I commit? / - "yes, with a good message" → Done. / - "Now add rate limiting to every endpoint, with a token bucket kept for each client" → Done too. /  / Checks: `cargo test` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.

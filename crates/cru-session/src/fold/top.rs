@@ -40,6 +40,9 @@ const ADDRESSES: usize = 3;
 /// Characters of a command, a task, a question.
 const SHORT: usize = 100;
 
+/// How the checks are called that hooks of a commit run.
+const HOOKS: &str = "hooks of `git commit`";
+
 /// What the stream knows beside its steps.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
@@ -337,7 +340,7 @@ impl<'a> Made<'a> {
             }
             made.tree = draft.tree.as_ref().or(made.tree);
             if let Some(verdict) = draft.hooks {
-                made.hook_run(at, &action, verdict);
+                made.hook_run(at, verdict, &mut checks);
             }
             if let Some(verdict) = draft.step.check {
                 made.check_run(at, draft, &action, verdict, project, &mut checks);
@@ -368,10 +371,23 @@ impl<'a> Made<'a> {
         let whole = text(&mut all.iter().map(|(.., command)| *command));
         for (key, folder, command) in &all {
             let text = if is_shared { whole.clone() } else { text(&mut std::iter::once(*command)) };
+            let text_alone = text.clone();
             let folder_shown = folder.clone().filter(|folder| !folder.is_empty());
             let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
             let run = LastRun { text, verdict, writes: self.writes, step, is_shared };
-            let at = *known.entry((key.clone(), folder.clone())).or_insert(self.checks.len());
+            // What failed where nothing said the folder, and the same in a folder: the call was made again.
+            let bare = (key.clone(), Some(String::new()));
+            let again = known.get(&bare).copied().filter(|&at| {
+                let is_same = |it: &LastRun| it.verdict == Verdict::Failed && !it.is_shared && it.text == text_alone;
+                folder.as_deref().is_some_and(|folder| !folder.is_empty()) && self.checks.get(at).is_some_and(is_same)
+            });
+            let place = (key.clone(), folder.clone());
+            let at = known.get(&place).copied();
+            if at.is_none() && again.is_some() {
+                known.remove(&bare);
+            }
+            let at = at.or(again).unwrap_or(self.checks.len());
+            known.insert(place, at);
             let before = if let Some(known) = self.checks.get_mut(at) {
                 Some(std::mem::replace(known, run))
             } else {
@@ -385,13 +401,14 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// The checks that hooks of a commit or push ran.
-    fn hook_run(&mut self, step: usize, action: &Action<'_>, verdict: Verdict) {
-        let of_version = |it: &&Command<'_>| it.keeps_versions() && it.class == Class::GitChange && it.verb != "add";
-        let Some(command) = action.commands.iter().filter(of_version).last() else { return };
-        let text = format!("hooks of {}", code::span(&command.key()));
-        self.checks.retain(|known| known.text != text);
-        self.checks.push(LastRun { text, verdict, writes: self.writes, step, is_shared: false });
+    /// The checks that hooks of a commit ran.
+    fn hook_run(&mut self, step: usize, verdict: Verdict, known: &mut HashMap<(String, Option<String>), usize>) {
+        let run = LastRun { text: HOOKS.to_owned(), verdict, writes: self.writes, step, is_shared: false };
+        let at = *known.entry((HOOKS.to_owned(), None)).or_insert(self.checks.len());
+        match self.checks.get_mut(at) {
+            Some(known) => *known = run,
+            None => self.checks.push(run),
+        }
     }
 
     /// What a step made that others see, where an address tells of it.

@@ -102,7 +102,7 @@ pub fn closing(text: &str, room: Room) -> Closing {
 fn lines_of(parts: &[Part], taken: &[bool]) -> Vec<ClosingLine> {
     let mut lines: Vec<ClosingLine> = Vec::new();
     let mut said: Option<usize> = None;
-    for (_, part) in parts.iter().enumerate().filter(|(at, part)| taken[*at] && !part.is_lead) {
+    for (part, _) in parts.iter().zip(taken).filter(|(part, taken)| **taken && !part.is_lead) {
         let lead = part.lead.filter(|lead| said != Some(*lead));
         said = part.lead.or(said);
         let text = match lead.map(|lead| parts[lead].text.trim_end_matches([':', ' '])) {
@@ -234,7 +234,7 @@ fn parts(text: &str) -> Vec<Part> {
         open = !is_heading;
     }
     parts.retain(|part| part.text.contains(char::is_alphanumeric));
-    parts
+    split_leads(parts)
 }
 
 /// Whether a line is bold as a whole, as headings are written by many.
@@ -242,6 +242,25 @@ fn is_bold(line: &str) -> bool {
     let line = line.trim_end_matches(':');
     let inner = line.strip_prefix("**").and_then(|rest| rest.strip_suffix("**").or(rest.strip_suffix(":**")));
     inner.is_some_and(|inner| !inner.is_empty() && !inner.contains("**"))
+}
+
+/// Takes the last sentence of a paragraph that leads to what follows off the others.
+fn split_leads(parts: Vec<Part>) -> Vec<Part> {
+    let mut split = Vec::with_capacity(parts.len());
+    for mut part in parts {
+        if part.kind == PartKind::Paragraph && part.text.ends_with(':') {
+            let last = sentences(&part.text).last().map_or(0, str::len);
+            let lead = part.text.split_off(part.text.len() - last);
+            part.text.truncate(part.text.trim_end().len());
+            if !part.text.is_empty() {
+                split.push(part);
+            }
+            split.push(Part { text: lead, ..Part::default() });
+        } else {
+            split.push(part);
+        }
+    }
+    split
 }
 
 /// Decides what leads to what, and what is told first.
@@ -261,7 +280,7 @@ fn rank(parts: &mut [Part]) {
         if leads && next.is_some() {
             (paragraphs, items, nested, lines) = (0, 0, 0, 0);
             parents.clear();
-            // Of two headings one below the other both lead; a sentence before a heading stands for itself.
+            // Of two headings one below the other both lead; a sentence that leads to a heading says no more.
             let before = lead.filter(|&before| before + 1 == at);
             match before {
                 Some(before) if parts[before].kind == PartKind::Heading => {
@@ -270,8 +289,7 @@ fn rank(parts: &mut [Part]) {
                         parts[at].text = both;
                     }
                 }
-                Some(before) => (parts[before].is_lead, parts[before].rank) = (false, 0),
-                None => {}
+                _ => {}
             }
             parts[at].is_lead = true;
             lead = Some(at);
@@ -286,9 +304,10 @@ fn rank(parts: &mut [Part]) {
                 paragraphs += 1;
                 paragraphs - 1
             }
+            // The first line of code says what it is.
             PartKind::Code => {
                 lines += 1;
-                lines
+                if lines == 1 { 1 } else { lines + 4 }
             }
             PartKind::Item | PartKind::Row => {
                 while parents.last().is_some_and(|&parent| parts[parent].indent >= parts[at].indent) {
@@ -335,7 +354,7 @@ mod tests {
     fn what_fits_stands_whole() {
         let (lines, left) = told(TEXT, 1_000, 20);
         insta::assert_snapshot!(lines, @r"
-        All done. Here is what changed:
+        All done.
         Store (`src/store`): the first valve opens
         the second valve shuts
         the third valve leaks
@@ -353,7 +372,7 @@ mod tests {
     fn each_section_is_told_before_one_is_told_whole() {
         let (lines, left) = told(TEXT, 1_000, 5);
         insta::assert_snapshot!(lines, @r"
-        All done. Here is what changed:
+        All done.
         Store (`src/store`): the first valve opens
         the second valve shuts
         Pump: It runs:
