@@ -59,7 +59,7 @@ impl LineCount {
 
     /// Adds what a patch changes; `each` is given the lines that go and come together.
     fn add(&mut self, file: &FilePatch<'_>, mut each: impl FnMut(&[&str], &[&str])) {
-        let is_box = |line: &&&str| is_open_box(line);
+        let count = |lines: &[&str]| lines.iter().filter(|line| is_open_box(line)).map(|_| 1_i64).sum::<i64>();
         self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
         for hunk in &file.hunks {
             let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
@@ -70,7 +70,7 @@ impl LineCount {
                 self.added += come.len() as u64;
                 self.removed += gone.len() as u64;
                 if is_document(file.path()) {
-                    self.boxes += come.iter().filter(is_box).count() as i64 - gone.iter().filter(is_box).count() as i64;
+                    self.boxes += count(&come) - count(&gone);
                 }
                 each(&gone, &come);
             }

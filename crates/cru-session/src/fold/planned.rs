@@ -47,9 +47,7 @@ impl PlannedWork {
     pub(super) fn of(text: &str, from: usize) -> Option<Self> {
         const HEADINGS: usize = 2;
         let seen = &text[..floor_char_boundary(text, SEEN)];
-        if seen.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1).is_none() {
-            return None;
-        }
+        seen.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1)?;
         let text = sanitise(seen);
         let mut plan = Self { from, ..Self::default() };
         let (mut headed, mut listed) = (Vec::new(), Vec::new());
@@ -67,7 +65,9 @@ impl PlannedWork {
                 last.clear();
             } else if let Some(item) = item(trimmed) {
                 listed.extend(leading_file(item));
-                if line.starts_with([' ', '\t']) && !last.is_empty() { continue }
+                if line.starts_with([' ', '\t']) && !last.is_empty() {
+                    continue;
+                }
                 last.push(item);
             } else if let Some(row) = trimmed.strip_prefix('|') {
                 listed.extend(leading_file(row));
@@ -130,7 +130,8 @@ impl PlannedWork {
         not_run.dedup();
         lines.extend(named("of the plan not run", not_run, ", "));
         if !done.may_try {
-            let by_hand = self.by_hand.iter().map(|item| shorten::at_word(item.trim_end_matches([':', ' ']), SHORT)).collect();
+            let by_hand =
+                self.by_hand.iter().map(|item| shorten::at_word(item.trim_end_matches([':', ' ']), SHORT)).collect();
             lines.extend(named("of the plan not tried by a call", by_hand, " · "));
         }
         lines
@@ -183,8 +184,8 @@ impl<'a> Done<'a> {
                         done.named.push(draft.step.full_args());
                     }
                     for command in &action.commands {
-                        done.may_try |=
-                            matches!(command.class, Class::Run | Class::Unknown | Class::Network) && !command.keeps_versions();
+                        done.may_try |= matches!(command.class, Class::Run | Class::Unknown | Class::Network)
+                            && !command.keeps_versions();
                     }
                     for check in action.checks() {
                         done.keys.insert(check.key());
@@ -231,13 +232,15 @@ fn code_spans(line: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a code span names a file below a folder: one word with a folder and an extension.
 fn is_file(span: &str) -> bool {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '@' | '[' | ']' | '(' | ')');
+    let is_plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '@' | '[' | ']' | '(' | ')');
     let name = span.rsplit('/').next().unwrap_or(span);
     let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension);
     span.contains('/')
         && !span.contains("://")
         && span.chars().all(is_plain)
-        && extension.is_some_and(|end| (1..=6).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        && extension
+            .is_some_and(|end| (1..=6).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 #[cfg(test)]

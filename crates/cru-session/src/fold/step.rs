@@ -330,7 +330,8 @@ impl Steps {
 
     /// Keeps what the output of a command of git shows beside its own result: checks of hooks, the work tree.
     fn seen(&mut self, index: usize, output: &str) {
-        let Some(draft) = self.all.get_mut(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else {
+        let Some(draft) = self.all.get_mut(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell)
+        else {
             return;
         };
         if draft.denied || memchr::memmem::find(draft.step.full_args().as_bytes(), b"git").is_none() {
@@ -339,7 +340,8 @@ impl Steps {
         let action = draft.step.action();
         // A commit that was made had hooks that let it pass: what failed is something else.
         let may_fail = draft.commits.is_empty() && !action.pushes();
-        let hooks = hooks(&action, output).filter(|it| draft.step.check.is_none() && (may_fail || *it == Verdict::Passed));
+        let hooks =
+            hooks(&action, output).filter(|it| draft.step.check.is_none() && (may_fail || *it == Verdict::Passed));
         let tree = WorkTree::of(&action, output).filter(|_| draft.step.status == StepStatus::Complete);
         (draft.hooks, draft.tree) = (hooks, tree);
     }

@@ -25,15 +25,16 @@ pub(super) struct WorkTree {
 impl WorkTree {
     /// The state after a call that ends by looking: `git status` is the last of its commands of git.
     pub(super) fn of(action: &Action<'_>, output: &str) -> Option<Self> {
-        let gits = action.commands.iter().filter(|it| it.program == "git");
-        let status = gits.filter(|it| it.verb == "status" || it.class != Class::GitLook).last()?;
+        let mut gits = action.commands.iter().filter(|it| it.program == "git");
+        let status = gits.rfind(|it| it.verb == "status" || it.class != Class::GitLook)?;
         let is_own = status.verb == "status" && status.pipe.len == 1 && !status.diverts_output;
         // Of a folder below only a part would be told.
         if !is_own || status.words.iter().skip(2).any(|word| !word.starts_with('-')) {
             return None;
         }
         let is_short = status.words.iter().any(|word| {
-            matches!(word.as_ref(), "--short" | "--porcelain") || (word.starts_with('-') && !word.starts_with("--") && word.contains('s'))
+            matches!(word.as_ref(), "--short" | "--porcelain")
+                || (word.starts_with('-') && !word.starts_with("--") && word.contains('s'))
         });
         let mut tree = Self::default();
         let is_told = if is_short { tree.short(output, action.commands.len() == 1) } else { tree.long(output) };
@@ -63,11 +64,14 @@ impl WorkTree {
 
     /// Reads `git status`. `false` where the output is not its.
     fn long(&mut self, output: &str) -> bool {
-        const CHANGES: &[&str] = &["modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:", "both modified:"];
+        const CHANGES: &[&str] =
+            &["modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:", "both modified:"];
         let (mut is_told, mut in_untracked) = (false, false);
         for line in output.lines() {
             let text = line.trim();
-            is_told |= text.starts_with("nothing to commit") || text.starts_with("On branch ") || text.starts_with("HEAD detached ");
+            is_told |= text.starts_with("nothing to commit")
+                || text.starts_with("On branch ")
+                || text.starts_with("HEAD detached ");
             if text.starts_with("Untracked files:") {
                 in_untracked = true;
             } else if let Some(path) = CHANGES.iter().find_map(|word| text.strip_prefix(word)) {
@@ -89,10 +93,11 @@ impl WorkTree {
             let line = line.trim_end();
             // Hosts take the blank off the first line.
             let is_bare = at == 0 && line.as_bytes().get(1) == Some(&b' ') && !line.starts_with(' ');
-            let (state, path) = match line.get(..if is_bare { 1 } else { 2 }).zip(line.get(if is_bare { 2 } else { 3 }..)) {
-                Some((state, path)) if is_bare || line.as_bytes().get(2) == Some(&b' ') => (state, path),
-                _ => continue,
-            };
+            let (state, path) =
+                match line.get(..if is_bare { 1 } else { 2 }).zip(line.get(if is_bare { 2 } else { 3 }..)) {
+                    Some((state, path)) if is_bare || line.as_bytes().get(2) == Some(&b' ') => (state, path),
+                    _ => continue,
+                };
             match state {
                 "??" => (is_told, self.untracked) = (true, self.untracked + 1),
                 "##" => is_told = true,
@@ -108,7 +113,11 @@ impl WorkTree {
 
     fn add(&mut self, path: &str) {
         let path = fold_whitespace(&sanitise(path));
-        if !path.is_empty() && self.changed.len() < MOST && self.changed.last() != Some(&path) && !self.changed.contains(&path) {
+        if !path.is_empty()
+            && self.changed.len() < MOST
+            && self.changed.last() != Some(&path)
+            && !self.changed.contains(&path)
+        {
             self.changed.push(path);
         }
     }
@@ -143,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_clean_tree() {
-        let is_clean = |command: &str, output: &str| WorkTree::of(&Action::of("Bash", command), output).map(|it| it.is_clean());
+        let is_clean =
+            |command: &str, output: &str| WorkTree::of(&Action::of("Bash", command), output).map(|it| it.is_clean());
         assert_eq!(is_clean("git status", "On branch main\nnothing to commit, working tree clean\n"), Some(true));
         assert_eq!(is_clean("git status -s", ""), Some(true));
         assert_eq!(is_clean("git status -sb", "## main...origin/main\n"), Some(true));

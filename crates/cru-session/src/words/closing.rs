@@ -164,11 +164,8 @@ impl Part {
 /// Whole sentences of at most `max` characters, else its first words.
 fn shortened(text: &str, max: usize) -> String {
     let first = sentences(text).next().unwrap_or_default().trim_end().chars().count();
-    let short = if first + 2 <= max {
-        shorten::at_sentence(text, max).into_owned()
-    } else {
-        shorten::at_word(text, max)
-    };
+    let short =
+        if first + 2 <= max { shorten::at_sentence(text, max).into_owned() } else { shorten::at_word(text, max) };
     // A code span that the cut left open.
     match short.rfind('`').filter(|_| short.matches('`').count() % 2 == 1) {
         Some(at) => format!("{}…", short[..at].trim_end()),
@@ -393,7 +390,8 @@ mod tests {
 
     #[test]
     fn cuts_are_at_sentences_and_counted() {
-        let text = format!("The pump runs. {}.\n\nNot pushed.", "It was dry and it was filled again ".repeat(12).trim_end());
+        let text =
+            format!("The pump runs. {}.\n\nNot pushed.", "It was dry and it was filled again ".repeat(12).trim_end());
         let (lines, left) = told(&text, 200, 9);
         assert_eq!((lines.as_str(), left), ("The pump runs. …\nNot pushed.", 1));
         assert_eq!(told("", 100, 3), (String::new(), 0));
