@@ -251,7 +251,7 @@ fn the_program_behind_a_wrapper_counts() {
         .map(|wrapper| {
             let text = format!("{wrapper} pytest -q");
             let action = Action::of("Bash", &text);
-            let last = action.commands.last().map(|it| it.key()).unwrap_or_default();
+            let last = action.commands.last().map(Command::key).unwrap_or_default();
             format!("{wrapper} = {last}")
         })
         .filter(|line| !line.ends_with("= pytest"))
