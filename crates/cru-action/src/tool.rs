@@ -46,6 +46,11 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
+    /// Whether a call of it ends with the answer of a person: a question, a plan to approve.
+    pub const fn waits_for_person(self) -> bool {
+        matches!(self, Self::Ask | Self::Plan)
+    }
+
     /// The kind of a tool by its name.
     pub fn of(tool: &str) -> Self {
         find(tool).0

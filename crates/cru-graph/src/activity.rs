@@ -2,43 +2,60 @@
 
 use jiff::Timestamp;
 
+use cru_action::ToolKind;
 use cru_session::{Item, Session};
 
 /// Milliseconds without a recorded moment from which on nobody is taken to be at work: ten minutes.
 const PAUSE_MS: i64 = 10 * 60 * 1_000;
 
 /// Milliseconds between the moments that a note records (begin and end of the session, phases, steps with their ends,
-/// callouts), without those times between two moments that are ten minutes or longer. `None` where all are the same
-/// moment.
+/// callouts), without those times between two moments that are ten minutes or longer, and without the time that a question or a plan waited for a
+/// person. `None` where all are the same moment.
 pub fn active_ms(session: &Session) -> Option<u64> {
     let mut moments: Vec<i64> = [session.meta.started, session.meta.ended].into_iter().flatten().map(ms).collect();
     for phase in &session.phases {
         moments.extend(phase.started.map(ms));
     }
+    let mut waits: Vec<(i64, i64)> = Vec::new();
     for (_, item) in session.items() {
         match item {
             Item::Step(step) => {
                 let Some(start) = step.time.map(ms) else { continue };
                 let length = step.duration_ms.and_then(|ms| i64::try_from(ms).ok());
                 moments.push(start);
-                moments.extend(length.and_then(|length| start.checked_add(length)));
+                let end = length.and_then(|length| start.checked_add(length));
+                moments.extend(end);
+                if ToolKind::of(&step.tool).waits_for_person() {
+                    waits.extend(end.map(|end| (start, end)));
+                }
             }
             _ => moments.extend(item.callout().and_then(|callout| callout.at).map(ms)),
         }
     }
-    active_between(&mut moments)
+    active_between(&mut moments, &mut waits)
 }
 
 fn ms(time: Timestamp) -> i64 {
     time.as_millisecond()
 }
 
-fn active_between(moments: &mut [i64]) -> Option<u64> {
+fn active_between(moments: &mut [i64], waits: &mut [(i64, i64)]) -> Option<u64> {
     moments.sort_unstable();
+    waits.sort_unstable();
     if moments.first() == moments.last() {
         return None;
     }
-    let gaps = moments.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0]));
+    // Waits begin in order, as the moments do; the latest end of those that began so far.
+    let (mut next, mut until) = (0, i64::MIN);
+    let mut is_wait = |from: i64, to: i64| {
+        while let Some(wait) = waits.get(next).filter(|wait| wait.0 <= from) {
+            until = until.max(wait.1);
+            next += 1;
+        }
+        to <= until
+    };
+    let worked = moments.windows(2).filter(|pair| !is_wait(pair[0], pair[1]));
+    let gaps = worked.filter_map(|pair| pair[1].checked_sub(pair[0]));
     Some(gaps.filter(|gap| *gap < PAUSE_MS).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
 }
 
@@ -58,11 +75,19 @@ mod tests {
         assert_eq!(active_ms(&Session::default()), None);
     }
 
+    #[test]
+    fn a_wait_for_a_person_does_not_count() {
+        let text = "---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+                    - `AskUserQuestion which?` → red (09:01:00, 480.0 s) ^n-001\n- `Bash make` → ok (09:10:00) ^n-002\n";
+        let (session, _) = cru_session::read::session(&Note::parse(text));
+        assert_eq!(active_ms(&session), Some(2 * 60 * 1_000));
+    }
+
     proptest::proptest! {
         #[test]
         fn never_more_than_the_wall_clock(mut moments in proptest::collection::vec(proptest::num::i64::ANY, 0..9)) {
             let wall = moments.iter().max().zip(moments.iter().min()).map(|(last, first)| last.abs_diff(*first));
-            let active = active_between(&mut moments);
+            let active = active_between(&mut moments, &mut []);
             proptest::prop_assert!(active.is_none_or(|active| wall.is_some_and(|wall| active <= wall)));
         }
     }

@@ -1,6 +1,6 @@
 //! What stands behind a session that says it is done: whether a check passed after its last write.
 
-use cru_action::{ToolKind, Verdict, is_scratch};
+use cru_action::{ToolKind, Verdict, is_prose, is_scratch};
 use cru_session::{Item, Session, Step, StepStatus};
 
 /// What the checks of a session prove of its writes.
@@ -66,13 +66,13 @@ pub fn proof(session: &Session) -> Option<Proof> {
     }
 }
 
-/// Whether a step wrote a file, as far as its tool, its files and its redirections say. Devices and folders of
-/// temporary files do not count.
+/// Whether a step wrote a file that a check may judge, as far as its tool, its files and its redirections say. Devices,
+/// folders of temporary files and documents in prose do not count.
 fn writes(step: &Step) -> bool {
     if step.status != StepStatus::Complete {
         return false;
     }
-    let counts = |path: &str| !is_scratch(path);
+    let counts = |path: &str| !is_scratch(path) && !is_prose(path);
     if !step.writes.is_empty() {
         return step.writes.iter().any(|file| counts(&file.path));
     }
@@ -108,6 +108,7 @@ mod tests {
         assert_eq!(of(&[edit]), Some(Proof::NeverChecked));
         assert_eq!(of(&[edit, fail, edit, pass]), Some(Proof::Green));
         assert_eq!(of(&[edit, pass, edit, "`Bash ls > /tmp/x` → ok", edit]), Some(Proof::WritesAfter(2)));
+        assert_eq!(of(&[edit, pass, "`Edit CHANGELOG.md` → ok"]), Some(Proof::Green));
         assert_eq!(of(&[edit, pass, edit, fail, edit]), Some(Proof::Failing));
         assert_eq!(of(&[edit, "`Bash cargo test` → ok\n    - check: unknown"]), Some(Proof::Unknown));
         assert_eq!(of(&["`Edit a.rs` → ✗ denied: not here"]), None, "a denied edit writes nothing");

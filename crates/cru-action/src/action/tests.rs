@@ -176,3 +176,152 @@ fn cost_is_linear() {
     }
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
+
+#[test]
+fn the_program_behind_a_wrapper_counts() {
+    let wrappers = [
+        "rtk",
+        "sudo",
+        "sudo -u dev",
+        "doas",
+        "time",
+        "nice -n 5",
+        "nohup",
+        "env X=1",
+        "env -u A B=2",
+        "timeout 60",
+        "uv run",
+        "uv run --",
+        "uvx --from x",
+        "poetry run",
+        "pipenv run",
+        "pdm run",
+        "hatch run",
+        "rye run",
+        "pixi run",
+        "conda run -n x",
+        "mamba run -n x",
+        "micromamba run -n x",
+        "npx",
+        "npx --no-install",
+        "bunx",
+        "bun x",
+        "pnpm exec",
+        "pnpm dlx",
+        "yarn exec",
+        "yarn dlx",
+        "npm exec --",
+        "mise exec --",
+        "mise x --",
+        "asdf exec",
+        "direnv exec .",
+        "devbox run --",
+        "nix develop -c",
+        "nix develop --command",
+        "nix shell nixpkgs#x -c",
+        "bundle exec",
+        "rbenv exec",
+        "pyenv exec",
+        "nodenv exec",
+        "fnm exec --",
+        "volta run",
+        "dotenv --",
+        "dotenvx run --",
+        "op run --",
+        "doppler run --",
+        "infisical run --",
+        "aws-vault exec prod --",
+        "cross-env X=1",
+        "xvfb-run -a",
+        "stdbuf -oL",
+        "watchexec --",
+        "flatpak-spawn --host",
+        "distrobox enter x --",
+        "toolbox run",
+        "devcontainer exec --workspace-folder .",
+        "caffeinate -i",
+        "ionice -c 3",
+        "chronic",
+        "command",
+        "exec",
+        "strace -f -o out",
+    ];
+    let keys: Vec<String> = wrappers
+        .iter()
+        .map(|wrapper| {
+            let text = format!("{wrapper} pytest -q");
+            let action = Action::of("Bash", &text);
+            let last = action.commands.last().map(Command::key).unwrap_or_default();
+            format!("{wrapper} = {last}")
+        })
+        .filter(|line| !line.ends_with("= pytest"))
+        .collect();
+    assert_eq!(keys, [""; 0]);
+}
+
+#[test]
+fn what_mends_files_is_no_check() {
+    let fixers = [
+        "eslint --fix .",
+        "npx eslint --fix .",
+        "ruff check --fix",
+        "ruff check --fix-only .",
+        "ruff check . --fix",
+        "cargo clippy --fix",
+        "cargo fmt",
+        "prettier --write .",
+        "prettier -w .",
+        "biome check --write",
+        "biome check --apply .",
+        "stylelint --fix a.css",
+        "rubocop -a",
+        "rubocop -A",
+        "rubocop --autocorrect",
+        "golangci-lint run --fix",
+        "shfmt -w a.sh",
+        "swiftlint --fix",
+        "swiftformat .",
+        "ktlint -F",
+        "ktlint --format",
+        "php-cs-fixer fix",
+        "standardrb --fix",
+        "dart fix --apply",
+        "markdownlint --fix a.md",
+        "markdownlint-cli2 --fix a.md",
+        "typos -w",
+        "codespell -w",
+        "black .",
+        "isort .",
+        "gofmt -w .",
+        "goimports -w .",
+        "end-of-file-fixer a",
+        "trailing-whitespace-fixer a",
+        "mixed-line-ending --fix=lf a",
+        "pretty-format-json --autofix a",
+        "oxlint --fix",
+        "deno fmt",
+        "terraform fmt",
+        "mix format",
+        "next lint --fix",
+        "standard --fix",
+        "xo --fix",
+        "sqlfluff fix",
+        "djlint --reformat .",
+        "taplo fmt",
+        "buf format -w",
+        "pint",
+        "ansible-lint --fix",
+        "yamlfix a.yml",
+        "clang-format -i a.c",
+        "clang-tidy --fix a.c",
+        "autoflake -i a.py",
+        "pyupgrade a.py",
+        "vendor/bin/phpcbf",
+        "rector process",
+    ];
+    let checks: Vec<&str> = fixers.into_iter().filter(|text| Action::of("Bash", text).is_check()).collect();
+    assert_eq!(checks, [""; 0]);
+    let unknown: Vec<&str> =
+        fixers.into_iter().filter(|text| Action::of("Bash", text).commands[0].class != Class::Change).collect();
+    assert_eq!(unknown, [""; 0]);
+}

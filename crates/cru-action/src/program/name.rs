@@ -34,6 +34,12 @@ pub(super) fn is_installed(path: &str) -> bool {
             || parts.next().is_some_and(|it| !matches!(it, "." | "" | "..")))
 }
 
+/// Whether a path is that of a document in prose, which no check judges: `.md`, `.txt`, `.rst`.
+pub fn is_prose(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["md", "txt", "rst"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
 /// Whether a path lies where nothing is kept: a folder for temporary files, a device.
 pub fn is_scratch(path: &str) -> bool {
     const PLACES: &[&str] = &[

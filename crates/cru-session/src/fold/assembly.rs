@@ -48,6 +48,8 @@ impl Fold {
             last,
             steps_at_reply,
             mut turns,
+            phases,
+            planned,
             options,
             talk,
             ..
@@ -94,12 +96,13 @@ impl Fold {
             let reply = facts.naming.last_reply();
             let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
             let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
-            turns.end(Some(reply).filter(|_| ended), steps.len());
+            turns.end(Some(reply).filter(|_| ended), steps.len(), phases.len());
             let (turns, more) = turns.finish();
             top::body(
                 &top::Told {
                     turns,
                     more,
+                    planned,
                     task: header.task.as_deref(),
                     conclusion: Some(reply).filter(|_| ended),
                     branches: &facts.branches,

@@ -43,6 +43,8 @@ pub(super) struct LineCount {
     pub(super) removed: u64,
     /// Whether the whole text is written: of a file that was there nobody knows what went.
     pub(super) is_whole: bool,
+    /// Boxes of a document that come (`- [ ] text`) without those that go or are ticked.
+    pub(super) boxes: i64,
 }
 
 impl LineCount {
@@ -57,6 +59,7 @@ impl LineCount {
 
     /// Adds what a patch changes; `each` is given the lines that go and come together.
     fn add(&mut self, file: &FilePatch<'_>, mut each: impl FnMut(&[&str], &[&str])) {
+        let count = |lines: &[&str]| lines.iter().filter(|line| is_open_box(line)).map(|_| 1_i64).sum::<i64>();
         self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
         for hunk in &file.hunks {
             let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
@@ -66,6 +69,9 @@ impl LineCount {
                 let (gone, come) = differing(&gone, &come);
                 self.added += come.len() as u64;
                 self.removed += gone.len() as u64;
+                if is_document(file.path()) {
+                    self.boxes += count(&come) - count(&gone);
+                }
                 each(&gone, &come);
             }
         }
@@ -119,6 +125,7 @@ impl CallChanges {
                 known.added += count.added;
                 known.removed += count.removed;
                 known.is_whole |= count.is_whole;
+                known.boxes += count.boxes;
             }
             None => self.files.push(count),
         }
@@ -166,6 +173,12 @@ fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a s
         }
     }
     (out, into)
+}
+
+/// Whether a line is an item of a list with a box that is not ticked.
+fn is_open_box(line: &str) -> bool {
+    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.trim_start().strip_prefix(mark));
+    item.is_some_and(|item| item.starts_with("[ ] "))
 }
 
 fn is_document(path: &str) -> bool {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use cru_action::ToolKind;
 use jiff::Timestamp;
 
 use super::naming::Naming;
@@ -15,6 +16,9 @@ use crate::boundary::GAP;
 use crate::event::{EventKind, PromptOrigin, SessionFact, Usage};
 use cru_base::text::{fold_whitespace, sanitise};
 
+/// Questions that are kept in mind.
+const ASKS: usize = 64;
+
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
 pub(super) struct StreamFacts {
@@ -25,8 +29,10 @@ pub(super) struct StreamFacts {
     /// What is older was copied from another session.
     copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
-    /// Seconds between one event and the next, pauses left out.
+    /// Seconds between one event and the next, pauses and waits for a person's answer left out.
     pub(super) active: i64,
+    /// Calls that ask a person and have no answer yet.
+    asks: HashSet<String>,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
     /// The branches that the work was on, in order; the last is where it ended.
@@ -61,7 +67,19 @@ impl StreamFacts {
     pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
         self.seen.get_or_insert(time);
         let since = self.latest.map_or(0, |latest| time.as_second().saturating_sub(latest.as_second()));
-        if self.first.is_some() && (1..GAP).contains(&since) {
+        // While a question or a plan waits for a person's answer, nobody works.
+        let waits = !self.asks.is_empty() && matches!(kind, EventKind::Result(_) | EventKind::Prompt(_));
+        match kind {
+            EventKind::Call(call) if ToolKind::of(&call.tool).waits_for_person() && self.asks.len() < ASKS => {
+                self.asks.insert(call.id.clone().into_owned());
+            }
+            EventKind::Result(result) => {
+                self.asks.remove(result.call.as_ref());
+            }
+            EventKind::Prompt(_) => self.asks.clear(),
+            _ => {}
+        }
+        if self.first.is_some() && !waits && (1..GAP).contains(&since) {
             self.active += since;
         }
         self.latest = self.latest.max(Some(time));

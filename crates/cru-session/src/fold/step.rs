@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cru_action::{CallEnd, ToolKind, Verdict, verdict};
+use cru_action::verdict::CheckRun;
+use cru_action::{Action, CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 
 use super::changes::CallChanges;
 use super::commits::{self, MadeCommit, QuietCommit};
 use super::outcome;
 use super::whole::{self, Room};
+use super::work_tree::WorkTree;
 use crate::agent_table;
 use crate::attempt::{Attempt, is_shell};
 use crate::event::{Call, CallResult, FileChange, StreamKey, SubagentRun};
@@ -129,6 +131,10 @@ pub(super) struct StepDraft {
     pub(super) commits: Vec<MadeCommit>,
     /// The folder that the call says it works in.
     pub(super) folder: Option<String>,
+    /// How the checks ended that hooks of a commit or push ran, by its output.
+    pub(super) hooks: Option<Verdict>,
+    /// The work tree that its output shows.
+    pub(super) tree: Option<WorkTree>,
     /// Milliseconds after which the host ends it, where that is known.
     limit_ms: Option<u64>,
 }
@@ -217,6 +223,8 @@ impl Steps {
             written: Vec::new(),
             commits: Vec::new(),
             folder: None,
+            hooks: None,
+            tree: None,
             limit_ms,
         });
         let id = call.id.clone().into_owned();
@@ -288,6 +296,7 @@ impl Steps {
             Some(index) => {
                 self.join(index, answer, result.denied);
                 self.quiet_commit(index, &result.output);
+                self.seen(index, &result.output);
             }
             None => {
                 self.early.insert(result.call.clone().into_owned(), (answer, result.denied));
@@ -317,6 +326,24 @@ impl Steps {
                 draft.commits.push(commit);
             }
         }
+    }
+
+    /// Keeps what the output of a command of git shows beside its own result: checks of hooks, the work tree.
+    fn seen(&mut self, index: usize, output: &str) {
+        let Some(draft) = self.all.get_mut(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell)
+        else {
+            return;
+        };
+        if draft.denied || memchr::memmem::find(draft.step.full_args().as_bytes(), b"git").is_none() {
+            return;
+        }
+        let action = draft.step.action();
+        // A commit that was made had hooks that let it pass: what failed is something else.
+        let may_fail = draft.commits.is_empty() && !action.pushes();
+        let hooks =
+            hooks(&action, output).filter(|it| draft.step.check.is_none() && (may_fail || *it == Verdict::Passed));
+        let tree = WorkTree::of(&action, output).filter(|_| draft.step.status == StepStatus::Complete);
+        (draft.hooks, draft.tree) = (hooks, tree);
     }
 
     /// How a call ended, for its checks.
@@ -430,6 +457,24 @@ impl Steps {
             mark_interrupted(&mut draft.step);
         }
     }
+}
+
+/// How the checks ended that hooks of `git commit` ran. Lines of runners alone tell of them: the exit code is that of git.
+fn hooks(action: &Action<'_>, output: &str) -> Option<Verdict> {
+    if !action.commands.iter().any(|it| it.program == "git" && it.verb == "commit") {
+        return None;
+    }
+    let run = CheckRun {
+        commands: &[],
+        output,
+        exit: None,
+        failed: false,
+        status_is_own: false,
+        shown: verdict::Shown::Whole,
+        chained: false,
+    };
+    let decision = verdict::decision(&run);
+    decision.evidence.and(Some(decision.verdict)).filter(|verdict| *verdict != Verdict::Unknown)
 }
 
 /// Whether the output of a step can be that of commits it made: a command that does more than look, or a host's own tool

@@ -11,6 +11,7 @@ use super::changes::CallChanges;
 use super::facts::{StreamFacts, TaskRows};
 use super::name::SaidNames;
 use super::phase_rule::{self, Verdict};
+use super::planned::PlannedWork;
 use super::step::{Steps, step_link};
 use super::talk::Talk;
 use super::turns::ToldTurns;
@@ -62,7 +63,7 @@ pub struct Fold {
     pub(super) entries: Vec<NoteEntry>,
     pub(super) steps: Steps,
     /// Record that each phase begins with, and its title.
-    phases: Vec<(u64, String)>,
+    pub(super) phases: Vec<(u64, String)>,
     /// Commands of a person and approved plans that no phase holds yet: they stand in the next one.
     waiting: Vec<NoteEntry>,
     /// Inputs of a person so far: each has its number as its block id.
@@ -83,6 +84,8 @@ pub struct Fold {
     /// Steps there were at the agent's last words.
     pub(super) steps_at_reply: usize,
     pub(super) turns: ToldTurns,
+    /// The last plan that was given or approved.
+    pub(super) planned: Option<PlannedWork>,
 }
 
 /// What stands in the note, in order; small, for there may be a million of them.
@@ -170,6 +173,7 @@ impl Fold {
             last: Last::default(),
             steps_at_reply: 0,
             turns: ToldTurns::default(),
+            planned: None,
         }
     }
 
@@ -246,6 +250,7 @@ impl Fold {
             EventKind::Decision(decision) => {
                 if decision.approval {
                     self.facts.naming.plan(&decision.text);
+                    self.plan(&decision.text);
                 }
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
                 self.set_down(NoteEntry::item(part::decision(&decision, step)));
@@ -287,6 +292,7 @@ impl Fold {
             let refuted = !first && self.corrects(words, &prompt.origin);
             self.conclude(refuted);
             self.turns.said(words, self.steps.len());
+            self.plan(words);
         }
         self.facts.said(words, &prompt.origin, verdict);
         let item = if prompt.origin == PromptOrigin::Task {
@@ -330,11 +336,16 @@ impl Fold {
         self.talk.prompt();
     }
 
+    /// Keeps a plan, if `text` is one.
+    fn plan(&mut self, text: &str) {
+        self.planned = PlannedWork::of(text, self.steps.len()).or_else(|| self.planned.take());
+    }
+
     /// A turn ends: its last words are what it concludes, unless the next ones `refuted` them.
     fn conclude(&mut self, refuted: bool) {
         let reply = self.facts.naming.last_reply();
         let is_last = self.steps_at_reply == self.steps.len() && !reply.is_empty() && !refuted;
-        self.turns.end(Some(reply).filter(|_| is_last), self.steps.len());
+        self.turns.end(Some(reply).filter(|_| is_last), self.steps.len(), self.phases.len());
     }
 
     /// Whether the prompt before had the same words.

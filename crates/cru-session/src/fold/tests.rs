@@ -13,7 +13,7 @@ use crate::event::{
     TitleRank, Usage,
 };
 use crate::source::{Consumed, Header};
-use crate::{Item, Status, Task};
+use crate::{FileRef, Item, Status, Task};
 
 /// Events with a clock that goes on by ten seconds.
 pub(super) struct Script {
@@ -164,7 +164,7 @@ fn a_session() {
         .prompt("Now add rate limiting to every endpoint, with a token bucket kept for each client")
         .reply("Done too.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary] Fix the login test in auth.rs | - "Please fix the login test in src/auth.rs" → Fixed. / - "yes, with a good message" → Done. / - "Now add rate limiting to every endpoint, with a token bucket kept for each client" → Done too. /  / Checks: `cargo test` passed   / Time: 2 min active
+    [!summary] Fix the login test in auth.rs | - "Please fix the login test in src/auth.rs" → Fixed. Shall I commit? / - "yes, with a good message" → Done. / - "Now add rate limiting to every endpoint, with a token bucket kept for each client" → Done too. /  / Checks: `cargo test` passed   / Time: 2 min active
     ## Fix the login test in auth.rs @claude-code@2.1.0 #api ^p-01
     [!user]  | "Please fix the login test in src/auth.rs"
     I look at it.
@@ -635,6 +635,55 @@ fn tasks_are_one_list_and_no_steps() {
     [!user]  | "go"
     done
     "#);
+}
+
+#[test]
+fn what_a_plan_names_and_no_call_did_is_open() {
+    let mut script = Script::new();
+    script.meta(SessionFact::Branch("main".into()));
+    script.prompt(
+        "# Move the cache\n\n## 1. `src/cache.rs`\n\n## 2. `src/lib.rs`\n\n## 3. `src/old.rs`\n\n## Check\n\n\
+         - `cargo test`\n- `cargo clippy`\n- Open the cellar and look",
+    );
+    for (id, path) in [("a", "src/cache.rs"), ("b", "src/lib.rs")] {
+        script.call(id, "Edit", path).event(EventKind::Result(CallResult {
+            call: id.into(),
+            output: "ok".into(),
+            writes: vec![FileRef { path: path.to_owned(), ..FileRef::default() }],
+            ..CallResult::default()
+        }));
+    }
+    script.call("c", "Bash", "cargo test").ok("c", "test result: ok. 3 passed; 0 failed; 0 ignored");
+    script.call("d", "Bash", "git status").ok("d", "On branch main\nChanges:\n\tmodified:   src/lib.rs\n");
+    script.reply("Moved.\n\n- [x] code\n- [ ] tag the release");
+    insta::assert_snapshot!(script.outline().lines().next().unwrap(), @r#"[!summary] Move the cache | Asked: Move the cache. - `cargo test` - `cargo clippy` - Open the cellar and look   / Result: Moved. / - code / - ☐ tag the release /  / Files: `src/cache.rs`, `src/lib.rs`   / Checks: `cargo test` passed after the last edit   / Open: not ticked: tag the release; of the plan not written: `src/old.rs`; of the plan not run: `cargo clippy`; of the plan not tried by a call: Open the cellar and look; `git status`: 1 file changed (`src/lib.rs`)   / Time: 1 min active"#);
+}
+
+#[test]
+fn a_plan_that_nobody_approved_is_open() {
+    let mut script = Script::new();
+    script.prompt("how would you move the cache?").reply("I plan it.");
+    script.call("p", "ExitPlanMode", "Move the cache").denied("p");
+    script.event(EventKind::Interrupt { call: None });
+    insta::assert_snapshot!(script.outline().lines().next().unwrap(), @r#"[!summary] How would you move the cache? | Asked: how would you move the cache?   / Open: plan not approved: "Move the cache""#);
+}
+
+#[test]
+fn checks_of_hooks_are_told() {
+    let mut script = Script::new();
+    script.prompt("commit it").call("c", "Bash", "git commit -m 'Move it'");
+    script.ok("c", "$ cargo test\ntest result: ok. 3 passed; 0 failed; 0 ignored\n[main 4f1c2ab] Move it\n");
+    script.reply("Committed.");
+    insta::assert_snapshot!(script.outline().lines().next().unwrap(), @r#"[!summary] Commit it | Asked: commit it   / Result: Committed.   / Commits: `4f1c2ab` Move it   / Checks: hooks of `git commit` passed   / Open: not pushed"#);
+}
+
+#[test]
+fn a_wait_for_an_answer_is_no_work() {
+    let mut script = Script::new();
+    script.prompt("go").wait(60).call("q", "AskUserQuestion", "which?");
+    script.wait(500).ok("q", "red").wait(60).reply("Done.");
+    let summary = script.outline().lines().next().unwrap_or_default().to_owned();
+    assert!(summary.contains("Time: 2 min active, 10 min in all"), "{summary}");
 }
 
 #[test]

@@ -4,26 +4,29 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use cru_action::{Action, Class, Command, ToolKind, Verdict, is_scratch};
+use cru_action::{Action, Class, Command, ToolKind, Verdict, is_prose, is_scratch};
 use cru_base::text::{fold_whitespace, plural};
 
 use super::changes::LineCount;
 use super::commits::MadeCommit;
+use super::conclusions;
+use super::planned::PlannedWork;
 use super::step::StepDraft;
 use super::turns::ToldTurn;
+use super::work_tree::WorkTree;
 use crate::escape::code;
+use crate::words::closing::{Closing, ClosingLine};
 use crate::words::sentence::sentences;
 use crate::words::{shorten, summary};
 use crate::{Item, StepStatus, Task};
 
-/// Characters of what was asked in a turn and of what was concluded, of one of many and of the only or last one.
+/// Characters of what was asked, in one of many turns and in the only one, and of closing words on one line.
 const SAID: usize = 240;
 const SAID_OF_MANY: usize = 160;
-const CONCLUDED: usize = 400;
 const CONCLUDED_OF_MANY: usize = 200;
 
 /// Turns that are listed; of more the first, the last, and those that changed something.
-const TURNS: usize = 12;
+const TURNS: usize = 10;
 
 /// Files, commits, checks, tasks and decisions that are named; of more their number is told.
 const FILES: usize = 8;
@@ -37,12 +40,17 @@ const ADDRESSES: usize = 3;
 /// Characters of a command, a task, a question.
 const SHORT: usize = 100;
 
+/// How the checks are called that hooks of a commit run.
+const HOOKS: &str = "hooks of `git commit`";
+
 /// What the stream knows beside its steps.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     /// The turns in order, and how many more there were.
     pub(super) turns: Vec<ToldTurn>,
     pub(super) more: usize,
+    /// The last plan that was given or approved.
+    pub(super) planned: Option<PlannedWork>,
     /// What a sub-agent was asked.
     pub(super) task: Option<&'a str>,
     /// The last words of the agent, where nothing was done after them.
@@ -67,29 +75,42 @@ pub(super) struct Told<'a> {
 pub(super) fn body(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     let made = Made::of(steps, told.project);
     let is_long = told.turns.len() + told.more > 1;
+    let (shown, at_length) = shown(told, &made, steps);
+    let last = at_length.iter().find(|(at, _)| at + 1 == told.turns.len()).map(|(_, words)| words);
+    // A sub-agent may have been told nothing but its task.
+    let alone = told.conclusion.filter(|_| told.turns.is_empty()).map(conclusions::alone);
+    let last = last.or(alone.as_ref());
     let lines = [
-        ("Asked", (!is_long).then(|| asked(told)).flatten()),
-        ("Result", told.conclusion.filter(|_| !is_long).map(|text| concluded(text, CONCLUDED))),
         ("Decided", listed(decided(told), "; ", DECISIONS)),
         ("Files", files(&made, told.project)),
         ("Branches", (told.branches.len() > 1).then(|| told.branches.join(" → "))),
         ("Commits", listed(made.commits.iter().map(|commit| commit.field()), "; ", COMMITS)),
         ("Published", listed(made.published(), "; ", COMMITS)),
         ("Checks", listed(made.checks(), "; ", CHECKS)),
-        ("Open", open(told, &made)),
+        ("Open", open(told, &made, last, steps)),
         ("Time", time(told)),
     ];
     let tells = |(name, value): &&(&str, Option<String>)| {
-        value.as_ref().is_some_and(|value| !value.is_empty()) && !matches!(*name, "Asked" | "Branches" | "Time")
+        value.as_ref().is_some_and(|value| !value.is_empty()) && !matches!(*name, "Branches" | "Time")
     };
-    let says =
-        lines.iter().filter(tells).count() > 0 || (is_long && told.turns.iter().any(|it| !it.concluded.is_empty()));
+    let concludes = told.turns.iter().any(|it| !it.concluded.is_empty());
+    let says = concludes || lines.iter().any(|line| tells(&line));
     let fields = lines.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {value}")).collect();
     let fields = fields.join("  \n");
-    let parts = if is_long { vec![turns(told, &made), fields] } else { vec![fields] };
-    let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
-    says.then(|| parts.join("\n\n"))
+    let head = if is_long { turns(told, &shown, &at_length) } else { only_turn(told, last) };
+    // A list and a field below it would be one paragraph.
+    let between = if is_long || head.contains("\n- ") { "\n\n" } else { "  \n" };
+    let parts: Vec<String> = [head, fields].into_iter().filter(|it| !it.is_empty()).collect();
+    says.then(|| parts.join(between))
+}
+
+/// What was asked and what came of it, where that was once.
+fn only_turn(told: &Told<'_>, words: Option<&Closing>) -> String {
+    let phase = told.turns.last().map_or(0, |turn| turn.phase);
+    let result = words.map(|words| conclusions::listed(words, phase, "")).filter(|it| !it.is_empty());
+    let lines = [asked(told).map(|line| format!("Asked: {line}")), result.map(|line| format!("Result: {line}"))];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("  \n")
 }
 
 /// Decisions that say something else than what was asked.
@@ -109,32 +130,42 @@ fn asked(told: &Told<'_>) -> Option<String> {
     Some(quoted(&line, SAID)).filter(|line| !line.is_empty())
 }
 
-/// The turns as a list: what was said, and what was concluded. Of many the first, the last, those that changed something,
-/// then the others, as far as there is room.
-fn turns(told: &Told<'_>, made: &Made<'_>) -> String {
+/// The turns that are told: of many the first, the last, those that changed something, then the others, as far as there is
+/// room; and the closing words of those that are told at length.
+fn shown(told: &Told<'_>, made: &Made<'_>, steps: &[StepDraft]) -> (Vec<usize>, Vec<(usize, Closing)>) {
     let all = &told.turns;
     let changes = |turn: &ToldTurn| made.changing.range(turn.steps.clone()).next().is_some();
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&at| (at != 0 && at + 1 != all.len(), !changes(&all[at])));
     order.truncate(TURNS);
     order.sort_unstable();
+    let at_length = conclusions::at_length(all, &order, steps);
+    (order, at_length)
+}
+
+/// The turns as a list: what was said, and what was concluded.
+fn turns(told: &Told<'_>, shown: &[usize], at_length: &[(usize, Closing)]) -> String {
+    let all = &told.turns;
     let mut lines: Vec<String> = Vec::new();
     let mut next = 0;
     let left_out = |count: usize| format!("- … {}", plural(count as u64, "more request"));
-    for at in order {
+    for &at in shown {
         if at > next {
             lines.push(left_out(at - next));
         }
         next = at + 1;
-        let is_last = next == all.len() && told.more == 0;
         let said = all[at].said.join(" · ");
         let said = quoted(&said, SAID_OF_MANY);
-        let concluded = match told.conclusion.filter(|_| is_last) {
-            Some(text) => concluded(text, CONCLUDED),
-            None => whole(&all[at].concluded, CONCLUDED_OF_MANY, &all[at].concluded),
+        let words = at_length.iter().find(|(known, _)| *known == at).map(|(_, words)| words);
+        let concluded = match words.filter(|words| !words.lines.is_empty()) {
+            Some(words) => conclusions::listed(words, all[at].phase, "    "),
+            None => concluded(&all[at].concluded, CONCLUDED_OF_MANY),
         };
         let arrow = if concluded.is_empty() { "" } else { " → " };
         lines.push(format!("- \"{said}\"{arrow}{concluded}"));
+    }
+    if next < all.len() {
+        lines.push(left_out(all.len() - next));
     }
     if told.more > 0 {
         lines.push(left_out(told.more));
@@ -158,7 +189,7 @@ fn quoted(line: &str, max: usize) -> String {
 }
 
 /// Closing words in whole sentences.
-pub(super) fn concluded(text: &str, max: usize) -> String {
+fn concluded(text: &str, max: usize) -> String {
     let short = summary(text, max);
     if !short.contains('…') {
         return short;
@@ -229,7 +260,11 @@ struct Made<'a> {
     blocked: Vec<(String, &'static str)>,
     /// The question of the last step, where nobody answered it.
     question: Option<String>,
-    /// Writes of files of the project so far.
+    /// The plan of the last step, where nobody approved it.
+    plan: Option<String>,
+    /// The work tree as the last `git status` showed it, where nothing changed it later.
+    tree: Option<&'a WorkTree>,
+    /// Writes of files of the project so far that a check may judge.
     writes: usize,
     /// Writes in the project after the last call that made a commit, or names one and succeeded: through another program
     /// a commit shows nothing that is known here.
@@ -243,6 +278,8 @@ struct ChangedFile {
     path: String,
     /// Lines that came and went; `None` where a text took the place of one that nobody knows.
     lines: Option<(u64, u64)>,
+    /// Boxes that came, without those that were ticked.
+    boxes: i64,
 }
 
 /// The last run of a check.
@@ -269,7 +306,7 @@ impl<'a> Made<'a> {
             for path in &writes {
                 made.count(path, draft, writes.len() == 1, &mut files);
             }
-            made.writes += usize::from(!writes.is_empty());
+            made.writes += usize::from(writes.iter().any(|path| !is_prose(path)));
             made.uncommitted += usize::from(writes.iter().any(|path| !is_outside(path, project)));
             if complete {
                 let touched = draft.step.reads.iter().chain(&draft.step.writes);
@@ -295,6 +332,16 @@ impl<'a> Made<'a> {
                 made.publish(draft, &action);
             }
             made.attempt(draft, &action);
+            let changes = |command: &Command<'_>| {
+                matches!(command.class, Class::GitChange | Class::Change | Class::Destroy | Class::Unknown | Class::Run)
+            };
+            if complete && (!writes.is_empty() || action.commands.iter().any(changes)) {
+                made.tree = None;
+            }
+            made.tree = draft.tree.as_ref().or(made.tree);
+            if let Some(verdict) = draft.hooks {
+                made.hook_run(at, verdict, &mut checks);
+            }
             if let Some(verdict) = draft.step.check {
                 made.check_run(at, draft, &action, verdict, project, &mut checks);
             }
@@ -324,10 +371,23 @@ impl<'a> Made<'a> {
         let whole = text(&mut all.iter().map(|(.., command)| *command));
         for (key, folder, command) in &all {
             let text = if is_shared { whole.clone() } else { text(&mut std::iter::once(*command)) };
+            let text_alone = text.clone();
             let folder_shown = folder.clone().filter(|folder| !folder.is_empty());
             let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
             let run = LastRun { text, verdict, writes: self.writes, step, is_shared };
-            let at = *known.entry((key.clone(), folder.clone())).or_insert(self.checks.len());
+            // What failed where nothing said the folder, and the same in a folder: the call was made again.
+            let bare = (key.clone(), Some(String::new()));
+            let again = known.get(&bare).copied().filter(|&at| {
+                let is_same = |it: &LastRun| it.verdict == Verdict::Failed && !it.is_shared && it.text == text_alone;
+                folder.as_deref().is_some_and(|folder| !folder.is_empty()) && self.checks.get(at).is_some_and(is_same)
+            });
+            let place = (key.clone(), folder.clone());
+            let at = known.get(&place).copied();
+            if at.is_none() && again.is_some() {
+                known.remove(&bare);
+            }
+            let at = at.or(again).unwrap_or(self.checks.len());
+            known.insert(place, at);
             let before = if let Some(known) = self.checks.get_mut(at) {
                 Some(std::mem::replace(known, run))
             } else {
@@ -338,6 +398,16 @@ impl<'a> Made<'a> {
                 let others = self.checks.iter_mut().filter(|it| it.is_shared && it.step == before.step);
                 others.for_each(|it| it.verdict = Verdict::Unknown);
             }
+        }
+    }
+
+    /// The checks that hooks of a commit ran.
+    fn hook_run(&mut self, step: usize, verdict: Verdict, known: &mut HashMap<(String, Option<String>), usize>) {
+        let run = LastRun { text: HOOKS.to_owned(), verdict, writes: self.writes, step, is_shared: false };
+        let at = *known.entry((HOOKS.to_owned(), None)).or_insert(self.checks.len());
+        match self.checks.get_mut(at) {
+            Some(known) => *known = run,
+            None => self.checks.push(run),
         }
     }
 
@@ -387,6 +457,12 @@ impl<'a> Made<'a> {
         if !ended.is_empty() {
             self.blocked.extend(names.into_iter().map(|name| (name, ended)));
         }
+        if !action.kind.is_look() {
+            self.plan = None;
+        }
+        if action.kind == ToolKind::Plan && step.status.is_crossed() {
+            self.plan = Some(shorten::at_word(&fold_whitespace(&step.args), SHORT));
+        }
         if action.kind == ToolKind::Ask && step.status.is_crossed() && !step.args.is_empty() {
             self.question = Some(fold_whitespace(&step.args));
         }
@@ -405,13 +481,16 @@ impl<'a> Made<'a> {
             named.or(counts.first().filter(|_| alone && counts.len() == 1)).cloned()
         });
         let was_there = self.seen.contains(path);
+        let is_new_text = shown.is_none() && count.as_ref().is_some_and(|count| count.is_whole);
+        let boxes = count.as_ref().map_or(0, |count| count.boxes);
         let lines = count.filter(|count| !(count.is_whole && was_there)).map(|count| (count.added, count.removed));
         let at = *known.entry(path.to_owned()).or_insert(self.files.len());
         match self.files.get_mut(at) {
             Some(file) => {
+                file.boxes = if is_new_text { boxes } else { file.boxes + boxes };
                 file.lines = file.lines.zip(lines).map(|(one, other)| (one.0 + other.0, one.1 + other.1));
             }
-            None => self.files.push(ChangedFile { path: path.to_owned(), lines }),
+            None => self.files.push(ChangedFile { path: path.to_owned(), lines, boxes }),
         }
     }
 
@@ -465,10 +544,19 @@ fn below(own: &str, folder: &str, project: Option<&str>) -> String {
     }
 }
 
+/// A path as it lies in the project.
+fn within<'p>(path: &'p str, project: Option<&str>) -> &'p str {
+    project.and_then(|project| path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+/// `2 boxes not ticked`.
+fn plural_boxes(count: i64) -> String {
+    format!("{} not ticked", if count == 1 { "1 box".to_owned() } else { format!("{count} boxes") })
+}
+
 /// `` `src/a.rs` +8 −0 ``.
 fn file(file: &ChangedFile, project: Option<&str>) -> String {
-    let below = project.and_then(|project| file.path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/'));
-    let path = code::span(below.unwrap_or(&file.path));
+    let path = code::span(within(&file.path, project));
     match file.lines {
         Some((added, removed)) => format!("{path} +{added} −{removed}"),
         None => path,
@@ -476,14 +564,25 @@ fn file(file: &ChangedFile, project: Option<&str>) -> String {
 }
 
 /// Tasks that are open, a question that nobody answered, edits that were not committed, commits that were not pushed.
-fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
-    let mut lines: Vec<String> = told.end.iter().cloned().collect();
+fn open(told: &Told<'_>, made: &Made<'_>, last: Option<&Closing>, steps: &[StepDraft]) -> Option<String> {
+    let mut lines: Vec<String> = match &made.plan {
+        Some(title) if title.is_empty() => vec!["plan not approved".to_owned()],
+        Some(title) => vec![format!("plan not approved: \"{title}\"")],
+        None => told.end.iter().cloned().collect(),
+    };
     let open: Vec<&Task> = told.tasks.iter().filter(|task| task.is_open()).collect();
     if !open.is_empty() {
         let names = open.iter().map(|task| shorten::at_word(&fold_whitespace(&task.content), SHORT));
         let names = listed(names, "; ", TASKS).unwrap_or_default();
         lines.push(format!("{} of {} not marked done ({names})", open.len(), plural(told.tasks.len() as u64, "task")));
     }
+    let boxes = last.map_or(&[][..], |words| &words.lines).iter().filter(|line| line.is_open);
+    let boxes = listed(boxes.map(|line: &ClosingLine| shorten::at_word(&line.text, SHORT)), ", ", TASKS);
+    lines.extend(boxes.map(|boxes| format!("not ticked: {boxes}")));
+    let boxes = made.files.iter().filter(|file| file.boxes > 0);
+    let boxes = boxes.map(|it| format!("{} in {}", plural_boxes(it.boxes), code::span(within(&it.path, told.project))));
+    lines.extend(listed(boxes, ", ", TASKS));
+    lines.extend(told.planned.iter().flat_map(|plan| plan.open(steps)));
     let mut failing: Vec<&String> =
         made.checks.iter().filter(|it| it.verdict == Verdict::Failed).map(|it| &it.text).collect();
     failing.dedup();
@@ -498,11 +597,14 @@ fn open(told: &Told<'_>, made: &Made<'_>) -> Option<String> {
     }
     match made.uncommitted {
         0 => {}
+        // What git itself shows counts more than what the calls tell.
+        _ if made.tree.is_some() => {}
         // Where no branch is known there may be no repository.
         _ if made.commits.is_empty() && told.branches.is_empty() => {}
         _ if made.commits.is_empty() => lines.push("not committed".to_owned()),
         later => lines.push(format!("{} after the last commit", plural(later as u64, "edit"))),
     }
+    lines.extend(made.tree.filter(|tree| !tree.is_clean()).map(WorkTree::told));
     if !made.commits.is_empty() && !made.pushed {
         lines.push("not pushed".to_owned());
     }

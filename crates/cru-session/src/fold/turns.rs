@@ -5,15 +5,17 @@ use std::ops::Range;
 use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, sanitise};
 
-use super::top;
-use crate::words::shorten;
+use crate::words::{closing, shorten};
 
 /// Turns that are kept; of the rest it is known how many there were.
 const MOST: usize = 256;
 
-/// Characters of what was said, and of the closing words of a turn that is not the last.
+/// Characters of what was said.
 const SAID: usize = 480;
-const CLOSING: usize = 240;
+
+/// Turns whose closing words are kept as they are; of the others only as much as one line holds.
+const WHOLE: usize = 64;
+const SHORT: usize = 1_000;
 
 /// Bytes of a prompt that are looked at.
 const SEEN: usize = 8_000;
@@ -23,8 +25,10 @@ const SEEN: usize = 8_000;
 pub(super) struct ToldTurn {
     /// What was said, each prompt on one line.
     pub(super) said: Vec<String>,
-    /// The agent's closing words in short; empty where it ended without any, or a person refuted them.
+    /// The agent's closing words; empty where it ended without any, or a person refuted them.
     pub(super) concluded: String,
+    /// The phase that it ended in, counted from one.
+    pub(super) phase: usize,
     /// The steps of the turn.
     pub(super) steps: Range<usize>,
 }
@@ -56,7 +60,7 @@ impl ToldTurns {
             // An automatic prompt that comes again and again is told once.
             Some(last) if last.said.last() == Some(&line) => {}
             _ if has_room => {
-                self.all.push(ToldTurn { said: vec![line], concluded: String::new(), steps: step..step });
+                self.all.push(ToldTurn { said: vec![line], steps: step..step, ..ToldTurn::default() });
                 self.answered = false;
             }
             _ => self.more += 1,
@@ -68,12 +72,14 @@ impl ToldTurns {
         self.answered = true;
     }
 
-    /// The turn ends before the step with this index; `reply` are its last words, where nothing was done after them and
-    /// nobody refuted them.
-    pub(super) fn end(&mut self, reply: Option<&str>, step: usize) {
+    /// The turn ends before the step with this index, in this phase; `reply` are its last words, where nothing was done
+    /// after them and nobody refuted them.
+    pub(super) fn end(&mut self, reply: Option<&str>, step: usize, phase: usize) {
+        let most = if self.all.len() <= WHOLE { closing::SEEN + 1 } else { SHORT };
         let Some(turn) = self.all.last_mut().filter(|_| self.more == 0) else { return };
-        turn.steps.end = step;
-        turn.concluded = reply.filter(|_| self.answered).map(|text| top::concluded(text, CLOSING)).unwrap_or_default();
+        (turn.steps.end, turn.phase) = (step, phase);
+        let reply = reply.filter(|_| self.answered).unwrap_or_default();
+        reply[..floor_char_boundary(reply, most)].clone_into(&mut turn.concluded);
     }
 
     /// All turns, and how many more there were.
@@ -107,14 +113,14 @@ mod tests {
         let mut turns = ToldTurns::default();
         turns.said("Mend the pump in cellar.rs", 0);
         turns.answered();
-        turns.end(Some("The pump is mended."), 3);
+        turns.end(Some("The pump is mended."), 3, 1);
         turns.said("/check all", 3);
         turns.answered();
-        turns.end(Some("Which of the two?"), 3);
+        turns.end(Some("Which of the two?"), 3, 1);
         turns.said("8", 3);
-        turns.end(None, 3);
+        turns.end(None, 3, 1);
         turns.said("6", 3);
-        turns.end(None, 5);
+        turns.end(None, 5, 1);
         let (all, more) = turns.finish();
         let told: Vec<_> = all.iter().map(|turn| (turn.said.join(", "), turn.concluded.as_str())).collect();
         let wanted =

@@ -6,6 +6,7 @@
 //! each language and purpose (`lists/`).
 
 mod choice;
+pub mod closing;
 pub mod done;
 pub mod emphasis;
 pub mod list;
@@ -16,6 +17,7 @@ pub mod shorten;
 pub mod summary;
 pub mod title;
 
+pub use closing::closing;
 pub use done::DoneWords;
 pub use quote::quote;
 pub use summary::summary;

@@ -163,13 +163,13 @@ fn pieces(text: &str) -> Vec<Piece> {
 }
 
 /// The cells of a row that have words.
-fn cells(row: &str) -> String {
+pub(super) fn cells(row: &str) -> String {
     let cells = row.split('|').map(str::trim).filter(|cell| cell.contains(char::is_alphabetic));
     cells.collect::<Vec<_>>().join(" – ")
 }
 
 /// The words of an item, if the line is one.
-fn item(line: &str) -> Option<&str> {
+pub(crate) fn item(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = (rest.len() < line.len()).then(|| rest.strip_prefix(". ").or(rest.strip_prefix(") "))).flatten();
     let item = ["- ", "* ", "+ ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).or(numbered)?;
@@ -177,7 +177,7 @@ fn item(line: &str) -> Option<&str> {
 }
 
 /// Without emphasis, and with the words of links for the links.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("](") {
