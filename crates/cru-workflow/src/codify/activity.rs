@@ -7,6 +7,7 @@ use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended};
 use super::unit::Entry;
+use cru_action::ToolKind;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
 
@@ -238,7 +239,7 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
         let call = match entry {
             Entry::Call(call) => call,
             Entry::Request { .. } if any => {
-                close(&mut keys, &mut pending, &mut round, now);
+                close(entries, &mut keys, &mut pending, (&mut round, now));
                 (now, any) = (None, false);
                 round += 1;
                 continue;
@@ -272,7 +273,7 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
             }
         }
     }
-    close(&mut keys, &mut pending, &mut round, now);
+    close(entries, &mut keys, &mut pending, (&mut round, now));
     parts(entries, &mut keys, plan);
     join(&mut keys);
     glance(&mut keys);
@@ -285,9 +286,17 @@ fn place(keys: &mut [Option<Key>], pending: &mut Vec<usize>, round: usize, activ
     }
 }
 
-/// Ends a round: looks behind its last commit are research of their own, fewer belong to it.
-fn close(keys: &mut [Option<Key>], pending: &mut Vec<usize>, round: &mut usize, now: Option<Activity>) {
-    if now == Some(Activity::Publish) && pending.len() >= FEW {
+/// Ends a round. Research behind its last commit is a step of its own; a look at what was done belongs to it.
+fn close(
+    entries: &[Entry<'_>],
+    keys: &mut [Option<Key>],
+    pending: &mut Vec<usize>,
+    (round, now): (&mut usize, Option<Activity>),
+) {
+    let calls = || pending.iter().filter_map(|at| entries.get(*at)?.call());
+    let reads = |call: &&Call<'_>| matches!(call.tool, ToolKind::Read | ToolKind::Search | ToolKind::Fetch);
+    let researches = calls().filter(reads).count() >= FEW && !calls().any(Call::acts);
+    if now == Some(Activity::Publish) && researches {
         *round += 1;
         place(keys, pending, *round, Activity::Explore);
     } else {

@@ -478,14 +478,17 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
 
 /// What the agent said before each call that it is told with, by the entries of its words.
 ///
-/// Words stand with the call that they precede. Before a call that changed something, ran something or failed they are its
-/// reason; before a look they are told where they say more than that it looks: more than one sentence or line. A short
-/// reason of an edit stands behind that edit.
+/// Words stand with the call that they precede. Before a call that changed something or failed they are its reason; before
+/// any other they are told where they say more than that it begins: more than one sentence or line. A short reason of an
+/// edit stands behind that edit.
 fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
     let mut reasons: Vec<(usize, &str)> = Vec::new();
     let mut next: Option<&Call<'_>> = None;
     // Where nobody asked for it, the first words say what it is about.
-    let opening = draft.entries.iter().position(|it| matches!(it, Entry::Item(Item::Prose(prose), _) if says_something(&prose.text)));
+    let opening = draft
+        .entries
+        .iter()
+        .position(|it| matches!(it, Entry::Item(Item::Prose(prose), _) if says_something(&prose.text)));
     let opening = opening.filter(|_| draft.said().next().is_none() && draft.task.is_none() && draft.subagent.is_none());
     for (at, entry) in draft.entries.iter().enumerate().rev() {
         match entry {
@@ -497,7 +500,7 @@ fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
                         call.before.is_none_or(|before| !std::ptr::eq(before, prose.text.as_str()))
                             || !change::is_short(&prose.text)
                     }
-                    Some(call) if call.acts() || call.failed() => true,
+                    Some(call) if call.failed() || matches!(call.kind, CallKind::Edit | CallKind::Change) => true,
                     _ => opening == Some(at) || says_more(&prose.text),
                 };
                 if is_told {

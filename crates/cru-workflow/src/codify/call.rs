@@ -274,7 +274,10 @@ impl<'a> Call<'a> {
     pub(super) fn has_pushed(&self, output: Option<&str>) -> bool {
         let told = output.or(self.step.output.as_deref());
         let refused = told.is_some_and(|output| {
-            output.lines().map(str::trim_start).any(|line| line.starts_with("! [") || line.starts_with("error: failed to push"))
+            output
+                .lines()
+                .map(str::trim_start)
+                .any(|line| line.starts_with("! [") || line.starts_with("error: failed to push"))
         });
         let shown = || told.is_some_and(|output| output.lines().any(|line| line.contains(" -> ")));
         self.pushes && self.succeeded() && !refused && (!self.hides_push || shown())

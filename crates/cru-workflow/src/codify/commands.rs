@@ -207,7 +207,8 @@ fn answers<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usize
                 let task = clean(subagent.task.as_deref().unwrap_or_default());
                 let Some(output) = calls.get_mut(&task).and_then(VecDeque::pop_front) else { continue };
                 let summary = subagent.summary.as_deref().unwrap_or_default();
-                let begins: String = letters(summary.split('…').next().unwrap_or_default()).chars().take(SEEN).collect();
+                let begins: String =
+                    letters(summary.split('…').next().unwrap_or_default()).chars().take(SEEN).collect();
                 if !begins.is_empty() && output.len() > summary.len() && letters(output).contains(&begins) {
                     answers.insert(std::ptr::from_ref::<Subagent>(subagent).addr(), output);
                 }

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use rayon::prelude::*;
 
 use super::activity::{self, Activity, ActivityGroup};
-use super::call::Call;
+use super::call::{Call, CallKind};
 use super::chapter::Chapter;
 use super::data::{self, Data, Names, Touched};
 use super::input::Inputs;
@@ -202,16 +202,27 @@ fn name_changes(groups: &mut [ActivityGroup<'_>]) {
             Activity::Publish => {
                 let calls: Vec<&Call<'_>> = groups[at].entries.iter().filter_map(Entry::call).collect();
                 let message = title::commit(&calls).filter(|_| title::is_of_one_commit(&calls));
+                let edits = |call: &Call<'_>| call.kind == CallKind::Edit && call.succeeded();
                 if let (Some(message), [only]) = (message, changed.as_slice())
                     && groups[*only].title.is_none()
+                    && groups[*only].entries.iter().filter_map(Entry::call).any(edits)
                 {
-                    groups[*only].title = Some(message);
+                    groups[*only].title = Some(capital(&message));
                 }
                 changed.clear();
             }
             Activity::Mixed => changed.clear(),
             Activity::Explore | Activity::Verify => {}
         }
+    }
+}
+
+/// A message as a title: its first word, where it is a plain word, with a capital letter.
+fn capital(message: &str) -> String {
+    let plain = message.split(' ').next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
+    match message.get(..1).filter(|_| plain) {
+        Some(first) => format!("{}{}", first.to_ascii_uppercase(), &message[1..]),
+        None => message.to_owned(),
     }
 }
 

@@ -13,8 +13,8 @@ use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
 use cru_graph::{Plan, plan};
+use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
-use cru_session::words::shorten::file_name;
 use cru_session::{Session, Status, User};
 
 /// Names in a line.
@@ -27,6 +27,8 @@ const MAX_CHECK: usize = 80;
 const MAX_WORDS: usize = 200_000;
 /// Documents that were read and are looked for in them.
 const MAX_DOCUMENTS: usize = 200;
+/// Plans that may all be what is done.
+const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
@@ -136,38 +138,41 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
     let here: Vec<&User> = drafts.iter().flat_map(Draft::said).collect();
     for outline in asked.requested.iter().filter(|it| here.iter().any(|user| std::ptr::eq(*user, it.request))) {
         let Some(first) = outline.sections.first() else { continue };
-        let at = outline.request.callout.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(note, id)));
+        let at =
+            outline.request.callout.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(note, id)));
         told.push(format!("the document in the request, “{}”{at}", told_title(&first.title)));
     }
+    // What a request hands over names what is to be changed, too; files that are meant as sources stand in short words.
+    let handed = |user: &User| asked.requested.iter().any(|it| std::ptr::eq(it.request, user));
     let mut words: String = String::new();
-    for user in here {
+    for user in here.into_iter().filter(|user| !handed(user)) {
         if words.len() + user.words.len() > MAX_WORDS {
             break;
         }
-        words.push_str(&user.words);
-        words.push('\n');
-    }
-    for path in mentioned(&words) {
-        told.push(code_span(path));
-    }
-    let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
-    calls.sort_by_key(|call| call.place);
-    let mut written: BTreeSet<&str> = BTreeSet::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for call in calls.iter().filter(|call| call.succeeded()) {
-        for path in call.reads.iter().map(AsRef::as_ref).filter(|path| file_type::is_document(path)) {
-            if written.contains(path) || seen.len() == MAX_DOCUMENTS || !seen.insert(path) {
-                continue;
-            }
-            let named = || names(&words, path) || (path.contains('/') && names(&words, file_name(path)));
-            if is_plan(path) || named() {
-                let shown = code_span(&clean(path));
-                if !told.contains(&shown) {
-                    told.push(shown);
-                }
-            }
+        for line in user.words.lines().filter(|line| !is_pasted(line.trim())) {
+            words.push_str(line);
+            words.push('\n');
         }
-        written.extend(call.writes.iter().map(AsRef::as_ref));
+    }
+    told.extend(mentioned(&words).into_iter().map(code_span));
+    let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).filter(|call| call.succeeded()).collect();
+    calls.sort_by_key(|call| call.place);
+    let written: BTreeSet<&str> = calls.iter().flat_map(|call| &call.writes).map(AsRef::as_ref).collect();
+    let mut read: Vec<&str> = Vec::new();
+    let documents =
+        calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref).filter(|path| file_type::is_document(path));
+    for path in documents.filter(|path| !written.contains(path)) {
+        if read.len() < MAX_DOCUMENTS && !read.contains(&path) {
+            read.push(path);
+        }
+    }
+    // Many plans are what somebody looked through, and none of them what is done.
+    let plans = read.iter().filter(|path| is_plan(path)).count();
+    for path in read {
+        let shown = code_span(&clean(path));
+        if !told.contains(&shown) && ((is_plan(path) && plans <= MAX_PLANS) || names(&words, path)) {
+            told.push(shown);
+        }
     }
     let more = told.len().saturating_sub(MAX_NAMES);
     told.truncate(MAX_NAMES);
@@ -186,7 +191,13 @@ fn mentioned(words: &str) -> Vec<&str> {
         let is_path = path.contains('/') || path.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty());
         // A package has one slash behind its scope, and no extension.
         let is_package = path.matches('/').count() == 1 && !path.contains('.');
-        if is_path && !is_package && path.is_ascii() && path.len() < MAX_VALUE && !all.contains(&path) {
+        if is_path
+            && !is_package
+            && !path.contains('@')
+            && path.is_ascii()
+            && path.len() < MAX_VALUE
+            && !all.contains(&path)
+        {
             all.push(path);
         }
     }

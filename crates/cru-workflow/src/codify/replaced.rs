@@ -59,7 +59,9 @@ impl<'a> Replaced<'a> {
         let mut aside: Vec<Stashed<'a>> = Vec::new();
         for &call in calls.iter().filter(|call| call.succeeded() || call.shows_commit) {
             if call.commits {
-                if call.amends && let Some(before) = commits.pop() {
+                if call.amends
+                    && let Some(before) = commits.pop()
+                {
                     found.insert(before.place, (call, Replacement::Amended));
                 }
                 // A commit by a merge or a pull is none that an amended one of the session's own replaces.
@@ -78,7 +80,11 @@ impl<'a> Replaced<'a> {
             found.extend(commits.drain(standing..).map(|it| (it.place, (call, Replacement::Undone))));
             match back.stash {
                 Some(Stash::Away) => {
-                    aside.push(Stashed { by: call, files: std::mem::take(&mut files), holders: std::mem::take(&mut holders) });
+                    aside.push(Stashed {
+                        by: call,
+                        files: std::mem::take(&mut files),
+                        holders: std::mem::take(&mut holders),
+                    });
                 }
                 // Where work went on between, only what was put aside comes back here: its lines may have changed.
                 Some(Stash::Back) => {
