@@ -170,7 +170,7 @@ fn documents_are_inputs() {
     );
     let read = "- `Read docs/plans/valve.md` → 9 lines\n    - reads: `docs/plans/valve.md`\n";
     let told = text(&format!(
-        "> [!user]\n> \"Take \\@docs/valves.md and do what NOTES.md says, not \\@acme/pump\"\n\n{read}{}{}",
+        "> [!user]\n> \"Take @docs/valves.md and do what NOTES.md says, not @acme/pump\"\n\n{read}{}{}",
         read.replace("docs/plans/valve.md", "NOTES.md"),
         edit("a.c", 1)
     ));
