@@ -17,13 +17,13 @@ use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::truncate;
 use cru_graph::turn::{is_label, is_mark};
-use cru_graph::{Taken, plan};
+use cru_graph::{Place, Taken, plan};
 use cru_session::correction::INTERRUPTED;
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
 use cru_session::words::{emphasis, quote, shorten};
 use cru_session::{Decision, Error, Item, Subagent, User};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 /// Bytes of what a step is to do.
 const MAX_WORDS: usize = 24_000;
@@ -483,6 +483,9 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
 /// edit stands behind that edit.
 fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
     let mut reasons: Vec<(usize, &str)> = Vec::new();
+    // Prose of a section without any work (`## Notes`) is no word of the agent.
+    let worked: HashSet<Option<usize>> = draft.calls().map(|call| call.place.phase).collect();
+    let is_of_agent = |place: &Place| draft.subagent.is_some() || worked.contains(&place.phase);
     let mut next: Option<&Call<'_>> = None;
     // Where nobody asked for it, the first words say what it is about.
     let opening = draft
@@ -494,7 +497,7 @@ fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
         match entry {
             Entry::Call(call) => next = Some(call),
             Entry::Request { .. } | Entry::Conclusion(..) => next = None,
-            Entry::Item(Item::Prose(prose), _) if says_something(&prose.text) => {
+            Entry::Item(Item::Prose(prose), place) if is_of_agent(place) && says_something(&prose.text) => {
                 let is_told = match next {
                     Some(call) if call.kind == CallKind::Edit && call.succeeded() => {
                         call.before.is_none_or(|before| !std::ptr::eq(before, prose.text.as_str()))
