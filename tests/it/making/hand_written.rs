@@ -74,13 +74,17 @@ impl World {
 }
 
 fn has_all(text: &str, what: &str) {
+    has(text, what, KEPT);
+}
+
+fn has(text: &str, what: &str, wanted: &[&str]) {
     // Words are compared without line ends and the marks of quotations.
     let plain = |text: &str| {
         let words = text.split_whitespace().filter(|word| !matches!(*word, ">" | "│"));
         words.collect::<Vec<_>>().join(" ")
     };
     let text = plain(text);
-    for kept in KEPT {
+    for kept in wanted {
         assert!(text.contains(&plain(kept)), "{what}: {kept}\n{text}");
     }
 }
@@ -129,5 +133,7 @@ fn every_form_survives_an_agent() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let written = std::fs::read_to_string(world.path("vault/w.md")).unwrap_or_default();
     assert!(!written.is_empty(), "{said}");
-    has_all(&written, &said);
+    // Words behind a stop may be a further request: they are no rule, and an answer may leave them out.
+    let rules: Vec<&str> = KEPT.iter().copied().filter(|it| *it != "Never grease the hose.").collect();
+    has(&written, &said, &rules);
 }
