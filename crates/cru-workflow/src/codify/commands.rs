@@ -130,8 +130,9 @@ impl<'a> Whole<'a> {
         let cut = |line: String| truncate(&line, MAX_SAID).into_owned();
         let failed = step.status == StepStatus::Failed;
         let end = CallEnd { output, exit: step.exit, failed, has_status: true };
-        // The lines that say what failed; where none is known, the last ones.
-        let failing = call.action().failing(&end);
+        // The lines that say what failed; where none is known, the last ones. A few lines are all told.
+        let is_long = output.lines().nth(CLOSING).is_some();
+        let failing = if is_long { call.action().failing(&end) } else { Vec::new() };
         let failing = failing.into_iter().filter_map(|range| output.get(range)).map(line).filter(tells);
         let mut closing: Vec<String> = failing.map(cut).collect();
         closing.dedup();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use foldhash::HashSet;
+
 use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
@@ -136,16 +138,18 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
     let mut told: Vec<String> = Vec::new();
     let told_title = |text: &str| inline(&quote(text, MAX_VALUE));
     let here: Vec<&User> = drafts.iter().flat_map(Draft::said).collect();
-    for outline in asked.requested.iter().filter(|it| here.iter().any(|user| std::ptr::eq(*user, it.request))) {
+    let address = |user: &User| std::ptr::from_ref(user).addr();
+    let of_drafts: HashSet<usize> = here.iter().map(|user| address(user)).collect();
+    for outline in asked.requested.iter().filter(|it| of_drafts.contains(&address(it.request))) {
         let Some(first) = outline.sections.first() else { continue };
         let at =
             outline.request.callout.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(note, id)));
         told.push(format!("the document in the request, “{}”{at}", told_title(&first.title)));
     }
     // What a request hands over names what is to be changed, too; files that are meant as sources stand in short words.
-    let handed = |user: &User| asked.requested.iter().any(|it| std::ptr::eq(it.request, user));
+    let handed: HashSet<usize> = asked.requested.iter().map(|it| address(it.request)).collect();
     let mut words: String = String::new();
-    for user in here.into_iter().filter(|user| !handed(user)) {
+    for user in here.into_iter().filter(|user| !handed.contains(&address(user))) {
         if words.len() + user.words.len() > MAX_WORDS {
             break;
         }
@@ -186,7 +190,7 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
 fn mentioned(words: &str) -> Vec<&str> {
     let mut all: Vec<&str> = Vec::new();
     for word in words.split_whitespace() {
-        let Some(path) = word.strip_prefix('@') else { continue };
+        let Some(path) = word.strip_prefix('@').filter(|_| all.len() < MAX_DOCUMENTS) else { continue };
         let path = path.trim_end_matches(['.', ',', ':', ';', ')', '"', '\'', '!', '?']);
         let is_path = path.contains('/') || path.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty());
         // A package has one slash behind its scope, and no extension.
