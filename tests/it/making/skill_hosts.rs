@@ -96,7 +96,7 @@ fn hosts_take_the_skills() {
     }
     // They do judge: what is no skill is refused.
     let broken = dir.path().join("broken/skills/broken");
-    put(&broken.join("SKILL.md"), "---\nname: [x\ndescription: 3\n---\nhi\n");
+    put(&broken.join("SKILL.md"), "---\nname: [x\n---\nhi\n");
     put(&dir.path().join("broken/.claude-plugin/plugin.json"), "{\"name\":\"made\",\"version\":\"0.1.0\"}");
     for (name, program) in &hosts {
         let folder = if *name == "claude" { dir.path().join("broken") } else { broken.clone() };
