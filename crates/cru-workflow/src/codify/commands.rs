@@ -145,7 +145,7 @@ impl<'a> Whole<'a> {
             closing.reverse();
         }
         if let Some(result) = result {
-            let seen = result.trim_end_matches('…');
+            let seen = result.trim_matches('…');
             if !closing.iter().any(|line| line.contains(seen)) {
                 closing.insert(0, result);
             }
@@ -190,10 +190,11 @@ impl<'a> Whole<'a> {
 /// What sub-agents answered, as their calls have it: the answer of a call with the same task, where it begins as the summary
 /// of the sub-agent does.
 fn answers<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usize, &'a str> {
-    /// Letters that are compared.
-    const SEEN: usize = 40;
+    /// Letters of a summary that are looked for, and letters of an answer in which they are.
+    const SEEN: usize = 24;
+    const SEARCHED: usize = 6_000;
     let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(SEEN * 4).collect()
+        text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).take(SEARCHED).collect()
     };
     let mut calls: HashMap<String, VecDeque<&'a str>> = HashMap::new();
     let mut answers = HashMap::new();

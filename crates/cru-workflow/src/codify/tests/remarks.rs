@@ -153,6 +153,24 @@ fn a_failure_is_quoted_by_its_lines() {
     assert!(told.contains("error[E0308]: mismatched types") && !told.contains("hint: rerun"), "{told}");
 }
 
+/// Of a sub-agent's answer all is told where the transcript has it; another answer is none of it.
+#[test]
+fn answers_of_sub_agents_are_whole() {
+    let body = "- `Task Look at the valves` → Good. (+9 lines) ^n-001\n\n> [!subagent] @Explore\n> mode: inline  \n\
+                > Task: Look at the valves  \n> Summary: Valves of the pump in the cellar: the red one leaks …\n";
+    let answer = |text: &str| {
+        let mut evidence = Evidence::default();
+        evidence.add_output("n-001".into(), text.into());
+        with(body, &evidence)
+    };
+    let told = answer(
+        "Good.\n\n# Valves of the pump in the cellar\n\n## 1. The red one leaks\n\nThe blue one does not, and nobody uses it.\n",
+    );
+    assert!(told.contains("The blue one does not, and nobody uses it."), "{told}");
+    let told = answer("The agent was started. It answers later, when it is done with all of its work at the pump.\n");
+    assert!(told.contains("- Result: Valves of the pump in the cellar: the red one leaks …"), "{told}");
+}
+
 /// A document in the request, a mentioned file and a plan that was read go in.
 #[test]
 fn documents_are_inputs() {
