@@ -43,9 +43,11 @@ mod imports {
 mod making {
     pub(crate) mod cases;
     pub(crate) mod flow_key;
+    pub(crate) mod hand_written;
     pub(crate) mod learn;
     pub(crate) mod readings;
     pub(crate) mod secrets;
+    pub(crate) mod skill_hosts;
     pub(crate) mod verdicts;
     pub(crate) mod workflows;
 }

@@ -251,6 +251,8 @@ pub enum RemarkKind {
     Result,
     /// How a file was changed.
     Changed,
+    /// What the agent said before the next call: a reason, a finding, a slip.
+    Agent,
 }
 
 impl RemarkKind {
@@ -265,6 +267,7 @@ impl RemarkKind {
         (Self::After, "After"),
         (Self::Result, "Result"),
         (Self::Changed, "Changed"),
+        (Self::Agent, "Agent"),
     ];
 
     /// The opening word; `""` for [`RemarkKind::Plain`].

@@ -8,6 +8,7 @@ use cru::import::IMPORTERS;
 use cru::note::Note;
 use cru::session::{Item, read};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
+use cru::workflow::export::graph::ArrowKind;
 use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, refine, render, render_as, validate};
 
 struct World {
@@ -264,6 +265,35 @@ fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
     }
 }
 
+/// Of sessions with 20 calls or more at most a tenth gives one step, and of workflows with several steps at most a tenth has
+/// no edge between them.
+fn long_sessions_have_steps_and_edges(set: &TranscriptSet) {
+    let world = crate::imports::growth::World::new();
+    for importer in IMPORTERS {
+        ingest(&world.vault, importer, &[set.root().to_owned()], &Ingest::default(), &Unwatched).unwrap();
+    }
+    let (mut long, mut one, mut several, mut loose) = (0, 0, 0, 0);
+    for (_, text) in world.notes() {
+        let (session, _) = read::session(&Note::parse(text));
+        let (workflow, _) = codify(&session, &Options::default());
+        let steps = workflow.step_flags().iter().filter(|is_step| **is_step).count();
+        if steps > 0 && session.steps().count() >= 20 {
+            long += 1;
+            one += usize::from(steps == 1);
+        }
+        if steps > 1 {
+            several += 1;
+            let arrows = cru::workflow::export::graph::picture(&workflow).arrows;
+            let joins = |kind: &ArrowKind| !matches!(kind, ArrowKind::Child);
+            loose += usize::from(!arrows.iter().any(|arrow| joins(&arrow.kind)));
+        }
+    }
+    println!("{long} sessions with 20 calls or more, {one} of them give one step");
+    println!("{several} workflows with several steps, {loose} of them without an edge");
+    assert!(several >= set.least(5, 60), "{several}");
+    assert!(one * 10 <= long && loose * 10 <= several, "{one} of {long}, {loose} of {several}");
+}
+
 /// Gates, decisions and corrections of a workflow, sorted.
 fn kept(workflow: &Workflow) -> Vec<String> {
     let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
@@ -297,4 +327,4 @@ fn further(part: &Part) -> Option<&str> {
     }
 }
 
-on_both_sets!(every_session_gives_a_workflow_that_reads_back);
+on_both_sets!(every_session_gives_a_workflow_that_reads_back, long_sessions_have_steps_and_edges);

@@ -1,6 +1,7 @@
 //! How the checks of a call ended: what the shell text says of exit status and output, handed to [`verdict`].
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::section::Section;
 use super::{Action, Command};
@@ -60,8 +61,45 @@ impl Action<'_> {
         each
     }
 
+    /// The lines of the output that say what failed, in order: errors, and what sums them up, of each part of the call
+    /// that failed. None where no known line says it. Of a call without a check the lines of any known program count.
+    pub fn failing(&self, end: &CallEnd<'_>) -> Vec<Range<usize>> {
+        if !self.is_check() {
+            let run = CheckRun {
+                commands: &[],
+                output: end.output,
+                exit: end.exit,
+                failed: end.failed,
+                status_is_own: false,
+                shown: Shown::Whole,
+                chained: false,
+            };
+            return verdict::failures(&run);
+        }
+        let sections = super::section::sections(self, end.output);
+        let last = sections.len().saturating_sub(1);
+        let mut lines = Vec::new();
+        for (index, section) in sections.iter().enumerate() {
+            let read = |run: &CheckRun<'_>| (verdict::verdict(run) == Verdict::Failed).then(|| verdict::failures(run));
+            let own = self.read_section(section, end, index == last, read).flatten().unwrap_or_default();
+            lines.extend(own.into_iter().map(|it| it.start + section.output.start..it.end + section.output.start));
+        }
+        lines
+    }
+
     /// How the checks of one section ended.
     fn decide_section(&self, section: &Section, end: &CallEnd<'_>, is_last: bool) -> Option<Decision> {
+        self.read_section(section, end, is_last, verdict::decision)
+    }
+
+    /// What `read` makes of the checks of one section; `None` where it runs none.
+    fn read_section<T>(
+        &self,
+        section: &Section,
+        end: &CallEnd<'_>,
+        is_last: bool,
+        read: impl FnOnce(&CheckRun<'_>) -> T,
+    ) -> Option<T> {
         let output = end.output.get(section.output.clone())?;
         let own = self.commands.get(section.commands.clone())?.iter().enumerate();
         let at: Vec<usize> =
@@ -103,7 +141,7 @@ impl Action<'_> {
             shown,
             chained,
         };
-        Some(verdict::decision(&run))
+        Some(read(&run))
     }
 
     /// Whether the command at `to` runs only where all from the one at `from` went well.

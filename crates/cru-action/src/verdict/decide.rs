@@ -1,5 +1,7 @@
 //! From the lines that say something, the exit code and what hides it to one verdict.
 
+use std::ops::Range;
+
 use super::lines::clean;
 use super::runners::{Meaning, RUNNERS, Runner, RunnerIndex};
 use super::scan::{Finding, Findings, scan};
@@ -9,23 +11,21 @@ use super::{CheckRun, Decision, Shown, Verdict};
 const ENDED_FROM_OUTSIDE: &[i32] = &[130, 143];
 
 pub(super) fn decide(run: &CheckRun<'_>) -> Decision {
-    let commands: Vec<RunnerIndex> = if run.commands.is_empty() {
-        vec![None]
-    } else {
-        run.commands.iter().map(|command| RUNNERS.of(command)).collect()
-    };
-    // An unknown program, and a runner of other runners, may print the lines of any of them.
-    let runs_any = commands.iter().any(|runner| runner_of(*runner).is_none_or(|runner| runner.runs_others));
-    let counts = |runner: RunnerIndex| {
-        commands.contains(&runner) || runner_of(runner).is_none_or(|runner| runs_any && !runner.alone)
-    };
-    let findings = scan(run.output, &counts);
-    let case = Case { run, commands, runs_any, findings };
+    let case = Case::of(run);
     let is_zero = !run.failed && run.exit.unwrap_or(0) == 0;
     let is_loose = case.commands.iter().any(|runner| runner_of(*runner).is_some_and(|runner| runner.loose_exit));
     let by_status = run.status_is_own && !(is_zero && is_loose);
     let (verdict, evidence) = if by_status { case.with_status() } else { case.by_output() };
     Decision { verdict, evidence: evidence.map(|finding| finding.range.clone()) }
+}
+
+/// The lines that tell of a failure.
+pub(super) fn failures(run: &CheckRun<'_>) -> Vec<Range<usize>> {
+    let tells = |finding: &&Finding| matches!(finding.meaning, Meaning::Error | Meaning::Failed | Meaning::Missing);
+    let case = Case::of(run);
+    let mut lines: Vec<Range<usize>> = case.findings.found.iter().filter(tells).map(|it| it.range.clone()).collect();
+    lines.dedup();
+    lines
 }
 
 fn runner_of(index: RunnerIndex) -> Option<&'static Runner> {
@@ -37,6 +37,23 @@ struct Case<'a, 'b> {
     commands: Vec<RunnerIndex>,
     runs_any: bool,
     findings: Findings,
+}
+
+impl<'a, 'b> Case<'a, 'b> {
+    fn of(run: &'b CheckRun<'a>) -> Self {
+        let commands: Vec<RunnerIndex> = if run.commands.is_empty() {
+            vec![None]
+        } else {
+            run.commands.iter().map(|command| RUNNERS.of(command)).collect()
+        };
+        // An unknown program, and a runner of other runners, may print the lines of any of them.
+        let runs_any = commands.iter().any(|runner| runner_of(*runner).is_none_or(|runner| runner.runs_others));
+        let counts = |runner: RunnerIndex| {
+            commands.contains(&runner) || runner_of(runner).is_none_or(|runner| runs_any && !runner.alone)
+        };
+        let findings = scan(run.output, &counts);
+        Self { run, commands, runs_any, findings }
+    }
 }
 
 type Answer<'f> = (Verdict, Option<&'f Finding>);

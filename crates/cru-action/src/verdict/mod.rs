@@ -101,6 +101,11 @@ pub fn decision(run: &CheckRun<'_>) -> Decision {
     decide::decide(run)
 }
 
+/// The lines of the output of `run` that say what failed, in order; none where no known line does. Linear in the output.
+pub fn failures(run: &CheckRun<'_>) -> Vec<Range<usize>> {
+    decide::failures(run)
+}
+
 /// Whether a line of a file keeps a check from looking at it: `//nolint`, `# noqa`, `@ts-ignore`.
 pub fn silences_check(text: &str) -> bool {
     runners::RUNNERS.silences.iter().any(|part| holds(text, part))

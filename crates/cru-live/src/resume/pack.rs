@@ -68,6 +68,8 @@ pub enum Kind {
     Missing,
     /// Where work goes on.
     ResumePoint,
+    /// Gates before the first phase, which hold for all of them.
+    Gates,
     /// All decisions.
     Decisions,
     /// Tasks, questions, errors.
@@ -307,6 +309,8 @@ impl Pack {
         if let Some(part) = Part::first(Kind::Missing, "## Not all of it", missing, self.left(), "line") {
             self.parts.insert(1, part);
         }
+        let gates = phase::gates(&session.preface);
+        self.parts.extend(Part::first(Kind::Gates, "## Gates of the session", gates, self.left(), "gate"));
         let tasks = open::entries(session, point);
         self.parts.extend(Part::first(Kind::Open, "## Open", tasks, self.left(), "open point"));
         let memory = open::memory(session);

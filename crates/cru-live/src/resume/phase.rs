@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::after::After;
+use super::pack::Entry;
 use super::{decision, text, token};
 use cru_base::text::plural;
 use cru_session::{Agent, Callout, Item, Meta, Phase, Step, StepStatus, Subagent, User};
@@ -294,6 +295,15 @@ fn block(
     }
 }
 
+/// The gates among items that stand in no phase.
+pub(super) fn gates(items: &[Item]) -> Vec<Entry> {
+    let gates = items.iter().filter_map(|item| match item {
+        Item::Callout(it) if it.kind == "gate" => Some(it),
+        _ => None,
+    });
+    gates.map(|it| Entry::new(text::inline(&it.title), remark(&label(it), &it.body, Detail::Short))).collect()
+}
+
 /// `Lesson: **title**`.
 pub(super) fn label(callout: &Callout) -> String {
     let mut kind = text::short(&callout.kind, 30);
@@ -332,7 +342,12 @@ fn subagent(it: &Subagent, detail: Detail) -> String {
     let inner = it.items.iter().filter(|item| matches!(item, Item::Step(_))).count() as u64;
     let inner = if inner == 0 { String::new() } else { format!(", {}", plural(inner, "step")) };
     let mut body = String::new();
-    for (name, value) in [("Task", &it.task), ("Result", &it.summary)] {
+    // In the plain form its last words are what it came to.
+    let last = it.items.iter().rev().find_map(|item| match item {
+        Item::Prose(prose) if !prose.text.trim().is_empty() => Some(&prose.text),
+        _ => None,
+    });
+    for (name, value) in [("Task", it.task.as_ref()), ("Result", it.summary.as_ref().or(last))] {
         if let Some(value) = value {
             let (value, _) = text::cut(&text::clean(value), detail.most(80));
             body.push_str(&format!("{name}: {}\n", value.trim()));

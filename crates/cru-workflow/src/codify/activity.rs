@@ -7,6 +7,7 @@ use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended};
 use super::unit::Entry;
+use cru_action::ToolKind;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
 
@@ -127,10 +128,25 @@ fn spread(entries: &[Entry<'_>], keys: Vec<Option<Key>>) -> Vec<Key> {
             next[at] = next.get(at + 1).copied().flatten();
         }
     }
+    // What the agent says before a call belongs to the call.
+    let mut leads: Vec<bool> = vec![false; entries.len()];
+    let mut called = false;
+    for (at, entry) in entries.iter().enumerate().rev() {
+        called = match entry {
+            Entry::Call(_) => true,
+            Entry::Request { .. } | Entry::Conclusion(..) => false,
+            Entry::Item(..) => called,
+        };
+        leads[at] = called;
+    }
     let mut before: Option<Key> = None;
     let mut spread = Vec::with_capacity(keys.len());
     for (at, key) in keys.into_iter().enumerate() {
-        let closes = matches!(entries[at], Entry::Conclusion(..) | Entry::Item(Item::Error(_) | Item::Prose(_), _));
+        let closes = match &entries[at] {
+            Entry::Conclusion(..) | Entry::Item(Item::Error(_), _) => true,
+            Entry::Item(Item::Prose(_), _) => !leads[at],
+            _ => false,
+        };
         let key = key.or(if closes { before.or(next[at]) } else { next[at].or(before) }).unwrap_or(none);
         before = Some(key);
         spread.push(key);
@@ -223,7 +239,7 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
         let call = match entry {
             Entry::Call(call) => call,
             Entry::Request { .. } if any => {
-                place(&mut keys, &mut pending, round, now.unwrap_or(Activity::Explore));
+                close(entries, &mut keys, &mut pending, (&mut round, now));
                 (now, any) = (None, false);
                 round += 1;
                 continue;
@@ -257,7 +273,7 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
             }
         }
     }
-    place(&mut keys, &mut pending, round, now.unwrap_or(Activity::Explore));
+    close(entries, &mut keys, &mut pending, (&mut round, now));
     parts(entries, &mut keys, plan);
     join(&mut keys);
     glance(&mut keys);
@@ -267,6 +283,24 @@ fn by_activity(entries: &[Entry<'_>], plan: &[Section]) -> Vec<Option<Key>> {
 fn place(keys: &mut [Option<Key>], pending: &mut Vec<usize>, round: usize, activity: Activity) {
     for at in pending.drain(..) {
         keys[at] = Some(Key { round, activity, part: None });
+    }
+}
+
+/// Ends a round. Research behind its last commit is a step of its own; a look at what was done belongs to it.
+fn close(
+    entries: &[Entry<'_>],
+    keys: &mut [Option<Key>],
+    pending: &mut Vec<usize>,
+    (round, now): (&mut usize, Option<Activity>),
+) {
+    let calls = || pending.iter().filter_map(|at| entries.get(*at)?.call());
+    let reads = |call: &&Call<'_>| matches!(call.tool, ToolKind::Read | ToolKind::Search | ToolKind::Fetch);
+    let researches = calls().filter(reads).count() >= FEW && !calls().any(Call::acts);
+    if now == Some(Activity::Publish) && researches {
+        *round += 1;
+        place(keys, pending, *round, Activity::Explore);
+    } else {
+        place(keys, pending, *round, now.unwrap_or(Activity::Explore));
     }
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::call::{Call, CallKind};
-use super::change::Changes;
+use super::change::{self, Changes};
 use super::commands::{self, Whole};
 use super::data::{self, Data};
 use super::draft::Draft;
@@ -16,12 +16,14 @@ use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::truncate;
-use cru_graph::turn::is_mark;
-use cru_graph::{Taken, plan};
+use cru_graph::turn::{is_label, is_mark};
+use cru_graph::{Place, Taken, plan};
+use cru_session::correction::INTERRUPTED;
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
 use cru_session::words::{emphasis, quote, shorten};
-use cru_session::{Decision, Error, Item, User};
+use cru_session::{Decision, Error, Item, Subagent, User};
+use foldhash::{HashMap, HashSet};
 
 /// Bytes of what a step is to do.
 const MAX_WORDS: usize = 24_000;
@@ -31,8 +33,16 @@ const MAX_FURTHER: usize = 1_200;
 const MAX_REQUEST: usize = 8_000;
 /// Characters of what a turn came to, on a line.
 const MAX_RESULT: usize = 900;
+/// Characters of its beginning where all of it stands below.
+const MAX_BEGINNING: usize = 600;
 /// Bytes of a longer one.
 const MAX_CONCLUSION: usize = 8_000;
+/// Bytes of the one with which the session ends.
+const MAX_LAST: usize = 24_000;
+/// Characters of what the agent said before a call, on a line.
+const MAX_SAID: usize = 600;
+/// Bytes of a list that it said there.
+const MAX_FINDINGS: usize = 4_000;
 /// Characters of the first sentence of a longer one.
 const MAX_FIRST: usize = 300;
 /// Characters of any other remark.
@@ -41,8 +51,6 @@ const MAX_REMARK: usize = 3_000;
 const MAX_GATE: usize = 400;
 /// Things that a step used.
 const MAX_USES: usize = 20;
-/// Words of an agent that tell more than that it begins.
-const TOLD: usize = 16;
 /// Bytes of somebody's words that are compared.
 const SEEN: usize = 800;
 
@@ -88,6 +96,8 @@ pub(super) fn parts(
     };
     let mut commands = commands::parts(index, drafts, data, whole, &known);
     let mut changes = Changes::of(draft, whole);
+    let reasons: HashMap<usize, &str> = reasons(draft).into_iter().collect();
+    let own = draft.subagent.map(|it| answer(it, whole));
     // Everything in the order of the session.
     for (at, entry) in draft.entries.iter().enumerate() {
         match entry {
@@ -105,6 +115,12 @@ pub(super) fn parts(
             Entry::Item(Item::Callout(callout), _) if callout.kind == "gate" => {
                 page.gate(&callout.title, &callout.body);
             }
+            Entry::Item(Item::Prose(_), _) => {
+                let words = reasons.get(&at).filter(|words| own.is_none_or(|own| own != Some(**words)));
+                if let Some(words) = words {
+                    page.agent(words, next_id(draft, at));
+                }
+            }
             Entry::Item(Item::Subagent(subagent), _) => {
                 let own =
                     drafts.iter().skip(index + 1).find(|it| it.subagent.is_some_and(|it| std::ptr::eq(it, subagent)));
@@ -116,16 +132,24 @@ pub(super) fn parts(
         }
     }
     page.parts.extend(changes.rest());
-    if let Some(subagent) = draft.subagent {
-        let last = subagent.items.iter().rev().find_map(|item| match item {
-            Item::Prose(prose) => Some(prose.text.as_str()),
-            _ => None,
-        });
-        if let Some(told) = subagent.summary.as_deref().or(last) {
-            page.conclusion(told, Taken::Unknown, None);
-        }
+    if let Some(told) = own.flatten() {
+        page.conclusion(told, Taken::Unknown, None);
     }
     page.parts
+}
+
+/// With what a sub-agent answered: all of it where the transcript has it, else as its note says.
+fn answer<'t>(subagent: &'t Subagent, whole: &'t Whole<'_>) -> Option<&'t str> {
+    let last = subagent.items.iter().rev().find_map(|item| match item {
+        Item::Prose(prose) => Some(prose.text.as_str()),
+        _ => None,
+    });
+    whole.answer(subagent).or(subagent.summary.as_deref()).or(last)
+}
+
+/// The id of the call behind the entry at `at`.
+fn next_id<'a>(draft: &Draft<'a>, at: usize) -> Option<&'a str> {
+    draft.entries.get(at + 1..)?.iter().find_map(Entry::call)?.step.id.as_deref()
 }
 
 /// The parts of items that stand before the first step: gates, decisions, corrections.
@@ -222,8 +246,6 @@ impl StepBody<'_> {
             }
         } else if let Some(words) = intent(draft) {
             self.prose(paragraph(&words));
-        } else if let Some(words) = announced(draft) {
-            self.remark(RemarkKind::Plain, &format!("the agent: “{words}”"));
         }
     }
 
@@ -264,14 +286,29 @@ impl StepBody<'_> {
         let kind = RemarkKind::Result;
         let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).collect();
         let told = told.join("\n");
-        let structured = told.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'));
         let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
-        if !structured && line.chars().count() <= MAX_RESULT {
+        if !is_structured(&told) && line.chars().count() <= MAX_RESULT {
             self.remark(kind, &format!("{line}{how}"));
             return;
         }
-        self.remark(kind, &format!("{}{how}", first_sentence(&told)));
-        self.prose(quotation(&told, MAX_CONCLUSION, self.read_on(asked).as_deref()));
+        self.remark(kind, &format!("{}{how}", beginning(&told)));
+        let max = if taken == Taken::Last { MAX_LAST } else { MAX_CONCLUSION };
+        self.prose(quotation(&told, max, self.read_on(asked).as_deref()));
+    }
+
+    /// What the agent said before a call; `id` is that of the call.
+    fn agent(&mut self, words: &str, id: Option<&str>) {
+        let plain = linked(words);
+        let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line) && !is_label(line.trim())).collect();
+        let told = told.join("\n");
+        let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
+        let is_list = told.lines().filter(|line| is_item(line)).nth(1).is_some();
+        if is_list || is_structured(&told) {
+            self.remark(RemarkKind::Agent, &first_sentence(&told));
+            self.prose(quotation(&told, MAX_FINDINGS, self.read_on(id).as_deref()));
+        } else {
+            self.remark(RemarkKind::Agent, &shorten::at_sentence(&line, MAX_SAID));
+        }
     }
 
     fn decision(&mut self, decision: &Decision) {
@@ -328,6 +365,47 @@ const MAX_LINES: usize = 3;
 /// Somebody's words without what a host put around them.
 fn unmarked(words: &str) -> &str {
     cru_session::words::title::unmarked(cru_session::words::title::unwrapped(words))
+}
+
+/// Whether words hold a table or code with its lines.
+fn is_structured(words: &str) -> bool {
+    words.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'))
+}
+
+/// Whether a line is an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = if rest.len() < line.len() { rest.strip_prefix(['.', ')']) } else { line.strip_prefix(['-', '*', '+']) };
+    rest.is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// The beginning of words that are told below, up to the end of a line or a sentence, tables and code left out, and the
+/// mark that they go on.
+fn beginning(words: &str) -> String {
+    let mut told = String::new();
+    let mut fenced = false;
+    for line in words.lines() {
+        let fence = is_fence(line.trim());
+        fenced ^= fence;
+        if fence || fenced || line.trim_start().starts_with('|') || !line.contains(char::is_alphanumeric) {
+            continue;
+        }
+        let line = clean(&emphasis::without_emphasis(without_mark(line)));
+        let left = MAX_BEGINNING.saturating_sub(told.chars().count() + 3);
+        if line.chars().count() > left {
+            let cut = shorten::at_sentence(&line, left.max(MAX_FIRST)).into_owned();
+            if told.is_empty() || (cut.ends_with(" …") && left > MAX_FIRST) {
+                told = if told.is_empty() { cut } else { format!("{told} {cut}") };
+            }
+            break;
+        }
+        told = if told.is_empty() { line } else { format!("{told} {line}") };
+    }
+    if told.is_empty() {
+        return first_sentence(words);
+    }
+    if told.ends_with('…') { told } else { format!("{told} …") }
 }
 
 /// The first sentence of words that are told below, and the mark that they go on.
@@ -398,22 +476,60 @@ fn intent(draft: &Draft<'_>) -> Option<String> {
     words.filter(|words| !words.is_empty() && !same(words, &draft.title))
 }
 
-/// With what an agent went on, in its own words, where nobody asked for anything but to go on.
-fn announced(draft: &Draft<'_>) -> Option<String> {
-    let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
-    if draft.opening.is_some() || task.is_some() || draft.activity.is_some() || draft.subagent.is_some() {
-        return None;
+/// What the agent said before each call that it is told with, by the entries of its words.
+///
+/// Words stand with the call that they precede. Before a call that changed something or failed they are its reason; before
+/// any other they are told where they say more than that it begins: more than one sentence or line. A short reason of an
+/// edit stands behind that edit.
+fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
+    let mut reasons: Vec<(usize, &str)> = Vec::new();
+    // Prose of a section without any work (`## Notes`) is no word of the agent.
+    let worked: HashSet<Option<usize>> = draft.calls().map(|call| call.place.phase).collect();
+    let is_of_agent = |place: &Place| draft.subagent.is_some() || worked.contains(&place.phase);
+    let mut next: Option<&Call<'_>> = None;
+    // Where nobody asked for it, the first words say what it is about.
+    let opening = draft
+        .entries
+        .iter()
+        .position(|it| matches!(it, Entry::Item(Item::Prose(prose), _) if says_something(&prose.text)));
+    let opening = opening.filter(|_| draft.said().next().is_none() && draft.task.is_none() && draft.subagent.is_none());
+    for (at, entry) in draft.entries.iter().enumerate().rev() {
+        match entry {
+            Entry::Call(call) => next = Some(call),
+            Entry::Request { .. } | Entry::Conclusion(..) => next = None,
+            Entry::Item(Item::Prose(prose), place) if is_of_agent(place) && says_something(&prose.text) => {
+                let is_told = match next {
+                    Some(call) if call.kind == CallKind::Edit && call.succeeded() => {
+                        call.before.is_none_or(|before| !std::ptr::eq(before, prose.text.as_str()))
+                            || !change::is_short(&prose.text)
+                    }
+                    Some(call) if call.failed() || matches!(call.kind, CallKind::Edit | CallKind::Change) => true,
+                    _ => opening == Some(at) || says_more(&prose.text),
+                };
+                if is_told {
+                    reasons.push((at, prose.text.as_str()));
+                }
+            }
+            Entry::Item(..) => {}
+        }
     }
-    let prose = draft.entries.iter().find_map(|entry| match entry {
-        Entry::Item(Item::Prose(prose), _) => Some(prose.text.as_str()),
-        _ => None,
-    });
-    let silent = draft.said().next().is_none();
-    let prose = prose.filter(|prose| silent || prose.split_whitespace().nth(TOLD).is_some());
-    let prose = prose.filter(|text| !text.trim_start().starts_with(['|', '`', '<', '-', '*']))?;
-    let paragraph = prose.split("\n\n").next().unwrap_or(prose);
-    let words = quote::quote(&linked(paragraph), MAX_FURTHER);
-    (!words.is_empty() && !same(&words, &draft.title)).then_some(words)
+    reasons
+}
+
+/// Whether words have more than one sentence or line.
+fn says_more(words: &str) -> bool {
+    let words = words.trim();
+    words.lines().filter(|line| line.contains(char::is_alphanumeric)).nth(1).is_some()
+        || sentences(words).filter(|it| it.contains(char::is_alphanumeric)).nth(1).is_some()
+}
+
+/// Whether prose holds words of the agent, and no mark of an import alone.
+fn says_something(text: &str) -> bool {
+    let is_own = |line: &str| {
+        let line = line.trim();
+        !line.is_empty() && line != INTERRUPTED && !is_mark(line) && !is_label(line)
+    };
+    text.lines().any(is_own) && text.contains(char::is_alphanumeric)
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.

@@ -94,8 +94,18 @@ pub(super) struct Call<'a> {
     pub identity: Option<String>,
     /// Its checks.
     pub checks: Vec<CheckCommand>,
-    /// Whether it makes a commit, by `git commit` or a verb that ends in one.
+    /// Whether it makes a commit: by `git commit` or its like, or because its output shows one.
     pub commits: bool,
+    /// Whether what it printed shows a commit that it made.
+    pub shows_commit: bool,
+    /// Whether nothing in the record says how its commit, or its push, ended: a pipe or a later command hides it.
+    pub hides_commit: bool,
+    /// The same of its push.
+    pub hides_push: bool,
+    /// Whether it may end a merge or its like that stopped: by a commit, or by going on with it.
+    pub finishes: bool,
+    /// Whether it gives a merge or its like up: `git rebase --abort`.
+    pub gives_up: bool,
     /// Whether it runs `git commit` itself.
     pub records: bool,
     /// Whether its commit takes the place of the one before it: `git commit --amend`.
@@ -135,6 +145,19 @@ pub(super) struct TakenBack {
     pub restored: Vec<String>,
     /// Paths that are removed.
     pub removed: Vec<String>,
+    /// Whether everything that is not committed is put aside, or back again: `git stash`, `git stash pop`.
+    pub stash: Option<Stash>,
+    /// How many commits are undone: `git reset HEAD~1`.
+    pub commits: usize,
+}
+
+/// What happens to a stash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stash {
+    /// Changes are put aside.
+    Away,
+    /// They come back.
+    Back,
 }
 
 /// Bytes of a word that may be a path.
@@ -190,6 +213,11 @@ impl<'a> Call<'a> {
             (if look { CallKind::Look } else { CallKind::Run }, command)
         };
         let attempt = Attempt::of_action(&action, &step.tool);
+        let shows_commit = step.fields.iter().any(|(name, _)| name == "commit");
+        let gives_up = action
+            .commands
+            .iter()
+            .any(|it| it.program == "git" && it.words.iter().any(|word| matches!(word.as_ref(), "--abort" | "--quit")));
         let mut call = Self {
             step,
             place,
@@ -200,7 +228,12 @@ impl<'a> Call<'a> {
             key: attempt.key().map(str::to_owned),
             identity: action.identity().map(|identity| format!("{} {identity}", action.kind.name())),
             checks: checks(&action, project),
-            commits: action.commits() || by_host.is_some(),
+            commits: shows_commit || by_host.is_some() || action.commands.iter().any(makes_commit),
+            shows_commit: shows_commit || by_host.is_some(),
+            hides_commit: action.commands.iter().filter(|it| makes_commit(it)).all(|it| it.hidden.is_some()),
+            hides_push: action.commands.iter().filter(|it| is_push(it)).all(|it| it.hidden.is_some()),
+            finishes: (action.commits() && !gives_up) || by_host.is_some(),
+            gives_up,
             records: action.commands.iter().any(|it| it.key() == "git commit") || by_host.is_some(),
             amends: action
                 .commands
@@ -225,6 +258,29 @@ impl<'a> Call<'a> {
         call.words =
             words.take(MAX_WORDS).map(|word| relative(word.trim_start_matches("./"), project).into_owned()).collect();
         call
+    }
+
+    /// What it does, with its commands.
+    pub(super) fn action(&self) -> Action<'a> {
+        self.step.action()
+    }
+
+    /// Whether it is known to have made a commit.
+    pub(super) fn has_committed(&self) -> bool {
+        self.shows_commit || (self.commits && self.succeeded() && !self.hides_commit)
+    }
+
+    /// Whether it is known to have pushed; `output` is what it printed, as far as that is known.
+    pub(super) fn has_pushed(&self, output: Option<&str>) -> bool {
+        let told = output.or(self.step.output.as_deref());
+        let refused = told.is_some_and(|output| {
+            output
+                .lines()
+                .map(str::trim_start)
+                .any(|line| line.starts_with("! [") || line.starts_with("error: failed to push"))
+        });
+        let shown = || told.is_some_and(|output| output.lines().any(|line| line.contains(" -> ")));
+        self.pushes && self.succeeded() && !refused && (!self.hides_push || shown())
     }
 
     /// Whether it is known to have failed.
@@ -267,6 +323,19 @@ fn ended(step: &Step, shell: bool, check: bool) -> Ended {
 /// Whether an exit code says that somebody ended the command by a signal: an interrupt, a kill, a termination.
 pub(super) const fn is_signal(code: i32) -> bool {
     matches!(code, 130 | 137 | 143)
+}
+
+/// Whether a command makes commits of its own, where it does not stop. A merge or a pull may make none.
+fn makes_commit(command: &Command<'_>) -> bool {
+    let verb = command.verb.split(' ').next().unwrap_or("");
+    command.program == "git"
+        && matches!(verb, "commit" | "cherry-pick" | "revert" | "am")
+        && !command.words.iter().any(|word| matches!(word.as_ref(), "--abort" | "--quit" | "--dry-run"))
+}
+
+/// Whether a command pushes.
+fn is_push(command: &Command<'_>) -> bool {
+    command.publishes && command.class == Class::GitChange
 }
 
 /// Words of the `git` commands of a call that may name branches: those behind the verb that are no options.
@@ -365,11 +434,34 @@ fn taken_back(action: &Action<'_>) -> TakenBack {
                 back.all |= named().any(|word| word == ".");
                 back.restored.extend(named().skip(1));
             }
-            ("git", "reset") => back.all |= words.contains(&"--hard"),
+            ("git", "reset") => {
+                back.all |= words.contains(&"--hard");
+                back.commits += named().skip(1).find_map(|word| commits_before_head(&word)).unwrap_or(0);
+            }
+            ("git", "stash") => {
+                let verb = named().nth(1);
+                back.stash = match verb.as_deref() {
+                    None | Some("push" | "save") if !words.contains(&"--") => Some(Stash::Away),
+                    Some("pop" | "apply") => Some(Stash::Back),
+                    _ => back.stash,
+                };
+            }
             _ => {}
         }
     }
     back
+}
+
+/// How many commits lie behind the one that a word names: `HEAD^`, `HEAD~2`.
+fn commits_before_head(word: &str) -> Option<usize> {
+    let rest = word.strip_prefix("HEAD").or_else(|| word.strip_prefix('@'))?;
+    if !rest.is_empty() && rest.bytes().all(|byte| byte == b'^') {
+        return Some(rest.len());
+    }
+    match rest.strip_prefix('~')? {
+        "" => Some(1),
+        number => number.parse().ok(),
+    }
 }
 
 /// The command as it was run, without a way to the project's own folder before it.

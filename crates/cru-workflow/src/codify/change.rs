@@ -153,7 +153,7 @@ impl Changes {
         if paths.len() > MAX_FILES {
             text.push_str(&format!("; and {}", plural((paths.len() - MAX_FILES) as u64, "other file")));
         }
-        if let Some(why) = call.before.map(why).filter(|why| !why.is_empty()) {
+        if let Some(why) = call.before.filter(|words| is_short(words)).map(why).filter(|why| !why.is_empty()) {
             text.push_str(&format!(" — “{why}”"));
         }
         if let Some(id) = id {
@@ -194,10 +194,15 @@ impl Changes {
     }
 }
 
-/// The last paragraph of what the agent said right before an edit.
+/// What the agent said right before an edit.
 fn why(prose: &str) -> String {
-    let last = prose.trim().rsplit("\n\n").next().unwrap_or(prose);
-    quote(last, MAX_WHY)
+    quote(prose.trim(), MAX_WHY)
+}
+
+/// Whether words before an edit stand on its line: they have one line, and are short.
+pub(super) fn is_short(words: &str) -> bool {
+    let words = words.trim();
+    !words.contains('\n') && words.chars().count() <= MAX_WHY
 }
 
 /// Whether a result is the count of lines that an import writes: `+5 −1`.

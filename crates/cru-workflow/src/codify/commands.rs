@@ -3,11 +3,11 @@
 //! Told are calls that changed something, that checked something, that ran a program, and those that only looked where
 //! looking was the work or where the conclusion rests on what they printed. Refused calls are never told as commands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use cru_action::ToolKind;
+use cru_action::{CallEnd, ToolKind};
 use cru_graph::Place;
-use cru_session::{Session, StepStatus};
+use cru_session::{Item, Session, StepStatus, Subagent};
 use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended, bodies, is_signal};
@@ -39,8 +39,10 @@ const MAX_TYPED: usize = 2;
 const MAX_LOOKS: usize = 10;
 /// Looks at other machines of a step that did more.
 const MAX_ASKED: usize = 4;
-/// Last lines of the output of a command that failed.
+/// Last lines of the output of a command that failed, where none of them is known to say what failed.
 const CLOSING: usize = 3;
+/// Lines that say what failed.
+const MAX_FAILING: usize = 4;
 /// What an import writes where a failed call printed nothing.
 const NO_OUTPUT: &str = "failed, no output";
 /// Characters of what a call said that failed.
@@ -64,6 +66,10 @@ pub(super) struct Whole<'a> {
     replaced: Replaced<'a>,
     /// Places of calls that make commits or go on with a stopped one.
     finished: Vec<Place>,
+    /// Calls that give a stopped merge or its like up, by their places.
+    given_up: BTreeMap<Place, &'a Call<'a>>,
+    /// What sub-agents answered, by the addresses of their callouts.
+    answers: HashMap<usize, &'a str>,
 }
 
 impl<'a> Whole<'a> {
@@ -79,13 +85,18 @@ impl<'a> Whole<'a> {
         calls.sort_by_key(|call| call.place);
         let replaced = Replaced::of(&calls, evidence);
         let (worked, passed, finished) = (HashMap::new(), HashMap::new(), Vec::new());
-        let mut whole = Self { checks, inputs, evidence, note, worked, passed, replaced, finished };
+        let answers = answers(drafts, evidence);
+        let given_up = BTreeMap::new();
+        let mut whole = Self { checks, inputs, evidence, note, worked, passed, replaced, finished, given_up, answers };
         for call in calls {
             if call.succeeded() {
+                if call.gives_up {
+                    whole.given_up.insert(call.place, call);
+                }
                 if let Some(identity) = call.identity.as_deref() {
                     whole.worked.entry(identity).or_default().push(call);
                 }
-                whole.finished.extend(call.commits.then_some(call.place));
+                whole.finished.extend(call.finishes.then_some(call.place));
             }
             for (check, ended) in call.checks.iter().zip(ended_each(call, evidence)) {
                 if ended == Ended::Well {
@@ -114,15 +125,27 @@ impl<'a> Whole<'a> {
         let result = step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
         let result = result.map(|said| truncate(&said, MAX_SAID).into_owned()).filter(|said| said != NO_OUTPUT);
         let output = self.evidence.output(step.id.as_deref()).or(step.output.as_deref()).unwrap_or_default();
-        let lines = output
-            .lines()
-            .rev()
-            .map(|line| clean(&without_rules(line)))
-            .filter(|line| line.contains(char::is_alphanumeric));
-        let mut closing: Vec<String> = lines.take(CLOSING).map(|line| truncate(&line, MAX_SAID).into_owned()).collect();
-        closing.reverse();
+        let line = |line: &str| clean(&without_rules(line));
+        let tells = |line: &String| line.contains(char::is_alphanumeric);
+        let cut = |line: String| truncate(&line, MAX_SAID).into_owned();
+        let failed = step.status == StepStatus::Failed;
+        let end = CallEnd { output, exit: step.exit, failed, has_status: true };
+        // The lines that say what failed; where none is known, the last ones. A few lines are all told.
+        let is_long = output.lines().nth(CLOSING).is_some();
+        let failing = if is_long { call.action().failing(&end) } else { Vec::new() };
+        let failing = failing.into_iter().filter_map(|range| output.get(range)).map(line).filter(tells);
+        let mut closing: Vec<String> = failing.map(cut).collect();
+        closing.dedup();
+        if closing.len() > MAX_FAILING {
+            // The first errors, and the line that sums them up.
+            closing.drain(MAX_FAILING - 1..closing.len() - 1);
+        }
+        if closing.is_empty() {
+            closing = output.lines().rev().map(line).filter(tells).take(CLOSING).map(cut).collect();
+            closing.reverse();
+        }
         if let Some(result) = result {
-            let seen = result.trim_end_matches('…');
+            let seen = result.trim_matches('…');
             if !closing.iter().any(|line| line.contains(seen)) {
                 closing.insert(0, result);
             }
@@ -141,13 +164,61 @@ impl<'a> Whole<'a> {
         call.step.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(self.note, id)))
     }
 
-    /// Whether a merge or its like stopped and a later commit ended it.
-    fn is_finished_later(&self, call: &Call<'_>) -> bool {
+    /// How a merge or its like that stopped came to its end, in words: a later commit ended it, or it was given up.
+    fn finished_later(&self, call: &Call<'_>) -> Option<String> {
         let verb =
             |verb: &str| call.programs.iter().any(|it| it.strip_prefix("git ").is_some_and(|it| it.starts_with(verb)));
-        let stops = ["merge", "rebase", "pull", "cherry-pick", "revert", "am", "stash pop"].into_iter().any(verb);
-        stops && self.finished.last().is_some_and(|place| *place > call.place)
+        if !["merge", "rebase", "pull", "cherry-pick", "revert", "am", "stash pop"].into_iter().any(verb) {
+            return None;
+        }
+        let end = self.finished.get(self.finished.partition_point(|place| *place <= call.place));
+        let given_up = self.given_up.range(call.place..).next();
+        match (end, given_up) {
+            (Some(end), Some((place, _))) if end < place => Some("a later commit ends it".to_owned()),
+            (_, Some((_, by))) => Some(format!("given up later{}", self.at(by))),
+            (Some(_), None) => Some("a later commit ends it".to_owned()),
+            (None, None) => None,
+        }
     }
+
+    /// All that a sub-agent answered; `None` where only its note tells.
+    pub(super) fn answer(&self, subagent: &Subagent) -> Option<&'a str> {
+        self.answers.get(&std::ptr::from_ref(subagent).addr()).copied()
+    }
+}
+
+/// What sub-agents answered, as their calls have it: the answer of a call with the same task, where it begins as the summary
+/// of the sub-agent does.
+fn answers<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usize, &'a str> {
+    /// Letters of a summary that are looked for, and letters of an answer in which they are.
+    const SEEN: usize = 24;
+    const SEARCHED: usize = 6_000;
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).take(SEARCHED).collect()
+    };
+    let mut calls: HashMap<String, VecDeque<&'a str>> = HashMap::new();
+    let mut answers = HashMap::new();
+    for entry in drafts.iter().filter(|draft| draft.subagent.is_none()).flat_map(|draft| &draft.entries) {
+        match entry {
+            Entry::Call(call) if call.tool == ToolKind::Subagent && call.succeeded() => {
+                if let Some(output) = evidence.output(call.step.id.as_deref()) {
+                    calls.entry(clean(call.step.full_args())).or_default().push_back(output);
+                }
+            }
+            Entry::Item(Item::Subagent(subagent), _) => {
+                let task = clean(subagent.task.as_deref().unwrap_or_default());
+                let Some(output) = calls.get_mut(&task).and_then(VecDeque::pop_front) else { continue };
+                let summary = subagent.summary.as_deref().unwrap_or_default();
+                let begins: String =
+                    letters(summary.split('…').next().unwrap_or_default()).chars().take(SEEN).collect();
+                if !begins.is_empty() && output.len() > summary.len() && letters(output).contains(&begins) {
+                    answers.insert(std::ptr::from_ref::<Subagent>(subagent).addr(), output);
+                }
+            }
+            _ => {}
+        }
+    }
+    answers
 }
 
 /// How a call is told.
@@ -316,8 +387,8 @@ fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Op
         return None;
     }
     let at = whole.at(call);
-    if whole.is_finished_later(call) {
-        return Some(Told::Command(Some(format!("{how}{at}; a later commit ends it"))));
+    if let Some(end) = whole.finished_later(call) {
+        return Some(Told::Command(Some(format!("{how}{at}; {end}"))));
     }
     let later = whole.same_later(call).map_or_else(String::new, |(next, is_check)| {
         let verb = if is_check || call.kind == CallKind::Check { "passes" } else { "works" };

@@ -10,7 +10,7 @@ use super::call::Call;
 use super::file::{Groups, files, groups};
 use super::file_type;
 use super::input::Inputs;
-use super::value::{value_type, values};
+use super::value::{label, value_type, values};
 use crate::model::{Flow, Operand};
 
 const MAX_INPUTS: usize = 6;
@@ -49,7 +49,9 @@ impl<'a> Touched<'a> {
     pub(super) fn of<'c: 'a>(calls: impl Iterator<Item = &'a Call<'c>>, inputs: &Inputs) -> Self {
         let calls: Vec<&'a Call<'c>> = calls.collect();
         let of_call = |call: &&'a Call<'c>| {
-            let used = values(&call.text, "").map(|(value, _)| value).collect();
+            // The number of a process says nothing but that it is another one each time.
+            let ends = call.programs.iter().any(|program| matches!(program.as_str(), "kill" | "wait" | "ps"));
+            let used = values(&call.text, "").map(|(value, _)| value).filter(|_| !ends).collect();
             let result = call.step.result.as_deref().filter(|_| call.shell && call.succeeded());
             Values { used, printed: result.into_iter().flat_map(|result| values(result, &call.text)).collect() }
         };
@@ -245,6 +247,13 @@ impl<'a> Names<'a> {
                 self.values.entry(token).or_insert(Value { step: index, label, operand: None });
             }
         }
+        // Values of one kind are named all or not at all: one of seven that is named says that the others are the same.
+        let of_kind = |value: &str| label(value, "");
+        let taken: HashSet<&str> = carried.iter().map(|it| it.value.as_str()).collect();
+        let is_other = |token: &str| !taken.contains(token) && !self.inputs.is_some_and(|inputs| inputs.has(token));
+        let used = touched.values.iter().flat_map(|it| &it.used).filter(|token| is_other(token));
+        let uneven: HashSet<&str> = used.filter_map(|token| of_kind(token)).filter(|kind| *kind == "id").collect();
+        carried.retain(|it| of_kind(&it.value).is_none_or(|kind| !uneven.contains(kind)));
         carried
     }
 }

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use rayon::prelude::*;
 
 use super::activity::{self, Activity, ActivityGroup};
-use super::call::Call;
+use super::call::{Call, CallKind};
 use super::chapter::Chapter;
 use super::data::{self, Data, Names, Touched};
 use super::input::Inputs;
@@ -134,7 +134,8 @@ fn add<'a>(
         entries.extend(unit.entries);
         parts.extend(unit.parts);
     }
-    let groups = activity::groups(entries, outline, done);
+    let mut groups = activity::groups(entries, outline, done);
+    name_changes(&mut groups);
     let flat = sole && !declared && parts.is_empty() && groups.len() > 1;
     let first = drafts.len();
     if groups.len() < 2 {
@@ -146,7 +147,6 @@ fn add<'a>(
             push(session, drafts, draft);
         }
     } else {
-        let mut groups = groups;
         // What opens the chapter stands above its parts.
         let opening = groups.first_mut().map(|group| {
             let calls = group.entries.iter().position(|entry| entry.call().is_some()).unwrap_or(0);
@@ -222,6 +222,40 @@ pub(super) fn extend<'a>(drafts: &mut Vec<Draft<'a>>, mut below: Vec<Draft<'a>>)
         draft.parent = draft.parent.map(|at| at + first);
     }
     drafts.append(&mut below);
+}
+
+/// Calls the changes of a round as the one commit does that took them up: after what was changed, and the last of it was
+/// committed in the next hand-over.
+fn name_changes(groups: &mut [ActivityGroup<'_>]) {
+    let mut changed: Vec<usize> = Vec::new();
+    for at in 0..groups.len() {
+        match groups[at].activity {
+            Activity::Change => changed.push(at),
+            Activity::Publish => {
+                let calls: Vec<&Call<'_>> = groups[at].entries.iter().filter_map(Entry::call).collect();
+                let message = title::commit(&calls).filter(|_| title::is_of_one_commit(&calls));
+                let edits = |call: &Call<'_>| call.kind == CallKind::Edit && call.succeeded();
+                if let (Some(message), [only]) = (message, changed.as_slice())
+                    && groups[*only].title.is_none()
+                    && groups[*only].entries.iter().filter_map(Entry::call).any(edits)
+                {
+                    groups[*only].title = Some(capital(&message));
+                }
+                changed.clear();
+            }
+            Activity::Mixed => changed.clear(),
+            Activity::Explore | Activity::Verify => {}
+        }
+    }
+}
+
+/// A message as a title: its first word, where it is a plain word, with a capital letter.
+fn capital(message: &str) -> String {
+    let plain = message.split(' ').next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
+    match message.get(..1).filter(|_| plain) {
+        Some(first) => format!("{}{}", first.to_ascii_uppercase(), &message[1..]),
+        None => message.to_owned(),
+    }
 }
 
 /// A part of a chapter as a step.
@@ -413,9 +447,6 @@ pub(super) fn is_of_idle_end(session: &Session) -> bool {
     session.meta.host.is_some() && named.is_some_and(|named| named > last)
 }
 
-/// From how many commits on the message of one says little of the rest.
-const MANY_COMMITS: usize = 2;
-
 /// What to call the work of a sub-agent: what it was told to do.
 fn subagent_title(subagent: &Subagent) -> String {
     let named = words_title::of(subagent.task.as_deref().unwrap_or("")).map(Title::into_text);
@@ -457,9 +488,9 @@ fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> Str
     if lead.declared && own.contains(char::is_alphanumeric) {
         return title::given(own);
     }
-    // Words of the turn in which most was done come first, then those of the others.
-    // A step is called after the words that it opens with.
-    let request = draft.called.or(lead.request);
+    // Words of the turn in which most was done come first, then those with which the step opens, then the others.
+    let asks = |user: &&User| !request::is_talk(&user.words);
+    let request = lead.request.filter(asks).or(draft.called).or(lead.request);
     let opens = lead.request.zip(request).is_none_or(|(lead, request)| std::ptr::eq(lead, request));
     let pasted = request.is_some_and(|user| pasted::is_mostly_pasted(&user.words));
     let named = Some(own).filter(|own| lead.first && opens && !pasted && words_title::tells(own)).map(str::to_owned);
@@ -470,7 +501,7 @@ fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> Str
     };
     let calls: Vec<&Call<'_>> = draft.calls().collect();
     // What a commit says of the work tells more than the log that asked for it.
-    let committed = || title::commit(&calls).filter(|_| title::commits(&calls) <= MANY_COMMITS);
+    let committed = || title::commit(&calls).filter(|_| title::is_of_one_commit(&calls));
     let of_session = || {
         let session = sole.filter(|session| !is_of_idle_end(session))?;
         Some(clean(session.title())).filter(|title| words_title::tells(title))

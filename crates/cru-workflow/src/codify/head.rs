@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use foldhash::HashSet;
+
 use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
 use super::standing::{Checks, Standing};
-use super::{clean, file_type, inline, verification};
+use super::{block_link, clean, file_type, inline, verification};
+use crate::evidence::Evidence;
 use crate::model::{Part, Prose, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
-use cru_graph::plan;
+use cru_graph::{Plan, plan};
+use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 use cru_session::{Session, Status, User};
 
@@ -21,6 +25,12 @@ const MAX_NAMES: usize = 6;
 const MAX_VALUE: usize = 160;
 /// Characters of a check that is named as it was called.
 const MAX_CHECK: usize = 80;
+/// Bytes of people's words in which files are looked for.
+const MAX_WORDS: usize = 200_000;
+/// Documents that were read and are looked for in them.
+const MAX_DOCUMENTS: usize = 200;
+/// Plans that may all be what is done.
+const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
@@ -28,8 +38,8 @@ const NOTHING: &str = "not recorded";
 pub(super) fn head(
     session: &Session,
     drafts: &[Draft<'_>],
-    checks: &Checks<'_>,
-    inputs: &Inputs,
+    (checks, evidence): (&Checks<'_>, &Evidence),
+    (inputs, asked): (&Inputs, &Plan<'_>),
     idle: &[&User],
     workflow: &Workflow,
 ) -> Part {
@@ -37,16 +47,16 @@ pub(super) fn head(
     calls.sort_by_key(|call| call.place);
     let or_nothing = |parts: Vec<String>| if parts.is_empty() { NOTHING.to_owned() } else { parts.join("; ") };
     let lines = [
-        format!("For: {}", kind(&calls)),
-        format!("Inputs: {}", or_nothing(values(inputs, workflow))),
+        format!("For: {}", kind(&calls, evidence)),
+        format!("Inputs: {}", or_nothing([documents(session, drafts, asked), values(inputs, workflow)].concat())),
         format!("Done when: {}", or_nothing(done(workflow))),
-        format!("Open at the end: {}", or_nothing(open(session, &calls, checks, idle, workflow))),
+        format!("Open at the end: {}", or_nothing(open(session, &calls, (checks, evidence), idle, workflow))),
     ];
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
 }
 
 /// The kind of work: what it changes, how it is checked, how it is handed over.
-fn kind(calls: &[&Call<'_>]) -> String {
+fn kind(calls: &[&Call<'_>], evidence: &Evidence) -> String {
     let mut types: Vec<(&str, usize)> = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.writes) {
@@ -96,8 +106,8 @@ fn kind(calls: &[&Call<'_>]) -> String {
     }
     let made = |of: fn(&Call<'_>) -> bool| calls.iter().any(|call| call.succeeded() && of(call));
     for (word, made) in [
-        ("committed", made(|call| call.commits)),
-        ("pushed", made(|call| call.pushes)),
+        ("committed", calls.iter().any(|call| call.has_committed())),
+        ("pushed", calls.iter().any(|call| pushed(call, evidence))),
         ("published", made(|call| call.publishes && !call.pushes)),
     ] {
         if made {
@@ -114,6 +124,106 @@ fn kind(calls: &[&Call<'_>]) -> String {
         });
     }
     inline(&parts.join(", "))
+}
+
+/// Whether a call is known to have pushed.
+fn pushed(call: &Call<'_>, evidence: &Evidence) -> bool {
+    call.has_pushed(evidence.output(call.step.id.as_deref()))
+}
+
+/// The documents that the work starts from: what a request hands over with headings, a plan that was agreed to, files that
+/// requests name, and plans that were read and not written before.
+fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<String> {
+    let note = session.meta.session_id.as_deref();
+    let mut told: Vec<String> = Vec::new();
+    let told_title = |text: &str| inline(&quote(text, MAX_VALUE));
+    let here: Vec<&User> = drafts.iter().flat_map(Draft::said).collect();
+    let address = |user: &User| std::ptr::from_ref(user).addr();
+    let of_drafts: HashSet<usize> = here.iter().map(|user| address(user)).collect();
+    for outline in asked.requested.iter().filter(|it| of_drafts.contains(&address(it.request))) {
+        let Some(first) = outline.sections.first() else { continue };
+        let at =
+            outline.request.callout.id.as_deref().map_or_else(String::new, |id| format!(" ({})", block_link(note, id)));
+        told.push(format!("the document in the request, “{}”{at}", told_title(&first.title)));
+    }
+    // What a request hands over names what is to be changed, too; files that are meant as sources stand in short words.
+    let handed: HashSet<usize> = asked.requested.iter().map(|it| address(it.request)).collect();
+    let mut words: String = String::new();
+    for user in here.into_iter().filter(|user| !handed.contains(&address(user))) {
+        if words.len() + user.words.len() > MAX_WORDS {
+            break;
+        }
+        for line in user.words.lines().filter(|line| !is_pasted(line.trim())) {
+            words.push_str(line);
+            words.push('\n');
+        }
+    }
+    told.extend(mentioned(&words).into_iter().map(code_span));
+    let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).filter(|call| call.succeeded()).collect();
+    calls.sort_by_key(|call| call.place);
+    let written: BTreeSet<&str> = calls.iter().flat_map(|call| &call.writes).map(AsRef::as_ref).collect();
+    let mut read: Vec<&str> = Vec::new();
+    let documents =
+        calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref).filter(|path| file_type::is_document(path));
+    for path in documents.filter(|path| !written.contains(path)) {
+        if read.len() < MAX_DOCUMENTS && !read.contains(&path) {
+            read.push(path);
+        }
+    }
+    // Many plans are what somebody looked through, and none of them what is done.
+    let plans = read.iter().filter(|path| is_plan(path)).count();
+    for path in read {
+        let shown = code_span(&clean(path));
+        if !told.contains(&shown) && ((is_plan(path) && plans <= MAX_PLANS) || names(&words, path)) {
+            told.push(shown);
+        }
+    }
+    let more = told.len().saturating_sub(MAX_NAMES);
+    told.truncate(MAX_NAMES);
+    if more > 0 {
+        told.push(plural(more as u64, "more document"));
+    }
+    told
+}
+
+/// The files that words mention with `@`, as hosts take them along.
+fn mentioned(words: &str) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for word in words.split_whitespace() {
+        let Some(path) = word.strip_prefix('@').filter(|_| all.len() < MAX_DOCUMENTS) else { continue };
+        let path = path.trim_end_matches(['.', ',', ':', ';', ')', '"', '\'', '!', '?']);
+        // `pytest.mark.tui` is none: a file without a folder has one dot.
+        let is_path = path.contains('/') || path.trim_start_matches('.').matches('.').count() == 1;
+        // A package has one slash behind its scope, and no extension.
+        let is_package = path.matches('/').count() == 1 && !path.contains('.');
+        if is_path
+            && !is_package
+            && !path.contains('@')
+            && path.is_ascii()
+            && path.len() < MAX_VALUE
+            && !all.contains(&path)
+        {
+            all.push(path);
+        }
+    }
+    all
+}
+
+/// Whether words name a file, as a whole word.
+fn names(words: &str, path: &str) -> bool {
+    path.len() > 4
+        && words.match_indices(path).any(|(at, _)| {
+            let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+            let before = words[..at].chars().next_back();
+            let after = words[at + path.len()..].chars().next();
+            !before.is_some_and(joins) && !after.is_some_and(joins)
+        })
+}
+
+/// Whether a path is that of a plan: a part of it says so.
+fn is_plan(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| word.eq_ignore_ascii_case("plan") || word.eq_ignore_ascii_case("plans"))
 }
 
 /// The inputs that the workflow names, with the values of the session.
@@ -171,7 +281,7 @@ fn done(workflow: &Workflow) -> Vec<String> {
 fn open(
     session: &Session,
     calls: &[&Call<'_>],
-    checks: &Checks<'_>,
+    (checks, evidence): (&Checks<'_>, &Evidence),
     idle: &[&User],
     workflow: &Workflow,
 ) -> Vec<String> {
@@ -197,9 +307,7 @@ fn open(
     }
     if untold > 0 {
         let checks = plural(untold as u64, "check");
-        parts.push(format!(
-            "{checks} of the plan of which the record does not say whether it was done, under Validation"
-        ));
+        parts.push(format!("{checks} of the plan by hand not run, as far as the record shows, under Validation"));
     }
     let unchecked = checks.rows.iter().rev().find_map(|row| match row.standing {
         Standing::Before(path) => Some((row, path)),
@@ -210,7 +318,7 @@ fn open(
         let check = code_span(&truncate(&row.check.text, MAX_VALUE));
         parts.push(format!("{check} was not run again after {} was changed", inline(path)));
     }
-    let committed = calls.iter().rposition(|call| call.commits && call.succeeded());
+    let committed = calls.iter().rposition(|call| call.has_committed());
     if let Some(last) = committed {
         let later: BTreeSet<&str> = calls[last + 1..]
             .iter()
@@ -224,8 +332,15 @@ fn open(
             parts.push(format!("{}{others} changed after the last commit", inline(first)));
         }
     }
-    if committed.is_some() && !calls.iter().any(|call| call.pushes || call.publishes) {
-        parts.push("not pushed".to_owned());
+    let sends = |call: &&&Call<'_>| call.pushes || call.publishes;
+    let later = calls.get(committed.unwrap_or(0)..).unwrap_or_default();
+    if committed.is_some() && !later.iter().any(|call| pushed(call, evidence) || (call.publishes && !call.pushes)) {
+        let told = match later.iter().rfind(sends) {
+            None => "not pushed",
+            Some(last) if last.failed() => "not pushed: the last try failed",
+            Some(_) => "the record does not say how the last push ended",
+        };
+        parts.push(told.to_owned());
     }
     for user in idle.iter().take(MAX_NAMES) {
         parts.push(format!("asked and not done: “{}”", inline(&quote(&user.words, MAX_VALUE))));

@@ -9,6 +9,7 @@ use super::place::PROJECT;
 use super::value;
 use crate::model::Operand;
 use cru_session::Session;
+use cru_session::words::pasted::is_pasted;
 
 /// Inputs of a workflow at most.
 const MAX_INPUTS: usize = 40;
@@ -176,7 +177,13 @@ fn home(text: &str) -> Option<(usize, usize)> {
 /// The values in somebody's words, each with its name and type.
 fn candidates(words: &str, found: &mut Vec<(String, &'static str, &'static str)>) {
     const EDGES: &[char] = &['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '!', '?', '*', '“', '”'];
-    for word in words.split(|c: char| c.is_whitespace() || EDGES.contains(&c)) {
+    // A number or an id in what was pasted belongs to the run that printed it.
+    let pasted = |line: &str| is_pasted(line.trim());
+    let lines = words.lines().flat_map(|line| {
+        let is_log = pasted(line);
+        line.split(|c: char| c.is_whitespace() || EDGES.contains(&c)).map(move |word| (word, is_log))
+    });
+    for (word, is_log) in lines {
         let word = word.trim_end_matches(['.', ':']);
         if word.is_empty() || word.len() > 300 || !word.is_ascii() {
             continue;
@@ -191,7 +198,7 @@ fn candidates(words: &str, found: &mut Vec<(String, &'static str, &'static str)>
         } else if is_version(word) {
             let tag = word.starts_with('v');
             found.push((word.to_owned(), if tag { "tag" } else { "version" }, if tag { "Tag" } else { "Version" }));
-        } else if let Some((name, ty)) = value::label(word, "git ").and_then(value::named) {
+        } else if let Some((name, ty)) = value::label(word, "git ").filter(|_| !is_log).and_then(value::named) {
             found.push((word.to_owned(), name, ty));
         } else if is_branch(word) {
             found.push((word.to_owned(), "branch", "Branch"));

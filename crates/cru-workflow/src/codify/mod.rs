@@ -199,7 +199,14 @@ impl<'a> Work<'a> {
         for check in &mut workflow.checks {
             check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
         }
-        workflow.preface.push(head::head(session, &drafts, &standing, &inputs, &self.idle, &workflow));
+        workflow.preface.push(head::head(
+            session,
+            &drafts,
+            (&standing, evidence),
+            (&inputs, &self.asked),
+            &self.idle,
+            &workflow,
+        ));
         workflow.preface.extend(body::preface(&self.before));
         workflow.steps.extend(record);
         warnings.extend(odd);

@@ -6,7 +6,7 @@
 use foldhash::{HashMap, HashSet};
 
 use super::block_link;
-use super::call::Call;
+use super::call::{Call, Stash};
 use crate::evidence::Evidence;
 use cru_action::ToolKind;
 use cru_graph::Place;
@@ -22,6 +22,10 @@ enum Replacement {
     Written,
     /// The files were put back to what was committed.
     TakenBack,
+    /// It was put aside with `git stash` and did not come back.
+    PutAside,
+    /// The commit was undone with `git reset`; what it changed may have stayed.
+    Undone,
 }
 
 /// For each call that was replaced, by its place, the later call and how.
@@ -36,6 +40,13 @@ struct LiveEdit<'a> {
     left: usize,
 }
 
+/// Edits that were put aside.
+struct Stashed<'a> {
+    by: &'a Call<'a>,
+    files: HashMap<&'a str, Vec<LiveEdit<'a>>>,
+    holders: HashMap<(&'a str, &'a str), Vec<usize>>,
+}
+
 impl<'a> Replaced<'a> {
     /// Of calls in their order.
     pub(super) fn of(calls: &[&'a Call<'a>], evidence: &'a Evidence) -> Self {
@@ -43,20 +54,46 @@ impl<'a> Replaced<'a> {
         let mut files: HashMap<&str, Vec<LiveEdit<'a>>> = HashMap::default();
         // Which edits of a file hold a line, last ones last.
         let mut holders: HashMap<(&str, &str), Vec<usize>> = HashMap::default();
-        let mut commit: Option<&'a Call<'a>> = None;
-        for &call in calls.iter().filter(|call| call.succeeded()) {
+        // Commits of the session's own that stand, last ones last.
+        let mut commits: Vec<&'a Call<'a>> = Vec::new();
+        let mut aside: Vec<Stashed<'a>> = Vec::new();
+        for &call in calls.iter().filter(|call| call.succeeded() || call.shows_commit) {
             if call.commits {
-                if let Some(before) = commit.filter(|_| call.amends) {
+                if call.amends
+                    && let Some(before) = commits.pop()
+                {
                     found.insert(before.place, (call, Replacement::Amended));
                 }
                 // A commit by a merge or a pull is none that an amended one of the session's own replaces.
-                commit = call.records.then_some(call);
+                if call.records {
+                    commits.push(call);
+                } else {
+                    commits.clear();
+                }
                 // What is committed is no longer put back.
                 files.clear();
                 holders.clear();
                 continue;
             }
             let back = &call.taken_back;
+            let standing = commits.len().saturating_sub(back.commits);
+            found.extend(commits.drain(standing..).map(|it| (it.place, (call, Replacement::Undone))));
+            match back.stash {
+                Some(Stash::Away) => {
+                    aside.push(Stashed {
+                        by: call,
+                        files: std::mem::take(&mut files),
+                        holders: std::mem::take(&mut holders),
+                    });
+                }
+                // Where work went on between, only what was put aside comes back here: its lines may have changed.
+                Some(Stash::Back) => {
+                    if let Some(stashed) = aside.pop().filter(|_| files.is_empty()) {
+                        (files, holders) = (stashed.files, stashed.holders);
+                    }
+                }
+                None => {}
+            }
             if back.all || !back.restored.is_empty() {
                 let is_back = |path: &str| {
                     back.all || back.restored.iter().any(|word| path == word || path.ends_with(&format!("/{word}")))
@@ -100,6 +137,10 @@ impl<'a> Replaced<'a> {
                 edits.push(edit);
             }
         }
+        for Stashed { by, files, .. } in aside {
+            let edits = files.into_values().flatten();
+            found.extend(edits.map(|edit| (edit.call.place, (by, Replacement::PutAside))));
+        }
         Self(found)
     }
 
@@ -112,6 +153,8 @@ impl<'a> Replaced<'a> {
             Replacement::Changed => "its lines are changed again later",
             Replacement::Written => "the whole file is written again later",
             Replacement::TakenBack => "taken back later",
+            Replacement::PutAside => "put aside later with `git stash`",
+            Replacement::Undone => "the commit is undone later",
         };
         Some(format!("{what}{at}"))
     }

@@ -1,6 +1,7 @@
 //! Whole sessions in, whole notes out.
 
 mod failures;
+mod remarks;
 mod rules;
 mod steps;
 

@@ -21,9 +21,14 @@ pub(super) fn short_name(title: &str) -> String {
     slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
 }
 
-/// How many commits were made.
-pub(super) fn commits(calls: &[&Call<'_>]) -> usize {
-    calls.iter().filter(|call| call.succeeded() && call.commits).count()
+/// Whether one commit took up all that was changed: the message of an early one says nothing of what came later.
+pub(super) fn is_of_one_commit(calls: &[&Call<'_>]) -> bool {
+    let commits = |call: &&&Call<'_>| call.succeeded() && call.commits;
+    // One that takes the place of the one before it is no second one.
+    let made = calls.iter().filter(commits).filter(|call| !call.amends).count();
+    let last = calls.iter().rposition(|call| commits(&call));
+    let changes = |call: &&Call<'_>| call.kind == CallKind::Edit && call.succeeded();
+    made <= 1 && last.is_none_or(|last| !calls[last + 1..].iter().any(changes))
 }
 
 /// The message of the last commit or pull request, its conventional prefix off.

@@ -65,8 +65,17 @@ pub(super) fn label(token: &str, core: &str) -> Option<&'static str> {
     if hex && (7..=64).contains(&token.len()) && digits > 0 {
         return Some(if core.contains("git ") { "commit" } else { "hash" });
     }
+    // `2490x1620` is a size.
+    let is_size = token.split_once(['x', '×']).is_some_and(|(a, b)| [a, b].iter().all(|part| is_number(part)));
+    if is_size {
+        return None;
+    }
     let word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The name and type of a kind of value.

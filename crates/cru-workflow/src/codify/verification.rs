@@ -19,8 +19,8 @@ const MAX_WORDS: usize = 300;
 
 /// What is said of a command of a plan that was not run.
 pub(super) const NOT_RUN: &str = "in the plan; it was not run";
-/// What is said of an item of a plan in words.
-pub(super) const UNTOLD: &str = "in the plan; the record does not say whether it was done";
+/// What is said of an item of a plan in words: what no command of the plan does, a person has to do.
+pub(super) const UNTOLD: &str = "in the plan, by hand; not run, as far as the record shows";
 
 /// Adds what the plans of a session ask for and `made` does not hold yet.
 pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) {

@@ -88,7 +88,11 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
             // Values of one session, and what it came to, say nothing of the others.
-            Part::Remark(it) if matches!(it.kind, RemarkKind::Uses | RemarkKind::Result | RemarkKind::Changed) => {}
+            Part::Remark(it)
+                if matches!(
+                    it.kind,
+                    RemarkKind::Uses | RemarkKind::Result | RemarkKind::Changed | RemarkKind::Agent
+                ) => {}
             other => step.parts.push(other.clone()),
         }
     }

@@ -151,12 +151,16 @@ fn long_conclusions_are_whole() {
         )
     };
     let told = text(&imported("Mend the leaking pump", &steps("")));
-    assert!(told.contains("- Result: All mended:\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
+    assert!(
+        told.contains("- Result: All mended: 1. Valve 1 of the pump was taken out and cleaned 2. Valve 2"),
+        "{told}"
+    );
+    assert!(told.contains("taken out and cleaned …\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
     assert!(
         told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"),
         "{told}"
     );
-    let long = "One more paragraph on the valves, which nobody has to read.\n\n".repeat(300);
+    let long = "One more paragraph on the valves, which nobody has to read.\n\n".repeat(600);
     let told = text(&imported("Mend the leaking pump", &steps(&long)));
     assert!(told.contains("nobody has to read.\n>\n> …"), "{told}");
     assert!(!told.contains("The pump runs."), "{told}");
@@ -179,7 +183,7 @@ fn a_long_turn_has_parts() {
         titles,
         [
             "Read a.c and 3 other files",
-            "Change a.c and 2 other files",
+            "Tighten the valves",
             "Check with make test",
             "Commit: Tighten the valves",
             "Executions"
@@ -220,7 +224,7 @@ fn a_plan_in_the_request_gives_the_steps() {
         [
             "make test: passes",
             "make bench -j2: in the plan; it was not run",
-            "-: Look at it by eye — in the plan; the record does not say whether it was done"
+            "-: Look at it by eye — in the plan, by hand; not run, as far as the record shows"
         ]
     );
 }
