@@ -66,14 +66,12 @@ fn put_json(text: &str, format: SettingsFormat, path: &[&str], fields: &Map<Stri
             let named = path[..depth].join(".");
             return Err(Refused::at(&now, node.span.start, format!("`{named}` is no object")));
         }
-        match node.get(key) {
-            Some(found) => node = found,
-            None => {
-                // What is missing below is made with it.
-                let value = path[depth + 1..].iter().rev().fold(json!(fields), |value, key| json!({ *key: value }));
-                return Ok(json::append(&now, node, Some(key), &value));
-            }
-        }
+        let Some(found) = node.get(key) else {
+            // What is missing below is made with it.
+            let value = path[depth + 1..].iter().rev().fold(json!(fields), |value, key| json!({ *key: value }));
+            return Ok(json::append(&now, node, Some(key), &value));
+        };
+        node = found;
     }
     if !matches!(node.kind, JsonKind::Object(_)) {
         return Err(Refused::at(&now, node.span.start, format!("`{}` is no object", path.join("."))));
@@ -121,8 +119,7 @@ fn put_toml(text: &str, path: &[&str], fields: &Map<String, Value>) -> Result<St
         table = parent.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{named}` is no table")))?;
     }
     let entry = table.entry(last).or_insert_with(|| Item::Table(Table::new()));
-    let entry =
-        entry.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{}` is no table", path.join("."))))?;
+    let entry = entry.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{}` is no table", path.join("."))))?;
     for (name, wanted) in fields {
         if entry.get(name).is_some_and(|has| toml_text::plain(has) == *wanted) {
             continue;

@@ -67,7 +67,6 @@ pub fn parse(text: &str, comments: bool) -> Result<(Node, Value), Refused> {
     Ok((node(&value), plain(&value)))
 }
 
-
 fn node(value: &ast::Value<'_>) -> Node {
     let (range, kind) = match value {
         ast::Value::Object(object) => {
@@ -212,9 +211,9 @@ pub fn remove(text: &str, node: &Node, index: usize) -> String {
     };
     let is_last = next.is_none() && range.start != previous.map_or(usize::MAX, |previous| previous.end);
     // The comma before what was last goes with it; one behind it stays for the part before.
-    let comma = previous.filter(|_| is_last && after.comma.is_none()).and_then(|previous| {
-        rest(text, previous.end..it.start).comma
-    });
+    let comma = previous
+        .filter(|_| is_last && after.comma.is_none())
+        .and_then(|previous| rest(text, previous.end..it.start).comma);
     let mut rest_of_text = splice(text, range.clone(), "");
     let mut end = inner.end - range.len();
     if let Some(comma) = comma {

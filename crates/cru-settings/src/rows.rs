@@ -20,8 +20,7 @@ pub fn all(text: &str, name: &str) -> Result<Vec<Value>, Refused> {
 pub fn push(text: &str, name: &str, fields: &Map<String, Value>) -> Result<String, Refused> {
     let mut toml = TomlText::read(text)?;
     let list = toml.document.entry(name).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-    let list =
-        list.as_array_of_tables_mut().ok_or_else(|| Refused::new(format!("`{name}` is no list of tables")))?;
+    let list = list.as_array_of_tables_mut().ok_or_else(|| Refused::new(format!("`{name}` is no list of tables")))?;
     let mut row = Table::new();
     for (field, value) in fields {
         row.extend(item(value).map(|value| (field.as_str(), value)));

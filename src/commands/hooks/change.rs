@@ -66,7 +66,13 @@ pub(in crate::commands) struct ChangeReport {
 
 impl Change {
     /// Writes it if that is wanted. `done` and `already` say what it means.
-    pub(in crate::commands) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<ChangeReport> {
+    pub(in crate::commands) fn make(
+        self,
+        consent: Consent,
+        done: &str,
+        already: &str,
+        cx: &Context<'_>,
+    ) -> Result<ChangeReport> {
         let settings = FileChange { path: self.place.path.clone(), old: self.old.clone(), new: self.new.clone() };
         let is_changed = self.beside.iter().any(FileChange::is_change) || settings.is_change();
         let diff = settings.diff() + &self.beside.iter().map(FileChange::diff).collect::<String>();

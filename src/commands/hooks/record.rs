@@ -42,7 +42,13 @@ impl Record {
     }
 
     /// Keeps that `before` became `after`. Without a place to keep it, uninstalling takes our hooks out of the text.
-    pub(in crate::commands) fn write(kind: RecordKind, place: &SettingsPlace, before: Option<&str>, after: &str, env: &Env) {
+    pub(in crate::commands) fn write(
+        kind: RecordKind,
+        place: &SettingsPlace,
+        before: Option<&str>,
+        after: &str,
+        env: &Env,
+    ) {
         let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after) };
         if let (Some(path), Ok(bytes)) = (file(kind, place, env), serde_json::to_vec(&record)) {
             let _ = files::put_private(&path, &bytes);

@@ -167,8 +167,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)].into_iter().flatten().collect();
     let refused = logs.iter().filter_map(|log| trouble::refused(log));
     let refused = refused.chain(unknown).map(|(events, last)| RefusedEvents { events, last }).collect();
-    let trouble =
-        logs.into_iter().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
+    let trouble = logs.into_iter().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
     Ok(Box::new(HooksReport {
         schema: 1,
         host: host.id,

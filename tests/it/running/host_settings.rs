@@ -184,7 +184,9 @@ fn every_host_that_is_found_is_named() {
     }
     assert!(!said.contains("Gemini") && !said.contains("Refused"), "{said}");
     assert_eq!(world.cru(&["hooks", "uninstall", "--all", "--yes"]).0, 0);
-    assert!([".claude/settings.json", ".codex/hooks.json", ".cursor/hooks.json"].iter().all(|it| world.read(it).is_none()));
+    assert!(
+        [".claude/settings.json", ".codex/hooks.json", ".cursor/hooks.json"].iter().all(|it| world.read(it).is_none())
+    );
 }
 
 /// What hosts are documented to tell after a call, and what is kept of it under shared names.
@@ -192,29 +194,65 @@ fn every_host_that_is_found_is_named() {
 fn what_hosts_tell_is_kept_under_shared_names() {
     let world = HostWorld::new();
     for (host, event, input) in [
-        ("codex", "post-tool", json!({"session_id": "s", "turn_id": "t", "cwd": "/w", "hook_event_name": "PostToolUse",
+        (
+            "codex",
+            "post-tool",
+            json!({"session_id": "s", "turn_id": "t", "cwd": "/w", "hook_event_name": "PostToolUse",
             "model": "m", "permission_mode": "default", "tool_name": "Bash", "tool_use_id": "c", "transcript_path": null,
-            "tool_input": {"command": "true"}, "tool_response": "ok"})),
-        ("cursor", "post-tool", json!({"conversation_id": "s", "generation_id": "g", "hook_event_name": "postToolUse",
+            "tool_input": {"command": "true"}, "tool_response": "ok"}),
+        ),
+        (
+            "cursor",
+            "post-tool",
+            json!({"conversation_id": "s", "generation_id": "g", "hook_event_name": "postToolUse",
             "cursor_version": "2.4", "workspace_roots": ["/w"], "transcript_path": "/t", "tool_name": "Shell",
-            "tool_input": {"command": "true"}, "tool_output": "ok", "tool_use_id": "c"})),
-        ("gemini-cli", "post-tool", json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w", "timestamp": "x",
+            "tool_input": {"command": "true"}, "tool_output": "ok", "tool_use_id": "c"}),
+        ),
+        (
+            "gemini-cli",
+            "post-tool",
+            json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w", "timestamp": "x",
             "hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_input": {"command": "true"},
-            "tool_response": "ok"})),
-        ("copilot-cli", "post-tool", json!({"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/w",
-            "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_result": "ok"})),
-        ("qwen-code", "post-tool", json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w",
+            "tool_response": "ok"}),
+        ),
+        (
+            "copilot-cli",
+            "post-tool",
+            json!({"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/w",
+            "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_result": "ok"}),
+        ),
+        (
+            "qwen-code",
+            "post-tool",
+            json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w",
             "hook_event_name": "PostToolUse", "tool_name": "run_shell_command", "tool_use_id": "c",
-            "tool_input": {"command": "true"}, "tool_response": "ok"})),
-        ("kimi-cli", "post-tool", json!({"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/w",
-            "tool_name": "Shell", "tool_input": {"command": "true"}, "tool_output": "ok", "tool_call_id": "c"})),
-        ("goose", "post-tool", json!({"event": "PostToolUse", "session_id": "s", "tool_name": "developer__shell",
-            "tool_input": {"command": "true"}, "working_dir": "/w", "tool_call_id": "c"})),
-        ("opencode", "post-tool", json!({"session_id": "s", "cwd": "/w", "hook_event_name": "tool.execute.after",
-            "tool_name": "bash", "tool_use_id": "c", "tool_input": {"command": "true"}, "tool_response": "ok"})),
-        ("pi", "post-tool", json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w",
+            "tool_input": {"command": "true"}, "tool_response": "ok"}),
+        ),
+        (
+            "kimi-cli",
+            "post-tool",
+            json!({"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/w",
+            "tool_name": "Shell", "tool_input": {"command": "true"}, "tool_output": "ok", "tool_call_id": "c"}),
+        ),
+        (
+            "goose",
+            "post-tool",
+            json!({"event": "PostToolUse", "session_id": "s", "tool_name": "developer__shell",
+            "tool_input": {"command": "true"}, "working_dir": "/w", "tool_call_id": "c"}),
+        ),
+        (
+            "opencode",
+            "post-tool",
+            json!({"session_id": "s", "cwd": "/w", "hook_event_name": "tool.execute.after",
+            "tool_name": "bash", "tool_use_id": "c", "tool_input": {"command": "true"}, "tool_response": "ok"}),
+        ),
+        (
+            "pi",
+            "post-tool",
+            json!({"session_id": "s", "transcript_path": "/t", "cwd": "/w",
             "hook_event_name": "tool_result", "tool_name": "bash", "tool_use_id": "c",
-            "tool_input": {"command": "true"}, "tool_response": "ok"})),
+            "tool_input": {"command": "true"}, "tool_response": "ok"}),
+        ),
     ] {
         let output = world.start(env!("CARGO_BIN_EXE_cru"), &["hook", event, "--host", host], &input.to_string());
         assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{host}");
@@ -222,7 +260,10 @@ fn what_hosts_tell_is_kept_under_shared_names() {
         let [entry] = entries.as_slice() else { panic!("{host}: {entries:?}") };
         let has = |name: &str| entry.input.get(name).cloned().unwrap_or(Value::Null);
         assert_eq!((entry.host.as_str(), entry.event.as_str()), (host, event));
-        assert_eq!((has("session_id"), has("cwd"), has("tool_input")), (json!("s"), json!("/w"), json!({"command": "true"})));
+        assert_eq!(
+            (has("session_id"), has("cwd"), has("tool_input")),
+            (json!("s"), json!("/w"), json!({"command": "true"}))
+        );
         if host != "goose" {
             assert_eq!(has("tool_response"), json!("ok"), "{host}");
         }
@@ -239,10 +280,16 @@ fn events_of_unknown_hosts_are_refused_and_told() {
         assert_eq!(world.start(env!("CARGO_BIN_EXE_cru"), args, input).status.code(), Some(0));
     };
     // VS Code runs the hooks of Claude Code's settings, and says so by its names of fields.
-    run(&["hook", "stop"], r#"{"sessionId": "v", "hookEventName": "Stop", "transcript_path": "/t/v.json", "cwd": "/w"}"#);
+    run(
+        &["hook", "stop"],
+        r#"{"sessionId": "v", "hookEventName": "Stop", "transcript_path": "/t/v.json", "cwd": "/w"}"#,
+    );
     run(&["hook", "stop", "--host", "typewriter"], r#"{"session_id": "t"}"#);
     // Cursor does as well, and is known.
-    run(&["hook", "stop"], r#"{"conversation_id": "c", "cursor_version": "2", "hook_event_name": "stop", "workspace_roots": ["/w"]}"#);
+    run(
+        &["hook", "stop"],
+        r#"{"conversation_id": "c", "cursor_version": "2", "hook_event_name": "stop", "workspace_roots": ["/w"]}"#,
+    );
     assert_eq!(world.entries("cursor", "c").len(), 1);
     let vault = world.path("vault");
     let (_, said) = world.cru(&["--vault", vault.to_str().unwrap(), "hooks", "status", "--no-test"]);
@@ -254,7 +301,9 @@ fn events_of_unknown_hosts_are_refused_and_told() {
 /// A host that no importer reads gets its note from what its hooks told; each event counts once.
 #[test]
 fn hooks_alone_make_a_note() {
-    for (host, call, result) in [("qwen-code", "tool_use_id", "tool_response"), ("kimi-cli", "tool_call_id", "tool_output")] {
+    for (host, call, result) in
+        [("qwen-code", "tool_use_id", "tool_response"), ("kimi-cli", "tool_call_id", "tool_output")]
+    {
         let world = HostWorld::new();
         let vault = world.path("vault");
         let tell = |event: &str, name: &str, more: Value| {
@@ -266,8 +315,16 @@ fn hooks_alone_make_a_note() {
         };
         tell("session-start", "SessionStart", json!({"source": "startup"}));
         tell("prompt", "UserPromptSubmit", json!({"prompt": "Count the herons by the lake"}));
-        tell("pre-tool", "PreToolUse", json!({"tool_name": "Shell", call: "c1", "tool_input": {"command": "wc -l herons"}}));
-        tell("post-tool", "PostToolUse", json!({"tool_name": "Shell", call: "c1", "tool_input": {"command": "wc -l herons"}, result: "41 herons"}));
+        tell(
+            "pre-tool",
+            "PreToolUse",
+            json!({"tool_name": "Shell", call: "c1", "tool_input": {"command": "wc -l herons"}}),
+        );
+        tell(
+            "post-tool",
+            "PostToolUse",
+            json!({"tool_name": "Shell", call: "c1", "tool_input": {"command": "wc -l herons"}, result: "41 herons"}),
+        );
         tell("stop", "Stop", json!({"last_assistant_message": "There are 41 herons."}));
         tell("session-end", "SessionEnd", json!({"reason": "exit"}));
         let (code, said) = world.cru(&["--vault", vault.to_str().unwrap(), "flush", "--all"]);

@@ -1,6 +1,6 @@
 //! Claude Code: its events, fields and tools.
 
-use super::table::{Event, FIELDS, Host, HookLayout, HookSettings, ToolFile, installed, known};
+use super::table::{Event, FIELDS, HookLayout, HookSettings, Host, ToolFile, installed, known};
 
 /// Claude Code.
 pub(super) static CLAUDE_CODE: Host = Host {

@@ -67,7 +67,8 @@ impl Input {
             }
         }
         // A host that works in several folders names the first one first.
-        let root = self.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str).map(str::to_owned);
+        let root =
+            self.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str).map(str::to_owned);
         if let Some(root) = root.filter(|_| self.text(FIELDS.cwd).is_none()) {
             self.fields.insert(FIELDS.cwd.to_owned(), root.into());
         }
@@ -84,6 +85,11 @@ impl Input {
         let is_camel = has("hookEventName") && has("sessionId") && !has("session_id");
         if is_camel && called.id != "copilot-cli" {
             return Err("VS Code");
+        }
+        // Copilot CLI reads the project's settings of Claude Code, which itself names a transcript with every event.
+        let is_copilot = self.text("transcript_path").map_or(has("timestamp"), |path| path.contains("/.copilot/"));
+        if is_copilot && called.id == "claude-code" {
+            return Ok(Host::find("copilot-cli").unwrap_or(called));
         }
         Ok(called)
     }
@@ -221,6 +227,10 @@ mod tests {
         assert_eq!(teller(r#"{"session_id": "s", "hook_event_name": "Stop"}"#), Ok("claude-code"));
         assert_eq!(teller(r#"{"conversation_id": "c", "cursor_version": "2"}"#), Ok("cursor"));
         assert_eq!(teller(r#"{"sessionId": "v", "hookEventName": "Stop"}"#), Err("VS Code"));
+        let copilot = r#"{"session_id": "s", "hook_event_name": "PreToolUse", "timestamp": "2026-01-01T00:00:00Z"}"#;
+        assert_eq!(teller(copilot), Ok("copilot-cli"));
+        let stop = r#"{"session_id": "s", "transcript_path": "/home/me/.copilot/session-state/s/events.jsonl"}"#;
+        assert_eq!(teller(stop), Ok("copilot-cli"));
         let camel = read(r#"{"sessionId": "v", "hookEventName": "Stop"}"#);
         assert!(camel.teller(Host::find("copilot-cli").unwrap()).is_ok());
     }

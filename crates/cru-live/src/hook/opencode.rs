@@ -1,8 +1,8 @@
-//! OpenCode: a plugin of its own that calls `cru hook`. Its database is read by `cru import`.
+//! `OpenCode`: a plugin of its own that calls `cru hook`. Its database is read by `cru import`.
 
 use super::table::{Event, FIELDS, HookLayout, HookSettings, Host, ToolFile, installed};
 
-/// OpenCode.
+/// `OpenCode`.
 pub(super) static OPENCODE: Host = Host {
     id: "opencode",
     rows: &[

@@ -2,8 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const FORMATS: [SettingsFormat; 3] =
-    [SettingsFormat::Json, SettingsFormat::JsonWithComments, SettingsFormat::Toml];
+const FORMATS: [SettingsFormat; 3] = [SettingsFormat::Json, SettingsFormat::JsonWithComments, SettingsFormat::Toml];
 
 fn server(command: &str) -> Map<String, Value> {
     let Value::Object(fields) = json!({"command": command, "args": ["mcp", "--write"]}) else { panic!("an object") };
@@ -15,7 +14,10 @@ const PATH: [&str; 2] = ["servers", "cru"];
 #[test]
 fn an_entry_comes_and_goes_and_the_rest_keeps_its_bytes() {
     let texts = [
-        (SettingsFormat::Json, "{\n  \"model\": \"opus\",\n  \"servers\": {\n    \"a\": {\"command\": \"x\"}\n  }\n}\n"),
+        (
+            SettingsFormat::Json,
+            "{\n  \"model\": \"opus\",\n  \"servers\": {\n    \"a\": {\"command\": \"x\"}\n  }\n}\n",
+        ),
         (SettingsFormat::JsonWithComments, "// mine\n{\n\t\"servers\": {\n\t\t\"a\": 1, // one\n\t},\n}\n"),
         (SettingsFormat::JsonWithComments, "{\"a\": 1 /* one */}"),
         (SettingsFormat::Toml, "# mine\nmodel = \"o3\" # fast\n\n[servers.a]\ncommand = \"x\"\n\n[tui]\nx = 1\n"),
@@ -46,7 +48,10 @@ fn what_a_person_added_to_the_entry_stays() {
     assert!(new.contains("env = { A = \"1\" }") && new.contains("command = \"cru\""), "{new}");
     let text = "{\"servers\": {\"cru\": {\"command\": \"old\", \"env\": {\"A\": \"1\"}}}}";
     let new = put(text, SettingsFormat::Json, &PATH, &server("cru")).unwrap();
-    assert_eq!(new, "{\"servers\": {\"cru\": {\"command\": \"cru\", \"env\": {\"A\": \"1\"}, \"args\":[\"mcp\",\"--write\"]}}}");
+    assert_eq!(
+        new,
+        "{\"servers\": {\"cru\": {\"command\": \"cru\", \"env\": {\"A\": \"1\"}, \"args\":[\"mcp\",\"--write\"]}}}"
+    );
 }
 
 #[test]
@@ -63,7 +68,13 @@ fn what_cannot_be_edited_is_refused() {
 /// Texts of JSON with comments in all places.
 fn commented() -> impl Strategy<Value = String> {
     let blank = prop_oneof![
-        Just(""), Just(" "), Just("\n"), Just("\n\t"), Just(" // a, \"b\": {\n"), Just("/* } */"), Just("\r\n  ")
+        Just(""),
+        Just(" "),
+        Just("\n"),
+        Just("\n\t"),
+        Just(" // a, \"b\": {\n"),
+        Just("/* } */"),
+        Just("\r\n  ")
     ];
     let scalar = prop_oneof![Just("1"), Just("\"//\""), Just("null"), Just("[1,\n2 // x\n]"), Just("{}")];
     let member = (blank.clone(), "[a-c]{1,2}", blank.clone(), scalar, blank.clone());

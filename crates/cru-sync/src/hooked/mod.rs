@@ -161,7 +161,17 @@ fn once_each(told: Vec<HookLine>) -> Vec<HookLine> {
         if entry.input.get(FIELDS.tool).is_some() {
             return true;
         }
-        let says = ["session_id", "prompt_id", "turn_id", "generation_id", "agent_id", "prompt", "source", "reason", "message"];
+        let says = [
+            "session_id",
+            "prompt_id",
+            "turn_id",
+            "generation_id",
+            "agent_id",
+            "prompt",
+            "source",
+            "reason",
+            "message",
+        ];
         let says = says.map(|name| entry.input.get(name).map(Value::to_string).unwrap_or_default());
         let before = others.insert(format!("{} {}", entry.event, says.join(" ")), line.time);
         before.is_none_or(|before| line.time.duration_since(before).abs() > TOGETHER)
@@ -489,8 +499,7 @@ mod tests {
             line(20, "prompt", json!({"session_id": "s", "prompt": "go on"})),
         ];
         let kept: Vec<_> = once_each(told).into_iter().map(|line| line.id).collect();
-        let wanted =
-            ["0 prompt", "2 pre-tool", "9 post-tool", "9 pre-tool", "10 pre-tool", "10 pre-tool", "20 prompt"];
+        let wanted = ["0 prompt", "2 pre-tool", "9 post-tool", "9 pre-tool", "10 pre-tool", "10 pre-tool", "20 prompt"];
         assert_eq!(kept, wanted);
     }
 }

@@ -89,10 +89,7 @@ fn older_ones_are_renewed_where_they_stand() {
     assert_eq!(value["hooks"]["Notification"][0]["hooks"][0]["command"], "/opt/cru hook notification");
     assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed().count() + 1);
     let left = uninstall(&text).unwrap();
-    assert_eq!(
-        parse(&left).1,
-        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}})
-    );
+    assert_eq!(parse(&left).1, json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}));
 }
 
 #[test]
@@ -240,7 +237,9 @@ fn hooks_of_every_host_come_and_go_without_a_trace() {
     for host in HOSTS {
         let program = program("/opt/my tools/cru");
         let text = match host.settings.layout {
-            HookLayout::Rows => "# mine\ntheme = \"dark\" # of course\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"x\"\n",
+            HookLayout::Rows => {
+                "# mine\ntheme = \"dark\" # of course\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"x\"\n"
+            }
             HookLayout::Script(_) => "",
             _ if host.settings.comments => "// mine\n{\n  \"theme\": \"dark\", // of course\n}\n",
             _ => "{\n  \"theme\": \"dark\"\n}\n",

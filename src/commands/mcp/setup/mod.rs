@@ -52,10 +52,7 @@ pub(super) struct ServerPlace {
 impl ServerPlace {
     /// The program and the file.
     fn find(&self, cx: &Context<'_>) -> Result<(&'static McpHost, SettingsPlace)> {
-        let host = McpHost::find(&self.host).ok_or_else(|| {
-            let known: Vec<_> = hosts::MCP_HOSTS.iter().map(|host| host.id).collect();
-            Error::usage(format!("no settings of a host '{}' are known", self.host)).with_hint(known.join(", "))
-        })?;
+        let host = named(&self.host)?;
         if let Some(path) = &self.settings {
             return Ok((host, SettingsPlace { level: Level::File, path: cx.absolute(path) }));
         }
@@ -67,6 +64,14 @@ impl ServerPlace {
         let path = host.user(cx.env).ok_or_else(no_home)?;
         Ok((host, SettingsPlace { level: Level::User, path }))
     }
+}
+
+/// The program of that name.
+fn named(name: &str) -> Result<&'static McpHost> {
+    McpHost::find(name).ok_or_else(|| {
+        let known: Vec<_> = hosts::MCP_HOSTS.iter().map(|host| host.id).collect();
+        Error::usage(format!("no settings of a host '{name}' are known")).with_hint(known.join(", "))
+    })
 }
 
 /// The text of a place and of nothing where there is no file.

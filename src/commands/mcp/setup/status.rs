@@ -48,11 +48,8 @@ struct ServerReport {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let named = args.host.as_deref().and_then(McpHost::find);
-    let is_meant = |host: &&McpHost| match (&args.host, named) {
-        (None, _) => host.is_found(cx.env),
-        (Some(_), named) => named.is_some_and(|named| named.id == host.id),
-    };
+    let named = args.host.as_deref().map(super::named).transpose()?;
+    let is_meant = |host: &&McpHost| named.map_or_else(|| host.is_found(cx.env), |named| std::ptr::eq(named, *host));
     let mut settings = Vec::new();
     for host in MCP_HOSTS.iter().filter(is_meant) {
         settings.extend(host.user(cx.env).map(|path| look(host, Level::User, path, cx.env)));
