@@ -86,9 +86,15 @@ struct Call<'a> {
 impl Call<'_> {
     /// Puts the event in the journal, and gives what the host is to read.
     fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, String> {
-        let host = Host::find(&self.args.host).ok_or_else(|| format!("no host '{}' is known", self.args.host))?;
+        let refused = |what: String| format!("{} {what}", trouble::REFUSED);
+        let called =
+            Host::find(&self.args.host).ok_or_else(|| refused(format!("no host '{}' is known", self.args.host)))?;
         let input = Input::read(bytes);
-        let cwd = input.as_ref().ok().and_then(|input| input.cwd(host));
+        let host = input.as_ref().map_or(Ok(called), |input| input.teller(called)).map_err(|name| {
+            refused(format!("an event of {name} through hooks of {}: no such host is known", called.title()))
+        })?;
+        let input = input.map(|input| input.shared(host));
+        let cwd = input.as_ref().ok().and_then(Input::cwd);
         let (vault, broken) = match self.vault(cwd) {
             Ok(found) => found,
             Err(error) => return Err(self.unfiled(host, input, &error)),
@@ -130,7 +136,7 @@ impl Call<'_> {
     fn entry(&self, host: &Host, input: Input) -> Result<(Event, String, HookEntry), String> {
         let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
         let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
-        let session = input.session(host).ok_or("the input names no session")?;
+        let session = input.session().ok_or("the input names no session")?;
         let mut entry = HookEntry::new(host, event, input);
         if event == Event::SessionStart {
             entry.continues = self.continues(&session);

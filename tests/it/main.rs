@@ -65,9 +65,11 @@ mod running {
     pub(crate) mod crowd;
     pub(crate) mod hooked;
     pub(crate) mod hooks;
+    pub(crate) mod host_settings;
     pub(crate) mod kill;
     pub(crate) mod live;
     pub(crate) mod mcp;
+    pub(crate) mod mcp_limits;
     pub(crate) mod newcomer;
     pub(crate) mod replay;
     pub(crate) mod resume;

@@ -54,6 +54,9 @@ pub const IMPORTERS: &[Importer] = &[
     pibrain::IMPORTER,
 ];
 
+/// Hosts that hooks alone tell of: no importer reads their transcripts.
+const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi"), claude::hooked("goose")];
+
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
 
@@ -62,9 +65,9 @@ pub fn find(id: &str) -> Option<&'static Importer> {
     IMPORTERS.iter().find(|importer| importer.id == id)
 }
 
-/// The importer of that host's transcripts.
+/// The importer of that host's transcripts, or of what its hooks tell.
 pub fn of_host(host: &str) -> Option<&'static Importer> {
-    IMPORTERS.iter().find(|importer| importer.host() == host)
+    IMPORTERS.iter().chain(HOOKED).find(|importer| importer.host() == host)
 }
 
 /// Transcripts that were found, and files that are none.

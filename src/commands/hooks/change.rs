@@ -14,7 +14,7 @@ use crate::commands::{Context, Output, View};
 
 /// Whether it is written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(super) struct Consent {
+pub(in crate::commands) struct Consent {
     /// Show the change and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -25,32 +25,32 @@ pub(super) struct Consent {
 
 impl Consent {
     /// Whether nothing is to be written at all.
-    pub(super) const fn is_dry_run(self) -> bool {
+    pub(in crate::commands) const fn is_dry_run(self) -> bool {
         self.dry_run
     }
 }
 
 /// A text and what it becomes; `None` for no file.
 #[derive(Debug)]
-pub(super) struct Change {
-    pub(super) place: SettingsPlace,
-    pub(super) old: Option<String>,
-    pub(super) new: Option<String>,
-    /// A second file that is changed beside the settings.
-    pub(super) beside: Option<FileChange>,
+pub(in crate::commands) struct Change {
+    pub(in crate::commands) place: SettingsPlace,
+    pub(in crate::commands) old: Option<String>,
+    pub(in crate::commands) new: Option<String>,
+    /// Other files that are changed beside the settings.
+    pub(in crate::commands) beside: Vec<FileChange>,
 }
 
 /// A file's text and what it becomes; `None` for no file.
 #[derive(Debug)]
-pub(super) struct FileChange {
-    pub(super) path: PathBuf,
-    pub(super) old: Option<String>,
-    pub(super) new: Option<String>,
+pub(in crate::commands) struct FileChange {
+    pub(in crate::commands) path: PathBuf,
+    pub(in crate::commands) old: Option<String>,
+    pub(in crate::commands) new: Option<String>,
 }
 
 /// What became of it.
 #[derive(Debug, Serialize)]
-pub(super) struct ChangeReport {
+pub(in crate::commands) struct ChangeReport {
     schema: u32,
     settings: PathBuf,
     /// `written`, `unchanged`, `shown`.
@@ -66,10 +66,16 @@ pub(super) struct ChangeReport {
 
 impl Change {
     /// Writes it if that is wanted. `done` and `already` say what it means.
-    pub(super) fn make(self, consent: Consent, done: &str, already: &str, cx: &Context<'_>) -> Result<ChangeReport> {
+    pub(in crate::commands) fn make(
+        self,
+        consent: Consent,
+        done: &str,
+        already: &str,
+        cx: &Context<'_>,
+    ) -> Result<ChangeReport> {
         let settings = FileChange { path: self.place.path.clone(), old: self.old.clone(), new: self.new.clone() };
-        let is_changed = self.beside.is_some() || settings.is_change();
-        let diff = settings.diff() + &self.beside.as_ref().map(FileChange::diff).unwrap_or_default();
+        let is_changed = self.beside.iter().any(FileChange::is_change) || settings.is_change();
+        let diff = settings.diff() + &self.beside.iter().map(FileChange::diff).collect::<String>();
         let report = |result, message: &str, backup| ChangeReport {
             schema: 1,
             settings: self.place.path.clone(),
@@ -98,7 +104,7 @@ impl Change {
             }
         }
         // Without the vault no event would arrive, so that is written first.
-        if let Some(beside) = &self.beside {
+        for beside in self.beside.iter().filter(|beside| beside.is_change()) {
             beside.write()?;
         }
         let old = self.old.as_deref().filter(|_| settings.is_change());
@@ -145,12 +151,12 @@ impl FileChange {
 
 impl ChangeReport {
     /// With something a person should know.
-    pub(super) fn note(mut self, note: Option<String>) -> Self {
+    pub(in crate::commands) fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self
     }
 
-    pub(super) fn is_written(&self) -> bool {
+    pub(in crate::commands) fn is_written(&self) -> bool {
         self.result == "written"
     }
 }
@@ -184,5 +190,19 @@ impl Output for ChangeReport {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
+    }
+}
+
+/// Several of them.
+#[derive(Debug)]
+pub(in crate::commands) struct ChangeReports(pub(in crate::commands) Vec<ChangeReport>);
+
+impl Output for ChangeReports {
+    fn text(&self, view: &View) -> String {
+        self.0.iter().map(|report| report.text(view)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::json!({ "schema": 1, "changes": self.0 }))
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::live::hook::{HOSTS, Host, Row, shell};
+use crate::live::hook::{HOSTS, HookLayout, Host, Row, shell};
 
 /// What our commands have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,15 +40,38 @@ impl Program {
 
     /// An entry of the list that the settings keep for an event.
     pub(super) fn group(&self, host: &Host, row: &Row) -> Value {
-        let handler = json!({ "type": "command", "command": self.line(host, row), "timeout": row.timeout });
-        match row.matcher {
-            Some(matcher) => json!({ "matcher": matcher, "hooks": [handler] }),
-            None => json!({ "hooks": [handler] }),
+        let line = self.line(host, row);
+        let seconds = row.timeout;
+        match host.settings.layout {
+            HookLayout::Flat { timeout: false } => json!({ "command": line }),
+            HookLayout::Flat { timeout: true } => json!({ "type": "command", "command": line, "timeoutSec": seconds }),
+            HookLayout::Rows => json!({ "event": row.name, "command": line, "timeout": seconds }),
+            HookLayout::Groups { .. } | HookLayout::Script(_) => {
+                let millis = host.settings.layout == HookLayout::Groups { millis: true };
+                let timeout = if millis { seconds * 1000 } else { seconds };
+                let handler = json!({ "type": "command", "command": line, "timeout": timeout });
+                match row.matcher {
+                    Some(matcher) => json!({ "matcher": matcher, "hooks": [handler] }),
+                    None => json!({ "hooks": [handler] }),
+                }
+            }
         }
+    }
+
+    /// The words of the command line of any event but its name, which stands after the second.
+    pub(super) fn words(&self, host: &Host) -> Vec<String> {
+        let mut words = vec![self.path.clone(), "hook".to_owned(), "--host".to_owned(), host.id.to_owned()];
+        words.extend(self.vault.iter().flat_map(|vault| ["--vault".to_owned(), vault.clone()]));
+        words
     }
 }
 
 impl Ours {
+    /// The command of a program for an event of a host.
+    pub(super) fn new(program: Program, event: &str, host: &Host) -> Self {
+        Self { program, event: event.to_owned(), host: Some(host.id.to_owned()) }
+    }
+
     /// Whether it is what would be installed.
     pub(super) fn is(&self, program: &Program, host: &Host, row: &Row) -> bool {
         let host_id = self.host.as_deref().unwrap_or(HOSTS[0].id);

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::change::{Change, Consent};
+use super::change::{Change, ChangeReport, ChangeReports, Consent};
 use super::handler::Program;
-use super::installed_plugin;
-use super::place::{Level, SettingsPlace, Which};
-use super::record::Record;
-use super::settings;
+use super::place::{Level, SettingsPlace, Which, below_home};
+use super::record::{Record, RecordKind};
 use super::user_config::{UserVault, user_vault};
+use super::{installed_plugin, manifest, settings};
 use crate::base::text::plural;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
@@ -18,12 +17,14 @@ use crate::vault::{State, Vault};
 
 /// Install hooks that call `cru` into an agent's settings
 ///
-/// Adds one command for each event to the settings of Claude Code and leaves everything else in them as it is, to the
-/// byte. Where the user's configuration names no vault, the vault of this folder (or of --vault) is added to it, so that
-/// events from all other folders arrive there. Shows both changes first. Running it again renews the commands where they
-/// stand, or changes nothing.
+/// Adds one command for each event to the settings of Claude Code, or of --host, and leaves everything else in them as it
+/// is, to the byte. Where the user's configuration names no vault, the vault of this folder (or of --vault) is added to it,
+/// so that events from all other folders arrive there. Shows all changes first. Running it again renews the commands
+/// where they stand, or changes nothing.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    whose: HookHosts,
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
@@ -33,42 +34,88 @@ pub struct Args {
     program: Option<String>,
 }
 
+/// Whose hooks.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct HookHosts {
+    /// Whose settings: claude-code (the default), codex, cursor, gemini-cli, copilot-cli, opencode, pi, qwen-code, kimi-cli,
+    /// goose
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+    /// Those of every host that is found in the home folder
+    #[arg(long, conflicts_with_all = ["host", "settings"])]
+    all: bool,
+}
+
+impl HookHosts {
+    /// The one that is named.
+    pub(super) fn named(&self) -> Result<Option<&'static Host>> {
+        let Some(name) = &self.host else { return Ok(None) };
+        Host::find(name).map(Some).ok_or_else(|| {
+            let known: Vec<_> = HOSTS.iter().map(|host| host.id).collect();
+            Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(known.join(", "))
+        })
+    }
+
+    /// Those that are meant.
+    pub(super) fn meant(&self, env: &Env) -> Result<Vec<&'static Host>> {
+        if self.all {
+            return Ok(found_hosts(env));
+        }
+        Ok(vec![self.named()?.unwrap_or(HOSTS[0])])
+    }
+}
+
+/// Hosts with a folder in the home folder.
+pub(super) fn found_hosts(env: &Env) -> Vec<&'static Host> {
+    let is_there = |host: &&Host| below_home(host.settings.folder, env).is_some_and(|folder| folder.is_dir());
+    HOSTS.iter().copied().filter(is_there).collect()
+}
+
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let host = HOSTS[0];
-    let place = args.which.place(cx)?;
+    let hosts = args.whose.meant(cx.env)?;
+    if args.whose.all {
+        let hosts = hosts.iter().filter(|host| args.which.place(host, cx).is_ok());
+        let reports = hosts.map(|host| install(args, host, cx)).collect::<Result<Vec<_>>>()?;
+        if reports.is_empty() {
+            return Err(Error::no("no host with hooks is found in the home folder"));
+        }
+        return Ok(Box::new(ChangeReports(reports)));
+    }
+    Ok(Box::new(install(args, hosts[0], cx)?))
+}
+
+fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeReport> {
+    let place = args.which.place(host, cx)?;
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");
-    let found = settings::find(text).map_err(|refused| place.refuse(&refused))?;
+    let found = settings::find(text, host).map_err(|refused| place.refuse(&refused))?;
     // A vault that was named once stays, until another is.
     let vault = match cx.vault_arg() {
         Some(path) => Some(utf8(&cx.absolute(path))?),
         None => found.iter().find_map(|found| found.ours.program.vault.clone()),
     };
-    let path = match &args.program {
-        Some(path) => path.clone(),
-        None if place.level == Level::Project => "cru".to_owned(),
-        None => utf8(&this_program(cx.env)?)?,
-    };
+    let path = program_path(args.program.as_deref(), place.level, cx.env)?;
     let program = Program { path, vault };
     let new = settings::install(text, host, &program).map_err(|refused| place.refuse(&refused))?;
     let before = if found.is_empty() {
         old.clone()
-    } else if let Some(record) = Record::read(&place, text, cx.env) {
+    } else if let Some(record) = Record::read(RecordKind::Hooks, &place, text, cx.env) {
         record.into_before()
     } else {
-        Some(settings::uninstall(text).map_err(|refused| place.refuse(&refused))?)
+        settings::uninstall(text, host).map_err(|refused| place.refuse(&refused))?
     };
     let done = if found.is_empty() { "installed" } else { "renewed" };
-    let (beside, known) = match user_vault(cx.vault_arg(), cx.env)? {
-        UserVault::Named(root, change) => (Some(*change), Some(root)),
-        UserVault::There(root) => (None, Some(root)),
-        UserVault::Unknown => (None, None),
+    let (mut beside, known) = match user_vault(cx.vault_arg(), cx.env)? {
+        UserVault::Named(root, change) => (vec![*change], Some(root)),
+        UserVault::There(root) => (Vec::new(), Some(root)),
+        UserVault::Unknown => (Vec::new(), None),
     };
+    beside.extend(manifest::change(host, &place, true)?);
     let change = Change { place: place.clone(), old, new: Some(new.clone()), beside };
     let report = change.make(args.consent, done, "already installed", cx)?;
     let mut adopted = None;
     if report.is_written() {
-        Record::write(&place, before.as_deref(), &new, cx.env);
+        Record::write(RecordKind::Hooks, &place, before.as_deref(), &new, cx.env);
     }
     if !args.consent.is_dry_run() {
         // That of the hooks themselves comes first: it is where all their events go.
@@ -87,7 +134,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         (None, None) => Some(NO_VAULT.to_owned()),
     };
     let report = report.note(vault_note).note(adopted).note(plugin_note(&new)).note(disabled_note(&new));
-    Ok(Box::new(report.note(own_name_note(&place, &program, host))))
+    let report = report.note(host.settings.note.map(str::to_owned));
+    Ok(report.note(own_name_note(&place, &program, host)))
+}
+
+/// The program that settings call: as named, else this one; in settings that are shared, by its name alone.
+pub(in crate::commands) fn program_path(named: Option<&str>, level: Level, env: &Env) -> Result<String> {
+    match named {
+        Some(path) => Ok(path.to_owned()),
+        None if level == Level::Project => Ok("cru".to_owned()),
+        None => utf8(&this_program(env)?),
+    }
 }
 
 /// Hooks are installed and have nowhere to put their events.
@@ -140,7 +197,7 @@ pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn utf8(path: &Path) -> Result<String> {
+pub(in crate::commands) fn utf8(path: &Path) -> Result<String> {
     let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
     text.map(str::to_owned).ok_or_else(|| Error::usage(format!("{} cannot stand in settings", path.display())))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::place::SettingsPlace;
 use super::settings::{self, FoundHooks};
 use crate::base::{Env, files};
+use crate::live::hook::HOSTS;
 
 /// Bytes of a file that is read.
 const LARGEST: u64 = 16 << 20;
@@ -38,7 +39,7 @@ pub(super) fn find(places: &[SettingsPlace], env: &Env) -> Option<InstalledPlugi
     let roots = folder.map(|folder| roots(&folder, &name)).unwrap_or_default();
     let files = roots.into_iter().map(|root| root.join("hooks/hooks.json"));
     let read = |path: &Path| String::from_utf8(files::read_regular(path, LARGEST).ok().flatten()?).ok();
-    let mut found = files.filter_map(|path| Some((settings::find(&read(&path)?).ok()?, path)));
+    let mut found = files.filter_map(|path| Some((settings::find(&read(&path)?, HOSTS[0]).ok()?, path)));
     let (found, hooks) = found.next().map(|(found, path)| (found, Some(path))).unwrap_or_default();
     Some(InstalledPlugin { name, hooks, found })
 }

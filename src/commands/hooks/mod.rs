@@ -3,15 +3,15 @@
 //! The host's settings belong to the person: they are edited as a text in which all that is not ours keeps its bytes,
 //! after the change was shown and agreed to, with a copy of what was there.
 
-mod change;
+pub(super) mod change;
 mod handler;
-mod install;
+pub(super) mod install;
 mod installed_plugin;
-mod json;
-mod place;
+mod manifest;
+pub(super) mod place;
 mod plugin;
 mod probe;
-mod record;
+pub(super) mod record;
 mod settings;
 mod status;
 mod uninstall;

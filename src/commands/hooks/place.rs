@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use cru_settings::Refused;
 use serde::Serialize;
 
-use super::settings::Refused;
 use crate::base::{Env, Error, Result, files};
 use crate::commands::Context;
+use crate::live::hook::{HOSTS, Host};
 
 /// Bytes of the longest settings that are edited.
 const MAX: u64 = 16 << 20;
@@ -14,7 +15,7 @@ const MAX: u64 = 16 << 20;
 /// Which settings.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(multiple = false)]
-pub(super) struct Which {
+pub(in crate::commands) struct Which {
     /// The settings of all your projects (the default)
     #[arg(long)]
     user: bool,
@@ -32,7 +33,7 @@ pub(super) struct Which {
 /// A level of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(in crate::commands) enum Level {
     User,
     Project,
     Local,
@@ -41,62 +42,78 @@ pub(super) enum Level {
 
 /// A settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SettingsPlace {
-    pub(super) level: Level,
-    pub(super) path: PathBuf,
+pub(in crate::commands) struct SettingsPlace {
+    pub(in crate::commands) level: Level,
+    pub(in crate::commands) path: PathBuf,
 }
 
 impl Which {
     /// The file that is meant.
-    pub(super) fn place(&self, cx: &Context<'_>) -> Result<SettingsPlace> {
+    pub(in crate::commands) fn place(&self, host: &Host, cx: &Context<'_>) -> Result<SettingsPlace> {
         if let Some(path) = &self.settings {
             return Ok(SettingsPlace { level: Level::File, path: cx.absolute(path) });
         }
-        let level = match self {
+        let level = self.level();
+        if level != Level::User && SettingsPlace::of(host, level, cx.env).is_none() {
+            return Err(Error::usage(format!("{} has no such settings for hooks", host.title())));
+        }
+        SettingsPlace::of(host, level, cx.env).ok_or_else(no_home)
+    }
+
+    /// The level that is meant.
+    pub(in crate::commands) const fn level(&self) -> Level {
+        match self {
             Self { project: true, .. } => Level::Project,
             Self { local: true, .. } => Level::Local,
             _ => Level::User,
-        };
-        SettingsPlace::of(level, cx.env).ok_or_else(|| {
-            Error::usage("there is no home folder to look for the settings in")
-                .with_hint("name the file with --settings")
-        })
+        }
     }
 
     /// Those to look at: the one that is meant, else all.
-    pub(super) fn places(&self, cx: &Context<'_>) -> Result<Vec<SettingsPlace>> {
+    pub(in crate::commands) fn places(&self, host: &Host, cx: &Context<'_>) -> Result<Vec<SettingsPlace>> {
         if self.user || self.project || self.local || self.settings.is_some() {
-            return Ok(vec![self.place(cx)?]);
+            return Ok(vec![self.place(host, cx)?]);
         }
         let levels = [Level::User, Level::Project, Level::Local];
         let mut places: Vec<SettingsPlace> =
-            levels.into_iter().filter_map(|level| SettingsPlace::of(level, cx.env)).collect();
+            levels.into_iter().filter_map(|level| SettingsPlace::of(host, level, cx.env)).collect();
         places.dedup_by(|one, other| one.path == other.path);
         Ok(places)
     }
 }
 
+/// There is no place for settings of a user.
+pub(in crate::commands) fn no_home() -> Error {
+    Error::usage("there is no home folder to look for the settings in").with_hint("name the file with --settings")
+}
+
+/// `~/…` in the user's home folder.
+pub(in crate::commands) fn below_home(path: &str, env: &Env) -> Option<PathBuf> {
+    Some(env.home()?.join(path.strip_prefix("~/").unwrap_or(path)))
+}
+
 impl SettingsPlace {
-    /// The user's own settings.
-    pub(super) fn user(env: &Env) -> Option<Self> {
-        Self::of(Level::User, env)
+    /// The settings of Claude Code for all projects of the user.
+    pub(in crate::commands) fn user(env: &Env) -> Option<Self> {
+        Self::of(HOSTS[0], Level::User, env)
     }
 
-    fn of(level: Level, env: &Env) -> Option<Self> {
+    fn of(host: &Host, level: Level, env: &Env) -> Option<Self> {
+        let settings = &host.settings;
         let path = match level {
             Level::User => {
-                let config = env.var("CLAUDE_CONFIG_DIR").map(|dir| env.cwd().join(dir));
-                config.or_else(|| Some(env.home()?.join(".claude")))?.join("settings.json")
+                let moved = settings.moved.and_then(|(name, file)| Some(env.cwd().join(env.var(name)?).join(file)));
+                moved.or_else(|| below_home(settings.user, env))?
             }
-            Level::Project => project(env).join(".claude/settings.json"),
-            Level::Local => project(env).join(".claude/settings.local.json"),
+            Level::Project => project(env).join(settings.project?),
+            Level::Local => project(env).join(settings.local?),
             Level::File => return None,
         };
         Some(Self { level, path })
     }
 
     /// Its text; `None` where there is no file.
-    pub(super) fn read(&self) -> Result<Option<String>> {
+    pub(in crate::commands) fn read(&self) -> Result<Option<String>> {
         if std::fs::symlink_metadata(&self.path).is_err() {
             return Ok(None);
         }
@@ -108,7 +125,7 @@ impl SettingsPlace {
     }
 
     /// An error about its text.
-    pub(super) fn refuse(&self, refused: &Refused) -> Error {
+    pub(in crate::commands) fn refuse(&self, refused: &Refused) -> Error {
         let path = self.path.display();
         let at = refused.place.map_or_else(|| path.to_string(), |(line, column)| format!("{path}:{line}:{column}"));
         Error::usage(format!("{at}: {}", refused.message)).with_hint("correct the file by hand; nothing was written")
@@ -116,7 +133,7 @@ impl SettingsPlace {
 }
 
 /// The folder of the project: the nearest above with settings or a repository, below the home folder.
-fn project(env: &Env) -> &Path {
+pub(in crate::commands) fn project(env: &Env) -> &Path {
     let below_home = env.cwd().ancestors().take_while(|folder| Some(*folder) != env.home());
     let mut marked = below_home.filter(|folder| folder.join(".claude").is_dir() || folder.join(".git").exists());
     marked.next().unwrap_or(env.cwd())
@@ -136,13 +153,13 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(home.join(".claude")).unwrap();
         let env = |vars: &[(&str, &str)]| Env::fixed(Timestamp::UNIX_EPOCH, &deep, vars);
-        let path = |level, env: &Env| SettingsPlace::of(level, env).unwrap().path;
+        let path = |level, env: &Env| SettingsPlace::of(HOSTS[0], level, env).unwrap().path;
         let plain = env(&[("HOME", home.to_str().unwrap())]);
         assert_eq!(path(Level::User, &plain), home.join(".claude/settings.json"));
         assert_eq!(path(Level::Project, &plain), deep.join(".claude/settings.json"), "never the home folder's");
         std::fs::create_dir_all(home.join("work/app/.git")).unwrap();
         assert_eq!(path(Level::Local, &plain), home.join("work/app/.claude/settings.local.json"));
         assert_eq!(path(Level::User, &env(&[("CLAUDE_CONFIG_DIR", "/c")])), Path::new("/c/settings.json"));
-        assert_eq!(SettingsPlace::of(Level::User, &env(&[])), None);
+        assert_eq!(SettingsPlace::of(HOSTS[0], Level::User, &env(&[])), None);
     }
 }

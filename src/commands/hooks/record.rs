@@ -10,9 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::place::SettingsPlace;
 use crate::base::{Env, Result, files};
 
+/// Whose entries a record is about: hooks and servers may stand in one file.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::commands) enum RecordKind {
+    Hooks,
+    Server,
+}
+
 /// What a file was, and what it was made to.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(in crate::commands) struct Record {
     /// For people who look into it.
     path: PathBuf,
     /// The text without our hooks; `None` where there was no file.
@@ -23,35 +30,41 @@ pub(super) struct Record {
 
 impl Record {
     /// That of a file, where there is one that describes its text of now.
-    pub(super) fn read(place: &SettingsPlace, now: &str, env: &Env) -> Option<Self> {
-        let bytes = files::read_regular(&file(place, env)?, u64::MAX - 1).ok()??;
+    pub(in crate::commands) fn read(kind: RecordKind, place: &SettingsPlace, now: &str, env: &Env) -> Option<Self> {
+        let bytes = files::read_regular(&file(kind, place, env)?, u64::MAX - 1).ok()??;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
         (record.after == hash(now)).then_some(record)
     }
 
     /// The text from before.
-    pub(super) fn into_before(self) -> Option<String> {
+    pub(in crate::commands) fn into_before(self) -> Option<String> {
         self.before
     }
 
     /// Keeps that `before` became `after`. Without a place to keep it, uninstalling takes our hooks out of the text.
-    pub(super) fn write(place: &SettingsPlace, before: Option<&str>, after: &str, env: &Env) {
+    pub(in crate::commands) fn write(
+        kind: RecordKind,
+        place: &SettingsPlace,
+        before: Option<&str>,
+        after: &str,
+        env: &Env,
+    ) {
         let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after) };
-        if let (Some(path), Ok(bytes)) = (file(place, env), serde_json::to_vec(&record)) {
+        if let (Some(path), Ok(bytes)) = (file(kind, place, env), serde_json::to_vec(&record)) {
             let _ = files::put_private(&path, &bytes);
         }
     }
 
     /// Forgets it.
-    pub(super) fn remove(place: &SettingsPlace, env: &Env) {
-        if let Some(path) = file(place, env) {
+    pub(in crate::commands) fn remove(kind: RecordKind, place: &SettingsPlace, env: &Env) {
+        if let Some(path) = file(kind, place, env) {
             let _ = files::remove(&path);
         }
     }
 }
 
 /// Keeps a copy of a text that is about to be replaced: in machine state, else beside the file.
-pub(super) fn back_up(place: &SettingsPlace, text: &str, env: &Env) -> Result<PathBuf> {
+pub(in crate::commands) fn back_up(place: &SettingsPlace, text: &str, env: &Env) -> Result<PathBuf> {
     let time = env.now().strftime("%Y%m%dT%H%M%SZ");
     if let Some(dir) = folder(env) {
         let path = dir.join(format!("{}-{time}.json", id(&place.path)));
@@ -70,8 +83,12 @@ fn folder(env: &Env) -> Option<PathBuf> {
     Some(env.state_dir()?.join("hooks"))
 }
 
-fn file(place: &SettingsPlace, env: &Env) -> Option<PathBuf> {
-    Some(folder(env)?.join(format!("{}.record.json", id(&place.path))))
+fn file(kind: RecordKind, place: &SettingsPlace, env: &Env) -> Option<PathBuf> {
+    let kind = match kind {
+        RecordKind::Hooks => "record",
+        RecordKind::Server => "server",
+    };
+    Some(folder(env)?.join(format!("{}.{kind}.json", id(&place.path))))
 }
 
 fn id(path: &Path) -> String {

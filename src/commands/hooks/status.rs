@@ -3,17 +3,19 @@
 //! Runs nothing but commands of the user's own settings, and this program itself: a project's settings come from
 //! whoever wrote the project.
 
+mod hosts;
 mod text;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+use self::hosts::HostState;
 use self::text::test_text;
 use super::handler::Program;
-use super::install::{disabled_note, plugin_note, same_file};
+use super::install::{self, HookHosts, disabled_note, plugin_note, same_file};
 use super::installed_plugin::{self, InstalledPlugin};
 use super::place::{Level, SettingsPlace, Which};
 use super::probe::{Arrival, Probe, probe};
@@ -31,8 +33,13 @@ use crate::vault::{State, Vault};
 /// a test event is sent through the installed command from an empty folder, with machine state of its own, and the vault
 /// it arrives in is named; no note and no journal gets it. Then when a hook was last called for this vault, and what went
 /// wrong. Exits with 1 when nowhere all events call a program that exists, or when the test event is lost.
+///
+/// Other hosts whose folder is in the home folder are named with their files, the events that call `cru`, and when the last
+/// one arrived; --host looks at one. Events of hosts that are not known are refused, and told here.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    whose: HookHosts,
     #[command(flatten)]
     which: Which,
     /// Send no test event
@@ -62,6 +69,20 @@ struct HooksReport {
     /// Sessions whose hooks left a journal.
     journals: u64,
     trouble: Vec<Trouble>,
+    /// Other hosts that are found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<HostState>,
+    /// Events of hosts that are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedEvents>,
+}
+
+/// Events that were not kept.
+#[derive(Debug, Serialize)]
+struct RefusedEvents {
+    events: u64,
+    /// The last, in words.
+    last: String,
 }
 
 /// A plugin that brings the hooks.
@@ -128,17 +149,25 @@ struct Trouble {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let host = HOSTS[0];
-    let places = args.which.places(cx)?;
+    let host = args.whose.named()?.unwrap_or(HOSTS[0]);
+    let is_first = host.id == HOSTS[0].id;
+    let places = args.which.places(host, cx)?;
     let settings: Vec<Settings> = places.iter().map(|place| look(place, host, cx.env)).collect();
-    let plugin = installed_plugin::find(&places, cx.env).map(|plugin| PluginState::of(plugin, host, cx.env));
+    let plugin = installed_plugin::find(&places, cx.env).filter(|_| is_first);
+    let plugin = plugin.map(|plugin| PluginState::of(plugin, host, cx.env));
     let tests = if args.no_test { Vec::new() } else { tests(&settings, plugin.as_ref(), host, cx) };
     let vault = Vault::find(cx.vault_arg(), cx.env).ok();
     let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
-    let (journals, last_event) = state.as_ref().map_or((0, None), |state| last_event(state, host));
-    let logs = [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)];
-    let trouble =
-        logs.into_iter().flatten().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
+    let (journals, last_event) = state.as_ref().map_or((0, None), |state| hosts::last_event(state, host));
+    let others = if args.whose.named()?.is_some() { Vec::new() } else { install::found_hosts(cx.env) };
+    let others = others.into_iter().filter(|other| other.id != host.id);
+    let hosts = others.map(|other| HostState::of(other, state.as_ref(), cx)).collect();
+    let unknown = state.as_ref().map(hosts::unknown).unwrap_or_default();
+    let logs: Vec<PathBuf> =
+        [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)].into_iter().flatten().collect();
+    let refused = logs.iter().filter_map(|log| trouble::refused(log));
+    let refused = refused.chain(unknown).map(|(events, last)| RefusedEvents { events, last }).collect();
+    let trouble = logs.into_iter().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
     Ok(Box::new(HooksReport {
         schema: 1,
         host: host.id,
@@ -150,6 +179,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         last_event,
         journals,
         trouble: trouble.filter(|trouble| trouble.lines > 0).collect(),
+        hosts,
+        refused,
     }))
 }
 
@@ -208,7 +239,7 @@ fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
     };
     settings.exists = text.is_some();
     let text = text.unwrap_or_default();
-    let found = match settings::find(&text) {
+    let found = match settings::find(&text, host) {
         Ok(found) => found,
         Err(refused) => {
             settings.error = Some(place.refuse(&refused).to_string());
@@ -251,25 +282,6 @@ fn what_is(program: &str, env: &Env) -> Is {
         Some(file) if env.program().is_some_and(|this| same_file(&this, &file)) => Is::This,
         Some(_) => Is::Other,
     }
-}
-
-/// Journals of hooked sessions, and when one was last written.
-fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
-    let journal = state.journal("x");
-    let Some(Ok(entries)) = journal.parent().map(std::fs::read_dir) else { return (0, None) };
-    let prefix = format!("{}--", host.id);
-    let mut found = (0, None);
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_journal = name.to_str().is_some_and(|name| {
-            name.starts_with(&prefix) && Path::new(name).extension().is_some_and(|extension| extension == "jsonl")
-        });
-        if is_journal {
-            let time = entry.metadata().ok().and_then(|metadata| Timestamp::try_from(metadata.modified().ok()?).ok());
-            found = (found.0 + 1, found.1.max(time));
-        }
-    }
-    found
 }
 
 impl Settings {
@@ -321,6 +333,9 @@ impl Output for HooksReport {
             }
         }
         self.plugin_text(&mut text);
+        for host in &self.hosts {
+            host.text(&mut text);
+        }
         text.push('\n');
         for test in &self.tests {
             test_text(test, &mut text);
@@ -337,6 +352,11 @@ impl Output for HooksReport {
                 let _ = writeln!(text, "Last hook for this vault: {at:.0}; journals of {sessions}.");
             }
         }
+        for refused in &self.refused {
+            let events = plural(refused.events, "event");
+            let _ = writeln!(text, "{} {events} of hosts that are not known.", paint(style::BAD, "Refused:"));
+            let _ = writeln!(text, "  {}", paint(style::DIM, sanitise(&refused.last)));
+        }
         for trouble in &self.trouble {
             let lines = plural(trouble.lines, "line");
             let _ = writeln!(text, "{} {lines} in {}", paint(style::WARN, "Trouble:"), trouble.log.display());
@@ -345,7 +365,8 @@ impl Output for HooksReport {
             }
         }
         if !self.works() {
-            text.push_str("Next: `cru hooks install`.\n");
+            let host = if self.host == HOSTS[0].id { String::new() } else { format!(" --host {}", self.host) };
+            let _ = writeln!(text, "Next: `cru hooks install{host}`.");
         }
         text
     }

@@ -64,7 +64,10 @@ impl Answer {
         for (index, (name, rows)) in std::mem::take(&mut self.rows).into_iter().enumerate() {
             let all = rows.len();
             let rows = first_rows(rows, &mut left);
-            if index == 0 && (rows.len() < all || self.more) {
+            if index == 0 && rows.is_empty() && all > 0 {
+                // A cursor that leads to the same call again would lead there for ever.
+                self.facts.insert("omitted".to_owned(), json!("no row fits; name a larger budget"));
+            } else if index == 0 && (rows.len() < all || self.more) {
                 next = Some(self.skipped + rows.len());
             }
             if !rows.is_empty() {
@@ -198,15 +201,16 @@ fn cost(value: &Value) -> u64 {
     count_tokens(&toon(value))
 }
 
-/// The first rows that fit into `left`, which they are taken from; the first always, where anything is left.
+/// The first rows that fit into `left`, which they are taken from; the first with shorter texts, where it alone is too long.
 fn first_rows(rows: Vec<Value>, left: &mut u64) -> Vec<Value> {
     let names = rows.first().and_then(Value::as_object).map(|row| row.keys().cloned().collect::<Vec<_>>().join(","));
     *left = left.saturating_sub(count_tokens(&names.unwrap_or_default()) + 4);
     let mut kept = Vec::new();
-    for row in rows {
-        let values =
-            row.as_object().map(|row| row.values().map(toon).collect::<Vec<_>>().join(",")).unwrap_or_default();
-        let price = count_tokens(&values) + 1;
+    for mut row in rows {
+        let mut price = row_cost(&row);
+        while price > *left && kept.is_empty() && halve(&mut row) {
+            price = row_cost(&row);
+        }
         if price > *left {
             break;
         }
@@ -214,6 +218,26 @@ fn first_rows(rows: Vec<Value>, left: &mut u64) -> Vec<Value> {
         kept.push(row);
     }
     kept
+}
+
+fn row_cost(row: &Value) -> u64 {
+    let values = row.as_object().map(|row| row.values().map(toon).collect::<Vec<_>>().join(",")).unwrap_or_default();
+    count_tokens(&values) + 1
+}
+
+/// Makes the longest text of a row half as long; whether there was one. What a row is opened by stays whole.
+fn halve(row: &mut Value) -> bool {
+    /// Characters that still say something.
+    const SHORTEST: usize = 8;
+    let Some(row) = row.as_object_mut() else { return false };
+    let texts = row.iter_mut().filter(|(name, _)| *name != "ref").filter_map(|(_, value)| match value {
+        Value::String(text) if text.chars().count() > SHORTEST => Some(text),
+        _ => None,
+    });
+    let Some(longest) = texts.max_by_key(|text| text.len()) else { return false };
+    let half = (longest.chars().count() / 2).max(SHORTEST);
+    *longest = crate::base::text::truncate(longest, half).into_owned();
+    true
 }
 
 /// The lines of a text from `skipped` on that fit into `left`, and the line to go on from.

@@ -14,7 +14,12 @@ const MEASURE: &str = include_str!("measure.js");
 fn chromium() -> Command {
     let mut command = Command::new(std::env::var_os("CRU_CHROMIUM").unwrap_or_else(|| "chromium".into()));
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    command.args([
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+    ]);
     command
 }
 

@@ -7,35 +7,51 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use cru::live::resume::token;
 use serde_json::{Value, json};
 
-struct Client {
-    child: Child,
+pub(crate) struct Client {
+    pub(crate) child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     id: u64,
 }
 
 impl Client {
-    fn start(home: &Path, vault: &Path, args: &[&str]) -> Self {
+    pub(crate) fn start(home: &Path, vault: &Path, args: &[&str]) -> Self {
+        let mut client = Self::unready(home, vault, args);
+        client.begin("2025-06-18");
+        client
+    }
+
+    /// A server to which nothing was said yet.
+    pub(crate) fn unready(home: &Path, vault: &Path, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
         command.arg("--vault").arg(vault).arg("mcp").args(args).env_clear().env("HOME", home).env("PATH", "/bin");
         command.current_dir(home).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut client = Self { child, input, output, id: 0 };
-        let about =
-            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        let hello = client.ask("initialize", &about);
-        assert_eq!(hello["result"]["protocolVersion"], "2025-06-18", "{hello}");
-        client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        client
+        Self { child, input, output, id: 0 }
     }
 
-    fn write(&mut self, line: &str) {
+    /// Begins with a revision of the protocol, which the server takes.
+    pub(crate) fn begin(&mut self, revision: &str) -> Value {
+        let about =
+            json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let hello = self.ask("initialize", &about);
+        assert_eq!(hello["result"]["protocolVersion"], revision, "{hello}");
+        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        hello
+    }
+
+    pub(crate) fn write(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
+    /// Its stdin.
+    pub(crate) fn raw(&mut self) -> &mut ChildStdin {
+        self.input.as_mut().unwrap()
+    }
+
     /// The answer to a request; what the server says on its own is passed over.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.id += 1;
         self.write(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}).to_string());
         loop {
@@ -49,14 +65,14 @@ impl Client {
     }
 
     /// Whether a call failed, and its text.
-    fn call(&mut self, name: &str, arguments: &Value) -> (bool, String) {
+    pub(crate) fn call(&mut self, name: &str, arguments: &Value) -> (bool, String) {
         let answer = self.ask("tools/call", &json!({"name": name, "arguments": arguments}));
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
         (result["isError"].as_bool().unwrap_or(false), text)
     }
 
-    fn ok(&mut self, name: &str, arguments: &Value) -> String {
+    pub(crate) fn ok(&mut self, name: &str, arguments: &Value) -> String {
         let (failed, text) = self.call(name, arguments);
         assert!(!failed, "{name} {arguments}: {text}");
         assert!(token::count(&text) <= arguments["budget"].as_u64().unwrap_or(1_000), "{text}");
@@ -64,13 +80,13 @@ impl Client {
         text
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success(), "it ends with its stdin");
     }
 }
 
-fn note(id: &str, more: &str, words: &str) -> String {
+pub(crate) fn note(id: &str, more: &str, words: &str) -> String {
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
     format!(
         "---\ntitle: {id}\ntype: session\nsession_id: {id}\nstatus: completed\nstarted: 2026-11-20T09:00:00Z\nproject: /work/api\n{more}---\n\n\
@@ -176,7 +192,7 @@ fn nothing_that_comes_in_ends_the_server() {
 
 /// Needs the Python SDK of the protocol: `CRU_MCP_PYTHON` names a Python that has the package `mcp`.
 #[test]
-#[ignore = "needs a Python with the package mcp (CRU_MCP_PYTHON)"]
+#[ignore = "needs a Python with the package mcp: tests/mcp/run.sh"]
 fn a_client_of_another_implementation() {
     let temp = vault();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/client.py");

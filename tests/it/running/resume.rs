@@ -227,3 +227,30 @@ fn several_paused_sessions_are_a_question() {
     assert_eq!(output.status.code(), Some(1));
     assert!(world.run(&["tides", "--print"]).status.success(), "a closed one is resumed by name");
 }
+
+#[cfg(unix)]
+#[test]
+fn every_host_that_can_be_started_gets_the_context() {
+    let mut started = 0;
+    for agent in cru::session::agent_table::all().iter().filter(|agent| !agent.start.is_empty()) {
+        let world = World::new(NOTE);
+        world.program(&agent.start[0], 3);
+        let output = world.run(&["tides", "--host", &agent.host]);
+        assert_eq!(output.status.code(), Some(3), "{}: {}", agent.host, text(&output.stderr));
+        let given = world.given().unwrap();
+        let (context, options) = given.split_last().unwrap();
+        assert_eq!(options, &agent.start[1..agent.start.len() - 1], "{}", agent.host);
+        assert!(context.contains("Minutes, not hours") && !context.contains("a secret"), "{}: {context}", agent.host);
+        assert_eq!(fs::read_to_string(world.path("session")).unwrap(), "2026-11-20-tides", "{}", agent.host);
+        assert!(fs::read_to_string(world.path("cwd")).unwrap().trim().ends_with("/home/code"));
+        assert!(world.note().contains("status: active"), "{}", agent.host);
+        // With `--print` nothing is started and nothing written.
+        let world = World::new(NOTE);
+        world.program(&agent.start[0], 3);
+        let printed = world.run(&["tides", "--host", &agent.host, "--print"]);
+        assert!(printed.status.success() && text(&printed.stdout).contains("Minutes, not hours"));
+        assert!(world.given().is_none() && world.note() == NOTE, "{}", agent.host);
+        started += 1;
+    }
+    assert!(started >= 5, "{started}");
+}

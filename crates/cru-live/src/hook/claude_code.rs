@@ -1,9 +1,6 @@
 //! Claude Code: its events, fields and tools.
 
-use super::table::{Event, Fields, Host, Row, ToolFile};
-
-/// Seconds. Work takes milliseconds; this is for a machine that has stalled.
-const TIMEOUT: u32 = 10;
+use super::table::{Event, FIELDS, HookLayout, HookSettings, Host, ToolFile, installed, known};
 
 /// Claude Code.
 pub(super) static CLAUDE_CODE: Host = Host {
@@ -28,15 +25,25 @@ pub(super) static CLAUDE_CODE: Host = Host {
         known(Event::TaskCreated, "TaskCreated"),
         known(Event::TaskCompleted, "TaskCompleted"),
         known(Event::CwdChanged, "CwdChanged"),
+        known(Event::ToolBatch, "PostToolBatch"),
+        known(Event::PreModelSwitch, "PreModelSwitch"),
+        known(Event::PostModelSwitch, "PostModelSwitch"),
+        // A hook of this event makes the worktree in the host's place: none of ours may be installed.
+        known(Event::WorktreeCreate, "WorktreeCreate"),
+        known(Event::WorktreeRemove, "WorktreeRemove"),
+        known(Event::InstructionsLoaded, "InstructionsLoaded"),
     ],
-    fields: Fields {
-        session: "session_id",
-        transcript: "transcript_path",
-        cwd: "cwd",
-        event: "hook_event_name",
-        tool: "tool_name",
-        tool_input: "tool_input",
-        tool_response: "tool_response",
+    fields: FIELDS,
+    settings: HookSettings {
+        layout: HookLayout::Groups { millis: false },
+        folder: "~/.claude",
+        user: "~/.claude/settings.json",
+        moved: Some(("CLAUDE_CONFIG_DIR", "settings.json")),
+        project: Some(".claude/settings.json"),
+        local: Some(".claude/settings.local.json"),
+        comments: false,
+        own: false,
+        note: None,
     },
     files: &[
         ToolFile { tool: "Read", field: "file_path", makes: false },
@@ -48,11 +55,3 @@ pub(super) static CLAUDE_CODE: Host = Host {
     ],
     env_file: Some("CLAUDE_ENV_FILE"),
 };
-
-const fn installed(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: true, matcher: None, timeout: TIMEOUT }
-}
-
-const fn known(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: false, matcher: None, timeout: TIMEOUT }
-}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Event, Host, Input, cut, file, head};
+use super::{Event, FIELDS, Host, Input, cut, file, head};
 use cru_session::mask::Masks;
 
 /// An event of a host, as it was told, without the secrets in it.
@@ -13,7 +13,7 @@ pub struct HookEntry {
     pub host: String,
     /// Name of the event ([`Event::name`]).
     pub event: String,
-    /// The host's JSON; very long texts of tools are cut.
+    /// The host's JSON under the names of [`FIELDS`]; very long texts of tools are cut.
     pub input: Value,
     /// Files that the call names, as they were at that moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -38,21 +38,22 @@ pub struct HashedFile {
 }
 
 impl HookEntry {
-    /// What is kept of an event. Looks at the files that a tool's call names.
+    /// What is kept of an event, under the names that all hosts share. Looks at the files that a tool's call names.
     pub fn new(host: &Host, event: Event, input: Input) -> Self {
+        let input = input.shared(host);
         let mut files = file::of(host, event, &input);
-        let head = head::of(host, event, &input);
+        let head = head::of(event, &input);
         let mut map = input.into_map();
         // Before anything is cut: half a secret is no longer known as one.
-        mask(&mut map, host);
+        mask(&mut map);
         let mut masks = Masks::unnumbered();
         for file in &mut files {
             file.path = masks.text(&file.path).into_owned();
         }
-        if let Some(response) = map.get_mut(host.fields.tool_response) {
+        if let Some(response) = map.get_mut(FIELDS.tool_response) {
             cut::value(response, &cut::RESPONSE);
         }
-        if let Some(arguments) = map.get_mut(host.fields.tool_input) {
+        if let Some(arguments) = map.get_mut(FIELDS.tool_input) {
             cut::value(arguments, &cut::INPUT);
         }
         let (host, event) = (host.id.to_owned(), event.name().to_owned());
@@ -62,9 +63,8 @@ impl HookEntry {
     /// The same without its secrets, for what an older version kept.
     #[must_use]
     pub fn masked(mut self) -> Self {
-        let host = Host::find(&self.host).unwrap_or(super::HOSTS[0]);
         if let Value::Object(map) = &mut self.input {
-            mask(map, host);
+            mask(map);
         }
         self
     }
@@ -76,9 +76,8 @@ impl HookEntry {
 }
 
 /// Takes the secrets out of what a host told. What names the session, its files and its calls stays: it is looked for.
-fn mask(input: &mut Map<String, Value>, host: &Host) {
-    let fields = &host.fields;
-    let kept = [fields.session, fields.transcript, fields.cwd, fields.event];
+fn mask(input: &mut Map<String, Value>) {
+    let kept = [FIELDS.session, FIELDS.transcript, FIELDS.cwd, FIELDS.event];
     let mut masks = Masks::unnumbered();
     for (name, value) in input.iter_mut() {
         let is_id = name.ends_with("_id") || name.ends_with("_path");

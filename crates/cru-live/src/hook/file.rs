@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Event, HashedFile, Host, Input};
+use super::{Event, FIELDS, HashedFile, Host, Input};
 use cru_base::files;
 
 /// Bytes of the largest file that is hashed.
@@ -17,18 +17,18 @@ const MAX: u64 = 8 << 20;
 const DIGITS: usize = 16;
 
 pub(super) fn of(host: &Host, event: Event, input: &Input) -> Vec<HashedFile> {
-    let Some(tool) = input.text(host.fields.tool) else { return Vec::new() };
+    let Some(tool) = input.text(FIELDS.tool) else { return Vec::new() };
     let Some(row) = host.files.iter().find(|row| row.tool == tool) else { return Vec::new() };
-    let named = input.get(host.fields.tool_input).and_then(|arguments| arguments.get(row.field));
+    let named = input.get(FIELDS.tool_input).and_then(|arguments| arguments.get(row.field));
     let Some(named) = named.and_then(Value::as_str).filter(|path| !path.is_empty()) else { return Vec::new() };
-    let path = input.cwd(host).map_or_else(|| Path::new(named).to_owned(), |cwd| cwd.join(named));
+    let path = input.cwd().map_or_else(|| Path::new(named).to_owned(), |cwd| cwd.join(named));
     if !path.is_absolute() {
         return Vec::new();
     }
     let one = |hash, created| vec![HashedFile { path: named.to_owned(), hash, created }];
     match event {
         Event::PreTool if row.makes => one(String::new(), is_missing(&path)),
-        Event::PostTool => hash(&path).map_or_else(Vec::new, |hash| one(hash, row.makes && made(host, input))),
+        Event::PostTool => hash(&path).map_or_else(Vec::new, |hash| one(hash, row.makes && made(input))),
         _ => Vec::new(),
     }
 }
@@ -38,8 +38,8 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Whether the result says that the file is new.
-fn made(host: &Host, input: &Input) -> bool {
-    input.get(host.fields.tool_response).and_then(|response| response.get("type")).is_some_and(|kind| kind == "create")
+fn made(input: &Input) -> bool {
+    input.get(FIELDS.tool_response).and_then(|response| response.get("type")).is_some_and(|kind| kind == "create")
 }
 
 /// The hash of a regular file that is not too large.

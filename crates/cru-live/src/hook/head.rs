@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Event, Host, Input};
+use super::{Event, FIELDS, Input};
 use crate::git;
 use cru_action::{Action, ToolKind};
 
@@ -13,19 +13,19 @@ const MOVE_THE_BRANCH: &[&str] = &["commit", "merge", "rebase", "cherry-pick", "
 const LONGEST: usize = 64 << 10;
 
 /// The commit that is checked out where the agent works; `None` for any other call, and where there is none.
-pub(super) fn of(host: &Host, event: Event, input: &Input) -> Option<String> {
+pub(super) fn of(event: Event, input: &Input) -> Option<String> {
     if !matches!(event, Event::PreTool | Event::PostTool | Event::PostToolFailure) {
         return None;
     }
-    let tool = input.text(host.fields.tool)?;
-    let command = input.get(host.fields.tool_input)?.get("command").and_then(Value::as_str)?;
+    let tool = input.text(FIELDS.tool)?;
+    let command = input.get(FIELDS.tool_input)?.get("command").and_then(Value::as_str)?;
     // Most commands are of another program, and need no reading.
     if command.len() > LONGEST || !command.contains("git") || ToolKind::of(tool) != ToolKind::Shell {
         return None;
     }
     let action = Action::of(tool, command);
     let moves = action.commands.iter().any(|it| it.program == "git" && MOVE_THE_BRANCH.contains(&it.verb.as_str()));
-    git::checkout(&input.cwd(host).filter(|_| moves)?).commit
+    git::checkout(&input.cwd().filter(|_| moves)?).commit
 }
 
 #[cfg(test)]
@@ -34,7 +34,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::hook::HOSTS;
 
     #[test]
     fn only_what_makes_commits_is_looked_at() {
@@ -43,7 +42,7 @@ mod tests {
         files::create(&dir.path().join(".git/HEAD"), &commit.as_bytes()[..40]).unwrap();
         let head = |tool: &str, command: &str, event| {
             let input = json!({"tool_name": tool, "tool_input": {"command": command}, "cwd": dir.path()});
-            of(HOSTS[0], event, &Input::read(input.to_string().as_bytes()).unwrap())
+            of(event, &Input::read(input.to_string().as_bytes()).unwrap())
         };
         let shown = Some(commit[..7].to_owned());
         assert_eq!(head("Bash", "cd x && git commit -qm a", Event::PreTool), shown);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{Event, Host};
+use super::{Event, FIELDS, Host};
 
 /// Bytes of the longest input that is read.
 pub const MAX: u64 = 64 << 20;
@@ -55,29 +55,78 @@ impl Input {
         self.fields
     }
 
+    /// The same under the names that all hosts share ([`FIELDS`]).
+    #[must_use]
+    pub fn shared(mut self, host: &Host) -> Self {
+        for (own, shared) in host.fields.shared().into_iter().chain(OTHER_NAMES) {
+            if own == shared {
+                continue;
+            }
+            if let Some(value) = self.fields.shift_remove(own).filter(|value| !value.is_null()) {
+                self.fields.insert(shared.to_owned(), value);
+            }
+        }
+        // A host that works in several folders names the first one first.
+        let root =
+            self.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str).map(str::to_owned);
+        if let Some(root) = root.filter(|_| self.text(FIELDS.cwd).is_none()) {
+            self.fields.insert(FIELDS.cwd.to_owned(), root.into());
+        }
+        self
+    }
+
+    /// The host that told this, where its JSON says so and that is not `called`: hosts run hooks that were installed for
+    /// others. The error names a host that is not known.
+    pub fn teller(&self, called: &'static Host) -> Result<&'static Host, &'static str> {
+        if self.get("cursor_version").is_some() {
+            return Ok(Host::find("cursor").unwrap_or(called));
+        }
+        let has = |name: &str| self.get(name).is_some();
+        let is_camel = has("hookEventName") && has("sessionId") && !has("session_id");
+        if is_camel && called.id != "copilot-cli" {
+            return Err("VS Code");
+        }
+        // Copilot CLI reads the project's settings of Claude Code, which itself names a transcript with every event.
+        let is_copilot = self.text("transcript_path").map_or(has("timestamp"), |path| path.contains("/.copilot/"));
+        if is_copilot && called.id == "claude-code" {
+            return Ok(Host::find("copilot-cli").unwrap_or(called));
+        }
+        Ok(called)
+    }
+
     /// Id of the session; else the name of its transcript. Not to be used as a path.
-    pub fn session(&self, host: &Host) -> Option<String> {
-        let id = match self.get(host.fields.session) {
+    pub fn session(&self) -> Option<String> {
+        let id = match self.get(FIELDS.session) {
             Some(Value::String(id)) => Some(id.trim().to_owned()),
             Some(Value::Number(id)) => Some(id.to_string()),
             _ => None,
         };
         id.filter(|id| !id.is_empty()).or_else(|| {
-            let name = Path::new(self.text(host.fields.transcript)?).file_stem()?.to_str()?;
+            let name = Path::new(self.text(FIELDS.transcript)?).file_stem()?.to_str()?;
             Some(name.to_owned())
         })
     }
 
     /// Its working folder, where that is an absolute path.
-    pub fn cwd(&self, host: &Host) -> Option<PathBuf> {
-        self.text(host.fields.cwd).map(PathBuf::from).filter(|path| path.is_absolute())
+    pub fn cwd(&self) -> Option<PathBuf> {
+        self.text(FIELDS.cwd).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
     /// The event that the host itself names, which is the true one: hosts run a hook of one event for another.
     pub fn event(&self, host: &Host) -> Option<Event> {
-        host.event(self.text(host.fields.event)?)
+        host.event(self.text(FIELDS.event)?)
     }
 }
+
+/// Names that hosts give fields beside those of their table: camel case.
+const OTHER_NAMES: [(&str, &str); 6] = [
+    ("sessionId", FIELDS.session),
+    ("transcriptPath", FIELDS.transcript),
+    ("hookEventName", FIELDS.event),
+    ("toolName", FIELDS.tool),
+    ("toolArgs", FIELDS.tool_input),
+    ("toolResult", FIELDS.tool_response),
+];
 
 /// JavaScript writes halves of characters (`\ud83d` alone), which are no text elsewhere: they become U+FFFD.
 fn mend(text: &str) -> String {
@@ -139,16 +188,51 @@ mod tests {
     fn fields_may_be_odd() {
         let host = HOSTS[0];
         let input = read(r#" {"session_id": 12, "cwd": "relative", "hook_event_name": "SubagentStop", "x": null} "#);
-        assert_eq!(input.session(host).as_deref(), Some("12"));
-        assert_eq!(input.cwd(host), None);
+        assert_eq!(input.session().as_deref(), Some("12"));
+        assert_eq!(input.cwd(), None);
         assert_eq!(input.event(host), Some(Event::SubagentStop));
         let input =
             read(r#"{"session_id": "", "transcript_path": "/x/949d.jsonl", "cwd": "/w", "hook_event_name": 1}"#);
-        assert_eq!(input.session(host).as_deref(), Some("949d"));
-        assert_eq!(input.cwd(host), Some("/w".into()));
+        assert_eq!(input.session().as_deref(), Some("949d"));
+        assert_eq!(input.cwd(), Some("/w".into()));
         assert_eq!(input.event(host), None);
-        assert_eq!(read("{}").session(host), None);
-        assert_eq!(read("\u{feff}{\"session_id\": [1]}").session(host), None);
+        assert_eq!(read("{}").session(), None);
+        assert_eq!(read("\u{feff}{\"session_id\": [1]}").session(), None);
+    }
+
+    #[test]
+    fn every_host_s_names_become_the_shared_ones() {
+        let shared = |id: &str, text: &str| read(text).shared(Host::find(id).unwrap());
+        let cursor = shared(
+            "cursor",
+            r#"{"conversation_id": "c", "hook_event_name": "postToolUse", "workspace_roots": ["/w"], "tool_output": "x"}"#,
+        );
+        assert_eq!((cursor.session().as_deref(), cursor.cwd()), (Some("c"), Some("/w".into())));
+        assert_eq!(cursor.event(Host::find("cursor").unwrap()), Some(Event::PostTool));
+        assert_eq!(cursor.text("tool_response"), Some("x"));
+        let goose = shared("goose", r#"{"event": "UserPromptSubmit", "session_id": "g", "message": "go"}"#);
+        assert_eq!(goose.event(Host::find("goose").unwrap()), Some(Event::Prompt));
+        assert_eq!(goose.text("prompt"), Some("go"));
+        let qwen = shared("qwen-code", r#"{"prompt": "go\n[files]", "submitted_prompt": "go"}"#);
+        assert_eq!(qwen.text("prompt"), Some("go"));
+        assert_eq!(shared("qwen-code", r#"{"prompt": "go"}"#).text("prompt"), Some("go"));
+        let code = shared("copilot-cli", r#"{"sessionId": "v", "hookEventName": "Stop", "transcriptPath": "/t"}"#);
+        assert_eq!((code.session().as_deref(), code.text("transcript_path")), (Some("v"), Some("/t")));
+    }
+
+    #[test]
+    fn who_told_it_is_seen() {
+        let claude = HOSTS[0];
+        let teller = |text: &str| read(text).teller(claude).map(|host| host.id);
+        assert_eq!(teller(r#"{"session_id": "s", "hook_event_name": "Stop"}"#), Ok("claude-code"));
+        assert_eq!(teller(r#"{"conversation_id": "c", "cursor_version": "2"}"#), Ok("cursor"));
+        assert_eq!(teller(r#"{"sessionId": "v", "hookEventName": "Stop"}"#), Err("VS Code"));
+        let copilot = r#"{"session_id": "s", "hook_event_name": "PreToolUse", "timestamp": "2026-01-01T00:00:00Z"}"#;
+        assert_eq!(teller(copilot), Ok("copilot-cli"));
+        let stop = r#"{"session_id": "s", "transcript_path": "/home/me/.copilot/session-state/s/events.jsonl"}"#;
+        assert_eq!(teller(stop), Ok("copilot-cli"));
+        let camel = read(r#"{"sessionId": "v", "hookEventName": "Stop"}"#);
+        assert!(camel.teller(Host::find("copilot-cli").unwrap()).is_ok());
     }
 
     #[test]
@@ -175,7 +259,7 @@ mod tests {
     fn one_bad_field_costs_only_itself() {
         let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
         let input = read(&format!(r#"{{"session_id": "s", "tool_response": {deep}, "n": 1e999}}"#));
-        assert_eq!(input.session(HOSTS[0]).as_deref(), Some("s"));
+        assert_eq!(input.session().as_deref(), Some("s"));
         assert!(input.text("tool_response").unwrap().ends_with("… [could not be read]"));
         assert!(input.text("n").unwrap().starts_with("1e999"));
     }

@@ -5,11 +5,20 @@
 //! What the events mean is decided later, by who writes the note.
 
 mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
 mod cut;
 pub mod entry;
 mod file;
+mod gemini;
+mod goose;
 mod head;
 pub mod input;
+mod kimi;
+mod opencode;
+mod pi;
+mod qwen;
 pub mod shell;
 pub mod table;
 pub mod trouble;
@@ -17,4 +26,4 @@ pub mod unfiled;
 
 pub use entry::{HashedFile, HookEntry};
 pub use input::Input;
-pub use table::{Event, HOSTS, Host, Row};
+pub use table::{Event, FIELDS, HOSTS, HookLayout, Host, Row};

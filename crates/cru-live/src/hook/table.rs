@@ -4,10 +4,47 @@
 //! compiler names what is still open. Settings, the plugin and `--help` are made from this table.
 
 use super::claude_code::CLAUDE_CODE;
+use super::codex::CODEX;
+use super::copilot::COPILOT;
+use super::cursor::CURSOR;
+use super::gemini::GEMINI;
+use super::goose::GOOSE;
+use super::kimi::KIMI;
+use super::opencode::OPENCODE;
+use super::pi::PI;
+use super::qwen::QWEN;
 use cru_session::agent_table;
 
-/// All hosts whose hooks are understood.
-pub static HOSTS: &[&Host] = &[&CLAUDE_CODE];
+/// All hosts whose hooks are understood; Claude Code is the first.
+pub static HOSTS: &[&Host] = &[&CLAUDE_CODE, &CODEX, &CURSOR, &GEMINI, &COPILOT, &OPENCODE, &PI, &QWEN, &KIMI, &GOOSE];
+
+/// Names of fields in the journal, whatever the host calls them: those of Claude Code.
+pub const FIELDS: Fields = Fields {
+    session: "session_id",
+    transcript: "transcript_path",
+    cwd: "cwd",
+    event: "hook_event_name",
+    tool: "tool_name",
+    tool_input: "tool_input",
+    tool_response: "tool_response",
+    call: "tool_use_id",
+    prompt: "prompt",
+    reply: "last_assistant_message",
+    error: "error",
+};
+
+/// Seconds that a hook may take. Work takes milliseconds; this is for a machine that has stalled.
+pub(super) const TIMEOUT: u32 = 10;
+
+/// An event that `cru hooks install` brings.
+pub(super) const fn installed(event: Event, name: &'static str) -> Row {
+    Row { event, name, installed: true, matcher: None, timeout: TIMEOUT }
+}
+
+/// An event that is understood and not installed.
+pub(super) const fn known(event: Event, name: &'static str) -> Row {
+    Row { event, name, installed: false, matcher: None, timeout: TIMEOUT }
+}
 
 /// An agent's program that calls hooks.
 #[derive(Debug)]
@@ -18,10 +55,56 @@ pub struct Host {
     pub rows: &'static [Row],
     /// What the fields of its JSON are called.
     pub fields: Fields,
+    /// Where its hooks are set up, and how.
+    pub settings: HookSettings,
     /// Tools that name a file.
     pub files: &'static [ToolFile],
     /// The variable that names a file whose lines the agent's shell runs.
     pub env_file: Option<&'static str>,
+}
+
+/// Where a host's hooks are set up. Paths of the user begin with `~/`, those of a project at its folder.
+#[derive(Clone, Copy, Debug)]
+pub struct HookSettings {
+    /// What is written.
+    pub layout: HookLayout,
+    /// A folder that is there where the host is installed.
+    pub folder: &'static str,
+    /// The file for all projects of a user.
+    pub user: &'static str,
+    /// A variable that names a folder, and the file in it that takes the place of `user`.
+    pub moved: Option<(&'static str, &'static str)>,
+    /// The project's file, which it shares with others.
+    pub project: Option<&'static str>,
+    /// The project's file for one person.
+    pub local: Option<&'static str>,
+    /// Whether the host reads comments and trailing commas in it.
+    pub comments: bool,
+    /// Whether the file is there for `cru` alone, and goes with its hooks.
+    pub own: bool,
+    /// What a person should know or do.
+    pub note: Option<&'static str>,
+}
+
+/// What a hook looks like in the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookLayout {
+    /// `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}}`; the timeout in
+    /// milliseconds or seconds.
+    Groups {
+        /// Whether timeouts are milliseconds.
+        millis: bool,
+    },
+    /// `{"version": 1, "hooks": {"stop": [{"command": "…"}]}}`, with `"timeoutSec": 10` where the host has that.
+    Flat {
+        /// Whether an entry takes `timeoutSec`.
+        timeout: bool,
+    },
+    /// TOML: `[[hooks]]` with `event`, `command` and `timeout`.
+    Rows,
+    /// A file of its own in the host's language, which calls `cru hook`; `{call}` stands for the words of the command as
+    /// a JSON list, without the event.
+    Script(&'static str),
 }
 
 /// An event of a host.
@@ -56,6 +139,33 @@ pub struct Fields {
     pub tool_input: &'static str,
     /// Its result.
     pub tool_response: &'static str,
+    /// Id of the call.
+    pub call: &'static str,
+    /// The person's words.
+    pub prompt: &'static str,
+    /// The agent's last words.
+    pub reply: &'static str,
+    /// What went wrong.
+    pub error: &'static str,
+}
+
+impl Fields {
+    /// Each name with the one that all hosts share.
+    pub(super) fn shared(&self) -> [(&'static str, &'static str); 11] {
+        [
+            (self.session, FIELDS.session),
+            (self.transcript, FIELDS.transcript),
+            (self.cwd, FIELDS.cwd),
+            (self.event, FIELDS.event),
+            (self.tool, FIELDS.tool),
+            (self.tool_input, FIELDS.tool_input),
+            (self.tool_response, FIELDS.tool_response),
+            (self.call, FIELDS.call),
+            (self.prompt, FIELDS.prompt),
+            (self.reply, FIELDS.reply),
+            (self.error, FIELDS.error),
+        ]
+    }
 }
 
 /// A tool that names a file.
@@ -91,6 +201,12 @@ pub enum Event {
     TaskCreated,
     TaskCompleted,
     CwdChanged,
+    ToolBatch,
+    PreModelSwitch,
+    PostModelSwitch,
+    WorktreeCreate,
+    WorktreeRemove,
+    InstructionsLoaded,
 }
 
 impl Event {
@@ -114,6 +230,12 @@ impl Event {
         Self::TaskCreated,
         Self::TaskCompleted,
         Self::CwdChanged,
+        Self::ToolBatch,
+        Self::PreModelSwitch,
+        Self::PostModelSwitch,
+        Self::WorktreeCreate,
+        Self::WorktreeRemove,
+        Self::InstructionsLoaded,
     ];
 
     /// As in `cru hook <event>` and in the journal.
@@ -137,6 +259,12 @@ impl Event {
             Self::TaskCreated => "task-created",
             Self::TaskCompleted => "task-completed",
             Self::CwdChanged => "cwd-changed",
+            Self::ToolBatch => "tool-batch",
+            Self::PreModelSwitch => "pre-model-switch",
+            Self::PostModelSwitch => "post-model-switch",
+            Self::WorktreeCreate => "worktree-create",
+            Self::WorktreeRemove => "worktree-remove",
+            Self::InstructionsLoaded => "instructions-loaded",
         }
     }
 
@@ -161,6 +289,12 @@ impl Event {
             Self::TaskCreated => "keeps a new task",
             Self::TaskCompleted => "keeps that a task is done",
             Self::CwdChanged => "keeps the new working folder",
+            Self::ToolBatch => "keeps that a batch of calls is done",
+            Self::PreModelSwitch => "keeps which model is about to go on",
+            Self::PostModelSwitch => "keeps which model goes on",
+            Self::WorktreeCreate => "keeps that a worktree is made",
+            Self::WorktreeRemove => "keeps that a worktree is removed",
+            Self::InstructionsLoaded => "keeps which instructions were loaded",
         }
     }
 
@@ -184,7 +318,13 @@ impl Event {
             | Self::PermissionDenied
             | Self::TaskCreated
             | Self::TaskCompleted
-            | Self::CwdChanged => false,
+            | Self::CwdChanged
+            | Self::ToolBatch
+            | Self::PreModelSwitch
+            | Self::PostModelSwitch
+            | Self::WorktreeCreate
+            | Self::WorktreeRemove
+            | Self::InstructionsLoaded => false,
         }
     }
 
@@ -205,9 +345,13 @@ impl Host {
         agent_table::by_host(self.id).map_or(self.id, |agent| &agent.title)
     }
 
-    /// By its id.
+    /// By its id, or another name of its agent.
     pub fn find(id: &str) -> Option<&'static Self> {
-        HOSTS.iter().copied().find(|host| host.id == id)
+        let own = HOSTS.iter().copied().find(|host| host.id == id);
+        own.or_else(|| {
+            let agent = agent_table::by_host(id).or_else(|| agent_table::by_id(id))?;
+            HOSTS.iter().copied().find(|host| host.id == agent.host)
+        })
     }
 
     /// What it calls an event.
@@ -248,13 +392,16 @@ mod tests {
         for host in HOSTS {
             assert!(std::ptr::eq(Host::find(host.id).unwrap(), *host));
             assert!(agent_table::by_host(host.id).is_some_and(|agent| agent.hooks), "{}", host.id);
+            assert!(host.settings.user.starts_with("~/") && host.settings.folder.starts_with("~/"), "{}", host.id);
             for row in host.rows {
                 assert_eq!(host.event(row.name), Some(row.event), "{}", row.name);
                 assert!(std::ptr::eq(host.row(row.event).unwrap(), row), "{} twice", row.event.name());
                 assert!((1..=60).contains(&row.timeout), "a hook is quick or it is stopped");
             }
-            assert!(host.installed().any(|row| row.event == Event::SessionEnd));
+            let ends = |row: &Row| matches!(row.event, Event::SessionEnd | Event::Stop);
+            assert!(host.installed().any(ends), "{}: its notes are written", host.id);
         }
         assert!(Host::find("none").is_none());
+        assert_eq!(Host::find("claude").unwrap().id, "claude-code");
     }
 }

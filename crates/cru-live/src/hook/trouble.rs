@@ -14,6 +14,9 @@ const MAX: u64 = 1 << 20;
 /// Characters of a message.
 const MESSAGE: usize = 600;
 
+/// What a message begins with that tells of an event of a host that is not known.
+pub const REFUSED: &str = "refused:";
+
 /// The log of hooks that found no vault.
 pub fn without_vault(env: &Env) -> Option<PathBuf> {
     Some(env.state_dir()?.join("hook.log"))
@@ -39,6 +42,14 @@ pub fn note(log: &Path, now: Timestamp, event: &str, message: &str) -> Result<()
 pub fn count(log: &Path) -> u64 {
     let Ok(Some(bytes)) = files::read_regular(log, 4 * MAX) else { return 0 };
     memchr::memchr_iter(b'\n', &bytes).count() as u64
+}
+
+/// The lines of a log that tell of events of hosts that are not known: how many, and the last.
+pub fn refused(log: &Path) -> Option<(u64, String)> {
+    let bytes = files::read_regular(log, 4 * MAX).ok()??;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().filter(|line| line.split_once(": ").is_some_and(|(_, it)| it.starts_with(REFUSED)));
+    lines.fold(None, |found, line| Some((found.map_or(0, |(count, _)| count) + 1, sanitise(line).into_owned())))
 }
 
 /// The last line of a log.

@@ -7,7 +7,7 @@
 mod entries;
 mod handover;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::read::reading::Reading;
 use crate::report::{Outcome, SessionReport};
 use cru_base::files::Fingerprint;
 use cru_base::{Env, Error, Result};
-use cru_live::hook::{HOSTS, HookEntry};
+use cru_live::hook::{FIELDS, HOSTS, HookEntry};
 use cru_live::turn::Turn;
 use cru_session::source::{Bundle, Hook, Importer};
 use cru_session::{Meta, fold};
@@ -132,6 +132,7 @@ impl Hooked {
                 Some(HookLine { id: line.id, time: line.time, entry })
             })
             .collect();
+        let told = once_each(told);
         let text = |name: &str| {
             told.iter().rev().find_map(|told| told.entry.input.get(name).and_then(Value::as_str)).map(str::to_owned)
         };
@@ -142,6 +143,41 @@ impl Hooked {
         let continues = told.iter().find_map(|told| told.entry.continues.clone());
         Ok(Some(Self { host, session, transcript, told, continues, over, mark: read.mark }))
     }
+}
+
+/// How far apart two hooks of one event are started.
+const TOGETHER: SignedDuration = SignedDuration::from_secs(2);
+
+/// Takes out what was told twice: a host runs the hooks of several settings files, and some run those of other hosts. A
+/// call is known by its id; anything else by what it says, within a moment.
+fn once_each(told: Vec<HookLine>) -> Vec<HookLine> {
+    let mut calls = HashSet::new();
+    let mut others: HashMap<String, Timestamp> = HashMap::new();
+    let is_new = |line: &HookLine| {
+        let entry = &line.entry;
+        if let Some(call) = entry.input.get(FIELDS.call).and_then(Value::as_str).filter(|call| !call.is_empty()) {
+            return calls.insert((entry.event.clone(), call.to_owned()));
+        }
+        if entry.input.get(FIELDS.tool).is_some() {
+            return true;
+        }
+        let says = [
+            "session_id",
+            "prompt_id",
+            "turn_id",
+            "generation_id",
+            "agent_id",
+            "prompt",
+            "source",
+            "reason",
+            "message",
+        ];
+        let says = says.map(|name| entry.input.get(name).map(Value::to_string).unwrap_or_default());
+        let before = others.insert(format!("{} {}", entry.event, says.join(" ")), line.time);
+        before.is_none_or(|before| line.time.duration_since(before).abs() > TOGETHER)
+    };
+    let mut is_new = is_new;
+    told.into_iter().filter(|line| is_new(line)).collect()
 }
 
 /// When the hooks of a note's session last told something, as far as their journal still says it.
@@ -428,4 +464,42 @@ fn is_transcript(importer: &Importer, path: &Path) -> bool {
     is_file
         && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
         && (importer.recognise)(path, &head)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_two_settings_tell_counts_once() {
+        let line = |second: i64, event: &str, input: Value| HookLine {
+            id: format!("{second} {event}"),
+            time: Timestamp::from_second(second).unwrap(),
+            entry: HookEntry {
+                host: "cursor".to_owned(),
+                event: event.to_owned(),
+                input,
+                files: Vec::new(),
+                head: None,
+                continues: None,
+            },
+        };
+        let call = |id: &str| json!({"session_id": "s", "tool_name": "Shell", "tool_use_id": id});
+        let told = vec![
+            line(0, "prompt", json!({"session_id": "s", "prompt": "go on"})),
+            line(1, "prompt", json!({"session_id": "s", "prompt": "go on", "cursor_version": "2"})),
+            line(2, "pre-tool", call("a")),
+            line(9, "pre-tool", call("a")),
+            line(9, "post-tool", call("a")),
+            line(9, "pre-tool", call("b")),
+            line(10, "pre-tool", json!({"session_id": "s", "tool_name": "Shell"})),
+            line(10, "pre-tool", json!({"session_id": "s", "tool_name": "Shell"})),
+            line(20, "prompt", json!({"session_id": "s", "prompt": "go on"})),
+        ];
+        let kept: Vec<_> = once_each(told).into_iter().map(|line| line.id).collect();
+        let wanted = ["0 prompt", "2 pre-tool", "9 post-tool", "9 pre-tool", "10 pre-tool", "10 pre-tool", "20 prompt"];
+        assert_eq!(kept, wanted);
+    }
 }

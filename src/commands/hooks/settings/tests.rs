@@ -1,8 +1,25 @@
+use cru_settings::json::{self, Node};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::live::hook::HOSTS;
+
+fn parse(text: &str) -> (Node, Value) {
+    json::parse(text, false).unwrap()
+}
+
+fn without_ours(text: &str) -> Result<Value, Refused> {
+    listed::without_ours(text, HOSTS[0])
+}
+
+fn uninstall(text: &str) -> Result<String, Refused> {
+    super::uninstall(text, HOSTS[0]).map(Option::unwrap_or_default)
+}
+
+fn find(text: &str) -> Result<Vec<FoundHooks>, Refused> {
+    super::find(text, HOSTS[0])
+}
 
 fn program(path: &str) -> Program {
     Program { path: path.to_owned(), vault: None }
@@ -27,7 +44,7 @@ const PERSON: &str = r#"{
 #[test]
 fn a_new_file() {
     let text = with("");
-    let (_, value) = json::parse(&text).unwrap();
+    let (_, value) = parse(&text);
     let events: Vec<_> = value["hooks"].as_object().unwrap().keys().collect();
     assert_eq!(events, HOSTS[0].installed().map(|row| row.name).collect::<Vec<_>>());
     let first = r#"{
@@ -61,7 +78,7 @@ fn older_ones_are_renewed_where_they_stand() {
         {"type": "command", "command": "cru hook stop"}]}],
       "Notification": [{"hooks": [{"command": "cru hook notification"}]}]}}"#;
     let text = with(old);
-    let (_, value) = json::parse(&text).unwrap();
+    let (_, value) = parse(&text);
     assert_eq!(
         value["hooks"]["Stop"],
         json!([{"hooks": [
@@ -72,10 +89,7 @@ fn older_ones_are_renewed_where_they_stand() {
     assert_eq!(value["hooks"]["Notification"][0]["hooks"][0]["command"], "/opt/cru hook notification");
     assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed().count() + 1);
     let left = uninstall(&text).unwrap();
-    assert_eq!(
-        json::parse(&left).unwrap().1,
-        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}})
-    );
+    assert_eq!(parse(&left).1, json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}));
 }
 
 #[test]
@@ -176,7 +190,7 @@ proptest! {
     fn installing_changes_nothing_but_ours(value in settings(), which in 0..5_u8) {
         let text = layout(&value, which);
         let installed = with(&text);
-        let now = json::parse(&installed).unwrap().1;
+        let now = parse(&installed).1;
         prop_assert_eq!(without_ours(&installed).unwrap(), without_ours(&text).unwrap());
         for row in HOSTS[0].installed() {
             let calls = find_in(&now).into_iter().filter(|found| found.name == row.name).count();
@@ -188,7 +202,7 @@ proptest! {
         prop_assert_eq!(with(&installed), installed.clone());
         // And back.
         let removed = uninstall(&installed).unwrap();
-        prop_assert!(!has_ours(&json::parse(&removed).unwrap().1));
+        prop_assert!(!has_ours(&parse(&removed).1));
         prop_assert_eq!(without_ours(&removed).unwrap(), without_ours(&text).unwrap());
         if !has_ours(&value) && !has_empty(&value) {
             prop_assert_eq!(removed, text);
@@ -198,7 +212,7 @@ proptest! {
     #[test]
     fn places_are_found_in_any_json(value in settings(), which in 0..5_u8) {
         let text = layout(&value, which);
-        let (root, read) = json::parse(&text).unwrap();
+        let (root, read) = parse(&text);
         prop_assert_eq!(&read, &value);
         fn same(text: &str, node: &Node, value: &Value) -> bool {
             let here: Value = serde_json::from_str(&text[node.span.clone()]).unwrap();
@@ -216,4 +230,41 @@ proptest! {
         }
         prop_assert!(same(&text, &root, &value));
     }
+}
+
+#[test]
+fn hooks_of_every_host_come_and_go_without_a_trace() {
+    for host in HOSTS {
+        let program = program("/opt/my tools/cru");
+        let text = match host.settings.layout {
+            HookLayout::Rows => {
+                "# mine\ntheme = \"dark\" # of course\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"x\"\n"
+            }
+            HookLayout::Script(_) => "",
+            _ if host.settings.comments => "// mine\n{\n  \"theme\": \"dark\", // of course\n}\n",
+            _ => "{\n  \"theme\": \"dark\"\n}\n",
+        };
+        let installed = install(text, host, &program).unwrap();
+        assert_eq!(install(&installed, host, &program).unwrap(), installed, "{}", host.id);
+        let found = super::find(&installed, host).unwrap();
+        let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
+        let wanted: Vec<_> = host.installed().map(|row| row.name).collect();
+        assert_eq!(names, wanted, "{}", host.id);
+        for found in &found {
+            let row = host.rows.iter().find(|row| row.name == found.name).unwrap();
+            assert!(found.ours.is(&program, host, row), "{}: {found:?}", host.id);
+        }
+        let other = Program { path: "cru".to_owned(), vault: Some("/v".to_owned()) };
+        let renewed = install(&installed, host, &other).unwrap();
+        assert!(super::find(&renewed, host).unwrap().iter().all(|found| found.ours.program == other), "{renewed}");
+        let left = super::uninstall(&installed, host).unwrap().unwrap_or_default();
+        let version = if matches!(host.settings.layout, HookLayout::Flat { .. }) { ",\n  \"version\": 1" } else { "" };
+        assert_eq!(left.replace(version, ""), text, "{}", host.id);
+        let fresh = install("", host, &program).unwrap();
+        if host.settings.own {
+            assert_eq!(super::uninstall(&fresh, host).unwrap(), None, "{}", host.id);
+        }
+    }
+    let script = HOSTS.iter().find(|host| matches!(host.settings.layout, HookLayout::Script(_))).unwrap();
+    assert!(install("export default 1\n", script, &program("cru")).unwrap_err().message.contains("not written by cru"));
 }

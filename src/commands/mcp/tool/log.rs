@@ -35,7 +35,14 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     let log = || {
         let logged =
             caller.with(Reach::All, Format::Json, |cx| crate::commands::log::events(session, input.clone(), cx))?;
-        logged.json().map_err(|error| Error::internal("encode an answer", error))
+        let logged = logged.json().map_err(|error| Error::internal("encode an answer", error))?;
+        let refused = logged.get("refused").and_then(Value::as_u64).unwrap_or_default();
+        if refused > 0 && list(&logged, "entries").is_empty() {
+            // Not remembered by its id: the caller corrects the events and calls again.
+            let why = caller.warnings().into_iter().next().unwrap_or_default();
+            return Err(Error::usage(format!("no event was logged: {why}")));
+        }
+        Ok(logged)
     };
     let Some(client_id) = arguments.text("client_id")? else { return Ok(answer(&log()?)) };
     let state = caller.with(Reach::All, Format::Json, |cx| {

@@ -1,0 +1,39 @@
+//! The manifest of the plugin folder that some hosts want beside a file of hooks.
+
+use serde_json::json;
+
+use super::change::FileChange;
+use super::place::SettingsPlace;
+use crate::base::{Error, Result, files};
+use crate::live::hook::Host;
+
+/// How the file of hooks ends where it lies in a plugin folder.
+const IN_PLUGIN: &str = "/plugins/cru/hooks/hooks.json";
+
+/// The change of the manifest with the hooks, or without them; `None` for a host that wants none.
+pub(super) fn change(host: &Host, place: &SettingsPlace, wanted: bool) -> Result<Option<FileChange>> {
+    if !host.settings.user.ends_with(IN_PLUGIN) {
+        return Ok(None);
+    }
+    let Some(folder) = place.path.parent().and_then(|hooks| hooks.parent()) else { return Ok(None) };
+    let path = folder.join("plugin.json");
+    let old = if path.is_file() {
+        let text = String::from_utf8(files::read(&path)?);
+        Some(text.map_err(|_| Error::usage(format!("{} is not UTF-8 text", path.display())))?)
+    } else {
+        None
+    };
+    let manifest = json!({
+        "name": "cru",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Tells cru what happens, one short line for each event.",
+    });
+    let own = format!("{manifest:#}\n");
+    // One that somebody changed stays.
+    let new = match (&old, wanted) {
+        (None, true) => Some(own),
+        (Some(text), false) if *text == own => None,
+        (old, _) => old.clone(),
+    };
+    Ok(Some(FileChange { path, old, new }))
+}

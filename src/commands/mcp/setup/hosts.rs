@@ -1,0 +1,258 @@
+//! Programs that start servers of the protocol: where their settings lie and what an entry looks like.
+//!
+//! Each as its maker documents it; docs/mcp.md names the pages and their dates.
+
+use std::path::PathBuf;
+
+use cru_settings::SettingsFormat;
+use serde_json::{Map, Value, json};
+
+use crate::base::Env;
+use crate::commands::hooks::place::{below_home, project};
+use crate::session::agent_table;
+
+/// The name of the server.
+pub(super) const NAME: &str = "cru";
+
+/// A program and its settings.
+#[derive(Debug)]
+pub(super) struct McpHost {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) format: SettingsFormat,
+    /// Files of the user; the first that is there counts, else the first.
+    user: &'static [&'static str],
+    /// The same on macOS, where they lie elsewhere.
+    mac: &'static [&'static str],
+    /// A variable that names a folder, and the file in it.
+    moved: Option<(&'static str, &'static str)>,
+    /// Files of a project.
+    project: &'static [&'static str],
+    /// The key of all servers.
+    key: &'static str,
+    form: ServerForm,
+}
+
+/// What an entry looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ServerForm {
+    /// `command` and `args`.
+    Plain,
+    /// With `"type": "stdio"`.
+    Stdio,
+    /// With `"type": "local"` and the tools that are allowed.
+    Local,
+    /// One list of words, with `"type": "local"` and `"enabled": true`.
+    Words,
+    /// YAML that a person adds by hand.
+    ByHand,
+}
+
+const JSON: SettingsFormat = SettingsFormat::Json;
+const JSONC: SettingsFormat = SettingsFormat::JsonWithComments;
+
+/// What most of them look like.
+const USUAL: McpHost = McpHost {
+    id: "",
+    title: "",
+    format: JSONC,
+    user: &[],
+    mac: &[],
+    moved: None,
+    project: &[],
+    key: "mcpServers",
+    form: ServerForm::Plain,
+};
+
+/// All of them.
+pub(super) static MCP_HOSTS: &[McpHost] = &[
+    McpHost {
+        id: "claude-code",
+        title: "Claude Code",
+        format: JSON,
+        user: &["~/.claude.json"],
+        moved: Some(("CLAUDE_CONFIG_DIR", ".claude.json")),
+        project: &[".mcp.json"],
+        form: ServerForm::Stdio,
+        ..USUAL
+    },
+    McpHost {
+        id: "codex",
+        title: "Codex",
+        format: SettingsFormat::Toml,
+        user: &["~/.codex/config.toml"],
+        moved: Some(("CODEX_HOME", "config.toml")),
+        project: &[".codex/config.toml"],
+        key: "mcp_servers",
+        ..USUAL
+    },
+    McpHost { id: "cursor", title: "Cursor", user: &["~/.cursor/mcp.json"], project: &[".cursor/mcp.json"], ..USUAL },
+    McpHost {
+        id: "gemini-cli",
+        title: "Gemini CLI",
+        user: &["~/.gemini/settings.json"],
+        moved: Some(("GEMINI_CLI_HOME", ".gemini/settings.json")),
+        project: &[".gemini/settings.json"],
+        ..USUAL
+    },
+    McpHost {
+        id: "opencode",
+        title: "OpenCode",
+        user: &["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"],
+        project: &["opencode.json", "opencode.jsonc"],
+        key: "mcp",
+        form: ServerForm::Words,
+        ..USUAL
+    },
+    McpHost {
+        id: "copilot-cli",
+        title: "Copilot CLI",
+        user: &["~/.copilot/mcp-config.json"],
+        moved: Some(("COPILOT_HOME", "mcp-config.json")),
+        project: &[".mcp.json"],
+        form: ServerForm::Local,
+        ..USUAL
+    },
+    McpHost {
+        id: "vscode",
+        title: "VS Code",
+        user: &["~/.config/Code/User/mcp.json"],
+        mac: &["~/Library/Application Support/Code/User/mcp.json"],
+        project: &[".vscode/mcp.json"],
+        key: "servers",
+        form: ServerForm::Stdio,
+        ..USUAL
+    },
+    McpHost {
+        id: "zed",
+        title: "Zed",
+        user: &["~/.config/zed/settings.json"],
+        project: &[".zed/settings.json"],
+        key: "context_servers",
+        ..USUAL
+    },
+    McpHost {
+        id: "goose",
+        title: "goose",
+        user: &["~/.config/goose/config.yaml"],
+        key: "extensions",
+        form: ServerForm::ByHand,
+        ..USUAL
+    },
+    McpHost {
+        id: "qwen-code",
+        title: "Qwen Code",
+        user: &["~/.qwen/settings.json"],
+        project: &[".qwen/settings.json"],
+        ..USUAL
+    },
+    McpHost { id: "kimi-cli", title: "Kimi Code CLI", user: &["~/.kimi/mcp.json"], ..USUAL },
+];
+
+impl McpHost {
+    /// By its id, or another name of its agent.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        let own = |name: &str| MCP_HOSTS.iter().find(|host| host.id.eq_ignore_ascii_case(name));
+        own(name).or_else(|| own(&agent_table::by_host(name).or_else(|| agent_table::by_id(name))?.host))
+    }
+
+    /// Its file for all projects of the user.
+    pub(super) fn user(&self, env: &Env) -> Option<PathBuf> {
+        if let Some(moved) = self.moved.and_then(|(name, file)| Some(env.cwd().join(env.var(name)?).join(file))) {
+            return Some(moved);
+        }
+        let files = if cfg!(target_os = "macos") && !self.mac.is_empty() { self.mac } else { self.user };
+        first_there(files.iter().filter_map(|file| below_home(file, env)))
+    }
+
+    /// Its file in the project.
+    pub(super) fn project(&self, env: &Env) -> Option<PathBuf> {
+        let root = project(env);
+        first_there(self.project.iter().map(|file| root.join(file)))
+    }
+
+    /// Whether a folder for its settings is there.
+    pub(super) fn is_found(&self, env: &Env) -> bool {
+        let Some(path) = self.user(env) else { return false };
+        let folder = path.parent().filter(|folder| Some(*folder) != env.home());
+        path.is_file() || folder.is_some_and(std::path::Path::is_dir)
+    }
+
+    /// The keys that lead to the entry.
+    pub(super) fn keys(&self) -> [&'static str; 2] {
+        [self.key, NAME]
+    }
+
+    /// Whether the entry is added by hand.
+    pub(super) fn is_by_hand(&self) -> bool {
+        self.form == ServerForm::ByHand
+    }
+
+    /// The fields of the entry that are ours.
+    pub(super) fn fields(&self, program: &str, arguments: &[String]) -> Map<String, Value> {
+        let value = match self.form {
+            ServerForm::Plain | ServerForm::ByHand => json!({ "command": program, "args": arguments }),
+            ServerForm::Stdio => json!({ "type": "stdio", "command": program, "args": arguments }),
+            ServerForm::Local => json!({ "type": "local", "command": program, "args": arguments, "tools": ["*"] }),
+            ServerForm::Words => {
+                let words: Vec<&str> = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();
+                json!({ "type": "local", "command": words, "enabled": true })
+            }
+        };
+        if let Value::Object(fields) = value { fields } else { Map::new() }
+    }
+
+    /// What a person adds to settings that are not edited.
+    pub(super) fn by_hand(program: &str, arguments: &[String]) -> String {
+        let (program, arguments) = (json!(program), json!(arguments));
+        format!(
+            "extensions:\n  cru:\n    name: cru\n    type: stdio\n    cmd: {program}\n    args: {arguments}\n    \
+             enabled: true\n    timeout: 300\n"
+        )
+    }
+
+    /// The words of the command of an entry: program and arguments.
+    pub(super) fn words(entry: &Value) -> Option<Vec<String>> {
+        let texts = |value: &Value| -> Option<Vec<String>> {
+            value.as_array()?.iter().map(|it| it.as_str().map(str::to_owned)).collect()
+        };
+        let command = entry.get("command")?;
+        let Some(program) = command.as_str() else { return texts(command) };
+        let mut words = vec![program.to_owned()];
+        words.extend(entry.get("args").and_then(texts).unwrap_or_default());
+        Some(words)
+    }
+}
+
+fn first_there(files: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    let files: Vec<PathBuf> = files.collect();
+    files.iter().find(|file| file.is_file()).or(files.first()).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use cru_settings::entry;
+
+    use super::*;
+
+    #[test]
+    fn entries_come_and_go_in_the_settings_of_every_host() {
+        let arguments = ["mcp".to_owned(), "--write".to_owned()];
+        for host in MCP_HOSTS.iter().filter(|host| !host.is_by_hand()) {
+            let text = match host.format {
+                SettingsFormat::Toml => "# mine\nmodel = \"o3\" # fast\n\n[tui]\nx = 1\n",
+                SettingsFormat::Json => "{\n  \"theme\": \"dark\"\n}\n",
+                SettingsFormat::JsonWithComments => "// mine\n{\n  \"theme\": \"dark\", // of course\n}\n",
+            };
+            let fields = host.fields("/opt/cru", &arguments);
+            let more = entry::put(text, host.format, &host.keys(), &fields).unwrap();
+            let found = entry::find(&more, host.format, &host.keys()).unwrap().unwrap();
+            assert_eq!(found, Value::Object(fields), "{more}");
+            assert_eq!(McpHost::words(&found).unwrap(), ["/opt/cru", "mcp", "--write"]);
+            assert_eq!(entry::take(&more, host.format, &host.keys()).unwrap(), text, "{}", host.id);
+        }
+        assert_eq!(McpHost::find("Gemini").unwrap().id, "gemini-cli");
+        assert_eq!(McpHost::find("claude").unwrap().id, "claude-code");
+        assert!(McpHost::find("typewriter").is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! `cru mcp install`, `uninstall`, `status`: the server in the settings of an agent's program.
+//!
+//! The settings belong to the person: they are edited as texts in which all else keeps its bytes, after the change was
+//! shown and agreed to, with a copy of what was there; by the same editor as hooks.
+
+mod hosts;
+mod install;
+mod status;
+mod uninstall;
+
+use std::path::Path;
+
+use clap::Subcommand;
+
+use self::hosts::McpHost;
+use crate::base::{Error, Result};
+use crate::commands::hooks::place::{Level, SettingsPlace, no_home};
+use crate::commands::{Context, Output};
+
+/// What is done with the settings of an agent's program.
+#[derive(Debug, Subcommand)]
+pub(in crate::commands) enum SetupCommand {
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Status(status::Args),
+}
+
+impl SetupCommand {
+    pub(super) fn run(&self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+        match self {
+            Self::Install(args) => install::run(args, cx),
+            Self::Uninstall(args) => uninstall::run(args, cx),
+            Self::Status(args) => status::run(args, cx),
+        }
+    }
+}
+
+/// Which settings of which program.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ServerPlace {
+    /// Whose settings: claude-code, codex, cursor, gemini-cli, opencode, copilot-cli, vscode, zed, goose, qwen-code, kimi-cli
+    #[arg(long, value_name = "HOST")]
+    host: String,
+    /// The project's settings; else those of all your projects
+    #[arg(long, conflicts_with = "settings")]
+    project: bool,
+    /// This settings file
+    #[arg(long, value_name = "FILE")]
+    settings: Option<std::path::PathBuf>,
+}
+
+impl ServerPlace {
+    /// The program and the file.
+    fn find(&self, cx: &Context<'_>) -> Result<(&'static McpHost, SettingsPlace)> {
+        let host = named(&self.host)?;
+        if let Some(path) = &self.settings {
+            return Ok((host, SettingsPlace { level: Level::File, path: cx.absolute(path) }));
+        }
+        if self.project {
+            let path = host.project(cx.env);
+            let path = path.ok_or_else(|| Error::usage(format!("{} has no settings of a project", host.title)))?;
+            return Ok((host, SettingsPlace { level: Level::Project, path }));
+        }
+        let path = host.user(cx.env).ok_or_else(no_home)?;
+        Ok((host, SettingsPlace { level: Level::User, path }))
+    }
+}
+
+/// The program of that name.
+fn named(name: &str) -> Result<&'static McpHost> {
+    McpHost::find(name).ok_or_else(|| {
+        let known: Vec<_> = hosts::MCP_HOSTS.iter().map(|host| host.id).collect();
+        Error::usage(format!("no settings of a host '{name}' are known")).with_hint(known.join(", "))
+    })
+}
+
+/// The text of a place and of nothing where there is no file.
+fn text_of(place: &SettingsPlace) -> Result<(Option<String>, String)> {
+    let old = place.read()?;
+    let text = old.clone().unwrap_or_default();
+    Ok((old, text))
+}
+
+/// Whether two names mean one program.
+fn is_same_program(one: &str, other: &Path) -> bool {
+    Path::new(one) == other || Path::new(one).canonicalize().ok() == other.canonicalize().ok()
+}
