@@ -49,7 +49,7 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{AgentAnswer, Context, GitAnswer, ProgramCall, Progress, Ui};
+pub use context::{AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, ProgramCall, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 pub use reach::Reach;
 

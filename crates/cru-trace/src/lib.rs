@@ -6,6 +6,7 @@
 mod answer;
 mod cache;
 pub mod claim;
+pub mod consent;
 mod files;
 pub mod project;
 pub mod reference;
