@@ -1,5 +1,6 @@
 //! Where a line, a step or a decision comes from, what rests on it, and whether it still holds.
 
+mod agree;
 pub(super) mod bookmark;
 pub(super) mod bookmarks;
 pub(super) mod deps;
@@ -7,6 +8,7 @@ mod files;
 mod git;
 pub(super) mod refs;
 pub(super) mod resolve;
+pub(super) mod run;
 pub(super) mod stale;
 pub(super) mod verify;
 pub(super) mod why;

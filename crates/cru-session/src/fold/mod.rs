@@ -31,5 +31,6 @@ mod turns;
 mod whole;
 
 pub use draft::{Child, Draft, DraftPatch, Linked};
+pub use outcome::result_line;
 pub use place::{channel, shorten};
 pub use stream::{Fold, Options};
