@@ -3,7 +3,7 @@
 //! Sessions that are one work (a session and its sub-agents) are judged together: what one of them wrote over is
 //! superseded, and not drifted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cru_action::ToolKind;
 use cru_action::patch::PatchLine;
@@ -30,6 +30,8 @@ pub struct WorkMember<'a> {
     pub patch: &'a str,
     /// Whether it began at a commit that is no ancestor of what is checked out.
     pub other_branch: bool,
+    /// Steps that were run again with equal output in another session: nothing is in doubt because of them.
+    pub cleared: &'a [Place],
 }
 
 /// Sessions that are judged together.
@@ -191,12 +193,15 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
         for dependency in dependencies(it.session) {
             edges.extend(number(dependency.of).zip(number(dependency.on)));
         }
+        for old in it.cleared.iter().filter_map(|place| number(*place)) {
+            cleared[old] = true;
+        }
         let blocks = cru_graph::place::Blocks::of(it.session);
         for (place, item) in items(it.session) {
             let Item::Step(step) = item else { continue };
             let Some(link) = &step.replays else { continue };
             let replayed = blocks.follow(it.session, link);
-            let equal = |old: &Step| old.result == step.result && old.status == step.status;
+            let equal = |old: &Step| has_equal_output(old, step);
             let same = replayed.filter(|old| *old < place && old.step_in(it.session).is_some_and(equal));
             if let Some(old) = same.and_then(number) {
                 cleared[old] = true;
@@ -210,6 +215,16 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
             step.own = Some(ClaimVerdict::unknown(UnknownReason::Cycle));
         }
     }
+}
+
+/// Whether a step that ran again came to the same: the files that it wrote, where both have hashes of them, else the line
+/// of its result.
+pub fn has_equal_output(old: &Step, new: &Step) -> bool {
+    let hashes = |step: &Step| -> Option<BTreeMap<String, String>> {
+        step.writes.iter().map(|file| Some((file.path.clone(), file.hash.clone()?))).collect()
+    };
+    let written = hashes(old).zip(hashes(new)).filter(|(old, new)| !old.is_empty() && !new.is_empty());
+    old.status == new.status && written.map_or_else(|| old.result == new.result, |(old, new)| old == new)
 }
 
 /// The steps of all members by time; within a session the order is that of the page, whatever its clock says.

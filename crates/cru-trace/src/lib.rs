@@ -17,7 +17,7 @@ pub mod why;
 
 pub use answer::{Answer, Question, answers};
 pub use cache::AnswerCache;
-pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, judge};
+pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, has_equal_output, judge};
 pub use files::{DiskFiles, FileStamp, FileState, LARGEST_FILE, ReadFiles, newest_name};
 pub use project::ProjectRoots;
 pub use rests::{Rest, rests};
