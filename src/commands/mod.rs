@@ -134,6 +134,9 @@ pub enum Command {
     Verify(trace::verify::Args),
     Stale(trace::stale::Args),
     Run(trace::run::Args),
+    Replay(trace::replay::Args),
+    #[command(hide = true)]
+    Refresh(trace::replay::RefreshArgs),
     Bookmark(trace::bookmark::Args),
     Resolve(trace::resolve::Args),
     Status(status::Args),
@@ -197,6 +200,8 @@ impl Command {
             Self::Verify(args) => trace::verify::run(&args, cx),
             Self::Stale(args) => trace::stale::run(&args, cx),
             Self::Run(args) => trace::run::run(&args, cx),
+            Self::Replay(args) => trace::replay::run(&args, cx),
+            Self::Refresh(args) => trace::replay::refresh(&args, cx),
             Self::Bookmark(args) => trace::bookmark::run(&args, cx),
             Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),

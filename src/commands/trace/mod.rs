@@ -7,6 +7,7 @@ pub(super) mod deps;
 mod files;
 mod git;
 pub(super) mod refs;
+pub(super) mod replay;
 pub(super) mod resolve;
 pub(super) mod run;
 pub(super) mod stale;

@@ -55,6 +55,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         replays: None,
         cell: None,
         dir: cx.env.cwd().to_owned(),
+        scratch: None,
     };
     let link = match args.command.as_slice() {
         [one] => one.to_str().and_then(cell::link_of),

@@ -58,6 +58,8 @@ pub(in crate::commands::trace) struct RunRequest {
     pub(in crate::commands::trace) cell: Option<String>,
     /// The folder that it runs in.
     pub(in crate::commands::trace) dir: PathBuf,
+    /// The folder that stands for the project, where it does not run in the project itself.
+    pub(in crate::commands::trace) scratch: Option<PathBuf>,
 }
 
 /// A step that was run.
@@ -124,10 +126,11 @@ impl<'c> StepRecorder<'c> {
     /// Errors: it cannot be logged at all. A note that cannot be written now is a warning.
     pub(in crate::commands::trace) fn run(&self, request: &RunRequest, passing: Passing) -> Result<RecordedStep> {
         let cx = self.cx;
-        let place = Place { cwd: &request.dir, project: self.project.as_deref(), home: cx.env.home() };
+        let project = request.scratch.as_ref().or(self.project.as_ref());
+        let place = Place { cwd: &request.dir, project: project.map(PathBuf::as_path), home: cx.env.home() };
         let named_reads: Vec<String> = request.reads.iter().map(|path| file::named(path, place)).collect();
         let implied_reads: Vec<String> = self.implied(request).iter().map(|path| file::named(path, place)).collect();
-        let root = self.project.clone().filter(|root| request.dir.starts_with(root));
+        let root = project.cloned().filter(|root| request.dir.starts_with(root));
         let root = root.unwrap_or_else(|| request.dir.clone());
         let before = FilesBefore::take(&root, &self.vault, cx);
         if before.is_none() {
