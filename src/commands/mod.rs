@@ -55,15 +55,22 @@ pub use reach::Reach;
 
 use crate::base::{Error, Result};
 
+/// What stands below the list of commands.
+const AFTER_HELP: &str = "\
+Groups of commands:
+  Trace   why deps verify stale run replay bookmark resolve
+  Memory  lessons read cases
+  Care    check flush merge undo secrets index
+
+Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error.";
+
 /// The sessions of AI agents as markdown notes.
 ///
 /// Keeps one readable note for each session of a coding agent, in a folder that is an Obsidian vault or anything
 /// else. The notes are the source of truth: edit them, move them, delete from them; `cru` reads what is there.
 #[derive(Debug, Parser)]
 #[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error."
-)]
+#[command(after_help = AFTER_HELP)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]

@@ -17,6 +17,7 @@ use crate::answer::{Question, answers};
 use crate::cache::AnswerCache;
 use crate::files::ReadFiles;
 use crate::project::{self, ProjectRoots};
+use crate::removals;
 use crate::rests::rests;
 use crate::text::Spot;
 use crate::verdict::{ClaimVerdict, UnknownReason};
@@ -126,9 +127,11 @@ pub fn judge(
     let mut questions = Vec::new();
     let mut asked: Vec<AskedAnchor<'_>> = Vec::new();
     let mut changes: HashMap<String, Vec<Change<'_>>> = HashMap::new();
+    let mut removed: HashMap<String, usize> = HashMap::new();
     for (at, it) in steps.iter().enumerate() {
         let member = &work.members[it.member];
         let project = member.session.meta.project.as_deref().unwrap_or_default();
+        removed.extend(removals::of_step(it.step, project).into_iter().map(|path| (path, at)));
         let id = it.step.id.as_deref().unwrap_or_default();
         for (file, written) in
             it.step.reads.iter().map(|it| (it, false)).chain(it.step.writes.iter().map(|it| (it, true)))
@@ -164,7 +167,8 @@ pub fn judge(
                 let later = changes.get(&name).map(Vec::as_slice).unwrap_or_default();
                 let later = &later[later.partition_point(|change| change.at <= at)..];
                 let verdict = answers[number].clone();
-                if verdict.is_stale() && is_superseded(&questions[number], &verdict, later) {
+                let is_removed = || verdict == ClaimVerdict::Gone && removals::is_removed(&name, at, &removed);
+                if verdict.is_stale() && (is_removed() || is_superseded(&questions[number], &verdict, later)) {
                     ClaimVerdict::Superseded
                 } else if verdict.is_stale() && member.other_branch {
                     ClaimVerdict::unknown(UnknownReason::OtherBranch)
@@ -264,10 +268,22 @@ fn spots(file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>
         Some(run.lines.iter().map(|line| (*line).to_owned()).collect())
     };
     let spot = |anchor: &cru_session::LineAnchor| {
+        // Blank lines stand everywhere: an edit that adds nothing else only takes away.
+        if is_blank(anchor) {
+            return (anchor.place(), None, None);
+        }
         let spot = Spot::Lines { first: anchor.first, count: anchor.count, hash: anchor.hash.clone() };
         (anchor.place(), Some(spot), text(anchor))
     };
     file.lines.iter().map(spot).collect()
+}
+
+/// Whether an anchor is of blank lines alone.
+fn is_blank(anchor: &cru_session::LineAnchor) -> bool {
+    const MOST: u64 = 16;
+    usize::try_from(anchor.count.min(MOST)).is_ok_and(|count| {
+        anchor.count <= MOST && anchor.is_of(std::iter::repeat_n("", count))
+    })
 }
 
 impl<'a> Change<'a> {

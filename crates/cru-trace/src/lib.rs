@@ -10,6 +10,7 @@ pub mod consent;
 mod files;
 pub mod project;
 pub mod reference;
+mod removals;
 mod rests;
 mod text;
 mod verdict;

@@ -147,13 +147,18 @@ impl ConsentRules {
         options(simple, &words)?;
         let class = class(text, &words)?;
         paths(simple, class, folder)?;
-        let is_allowed = !writes && self.allows(text, simple);
+        let is_allowed = !writes && self.allows(text, simple) || self.allows_whole(text);
         match class {
             Class::Look | Class::GitLook | Class::Check | Class::Change => Ok(is_allowed),
             Class::Run if is_allowed => Ok(true),
             Class::Run => Err("it runs a program of which nothing more is known; `[run] allow` can name it".into()),
             class => Err(format!("class {}", class.name()).into()),
         }
+    }
+
+    /// Whether a pattern that writes files, `sort *.csv > *.csv`, matches a command with its redirections.
+    fn allows_whole(&self, text: &str) -> bool {
+        self.allow.iter().any(|pattern| pattern.contains('>') && matches(pattern, text.trim()))
     }
 
     /// Whether a pattern matches a command, without variables before it and redirections.

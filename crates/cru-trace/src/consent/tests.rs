@@ -31,6 +31,7 @@ fn what_may_be_asked_for() {
         "cd api && cd .. && cargo test",
         "sh -c 'ls; cargo test'",
         "sort samples.csv > sorted.csv",
+        "sort samples.csv -o sorted.csv",
         "tr a-z A-Z < in.txt > out.txt",
         "awk -F, '{print $1}' a.csv > b.csv",
         "awk -F, '$2 > 3 {print $1}' a.csv",
@@ -188,6 +189,15 @@ fn a_pattern_allows_whole_commands_and_no_others() {
         assert_eq!(decided(allow, text), Consent::Ask, "{text}");
     }
     assert!(matches!(decided(allow, "cargo testx"), Consent::ByHand(_)), "another program");
+}
+
+#[test]
+fn a_pattern_may_name_what_is_written() {
+    let allow = &["sort *.csv > *.csv", "sort *"];
+    assert_eq!(decided(allow, "sort a.csv > b.csv"), Consent::Allowed);
+    assert_eq!(decided(allow, "sh -c 'sort a.csv > b.csv'"), Consent::Allowed);
+    assert_eq!(decided(&["sort *"], "sort a.csv > b.csv"), Consent::Ask);
+    assert!(matches!(decided(allow, "sort a.csv > ../b.csv"), Consent::ByHand(_)));
 }
 
 #[test]

@@ -191,25 +191,27 @@ impl<'c> StepRecorder<'c> {
     /// Arguments that are files, and what a text prints of files.
     fn implied(&self, request: &RunRequest) -> Vec<String> {
         let is_file = |path: &str| !path.is_empty() && !path.starts_with('-') && request.dir.join(path).is_file();
-        match &request.command {
-            RunCommand::Words(words) => {
-                let words = words.iter().skip(1).filter_map(|word| word.to_str());
-                words.filter(|word| is_file(word)).map(str::to_owned).collect()
-            }
-            RunCommand::Text { text, .. } => {
-                let script = crate::action::shell::Script::read(text);
-                let mut paths: Vec<String> = Vec::new();
-                for command in &script.commands {
-                    let literal = command.words.iter().skip(1).filter(|word| word.is_literal());
-                    paths.extend(literal.map(|word| word.text.to_string()));
-                    let read = command.redirections.iter().filter(|it| !it.is_write() && it.target.is_literal());
-                    paths.extend(read.map(|it| it.target.text.to_string()));
+        let text = match &request.command {
+            RunCommand::Text { text, .. } => Some(text.as_str()),
+            RunCommand::Words(words) => match words.as_slice() {
+                [shell, option, text] if is_shell(shell) && option.to_str() == Some("-c") => text.to_str(),
+                words => {
+                    let words = words.iter().skip(1).filter_map(|word| word.to_str());
+                    return words.filter(|word| is_file(word)).map(str::to_owned).collect();
                 }
-                paths.retain(|path| is_file(path));
-                paths.dedup();
-                paths
-            }
+            },
+        };
+        let script = crate::action::shell::Script::read(text.unwrap_or_default());
+        let mut paths: Vec<String> = Vec::new();
+        for command in &script.commands {
+            let literal = command.words.iter().skip(1).filter(|word| word.is_literal());
+            paths.extend(literal.map(|word| word.text.to_string()));
+            let read = command.redirections.iter().filter(|it| !it.is_write() && it.target.is_literal());
+            paths.extend(read.map(|it| it.target.text.to_string()));
         }
+        paths.retain(|path| is_file(path));
+        paths.dedup();
+        paths
     }
 
     #[expect(clippy::too_many_arguments, reason = "one step of recording, cut out for its length")]
@@ -323,6 +325,11 @@ impl<'c> StepRecorder<'c> {
         }
         Ok(recorded)
     }
+}
+
+fn is_shell(program: &OsStr) -> bool {
+    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
 }
 
 /// The program that is started, and its arguments.
