@@ -208,7 +208,8 @@ impl HistoryStep {
         let _ = writeln!(out, "    {painted} {clock}  {}  {call}{rest}", paint(style::ID, format_args!("{name:<id$}")));
         for reason in &self.stale {
             let blank = " ".repeat(id);
-            let _ = writeln!(out, "                {blank}{}", paint(style::WARN, format_args!("stale: {}", line(reason))));
+            let _ =
+                writeln!(out, "                {blank}{}", paint(style::WARN, format_args!("stale: {}", line(reason))));
         }
     }
 }

@@ -281,9 +281,8 @@ fn spots(file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>
 /// Whether an anchor is of blank lines alone.
 fn is_blank(anchor: &cru_session::LineAnchor) -> bool {
     const MOST: u64 = 16;
-    usize::try_from(anchor.count.min(MOST)).is_ok_and(|count| {
-        anchor.count <= MOST && anchor.is_of(std::iter::repeat_n("", count))
-    })
+    usize::try_from(anchor.count.min(MOST))
+        .is_ok_and(|count| anchor.count <= MOST && anchor.is_of(std::iter::repeat_n("", count)))
 }
 
 impl<'a> Change<'a> {

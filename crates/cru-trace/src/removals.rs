@@ -79,6 +79,8 @@ mod tests {
         assert_eq!(told("rm /etc/x"), Vec::<String>::new());
         assert_eq!(told("farm a"), Vec::<String>::new());
         let removed = HashMap::from([("old".to_owned(), 3), ("a".to_owned(), 1)]);
-        assert!(is_removed("old/x/y", 2, &removed) && !is_removed("old/x", 3, &removed) && !is_removed("ab", 0, &removed));
+        assert!(
+            is_removed("old/x/y", 2, &removed) && !is_removed("old/x", 3, &removed) && !is_removed("ab", 0, &removed)
+        );
     }
 }

@@ -334,7 +334,11 @@ fn check(words: &str, span: Span) -> Check {
     let (before, after) = words.split_once(code).unwrap_or((words, ""));
     let after = after.trim().trim_start_matches(['—', '–', ':']).trim_start();
     let text = unescape(format!("{} {after}", before.trim_end()).trim());
-    if text.is_empty() { by_hand() } else { Check { command: Some(command.to_owned()), text, span, ..Check::default() } }
+    if text.is_empty() {
+        by_hand()
+    } else {
+        Check { command: Some(command.to_owned()), text, span, ..Check::default() }
+    }
 }
 
 /// The links of a paragraph that is nothing but `From [[…]], [[…]].`

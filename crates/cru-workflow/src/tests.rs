@@ -96,7 +96,11 @@ fn checks_keep_their_ids() {
     let (workflow, _) = read(text);
     let ids: Vec<_> = workflow.checks.iter().map(|check| (check.id.as_deref(), check.text.as_str())).collect();
     assert_eq!(ids, [(Some("v-01"), "passes"), (Some("v-02"), "look at it")]);
-    assert!(render(&workflow).ends_with("- `cargo test` — passes ^v-01\n- look at it ^v-02\n"), "{}", render(&workflow));
+    assert!(
+        render(&workflow).ends_with("- `cargo test` — passes ^v-01\n- look at it ^v-02\n"),
+        "{}",
+        render(&workflow)
+    );
 }
 
 #[test]

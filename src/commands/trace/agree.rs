@@ -32,11 +32,9 @@ pub(super) fn agree(
     texts: &[&str],
     folder: &Path,
     project: Option<&str>,
-    vault: &Vault,
     user: &UserConfig,
     cx: &Context<'_>,
 ) -> Vec<Agreement> {
-    warn_of_vault(vault, cx);
     let consents = decide(texts, folder, project, user);
     let asked: Vec<&str> =
         texts.iter().zip(&consents).filter(|(_, it)| **it == Consent::Ask).map(|(text, _)| *text).collect();
@@ -70,9 +68,73 @@ pub(super) fn wrap(user: &UserConfig, folder: &Path) -> Vec<String> {
 }
 
 /// Says that `[run]` of a vault is no use.
-fn warn_of_vault(vault: &Vault, cx: &Context<'_>) {
+pub(super) fn warn_of_vault(vault: &Vault, cx: &Context<'_>) {
     let is_run = |message: &str| message == "unknown key 'run'";
     if vault.warnings().iter().any(|finding| is_run(&finding.diagnostic.message)) {
         cx.ui.warn("[run] of the vault's configuration is ignored: only your own configuration allows commands");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::base::Env;
+    use crate::commands::{Global, Progress, Ui};
+    use crate::vault::config::RunConfig;
+
+    /// A person who answers, or nobody.
+    struct Person {
+        answer: Option<bool>,
+        asked: Mutex<RefCell<Vec<String>>>,
+    }
+
+    struct NoBar;
+
+    impl Progress for NoBar {
+        fn advance(&self, _: u64) {}
+        fn say(&self, _: &str) {}
+    }
+
+    impl Ui for Person {
+        fn warn(&self, _: &str) {}
+        fn note(&self, _: &str) {}
+        fn detail(&self, _: &str) {}
+        fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
+            Box::new(NoBar)
+        }
+        fn confirm(&self, question: &str) -> Option<bool> {
+            self.asked.lock().unwrap().borrow_mut().push(question.to_owned());
+            self.answer
+        }
+    }
+
+    fn agreed(answer: Option<bool>, allow: &[&str], texts: &[&str]) -> (Vec<bool>, Vec<String>) {
+        let env = Env::fixed("2026-11-21T12:00:00Z".parse().unwrap(), "/code", &[]);
+        let person = Person { answer, asked: Mutex::default() };
+        let global = Global::default();
+        let cx = Context { env: &env, global: &global, ui: &person };
+        let allow = allow.iter().map(|it| (*it).to_owned()).collect();
+        let user = UserConfig { run: RunConfig { allow, wrap: Vec::new() }, ..UserConfig::default() };
+        let given = agree(texts, Path::new("/code"), None, &user, &cx);
+        (given.iter().map(|it| *it == Agreement::Yes).collect(), person.asked.into_inner().unwrap().into_inner())
+    }
+
+    #[test]
+    fn a_person_is_shown_each_command_whole_and_asked_once() {
+        let texts = ["cargo test", "sort a > b", "curl x", "cat a"];
+        let (yes, asked) = agreed(Some(true), &["cat *"], &texts);
+        assert_eq!(yes, [true, true, false, true], "what is by hand stays by hand");
+        assert_eq!(asked, ["$ cargo test\n$ sort a > b\nRun 2 commands in /code?"]);
+        assert_eq!(agreed(Some(false), &["cat *"], &texts).0, [false, false, false, true]);
+        assert_eq!(agreed(None, &["cat *"], &texts).0, [false, false, false, true]);
+    }
+
+    #[test]
+    fn nobody_is_asked_for_what_never_runs() {
+        let (yes, asked) = agreed(Some(true), &["*"], &["curl x | sh", "rm -rf ~", "cargo test\u{a0}"]);
+        assert_eq!((yes, asked), (vec![false, false, false], Vec::new()));
     }
 }

@@ -47,9 +47,9 @@ impl LoadedWork {
     pub(super) fn work(&self, other_branch: bool) -> Work<'_> {
         let all = std::iter::once(&self.session).chain(self.children.iter().map(|(_, child)| child));
         let members = all.zip(&self.patches).enumerate().map(|(at, (session, patch))| {
-                let cleared = if at == 0 { self.cleared.as_slice() } else { &[] };
-                WorkMember { session, patch, other_branch, cleared }
-            });
+            let cleared = if at == 0 { self.cleared.as_slice() } else { &[] };
+            WorkMember { session, patch, other_branch, cleared }
+        });
         Work { members: members.collect() }
     }
 

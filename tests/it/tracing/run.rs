@@ -65,12 +65,8 @@ fn data_is_on_stdout_alone_where_it_is_asked_for() {
 #[test]
 fn stdin_goes_to_the_command() {
     let lab = lab();
-    let mut child = lab
-        .command("home/code", &["run", "cat"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        lab.command("home/code", &["run", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"through\n").unwrap();
     let out = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&out.stdout), "through\n");
@@ -116,7 +112,8 @@ fn what_differs_was_written() {
     let lab = lab();
     lab.write("gone.txt", "x\n");
     lab.write("same.txt", "x\n");
-    let text = "sort samples.csv > sorted.csv; echo c,3 >> samples.csv; rm gone.txt; mkdir -p ignored; echo x > ignored/a";
+    let text =
+        "sort samples.csv > sorted.csv; echo c,3 >> samples.csv; rm gone.txt; mkdir -p ignored; echo x > ignored/a";
     lab.cru(&["run", "--", "sh", "-c", text]);
     let step = step(&lab, "n-001");
     assert!(step.contains("`sorted.csv@") && step.contains("(created)"), "{step}");
@@ -131,7 +128,10 @@ fn arguments_that_are_files_were_read() {
     lab.write("more.csv", "c,3\n");
     lab.cru(&["run", "--read", "more.csv", "--", "sort", "samples.csv", "no-file"]);
     let told = step(&lab, "n-001");
-    assert!(told.contains("reads: `more.csv@") && told.contains("`samples.csv@") && !told.contains("`no-file"), "{told}");
+    assert!(
+        told.contains("reads: `more.csv@") && told.contains("`samples.csv@") && !told.contains("`no-file"),
+        "{told}"
+    );
     lab.cru(&["run", "--", "sh", "-c", "sort < samples.csv > sorted.csv && cat more.csv"]);
     let told = step(&lab, "n-002");
     assert!(told.contains("`samples.csv@") && told.contains("`more.csv@"), "{told}");
@@ -211,7 +211,13 @@ fn cells_run_with_consent() {
 #[test]
 fn a_long_output_is_cut_in_the_middle() {
     let lab = lab();
-    let ran = lab.cru(&["run", "--", "sh", "-c", "echo first; yes 0123456789012345678901234567890123456789 | head -60000; echo last"]);
+    let ran = lab.cru(&[
+        "run",
+        "--",
+        "sh",
+        "-c",
+        "echo first; yes 0123456789012345678901234567890123456789 | head -60000; echo last",
+    ]);
     assert_eq!(ran.out.len(), 6 + 60_000 * 41 + 5);
     let kept = output(&lab, "n-001");
     assert!(kept.len() < 1_100_000 && kept.starts_with("first\n") && kept.ends_with("last\n"), "{}", kept.len());

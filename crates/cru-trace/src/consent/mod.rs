@@ -252,7 +252,8 @@ fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -
             }
         }
         // A short option with its value.
-        if text.starts_with('-') && (text.contains("/..") || text.get(2..).is_some_and(|it| it.starts_with(['/', '~']))) {
+        if text.starts_with('-') && (text.contains("/..") || text.get(2..).is_some_and(|it| it.starts_with(['/', '~'])))
+        {
             return Err(format!("{text} is outside of the project").into());
         }
     }

@@ -12,9 +12,10 @@ pub(super) fn is_harmless(words: &[Cow<'_, str>]) -> bool {
             !has_file && texts.next().is_some_and(is_plain_sed)
         }
         "awk" | "gawk" | "mawk" | "nawk" => {
-            let has_file = words.iter().skip(1).any(|word| {
-                ["-f", "-i", "-l", "-E", "-e", "--"].iter().any(|option| word.starts_with(option))
-            });
+            let has_file = words
+                .iter()
+                .skip(1)
+                .any(|word| ["-f", "-i", "-l", "-E", "-e", "--"].iter().any(|option| word.starts_with(option)));
             !has_file && texts.next().is_some_and(is_plain_awk)
         }
         "vi" | "vim" | "nvim" | "ed" | "ex" | "emacs" | "less" | "more" | "man" | "xargs" | "parallel" => false,

@@ -11,9 +11,9 @@ use super::plan::{PlannedStep, Redo, ReplayPlan};
 use super::scratch::Scratch;
 use super::stored::{OutputSource, comparable, stored_output};
 use crate::base::{Error, Result};
+use crate::commands::trace::TraceWorld;
 use crate::commands::trace::agree::{Agreement, agree, wrap};
 use crate::commands::trace::run::record::{RunCommand, RunRequest, StepRecorder, program_of};
-use crate::commands::trace::TraceWorld;
 use crate::commands::{Context, PassedCall, Passing};
 use crate::live::file;
 use crate::live::hook::shell;
@@ -63,7 +63,7 @@ pub(super) fn execute(
     user: &UserConfig,
     cx: &Context<'_>,
 ) -> Result<Vec<ReplayRow>> {
-    let agreements = agreements(plan, world, user, cx);
+    let agreements = agreements(plan, user, cx);
     let recorder = if mode.is_recorded { Some(StepRecorder::find(None, cx)?) } else { None };
     let transcripts = Transcripts::of(&world.vault, cx.env);
     let mut scratches: BTreeMap<PathBuf, Scratch<'_, '_>> = BTreeMap::new();
@@ -110,9 +110,8 @@ pub(super) fn execute(
 }
 
 /// Who agrees to each step; everything is asked at once, before anything runs.
-fn agreements(plan: &ReplayPlan, world: &TraceWorld, user: &UserConfig, cx: &Context<'_>) -> Vec<Agreement> {
-    let mut answers: Vec<Option<Agreement>> =
-        plan.steps.iter().map(|step| step.refusal().map(Agreement::No)).collect();
+fn agreements(plan: &ReplayPlan, user: &UserConfig, cx: &Context<'_>) -> Vec<Agreement> {
+    let mut answers: Vec<Option<Agreement>> = plan.steps.iter().map(|step| step.refusal().map(Agreement::No)).collect();
     let mut by_folder: BTreeMap<(PathBuf, String), Vec<usize>> = BTreeMap::new();
     for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| answers[*at].is_none()) {
         by_folder.entry((step.folder.clone(), step.project.clone())).or_default().push(at);
@@ -120,7 +119,7 @@ fn agreements(plan: &ReplayPlan, world: &TraceWorld, user: &UserConfig, cx: &Con
     for ((folder, project), numbers) in by_folder {
         let texts: Vec<&str> = numbers.iter().map(|at| plan.steps[*at].step.full_args()).collect();
         let project = Some(project.as_str()).filter(|it| !it.is_empty());
-        let given = agree(&texts, &folder, project, &world.vault, user, cx);
+        let given = agree(&texts, &folder, project, user, cx);
         for (at, agreement) in numbers.into_iter().zip(given) {
             answers[at] = Some(agreement);
         }
@@ -232,8 +231,7 @@ impl Run<'_, '_> {
         let old = &self.step.step;
         let (program, args) = program_of(&self.command()?);
         let limit = Some(Duration::from_secs(LIMIT));
-        let call =
-            PassedCall { program: &program, args: &args, dir: self.folder(), passing: Passing::Nothing, limit };
+        let call = PassedCall { program: &program, args: &args, dir: self.folder(), passing: Passing::Nothing, limit };
         let end = self.cx.ui.pass(&call).map_err(|source| Error::io("run", self.folder(), source))?;
         let Some(session) = self.plan.sessions.get(&self.step.path) else { return Ok(()) };
         let (stored, source) = stored_output(self.world, self.transcripts, &self.step.session_id, session, old);
@@ -287,7 +285,8 @@ fn rewritten(text: &str, names: &[&str], dir: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | ';' | '&' | '|' | ')' | '<' | '>');
-    let is_start = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(' | ';' | '&' | '|' | '<' | '>' | ':');
+    let is_start =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(' | ';' | '&' | '|' | '<' | '>' | ':');
     while !rest.is_empty() {
         let starts = out.chars().next_back().is_none_or(is_start);
         let found = names.iter().find(|name| {

@@ -30,7 +30,9 @@ use plan::{Redo, ReplayPlan};
 /// something or are not understood are never run. `--stale` is the plan for what `cru stale` lists: the commands in the
 /// order of their dependencies, then a brief for what only an agent can redo.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 success, 1 something differs, failed or was not run, 2 usage error, 3 I/O error.")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 something differs, failed or was not run, 2 usage error, 3 I/O error."
+)]
 pub struct Args {
     /// Which steps
     #[arg(required_unless_present = "stale", conflicts_with = "stale", value_name = "REF|RANGE")]
@@ -99,6 +101,7 @@ pub(in crate::commands) fn refresh(args: &RefreshArgs, cx: &Context<'_>) -> Resu
 fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     let (user, _) = UserConfig::read(cx.env)?;
+    super::agree::warn_of_vault(&world.vault, cx);
     let references = References { vault: &world.vault, catalog: &world.catalog, cx };
     let plan = if stale {
         plan::stale(how.project.as_deref(), &world, &user, cx)?
@@ -122,7 +125,7 @@ fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> 
         }
         return Ok(Box::new(shown(&plan, &world, cx)));
     }
-    if !execute::has_command(&plan) && plan.steps.len() == 1 {
+    if !stale && !execute::has_command(&plan) && plan.steps.len() == 1 {
         let step = &plan.steps[0];
         let why = step.refusal().unwrap_or_default();
         return Err(Error::no(format!("{} was not run: {why}", step.key()))
@@ -148,7 +151,8 @@ fn go_on(plan: &ReplayPlan, rows: &[ReplayRow]) -> Vec<String> {
         let first = &plan.steps[at];
         let mut branch = vec![at];
         for (later, step) in plan.steps.iter().enumerate().skip(at + 1) {
-            if step.path == first.path && rows[later].outcome == "waits" && step.on.iter().any(|on| branch.contains(on)) {
+            if step.path == first.path && rows[later].outcome == "waits" && step.on.iter().any(|on| branch.contains(on))
+            {
                 branch.push(later);
             }
         }

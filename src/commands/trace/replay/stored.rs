@@ -61,8 +61,22 @@ pub(super) fn comparable(output: &str, scratch: &str, project: &str) -> String {
 /// A line in which every number before a unit of time (`0.03s`, `12 ms`) is `–`.
 fn without_durations(line: &str) -> String {
     const UNITS: &[&str] = &[
-        "milliseconds", "millisecond", "seconds", "second", "minutes", "minute", "secs", "sec", "mins", "min", "ms",
-        "µs", "us", "ns", "s", "m",
+        "milliseconds",
+        "millisecond",
+        "seconds",
+        "second",
+        "minutes",
+        "minute",
+        "secs",
+        "sec",
+        "mins",
+        "min",
+        "ms",
+        "µs",
+        "us",
+        "ns",
+        "s",
+        "m",
     ];
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -77,7 +91,11 @@ fn without_durations(line: &str) -> String {
         });
         let is_number = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
         out.push_str(&rest[..at]);
-        if is_unit && is_number && blanks <= 1 { out.push('–') } else { out.push_str(&rest[at..at + number]) }
+        if is_unit && is_number && blanks <= 1 {
+            out.push('–')
+        } else {
+            out.push_str(&rest[at..at + number])
+        }
         rest = after;
     }
     out + rest

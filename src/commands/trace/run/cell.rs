@@ -101,16 +101,21 @@ fn command(note: &Note, block: &Block) -> Option<String> {
             let mut words = info.of(note.text()).split_whitespace();
             let is_shell = words.next().is_some_and(|word| SHELLS.iter().any(|name| word.eq_ignore_ascii_case(name)));
             let is_cell = words.next().is_some_and(|word| word.eq_ignore_ascii_case("cell"));
-            (is_shell && is_cell).then(|| note.unquoted(block).into_string().trim_end().to_owned())
+            (is_shell && is_cell).then(|| shell_lines(&note.unquoted(block).into_string()))
         }
         BlockKind::ListItem { text, .. } => code_of(text.of(note.text())),
         _ => None,
     }
 }
 
+/// The text of a fence without its last line end. What only looks like a blank stays, and is refused.
+fn shell_lines(text: &str) -> String {
+    text.replace("\r\n", "\n").trim_end_matches(['\n', ' ']).to_owned()
+}
+
 /// `` `cargo test` — passes ``: the text of the only code span, which stands first. A step (`` `Bash ls` → ok ``) is none.
 fn code_of(line: &str) -> Option<String> {
-    let line = line.trim();
+    let line = line.trim_matches(' ');
     let ticks = line.len() - line.trim_start_matches('`').len();
     if ticks == 0 {
         return None;
@@ -121,7 +126,7 @@ fn code_of(line: &str) -> Option<String> {
     if rest.contains('`') || rest.starts_with(['→']) || rest.starts_with("->") {
         return None;
     }
-    let code = code.trim();
+    let code = code.trim_matches(' ');
     (!code.is_empty()).then(|| code.to_owned())
 }
 

@@ -8,10 +8,11 @@ use std::ffi::OsString;
 
 use serde::Serialize;
 
-use super::agree::{Agreement, agree};
+use super::agree::{Agreement, agree, warn_of_vault};
 use super::refs::References;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Format, Output, Passing, View};
+use crate::trace::reference::{self, ReferenceText, StepReference};
 use crate::vault::{Catalog, UserConfig, Vault};
 use record::{RecordedStep, RunCommand, RunRequest, StepRecorder};
 
@@ -22,8 +23,10 @@ use record::{RecordedStep, RunCommand, RunRequest, StepRecorder};
 /// in the place of CMD runs that cell of a note, `[[NOTE#Validation]]` all commands below a heading. A note may come
 /// from anyone, so a cell is shown and asked for; see `cru replay --help`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: that of the command (128 and the signal where one ended it, 127 where there is no \
-                        such program); 1 a cell was not run, 2 usage error, 3 I/O error.")]
+#[command(
+    after_help = "Exit codes: that of the command (128 and the signal where one ended it, 127 where there is no \
+                        such program); 1 a cell was not run, 2 usage error, 3 I/O error."
+)]
 pub struct Args {
     /// A file that the command reads
     #[arg(long, value_name = "PATH")]
@@ -69,9 +72,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let catalog = Catalog::read(&vault);
     let cells = cell::find(&link, &vault, &catalog)?;
     let (user, _) = UserConfig::read(cx.env)?;
+    warn_of_vault(&vault, cx);
     let texts: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
     let folder = recorder.folder();
-    let agreements = agree(&texts, &folder, recorder.target.meta.project.as_deref(), &vault, &user, cx);
+    let agreements = agree(&texts, &folder, recorder.target.meta.project.as_deref(), &user, cx);
     if let Some((cell, Agreement::No(why))) =
         cells.iter().zip(&agreements).find(|(_, agreement)| matches!(agreement, Agreement::No(_)))
     {
@@ -83,8 +87,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let wrap = super::agree::wrap(&user, &folder);
         let command = RunCommand::Text { text: cell.text.clone(), wrap };
         let shown = Some(cell.text);
-        let request =
-            RunRequest { command, shown, cell: Some(cell.link), dir: folder.clone(), ..request.clone() };
+        let request = RunRequest { command, shown, cell: Some(cell.link), dir: folder.clone(), ..request.clone() };
         let step = recorder.run(&request, passing)?;
         let failed = step.exit != 0;
         steps.push(step);
@@ -106,7 +109,20 @@ fn links(names: &[String], recorder: &StepRecorder<'_>, cx: &Context<'_>) -> Res
     names
         .iter()
         .map(|name| {
-            let block = references.block(name)?;
+            // What names no session is of the one that the step is added to.
+            let here = match reference::parse(name) {
+                Some(ReferenceText::One(StepReference::Block { session: None, id })) => Some(id),
+                Some(ReferenceText::One(StepReference::Back(back))) => {
+                    let session = vault.load(&recorder.target.path)?.session;
+                    let ids: Vec<String> = session.steps().filter_map(|(_, step)| step.id.clone()).collect();
+                    ids.len().checked_sub(back).and_then(|at| ids.get(at).cloned())
+                }
+                _ => None,
+            };
+            let block = match here {
+                Some(id) => references.block(&format!("{}#{id}", recorder.target.id))?,
+                None => references.block(name)?,
+            };
             if block.id().is_empty() {
                 return Err(Error::usage(format!("`{name}` has no id, so nothing can point at it")));
             }

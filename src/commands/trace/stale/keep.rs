@@ -56,9 +56,8 @@ pub(super) fn named(references: &References<'_, '_>, world: &TraceWorld, cx: &Co
         let session = sessions
             .entry(head.path.clone())
             .or_insert_with(|| world.vault.load(&head.path).ok().map(|loaded| loaded.session));
-        let place = session.as_ref().and_then(|session| {
-            find(session, id).filter(|place| place.step_in(session).is_some())
-        });
+        let place =
+            session.as_ref().and_then(|session| find(session, id).filter(|place| place.step_in(session).is_some()));
         if let Some(place) = place {
             keep(head.path.clone(), place, why);
         }
@@ -80,6 +79,9 @@ fn links_of(bytes: &[u8]) -> Vec<Link> {
     });
     links.filter(|link| link.block.is_some()).collect()
 }
+
+/// Runs of one step after another that are followed.
+const LONGEST_CHAIN: usize = 1_000;
 
 /// Where a step stands.
 type StepPlace = (VaultPath, Place);
@@ -103,7 +105,9 @@ impl Replays {
             for (place, item) in items(&work.session) {
                 let Item::Step(step) = item else { continue };
                 latest = latest.max(step.time);
-                let Some(link) = step.replays.as_ref().filter(|_| step.status == StepStatus::Complete) else { continue };
+                let Some(link) = step.replays.as_ref().filter(|_| step.status == StepStatus::Complete) else {
+                    continue;
+                };
                 let own = Blocks::of(&work.session).follow(&work.session, link).map(|old| (head.path.clone(), old));
                 let other = || {
                     let other = catalog.note(&link.target, &head.path)?;
@@ -143,7 +147,7 @@ impl Replays {
             for (place, why) in places {
                 let mut at = (path.clone(), *place);
                 // A chain that leads back to itself ends somewhere.
-                for _ in 0..=self.newest.len() {
+                for _ in 0..LONGEST_CHAIN {
                     match self.newest.get(&at) {
                         Some(next) => at = next.clone(),
                         None => break,
