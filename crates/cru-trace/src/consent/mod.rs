@@ -113,6 +113,9 @@ impl ConsentRules {
                 return Err("it names files by variables".into());
             }
             let is_device = matches!(&*target.text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin");
+            if redirection.is_write() && is_own_of_git(&target.text) {
+                return Err("it changes git's own files".into());
+            }
             if !is_device && !folder.holds(&target.text) {
                 return Err(format!("{} is outside of the project", target.text).into());
             }
@@ -244,6 +247,9 @@ fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -
             return Err("it names files by variables".into());
         }
         let text = &*word.text;
+        if is_own_of_git(text) {
+            return Err("it names git's own files".into());
+        }
         let value = text.strip_prefix('-').map_or(text, |rest| rest.split_once('=').map_or("", |(_, value)| value));
         if value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..") || text.contains("/../") {
             let is_device = matches!(value, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr");
@@ -258,6 +264,11 @@ fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -
         }
     }
     Ok(())
+}
+
+/// Whether a path leads into git's own folder, where hooks and settings stand.
+fn is_own_of_git(path: &str) -> bool {
+    path.split(['/', '=']).any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
 /// Whether a word of `sed` or `awk` is a pattern, `/start/,/end/p`, and no path.

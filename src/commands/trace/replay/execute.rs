@@ -45,6 +45,7 @@ pub(super) struct ReplayRow {
 
 /// How steps run.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ReplayMode {
     /// Whether steps are appended; else they are only compared.
     pub(super) is_recorded: bool,
@@ -92,7 +93,7 @@ pub(super) fn execute(
             && before().all(|row| matches!(row.outcome, "equal" | "unchanged"))
         {
             row.outcome = "unchanged";
-            row.detail = "what it rests on came to the same".to_owned();
+            "what it rests on came to the same".clone_into(&mut row.detail);
         } else {
             if mode.in_scratch && !scratches.contains_key(&step.folder) {
                 scratches.insert(step.folder.clone(), Scratch::of(&step.folder, cx)?);

@@ -57,6 +57,7 @@ pub struct RefreshArgs {
 
 /// How steps are replayed.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct ReplayArgs {
     /// Show what was recorded; with `--stale` the plan
     #[arg(long, group = "mode")]

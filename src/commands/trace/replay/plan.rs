@@ -140,7 +140,7 @@ fn plan(
     for path in by_note.keys() {
         plan.sessions.insert(path.clone(), world.vault.load(path)?.session);
     }
-    let mut notes: Vec<(VaultPath, Vec<(Place, Vec<String>)>)> = by_note.into_iter().collect();
+    let mut notes: Vec<_> = by_note.into_iter().collect();
     notes.sort_by_key(|(path, _)| plan.sessions.get(path).and_then(|session| session.meta.started));
     for (path, places) in notes {
         let Some(session) = plan.sessions.get(&path) else { continue };

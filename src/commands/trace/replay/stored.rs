@@ -92,9 +92,9 @@ fn without_durations(line: &str) -> String {
         let is_number = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
         out.push_str(&rest[..at]);
         if is_unit && is_number && blanks <= 1 {
-            out.push('–')
+            out.push('–');
         } else {
-            out.push_str(&rest[at..at + number])
+            out.push_str(&rest[at..at + number]);
         }
         rest = after;
     }

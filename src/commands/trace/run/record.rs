@@ -129,7 +129,7 @@ impl<'c> StepRecorder<'c> {
         let project = request.scratch.as_ref().or(self.project.as_ref());
         let place = Place { cwd: &request.dir, project: project.map(PathBuf::as_path), home: cx.env.home() };
         let named_reads: Vec<String> = request.reads.iter().map(|path| file::named(path, place)).collect();
-        let implied_reads: Vec<String> = self.implied(request).iter().map(|path| file::named(path, place)).collect();
+        let implied_reads: Vec<String> = Self::implied(request).iter().map(|path| file::named(path, place)).collect();
         let root = project.cloned().filter(|root| request.dir.starts_with(root));
         let root = root.unwrap_or_else(|| request.dir.clone());
         let before = FilesBefore::take(&root, &self.vault, cx);
@@ -152,7 +152,7 @@ impl<'c> StepRecorder<'c> {
             ..entry::Tool::default()
         };
         self.add_files(&mut step, &named_reads, &implied_reads, &request.writes, &changes, &root, place);
-        let output = self.end(&mut step, &end);
+        let output = Self::end(&mut step, &end);
         if let Some(commit) = git::checkout(&request.dir).commit.filter(|now| head.as_ref() != Some(now)) {
             step.commits.push(self.commit(&request.dir, &commit));
         }
@@ -189,7 +189,7 @@ impl<'c> StepRecorder<'c> {
     }
 
     /// Arguments that are files, and what a text prints of files.
-    fn implied(&self, request: &RunRequest) -> Vec<String> {
+    fn implied(request: &RunRequest) -> Vec<String> {
         let is_file = |path: &str| !path.is_empty() && !path.starts_with('-') && request.dir.join(path).is_file();
         let text = match &request.command {
             RunCommand::Text { text, .. } => Some(text.as_str()),
@@ -257,7 +257,7 @@ impl<'c> StepRecorder<'c> {
     }
 
     /// How it ended; the output without secrets.
-    fn end(&self, step: &mut entry::Tool, end: &PassedEnd) -> String {
+    fn end(step: &mut entry::Tool, end: &PassedEnd) -> String {
         let text = String::from_utf8_lossy(&end.output);
         let output = Masks::unnumbered().text(&sanitise(&text)).into_owned();
         step.failed = end.code != 0;

@@ -8,7 +8,6 @@ use super::super::work::LoadedWork;
 use super::KeptSteps;
 use crate::base::Result;
 use crate::base::text::one_line;
-use crate::commands::Context;
 use crate::commands::read::Shelf;
 use crate::graph::Place;
 use crate::graph::place::{Blocks, items};
@@ -21,8 +20,12 @@ use crate::vault::{Catalog, Head, VaultPath};
 /// Steps that are kept, by note.
 type KeptByNote = HashMap<VaultPath, KeptSteps>;
 
-/// What bookmarks, accepted lessons and workflows name.
-pub(super) fn named(references: &References<'_, '_>, world: &TraceWorld, cx: &Context<'_>) -> Result<KeptByNote> {
+/// What bookmarks, accepted lessons and workflows name. What leads nowhere is told in `dangling`.
+pub(super) fn named(
+    references: &References<'_, '_>,
+    world: &TraceWorld,
+    dangling: &mut Vec<String>,
+) -> Result<KeptByNote> {
     let mut kept = KeptByNote::new();
     let mut keep = |path: VaultPath, place: Place, why: String| {
         kept.entry(path).or_default().entry(place).or_insert(why);
@@ -30,7 +33,9 @@ pub(super) fn named(references: &References<'_, '_>, world: &TraceWorld, cx: &Co
     for bookmark in references.bookmarks()? {
         match references.follow(&bookmark) {
             Ok(block) => keep(block.path, block.place, format!("bookmark {}", bookmark.name)),
-            Err(error) => cx.ui.warn(&format!("the bookmark \"{}\" leads nowhere: {error}", one_line(&bookmark.name))),
+            Err(error) => {
+                dangling.push(format!("the bookmark \"{}\" leads nowhere: {error}", one_line(&bookmark.name)));
+            }
         }
     }
     let mut links: Vec<(Link, VaultPath, String)> = Vec::new();

@@ -52,6 +52,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let world = TraceWorld::read(cx)?;
     let asked = StaleQuestion { project: args.project.as_deref(), all: args.all };
     let report = StaleReport { strict: args.strict, ..gather(&asked, &world, cx)? };
+    report.dangling.iter().for_each(|message| cx.ui.warn(message));
     if report.rows.is_empty() {
         let unknown = if report.unknown == 0 { String::new() } else { format!(", {} unknown", report.unknown) };
         cx.ui.note(&format!("nothing is stale ({} looked at{unknown})", plural(report.looked_at, "claim")));
@@ -75,7 +76,8 @@ pub(in crate::commands) fn gather(
     cx: &Context<'_>,
 ) -> Result<StaleReport> {
     let references = References { vault: &world.vault, catalog: &world.catalog, cx };
-    let mut kept = keep::named(&references, world, cx)?;
+    let mut dangling = Vec::new();
+    let mut kept = keep::named(&references, world, &mut dangling)?;
     let here = asked.project.map(|wanted| wanted_project(wanted, cx));
     let heads: Vec<&Head> = world.catalog.sessions().filter(|head| is_in(head, here.as_deref())).collect();
     // What is kept in a session stands in it as a word, and an open session is marked: others are not parsed.
@@ -99,7 +101,7 @@ pub(in crate::commands) fn gather(
         world,
         files: WorkingFiles::new(since, cx),
         commits: HashMap::new(),
-        report: StaleReport { schema: 1, ..StaleReport::default() },
+        report: StaleReport { schema: 1, dangling, ..StaleReport::default() },
         cx,
     };
     let mut cache = world.answers();
@@ -190,6 +192,9 @@ pub(in crate::commands) struct StaleReport {
     looked_at: u64,
     unknown: u64,
     pub(in crate::commands) rows: Vec<StaleRow>,
+    /// Bookmarks that lead nowhere, in words.
+    #[serde(skip)]
+    dangling: Vec<String>,
     /// Every step that is stale or rests on such, of the sessions that have a row, with what changed.
     #[serde(skip)]
     pub(in crate::commands) steps: BTreeMap<(VaultPath, Place), Vec<String>>,
