@@ -1,5 +1,7 @@
 //! `cru replay`: what was run once runs again, in order and with consent.
 
+#![expect(clippy::disallowed_methods, reason = "a person writes without cru")]
+
 use super::world::TraceLab;
 
 const DAY1: &str = "2026-11-21-samples";
@@ -178,7 +180,6 @@ fn accepted_lessons_and_workflows_are_kept() {
     let lab = lab();
     lab.write("samples.csv", "z,26\n");
     std::fs::create_dir_all(lab.path("vault/workflows")).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "a person writes without cru")]
     std::fs::write(
         lab.path("vault/workflows/names.md"),
         format!("---\ntype: workflow\n---\n# Names\n\n## Cut @coder\n\nFrom [[{DAY1}#^n-003]].\n"),

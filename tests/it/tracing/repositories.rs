@@ -16,6 +16,9 @@ use crate::transcript_set::TranscriptSet;
 
 const PI: &str = "badlogic+pi-mono";
 
+/// Session, last moment, claims that stand, were rewritten, and do not stand; what was not measured is not compared.
+type VerdictRow = (&'static str, &'static str, i64, Option<i64>, Option<i64>);
+
 /// A vault of all sessions, and clones of repositories without files.
 struct Measured {
     temp: tempfile::TempDir,
@@ -152,8 +155,7 @@ fn shared_claims_of_a_session_are_told() {
     const SHORT: &str = "2025-12-17-improve-system-prompt-docs-clean-theme";
     let it = measured();
     let clone = it.path(PI);
-    // Session, last moment, standing, rewritten, not standing; what was not measured is not compared.
-    let rows: &[(&str, &str, i64, Option<i64>, Option<i64>)] = &[
+    let rows: &[VerdictRow] = &[
         (LONG, "2025-12-24T12:57:00Z", 51, Some(27), Some(7)),
         (LONG, "2025-12-30T12:00:00Z", 40, None, Some(21)),
         (LONG, "2026-03-14T12:53:00Z", 12, None, None),
