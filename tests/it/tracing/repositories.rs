@@ -254,14 +254,15 @@ fn shared_proof_and_line_anchors() {
     let notes = it.notes();
     let meant = |note: &&String| note.lines().any(|line| matches!(line, "host: claude-code" | "host: pi"));
     for note in notes.values().filter(meant) {
-        for (step, line) in note.lines().zip(note.lines().skip(1)) {
+        let lines: Vec<&str> = note.lines().collect();
+        for (at, step) in lines.iter().enumerate() {
             let words = ["- `Read ", "- `Edit ", "- `Write ", "- `read ", "- `edit ", "- `write "];
             if words.iter().any(|word| step.starts_with(word)) && !step.contains("→ ✗") {
-                let nested = line.trim_start();
-                if nested.starts_with("- reads:") || nested.starts_with("- writes:") {
-                    steps += 1;
-                    anchored += usize::from(line.contains('@'));
-                }
+                let nested = lines[at + 1..].iter().take_while(|line| line.starts_with("    "));
+                let is_file = |line: &&&str| line.contains("- reads:") || line.contains("- writes:");
+                let files: Vec<&&str> = nested.filter(is_file).collect();
+                steps += usize::from(!files.is_empty());
+                anchored += usize::from(files.iter().any(|line| line.contains('@')));
             }
         }
     }
