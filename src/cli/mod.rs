@@ -2,6 +2,7 @@
 //!
 //! Nothing else writes to stdout or stderr. stdout is data, stderr is talk.
 
+mod child;
 mod hook;
 mod launch;
 mod pager;

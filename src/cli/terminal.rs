@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{AgentAnswer, GitAnswer, Global, ProgramCall, Progress, Ui};
+use crate::commands::{AgentAnswer, GitAnswer, Global, PassedCall, PassedEnd, ProgramCall, Progress, Ui};
 
 /// stderr as a [`Ui`].
 pub(super) struct Terminal {
@@ -83,6 +83,10 @@ impl Ui for Terminal {
 
     fn git(&self, dir: &Path, args: &[&str], input: &str, seconds: u64) -> io::Result<GitAnswer> {
         super::spawn::git(dir, args, input, std::time::Duration::from_secs(seconds))
+    }
+
+    fn pass(&self, call: &PassedCall<'_>) -> io::Result<PassedEnd> {
+        super::child::run(call)
     }
 
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {

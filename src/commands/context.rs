@@ -1,8 +1,9 @@
 //! What a command is given: the world, the common options, and a way to talk while it works.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::Global;
 use crate::base::Env;
@@ -67,6 +68,11 @@ pub trait Ui: Sync {
         let _ = (dir, args, input, seconds);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Runs a program in the place of this one: it has our stdin, and its output goes to where ours goes.
+    fn pass(&self, call: &PassedCall<'_>) -> io::Result<PassedEnd> {
+        let _ = call;
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Opens a file in an editor and waits until it is closed; whether the editor ended well.
     /// [`io::ErrorKind::Unsupported`] where there is no terminal.
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
@@ -89,6 +95,49 @@ pub struct ProgramCall<'a> {
     pub dir: &'a Path,
     /// Variables that differ from those of this process.
     pub vars: &'a [(&'a str, Option<&'a OsStr>)],
+}
+
+/// Where the output of a program goes on to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// stdout to stdout, stderr to stderr; it has our stdin.
+    Both,
+    /// Both to stderr: stdout is for data.
+    ToStderr,
+    /// Nowhere, and it has no stdin.
+    Nothing,
+}
+
+/// A program that runs in the place of this one.
+#[derive(Clone, Copy, Debug)]
+pub struct PassedCall<'a> {
+    /// The program.
+    pub program: &'a OsStr,
+    /// Its arguments.
+    pub args: &'a [OsString],
+    /// Its working folder.
+    pub dir: &'a Path,
+    /// Where its output goes on to.
+    pub passing: Passing,
+    /// How long it may take; as long as it takes where there is none.
+    pub limit: Option<Duration>,
+}
+
+/// How such a program ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassedEnd {
+    /// Its output, stdout and stderr as they came; of a long one the beginning and the end.
+    pub output: Vec<u8>,
+    /// Bytes between these two that were left out.
+    pub left_out: u64,
+    /// Its exit code as a shell has it: 128 and the signal where one ended it.
+    pub code: u8,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it took too long and was ended.
+    pub timed_out: bool,
+    /// How long it ran.
+    pub duration: Duration,
 }
 
 /// What a program said.

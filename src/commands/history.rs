@@ -11,6 +11,8 @@ use super::output::style::{self, paint};
 use super::output::{Found, cut, duration, minute, most};
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
+use super::trace::TraceWorld;
+use super::trace::stale::{self, StaleQuestion};
 use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
@@ -59,8 +61,26 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut found: HashMap<String, SessionHistory> = HashMap::new();
     let take = |told: SessionHistory| drop(found.insert(told.path.clone(), told));
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
-    let sessions = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
+    let mut sessions: Vec<SessionHistory> = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
+    mark_stale(&mut sessions, cx);
     Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
+}
+
+/// Marks the steps that `cru stale` lists. What cannot be told is not marked.
+fn mark_stale(sessions: &mut [SessionHistory], cx: &Context<'_>) {
+    let report = TraceWorld::read(cx).and_then(|world| stale::gather(&StaleQuestion::default(), &world, cx));
+    let Ok(report) = report else { return };
+    let mut reasons: HashMap<(String, String), Vec<String>> = HashMap::new();
+    for row in report.rows {
+        let id = row.reference.rsplit('#').next().unwrap_or_default().to_owned();
+        reasons.entry((row.path.to_string(), id)).or_default().push(row.reason);
+    }
+    for session in sessions {
+        for step in &mut session.steps {
+            let id = step.step.id.clone().unwrap_or_default();
+            step.stale = reasons.remove(&(session.path.clone(), id)).unwrap_or_default();
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -91,6 +111,9 @@ struct HistoryStep {
     #[serde(flatten)]
     step: StepRow,
     phase_title: Option<String>,
+    /// Why it does not hold any more, where it is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stale: Vec<String>,
 }
 
 impl SessionHistory {
@@ -99,6 +122,7 @@ impl SessionHistory {
         let deed = |step: StepRow| HistoryStep {
             phase_title: step.phase.as_deref().and_then(|id| phases.get(id)).map(|phase| phase.title.clone()),
             step,
+            stale: Vec::new(),
         };
         // A step without a time stands where it stands: the later in the note, the newer.
         let steps = record.steps.into_iter().rev().take(most).map(deed).collect();
@@ -160,6 +184,7 @@ impl HistoryStep {
             "failed" => ("✗", style::BAD),
             "running" => ("▶", style::WARN),
             "pending" => ("…", style::WARN),
+            _ if !self.stale.is_empty() => ("!", style::WARN),
             _ => ("✓", style::GOOD),
         };
         let clock = step.time.map_or_else(|| " ".repeat(8), |time| time.strftime("%T").to_string());
@@ -181,6 +206,11 @@ impl HistoryStep {
         let (rest, painted) = (paint(style::DIM, rest), paint(look, mark));
         let clock = paint(style::DIM, clock);
         let _ = writeln!(out, "    {painted} {clock}  {}  {call}{rest}", paint(style::ID, format_args!("{name:<id$}")));
+        for reason in &self.stale {
+            let blank = " ".repeat(id);
+            let _ =
+                writeln!(out, "                {blank}{}", paint(style::WARN, format_args!("stale: {}", line(reason))));
+        }
     }
 }
 

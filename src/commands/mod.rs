@@ -49,11 +49,20 @@ use clap::{Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{AgentAnswer, Context, GitAnswer, ProgramCall, Progress, Ui};
+pub use context::{AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, ProgramCall, Progress, Ui};
 pub use output::{Format, Launch, Output, Raw, View};
 pub use reach::Reach;
 
 use crate::base::{Error, Result};
+
+/// What stands below the list of commands.
+const AFTER_HELP: &str = "\
+Groups of commands:
+  Trace   why deps verify stale run replay bookmark resolve
+  Memory  lessons read cases
+  Care    check flush merge undo secrets index
+
+Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error.";
 
 /// The sessions of AI agents as markdown notes.
 ///
@@ -61,9 +70,7 @@ use crate::base::{Error, Result};
 /// else. The notes are the source of truth: edit them, move them, delete from them; `cru` reads what is there.
 #[derive(Debug, Parser)]
 #[command(name = "cru", version, propagate_version = false, disable_help_subcommand = true, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error."
-)]
+#[command(after_help = AFTER_HELP)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
@@ -133,6 +140,10 @@ pub enum Command {
     Deps(trace::deps::Args),
     Verify(trace::verify::Args),
     Stale(trace::stale::Args),
+    Run(trace::run::Args),
+    Replay(trace::replay::Args),
+    #[command(hide = true)]
+    Refresh(trace::replay::RefreshArgs),
     Bookmark(trace::bookmark::Args),
     Resolve(trace::resolve::Args),
     Status(status::Args),
@@ -195,6 +206,9 @@ impl Command {
             Self::Deps(args) => trace::deps::run(&args, cx),
             Self::Verify(args) => trace::verify::run(&args, cx),
             Self::Stale(args) => trace::stale::run(&args, cx),
+            Self::Run(args) => trace::run::run(&args, cx),
+            Self::Replay(args) => trace::replay::run(&args, cx),
+            Self::Refresh(args) => trace::replay::refresh(&args, cx),
             Self::Bookmark(args) => trace::bookmark::run(&args, cx),
             Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),

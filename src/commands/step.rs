@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::output::style::{self, checked, paint};
 use super::output::{duration, minute};
 use super::session::current_or_newest;
+use super::trace::run::record::output_path;
 use super::{Context, Output, View, reading};
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::graph::place::is_same_id;
 use crate::session::{Phase, Step, StepStatus};
 use crate::sync::evidence::{Missing, Transcripts, Whole};
-use crate::vault::Catalog;
+use crate::vault::{Catalog, Vault};
 
 /// Commands on steps.
 #[derive(Debug, clap::Subcommand)]
@@ -97,12 +98,23 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let whole = if args.full {
         match transcripts.step(&session, &id, args.no_redact)? {
             Ok(whole) => Some(whole),
-            Err(missing) => return Err(gone(missing, transcript.as_deref(), &id, &head.id())),
+            Err(missing) => match kept_output(&vault, &head.id(), found) {
+                Some(whole) => Some(whole),
+                None => return Err(gone(missing, transcript.as_deref(), &id, &head.id())),
+            },
         }
     } else {
         None
     };
     Ok(Box::new(ShownStep::of(head.id(), phase, found.clone(), transcript, whole, cx)))
+}
+
+/// What `cru run` kept of a step.
+fn kept_output(vault: &Vault, session_id: &str, step: &Step) -> Option<Whole> {
+    let path = output_path(vault, session_id, step.id.as_deref()?);
+    let bytes = crate::base::files::read_regular(&path, 4 << 20).ok().flatten()?;
+    let output = Some(String::from_utf8_lossy(&bytes).into_owned());
+    Some(Whole { tool: step.tool.clone(), args: step.full_args().to_owned(), output, ..Whole::default() })
 }
 
 /// Why the transcript says nothing of it, and what to do.

@@ -85,7 +85,11 @@ mod searching {
     pub(crate) mod search;
 }
 mod tracing {
+    pub(crate) mod consent;
     pub(crate) mod refs;
+    pub(crate) mod replay;
+    pub(crate) mod repositories;
+    pub(crate) mod run;
     pub(crate) mod verify;
     pub(crate) mod why;
     mod world;

@@ -86,6 +86,11 @@ impl Env {
         self.xdg("XDG_STATE_HOME", ".local/state")
     }
 
+    /// `$XDG_CACHE_HOME/cru`, or `~/.cache/cru`.
+    pub fn cache_dir(&self) -> Option<PathBuf> {
+        self.xdg("XDG_CACHE_HOME", ".cache")
+    }
+
     fn xdg(&self, var: &str, fallback: &str) -> Option<PathBuf> {
         let base = self.var(var).map(PathBuf::from).filter(|path| path.is_absolute());
         Some(base.or_else(|| Some(self.home()?.join(fallback)))?.join("cru"))

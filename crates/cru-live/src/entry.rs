@@ -130,6 +130,18 @@ entries! {
         created: Vec<String>,
         /// Steps it depends on.
         after: Vec<String>,
+        /// The step that it runs again.
+        replays: Option<String>,
+        /// The cell that it ran, `[[note#^c-01]]`.
+        cell: Option<String>,
+        /// How its checks ended: `passed`, `failed`, `unknown`.
+        check: Option<String>,
+        /// Commits that it made, `` `4f1c2ab` Subject ``.
+        commits: Vec<String>,
+        /// Other sessions that were active in the folder meanwhile.
+        also_active: Vec<String>,
+        /// What recorded it: `cru run`.
+        by: Option<String>,
         /// The handle under which it was begun.
         opened: Option<String>,
     }
@@ -375,7 +387,7 @@ mod tests {
             .map(said)
             .join("\n"),
             @r#"
-        unknown field `argz`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `opened` (column 36)
+        unknown field `argz`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `replays`, `cell`, `check`, `commits`, `also_active`, `by`, `opened` (column 36)
         invalid type: string "one", expected i32 (column 42)
         unknown event `tol`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, usage, status (column 0)
         it has no `event`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, usage, status (column 0)

@@ -116,7 +116,7 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
     line
 }
 
-/// Reads one nested line (`reads: …`, `writes: …`, `name: value`) into the step. `after` and `replays` are links, which
+/// Reads one nested line (`reads: …`, `writes: …`, `name: value`) into the step. `after`, `replays` and `cell` are links, which
 /// the note has read already.
 pub fn nested(step: &mut Step, line: &str) {
     let Some((name, value)) = line.split_once(':') else { return };
@@ -152,6 +152,9 @@ pub fn nested_lines(step: &Step) -> Vec<String> {
     }
     if let Some(replays) = &step.replays {
         lines.push(format!("replays: {replays}"));
+    }
+    if let Some(cell) = &step.cell {
+        lines.push(format!("cell: {cell}"));
     }
     lines.extend(step.fields.iter().map(|(name, value)| format!("{name}: {}", escape::inline(value))));
     lines

@@ -3,7 +3,7 @@
 //! Sessions that are one work (a session and its sub-agents) are judged together: what one of them wrote over is
 //! superseded, and not drifted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cru_action::ToolKind;
 use cru_action::patch::PatchLine;
@@ -17,6 +17,7 @@ use crate::answer::{Question, answers};
 use crate::cache::AnswerCache;
 use crate::files::ReadFiles;
 use crate::project::{self, ProjectRoots};
+use crate::removals;
 use crate::rests::rests;
 use crate::text::Spot;
 use crate::verdict::{ClaimVerdict, UnknownReason};
@@ -30,6 +31,8 @@ pub struct WorkMember<'a> {
     pub patch: &'a str,
     /// Whether it began at a commit that is no ancestor of what is checked out.
     pub other_branch: bool,
+    /// Steps that were run again with equal output in another session: nothing is in doubt because of them.
+    pub cleared: &'a [Place],
 }
 
 /// Sessions that are judged together.
@@ -124,9 +127,11 @@ pub fn judge(
     let mut questions = Vec::new();
     let mut asked: Vec<AskedAnchor<'_>> = Vec::new();
     let mut changes: HashMap<String, Vec<Change<'_>>> = HashMap::new();
+    let mut removed: HashMap<String, usize> = HashMap::new();
     for (at, it) in steps.iter().enumerate() {
         let member = &work.members[it.member];
         let project = member.session.meta.project.as_deref().unwrap_or_default();
+        removed.extend(removals::of_step(it.step, project).into_iter().map(|path| (path, at)));
         let id = it.step.id.as_deref().unwrap_or_default();
         for (file, written) in
             it.step.reads.iter().map(|it| (it, false)).chain(it.step.writes.iter().map(|it| (it, true)))
@@ -162,7 +167,8 @@ pub fn judge(
                 let later = changes.get(&name).map(Vec::as_slice).unwrap_or_default();
                 let later = &later[later.partition_point(|change| change.at <= at)..];
                 let verdict = answers[number].clone();
-                if verdict.is_stale() && is_superseded(&questions[number], &verdict, later) {
+                let is_removed = || verdict == ClaimVerdict::Gone && removals::is_removed(&name, at, &removed);
+                if verdict.is_stale() && (is_removed() || is_superseded(&questions[number], &verdict, later)) {
                     ClaimVerdict::Superseded
                 } else if verdict.is_stale() && member.other_branch {
                     ClaimVerdict::unknown(UnknownReason::OtherBranch)
@@ -191,12 +197,15 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
         for dependency in dependencies(it.session) {
             edges.extend(number(dependency.of).zip(number(dependency.on)));
         }
+        for old in it.cleared.iter().filter_map(|place| number(*place)) {
+            cleared[old] = true;
+        }
         let blocks = cru_graph::place::Blocks::of(it.session);
         for (place, item) in items(it.session) {
             let Item::Step(step) = item else { continue };
             let Some(link) = &step.replays else { continue };
             let replayed = blocks.follow(it.session, link);
-            let equal = |old: &Step| old.result == step.result && old.status == step.status;
+            let equal = |old: &Step| has_equal_output(old, step);
             let same = replayed.filter(|old| *old < place && old.step_in(it.session).is_some_and(equal));
             if let Some(old) = same.and_then(number) {
                 cleared[old] = true;
@@ -210,6 +219,16 @@ fn rest(work: &Work<'_>, steps: &[WorkStep<'_>], judged: &mut [JudgedStep]) {
             step.own = Some(ClaimVerdict::unknown(UnknownReason::Cycle));
         }
     }
+}
+
+/// Whether a step that ran again came to the same: the files that it wrote, where both have hashes of them, else the line
+/// of its result.
+pub fn has_equal_output(old: &Step, new: &Step) -> bool {
+    let hashes = |step: &Step| -> Option<BTreeMap<String, String>> {
+        step.writes.iter().map(|file| Some((file.path.clone(), file.hash.clone()?))).collect()
+    };
+    let written = hashes(old).zip(hashes(new)).filter(|(old, new)| !old.is_empty() && !new.is_empty());
+    old.status == new.status && written.map_or_else(|| old.result == new.result, |(old, new)| old == new)
 }
 
 /// The steps of all members by time; within a session the order is that of the page, whatever its clock says.
@@ -249,10 +268,21 @@ fn spots(file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>
         Some(run.lines.iter().map(|line| (*line).to_owned()).collect())
     };
     let spot = |anchor: &cru_session::LineAnchor| {
+        // Blank lines stand everywhere: an edit that adds nothing else only takes away.
+        if is_blank(anchor) {
+            return (anchor.place(), None, None);
+        }
         let spot = Spot::Lines { first: anchor.first, count: anchor.count, hash: anchor.hash.clone() };
         (anchor.place(), Some(spot), text(anchor))
     };
     file.lines.iter().map(spot).collect()
+}
+
+/// Whether an anchor is of blank lines alone.
+fn is_blank(anchor: &cru_session::LineAnchor) -> bool {
+    const MOST: u64 = 16;
+    usize::try_from(anchor.count.min(MOST))
+        .is_ok_and(|count| anchor.count <= MOST && anchor.is_of(std::iter::repeat_n("", count)))
 }
 
 impl<'a> Change<'a> {

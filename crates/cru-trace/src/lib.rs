@@ -6,9 +6,11 @@
 mod answer;
 mod cache;
 pub mod claim;
+pub mod consent;
 mod files;
 pub mod project;
 pub mod reference;
+mod removals;
 mod rests;
 mod text;
 mod verdict;
@@ -16,7 +18,7 @@ pub mod why;
 
 pub use answer::{Answer, Question, answers};
 pub use cache::AnswerCache;
-pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, judge};
+pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, has_equal_output, judge};
 pub use files::{DiskFiles, FileStamp, FileState, LARGEST_FILE, ReadFiles, newest_name};
 pub use project::ProjectRoots;
 pub use rests::{Rest, rests};

@@ -314,6 +314,19 @@ pub struct UserConfig {
     /// `[projects]`: folders of this machine by the project that notes name. Only here, since a vault that somebody
     /// shares must not decide which files are read.
     pub projects: BTreeMap<String, PathBuf>,
+    /// `[run]`: which commands of notes run again. Only here, since a vault that somebody shares must not decide which
+    /// programs run.
+    pub run: RunConfig,
+}
+
+/// `[run]` of the user's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct RunConfig {
+    /// Patterns of commands that run without a question, `["cargo test*", "npm run check"]`; `*` stands for any text.
+    pub allow: Vec<String>,
+    /// A program with its arguments that each command is given to, `["bwrap", …]`; `{dir}` stands for its folder.
+    pub wrap: Vec<String>,
 }
 
 /// `[agent]` of the user's configuration: any program that takes a prompt on stdin and answers on stdout.
@@ -337,6 +350,7 @@ const USER_KEYS: &[(&str, &[&str])] = &[
     ("agent", &["command", "timeout", "model", "judge"]),
     ("prices", ANY),
     ("projects", ANY),
+    ("run", &["allow", "wrap"]),
 ];
 
 /// Any keys at all.
@@ -350,6 +364,7 @@ struct RawUser {
     agent: AgentConfig,
     prices: BTreeMap<String, Price>,
     projects: BTreeMap<String, Spanned<String>>,
+    run: RunConfig,
 }
 
 impl UserConfig {
@@ -382,7 +397,7 @@ impl UserConfig {
         let vault = raw.vault.as_ref().map(absolute).transpose()?;
         let projects = raw.projects.iter().map(|(name, path)| Ok((name.clone(), absolute(path)?)));
         let projects = projects.collect::<Result<_>>()?;
-        let config = Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices, projects };
+        let config = Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices, projects, run: raw.run };
         Ok((config, unknown_keys(text, USER_KEYS)))
     }
 }

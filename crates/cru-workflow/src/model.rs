@@ -315,6 +315,9 @@ pub struct Goal {
 /// An item of `## Validation`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Check {
+    /// Its block id, by which `cru run` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What to run; `None`: a check by hand.
     pub command: Option<String>,
     /// What it shows.

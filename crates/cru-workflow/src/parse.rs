@@ -256,7 +256,10 @@ impl Reader<'_> {
                     let (text, id) = goal_id(&words);
                     self.workflow.goals.push(Goal { text: unescape(text), done, plain: task.is_none(), id, span });
                 }
-                Place::Checks => self.workflow.checks.push(check(&words, span)),
+                Place::Checks => {
+                    let id = self.note.id(item).map(str::to_owned);
+                    self.workflow.checks.push(Check { id, ..check(&words, span) });
+                }
                 _ if task.is_some() || item.children.len() > 1 || self.text(span).contains('\n') => self.prose(span),
                 _ => self.push(bullet(&words, text, span)),
             }
@@ -325,13 +328,17 @@ fn check(words: &str, span: Span) -> Check {
             Piece::Text(_) => None,
         })
         .collect();
-    let by_hand = || Check { command: None, text: unescape(words), span };
+    let by_hand = || Check { text: unescape(words), span, ..Check::default() };
     let [code] = codes.as_slice() else { return by_hand() };
     let Some((command, _)) = leading_code(code) else { return by_hand() };
     let (before, after) = words.split_once(code).unwrap_or((words, ""));
     let after = after.trim().trim_start_matches(['—', '–', ':']).trim_start();
     let text = unescape(format!("{} {after}", before.trim_end()).trim());
-    if text.is_empty() { by_hand() } else { Check { command: Some(command.to_owned()), text, span } }
+    if text.is_empty() {
+        by_hand()
+    } else {
+        Check { command: Some(command.to_owned()), text, span, ..Check::default() }
+    }
 }
 
 /// The links of a paragraph that is nothing but `From [[…]], [[…]].`

@@ -116,9 +116,10 @@ impl Page {
         }
         self.block(["## Validation"]);
         for check in &workflow.checks {
+            let id = check.id.as_ref().map_or(String::new(), |id| format!(" ^{id}"));
             match &check.command {
-                Some(command) => self.bullet([&code_span(command), " — ", &escape(&check.text)]),
-                None => self.bullet([&escape(&check.text)]),
+                Some(command) => self.bullet([&code_span(command), " — ", &escape(&check.text), &id]),
+                None => self.bullet([&escape(&check.text), &id]),
             }
         }
     }

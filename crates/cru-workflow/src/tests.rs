@@ -91,6 +91,19 @@ execution[1]{phase,status}:
 ";
 
 #[test]
+fn checks_keep_their_ids() {
+    let text = "# T\n\n## Plan @planner\n\n## Validation\n\n- `cargo test` — passes ^v-01\n- look at it ^v-02\n";
+    let (workflow, _) = read(text);
+    let ids: Vec<_> = workflow.checks.iter().map(|check| (check.id.as_deref(), check.text.as_str())).collect();
+    assert_eq!(ids, [(Some("v-01"), "passes"), (Some("v-02"), "look at it")]);
+    assert!(
+        render(&workflow).ends_with("- `cargo test` — passes ^v-01\n- look at it ^v-02\n"),
+        "{}",
+        render(&workflow)
+    );
+}
+
+#[test]
 fn reads_a_workflow() {
     let (workflow, told) = read(ORDERS);
     assert_eq!(told, Vec::<String>::new());

@@ -43,6 +43,33 @@ impl<'a, 'c> Repository<'a, 'c> {
         Some(if inside.is_empty() { inside } else { format!("{inside}/") })
     }
 
+    /// The change of a file, below the folder `dir`, since the last commit before a time, as a unified diff; `None` where
+    /// there is none to be told.
+    pub(super) fn changes_since(&self, dir: &Path, path: &str, time: Timestamp) -> Option<String> {
+        let folder = self.folder(dir)?;
+        let before = format!("--before={time}");
+        let bytes = self.ask(&["rev-list", "-n", "1", &before, "HEAD"], "")?;
+        let commit = String::from_utf8(bytes).ok()?.trim().to_owned();
+        let path = format!("{folder}{path}");
+        let args = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", &commit, "--", &path];
+        let bytes = self.ask(&args, "").filter(|_| !commit.is_empty())?;
+        Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// Makes a worktree of HEAD without its files, and fills its index; whether that went well.
+    pub(super) fn add_worktree(&self, dir: &Path) -> bool {
+        let Some(name) = dir.to_str() else { return false };
+        let made = self.ask(&["worktree", "add", "--quiet", "--detach", "--no-checkout", name, "HEAD"], "").is_some();
+        let index = || self.cx.ui.git(dir, &["read-tree", "HEAD"], "", LIMIT);
+        made && index().is_ok_and(|answer| answer.code == Some(0))
+    }
+
+    /// Takes such a worktree away.
+    pub(super) fn remove_worktree(&self, dir: &Path) {
+        let Some(name) = dir.to_str() else { return };
+        let _ = self.ask(&["worktree", "remove", "--force", "--force", name], "");
+    }
+
     /// The output of a question that went well.
     fn ask(&self, args: &[&str], input: &str) -> Option<Vec<u8>> {
         let answer = self.cx.ui.git(&self.top, args, input, LIMIT).ok()?;

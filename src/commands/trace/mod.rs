@@ -1,12 +1,15 @@
 //! Where a line, a step or a decision comes from, what rests on it, and whether it still holds.
 
+mod agree;
 pub(super) mod bookmark;
 pub(super) mod bookmarks;
 pub(super) mod deps;
 mod files;
 mod git;
 pub(super) mod refs;
+pub(super) mod replay;
 pub(super) mod resolve;
+pub(super) mod run;
 pub(super) mod stale;
 pub(super) mod verify;
 pub(super) mod why;

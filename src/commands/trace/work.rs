@@ -22,6 +22,8 @@ pub(super) struct LoadedWork {
     patches: Vec<String>,
     /// The folder of the project; `None` where it is not on this machine.
     pub(super) root: Option<PathBuf>,
+    /// Steps of the session that were run again elsewhere with equal output.
+    pub(super) cleared: Vec<Place>,
 }
 
 impl LoadedWork {
@@ -38,15 +40,17 @@ impl LoadedWork {
         let ids = std::iter::once(head.id()).chain(children.iter().map(|(id, _)| id.clone()));
         let patches = ids.map(|id| world.patch(&id)).collect();
         let root = world.roots.root(project(&session));
-        Ok(Self { session, children, patches, root })
+        Ok(Self { session, children, patches, root, cleared: Vec::new() })
     }
 
     /// Its members; `other_branch` where it began at a commit that is no ancestor of what is looked at.
     pub(super) fn work(&self, other_branch: bool) -> Work<'_> {
         let all = std::iter::once(&self.session).chain(self.children.iter().map(|(_, child)| child));
-        let members =
-            all.zip(&self.patches).map(|(session, patch)| WorkMember { session, patch, other_branch }).collect();
-        Work { members }
+        let members = all.zip(&self.patches).enumerate().map(|(at, (session, patch))| {
+            let cleared = if at == 0 { self.cleared.as_slice() } else { &[] };
+            WorkMember { session, patch, other_branch, cleared }
+        });
+        Work { members: members.collect() }
     }
 
     /// Whether any of its steps claims something that can be compared.

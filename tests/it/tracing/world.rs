@@ -44,21 +44,7 @@ impl TraceLab {
     }
 
     pub(super) fn cru_in(&self, dir: &str, args: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_cru"))
-            .args(["--vault", self.path("vault").to_str().unwrap()])
-            .args(args)
-            .current_dir(self.path(dir))
-            .env_remove("CRU_SESSION")
-            .env_remove("CRU_VAULT")
-            .env("HOME", self.path("home"))
-            .env("XDG_CONFIG_HOME", self.path("home/.config"))
-            .env("XDG_STATE_HOME", self.path("state"))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("CRU_NOW", NOW)
-            .env("NO_COLOR", "1")
-            .output()
-            .unwrap();
-        ran(&output)
+        ran(&self.command(dir, args).output().unwrap())
     }
 
     /// Runs git in the repository; it must succeed.
@@ -150,4 +136,60 @@ pub(super) fn trap(dir: &Path) -> PathBuf {
     fs::write(&script, format!("#!/bin/sh\ntouch '{}'\ncat\n", dir.join("sprung").display())).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     script
+}
+
+impl TraceLab {
+    /// Runs `cru` in the project with variables of its own.
+    pub(super) fn cru_with(&self, vars: &[(&str, &str)], args: &[&str]) -> Ran {
+        let mut command = self.command("home/code", args);
+        command.envs(vars.iter().copied());
+        ran(&command.output().unwrap())
+    }
+
+    /// `cru`, ready to be started in a folder.
+    pub(super) fn command(&self, dir: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
+        command
+            .args(["--vault", self.path("vault").to_str().unwrap()])
+            .args(args)
+            .current_dir(self.path(dir))
+            .env_remove("CRU_SESSION")
+            .env_remove("CRU_VAULT")
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("home/.config"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("CRU_NOW", NOW)
+            .env("NO_COLOR", "1");
+        command
+    }
+
+    /// Begins a session of the project that is the current one.
+    pub(super) fn begin(&self, id: &str) {
+        self.put_note(
+            id,
+            &format!(
+                "---\ntype: session\nsession_id: {id}\ntitle: Samples\nstatus: active\nproject: ~/code\n\
+                 started: 2026-11-21T11:00:00Z\n---\n# Samples\n\n## Normalise @coder #dev\n\n\
+                 *2026-11-21T11:00:00Z* ^p-01\n\n> [!user]\n> Normalise the samples.\n"
+            ),
+        );
+    }
+
+    /// Closes it.
+    pub(super) fn end(&self, id: &str) {
+        let text = self.note_text(id).replace("status: active", "status: completed");
+        self.put_note(id, &text);
+    }
+
+    /// `[run] allow` of the user's own configuration.
+    pub(super) fn allow(&self, patterns: &[&str]) {
+        fs::create_dir_all(self.path("home/.config/cru")).unwrap();
+        fs::write(self.path("home/.config/cru/config.toml"), format!("[run]\nallow = {patterns:?}\n")).unwrap();
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.path("home/code").join(path).exists()
+    }
 }

@@ -144,6 +144,23 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Copies a file with its permissions, and a link as a link; makes the folders above it. For copies of our own: they are
+/// not made durable.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    if let Some(folder) = to.parent() {
+        create_dir(folder)?;
+    }
+    let copied = fs::symlink_metadata(from).and_then(|metadata| {
+        #[cfg(unix)]
+        if metadata.is_symlink() {
+            return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+        }
+        let _ = metadata;
+        fs::copy(from, to).map(drop)
+    });
+    copied.map_err(|source| Error::io("copy", from, source))
+}
+
 /// Removes a file of our own; `Ok(false)` when there is none.
 #[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
 pub fn remove(path: &Path) -> Result<bool> {

@@ -1,5 +1,6 @@
 //! What an entry must say, and what it names in the note: reading one line, and the rules that its types do not hold.
 
+use cru_action::Verdict;
 use serde::Deserialize;
 
 use super::{Bad, Entry, Task};
@@ -33,6 +34,9 @@ impl Entry {
         };
         match self {
             Self::Phase(it) => needs(&it.title, "title"),
+            Self::Tool(it) if it.check.as_deref().is_some_and(|word| Verdict::of_word(word).is_none()) => {
+                Err("`check` of a step is one of passed, failed, unknown".to_owned())
+            }
             Self::Tool(it) => needs(&it.tool, "tool"),
             Self::Decision(it) => needs(&it.title, "title"),
             Self::Error(it) => needs(&it.title, "title"),
@@ -84,7 +88,7 @@ impl Entry {
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         match self {
-            Self::Tool(it) => names.extend(it.after.iter().map(String::as_str)),
+            Self::Tool(it) => names.extend(it.after.iter().chain(&it.replays).map(String::as_str)),
             Self::Decision(it) => {
                 names.extend(it.rests_on.iter().map(String::as_str));
                 names.extend(it.after.as_deref());

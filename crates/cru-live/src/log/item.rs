@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::link;
 use crate::entry;
+use cru_action::Verdict;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_session::{
     Agent, Callout, Decision, Error, FileRef, Item, Link, Prose, Step, StepStatus, Subagent, SubagentMode, User,
@@ -26,9 +27,22 @@ pub(super) fn step(it: &entry::Tool, time: Timestamp) -> Step {
         duration_ms: it.duration.and_then(milliseconds),
         reads: files(&it.reads, false),
         writes: files(&it.writes, false).into_iter().chain(files(&it.created, true)).collect(),
+        check: it.check.as_deref().and_then(Verdict::of_word),
         after: it.after.iter().map(|name| link::parse(name)).collect(),
+        replays: it.replays.as_deref().map(link::parse),
+        cell: it.cell.as_deref().map(link::parse),
+        fields: fields(it),
         ..Step::default()
     }
+}
+
+/// The nested lines of a step that have no place of their own in the model.
+fn fields(it: &entry::Tool) -> Vec<(String, String)> {
+    let clean = |text: &String| fold_whitespace(&sanitise(text));
+    let all = it.commits.iter().map(|text| ("commit", text));
+    let all = all.chain(it.also_active.iter().map(|text| ("also active", text)));
+    let all = all.chain(it.by.iter().map(|text| ("by", text)));
+    all.map(|(name, text)| (name.to_owned(), clean(text))).filter(|(_, text)| !text.is_empty()).collect()
 }
 
 pub(super) fn decision(it: &entry::Decision, id: &str) -> Item {

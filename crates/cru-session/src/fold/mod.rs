@@ -34,5 +34,6 @@ mod whole;
 mod work_tree;
 
 pub use draft::{Child, Draft, DraftPatch, Linked};
+pub use outcome::result_line;
 pub use place::{channel, shorten};
 pub use stream::{Fold, Options};

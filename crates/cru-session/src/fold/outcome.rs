@@ -114,6 +114,11 @@ pub(super) fn line(result: &CallResult<'_>) -> String {
         .unwrap_or_else(|| if result.failed { "failed, no output".to_owned() } else { "no output".to_owned() })
 }
 
+/// The one line that tells most of an output: what a step shows behind `→`; never empty.
+pub fn result_line(output: &str, failed: bool) -> String {
+    line(&CallResult { output: output.into(), failed, ..CallResult::default() })
+}
+
 /// The line for an output that tells of a failure.
 pub(super) fn failure_line(output: &str) -> String {
     failure(output).unwrap_or_else(|| "failed, no output".to_owned())

@@ -55,6 +55,9 @@ pub struct Step {
     /// The step it runs again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replays: Option<Link>,
+    /// The cell of a note that it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Link>,
     /// Other nested `name: value` lines, in order (`kind`, `model`, unknown ones).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, String)>,

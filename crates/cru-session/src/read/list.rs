@@ -60,6 +60,8 @@ fn field(note: &Note, nested: &Block, step: &mut Step) {
         step.after.extend(links());
     } else if name.eq_ignore_ascii_case("replays") {
         step.replays = links().into_iter().next();
+    } else if name.eq_ignore_ascii_case("cell") && !links().is_empty() {
+        step.cell = links().into_iter().next();
     } else {
         step_line::nested(step, line);
     }

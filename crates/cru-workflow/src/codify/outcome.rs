@@ -126,7 +126,7 @@ pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>)
             }
             Standing::Superseded | Standing::Unknown => continue,
         };
-        made.push(Check { command: Some(row.check.text.clone()), text, span: Span::default() });
+        made.push(Check { command: Some(row.check.text.clone()), text, ..Check::default() });
     }
     verification::add(&mut made, checks, drafts, plan);
     (made, warnings)

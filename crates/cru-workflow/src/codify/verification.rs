@@ -1,7 +1,6 @@
 //! What a plan says of its verification, as checks of the workflow: each run or not run.
 
 use cru_action::{Action, Class};
-use cru_base::Span;
 use cru_base::text::fold_whitespace;
 use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
@@ -57,7 +56,7 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                     (_, Some(_)) => "in the plan; it was run",
                     (_, None) => NOT_RUN,
                 };
-                Check { command: Some(command), text: text.to_owned(), span: Span::default() }
+                Check { command: Some(command), text: text.to_owned(), ..Check::default() }
             }
             Item::Words(words) => {
                 let told = quote(words, MAX_WORDS);
@@ -67,7 +66,7 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 // A code span with words around it would be a command.
                 let told = told.replace('`', "'");
                 let text = format!("{told} — {UNTOLD}");
-                Check { command: None, text: super::clean(&text), span: Span::default() }
+                Check { text: super::clean(&text), ..Check::default() }
             }
         };
         if !made.iter().any(|known| known.command == check.command && known.text == check.text) {

@@ -18,14 +18,15 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::graph::Place;
 use crate::graph::place::{Blocks, items};
-use crate::session::{Item, Session, Status};
+use crate::session::{Item, Session, Status, Step};
 use crate::trace::{ClaimVerdict, FileState, JudgedAnchor, JudgedStep, ReadFiles, judge};
 use crate::vault::{Head, VaultPath};
 
 /// List what is kept and does not hold any more
 ///
-/// Looks at what somebody keeps: bookmarks, decisions that rest on a step, and the last check of sessions that are active
-/// or paused. A line says what changed or what it depends on. With --all: every step of every session.
+/// Looks at what somebody keeps: bookmarks, decisions that rest on a step, accepted lessons, workflows, steps of `cru run`,
+/// and the last check of sessions that are active or paused. A step that was run again since (`cru replay`) is not looked
+/// at, but the newest run. A line says what changed or what it depends on. With --all: every step of every session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 nothing is stale, 1 something is, 2 usage error, 3 I/O error.")]
 pub struct Args {
@@ -40,40 +41,67 @@ pub struct Args {
     strict: bool,
 }
 
+mod keep;
+
+use keep::Replays;
+
 /// Steps of a session that are kept, with the reason.
-type KeptSteps = BTreeMap<Place, String>;
+pub(super) type KeptSteps = BTreeMap<Place, String>;
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let mut kept: HashMap<VaultPath, KeptSteps> = HashMap::new();
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
-    for bookmark in references.bookmarks()? {
-        match references.follow(&bookmark) {
-            Ok(block) => {
-                let name = format!("bookmark {}", bookmark.name);
-                kept.entry(block.path).or_default().entry(block.place).or_insert(name);
-            }
-            Err(error) => cx.ui.warn(&format!("the bookmark \"{}\" leads nowhere: {error}", one_line(&bookmark.name))),
-        }
+    let asked = StaleQuestion { project: args.project.as_deref(), all: args.all };
+    let report = StaleReport { strict: args.strict, ..gather(&asked, &world, cx)? };
+    report.dangling.iter().for_each(|message| cx.ui.warn(message));
+    if report.rows.is_empty() {
+        let unknown = if report.unknown == 0 { String::new() } else { format!(", {} unknown", report.unknown) };
+        cx.ui.note(&format!("nothing is stale ({} looked at{unknown})", plural(report.looked_at, "claim")));
     }
-    let here = args.project.as_deref().map(|wanted| wanted_project(wanted, cx));
+    Ok(Box::new(report))
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::commands) struct StaleQuestion<'a> {
+    /// Part of the project's path; all projects without it.
+    pub(in crate::commands) project: Option<&'a str>,
+    /// Every step, and not only what is kept.
+    pub(in crate::commands) all: bool,
+}
+
+/// Looks at what is kept.
+pub(in crate::commands) fn gather(
+    asked: &StaleQuestion<'_>,
+    world: &TraceWorld,
+    cx: &Context<'_>,
+) -> Result<StaleReport> {
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let mut dangling = Vec::new();
+    let mut kept = keep::named(&references, world, &mut dangling)?;
+    let here = asked.project.map(|wanted| wanted_project(wanted, cx));
     let heads: Vec<&Head> = world.catalog.sessions().filter(|head| is_in(head, here.as_deref())).collect();
-    // A decision that rests on something says so, and an open session is marked: others are not parsed.
+    // What is kept in a session stands in it as a word, and an open session is marked: others are not parsed.
     let may = |head: &&&Head| {
-        let rests = || {
+        let says = || {
             let bytes = world.vault.read(&head.path).unwrap_or_default();
-            memchr::memmem::find(&bytes, b"Rests on:").is_some()
+            let has = |word: &str| memchr::memmem::find(&bytes, word.as_bytes()).is_some();
+            has("Rests on:") || has("replays:") || has(crate::commands::trace::run::record::RECORDER)
         };
-        args.all || is_open(head) || kept.contains_key(&head.path) || rests()
+        asked.all || is_open(head) || kept.contains_key(&head.path) || says()
     };
-    let loaded: Vec<(&Head, LoadedWork)> =
-        heads.par_iter().filter(may).filter_map(|head| Some((*head, LoadedWork::read(head, &world).ok()?))).collect();
+    let mut loaded: Vec<(&Head, LoadedWork)> =
+        heads.par_iter().filter(may).filter_map(|head| Some((*head, LoadedWork::read(head, world).ok()?))).collect();
+    let replays = Replays::of(&loaded, &world.catalog);
+    replays.move_kept(&mut kept);
+    for (head, work) in &mut loaded {
+        work.cleared = replays.cleared(&head.path);
+    }
     let since = loaded.iter().filter_map(|(_, work)| work.session.meta.started).min();
     let mut checked = StaleCheck {
-        world: &world,
+        world,
         files: WorkingFiles::new(since, cx),
         commits: HashMap::new(),
-        report: StaleReport { schema: 1, strict: args.strict, ..StaleReport::default() },
+        report: StaleReport { schema: 1, dangling, ..StaleReport::default() },
         cx,
     };
     let mut cache = world.answers();
@@ -82,16 +110,15 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let other_branch = checked.is_other_branch(work);
         let steps = judge(&work.work(other_branch), &world.roots, &checked.files, &mut cache, cx.env.now());
         let own = kept.get(&head.path).unwrap_or(&none);
-        checked.steps(head, work, &steps, wanted_steps(&work.session, head, own, args.all));
+        let mut wanted = wanted_steps(&work.session, head, own, asked.all);
+        if !asked.all {
+            wanted.retain(|place, _| !replays.is_replaced(&head.path, *place));
+        }
+        checked.steps(head, work, &steps, wanted);
         checked.decisions(head, work, &steps);
     }
     world.keep(&cache);
-    let report = checked.report;
-    if report.rows.is_empty() {
-        let unknown = if report.unknown == 0 { String::new() } else { format!(", {} unknown", report.unknown) };
-        cx.ui.note(&format!("nothing is stale ({} looked at{unknown})", plural(report.looked_at, "claim")));
-    }
-    Ok(Box::new(report))
+    Ok(checked.report)
 }
 
 fn is_open(head: &Head) -> bool {
@@ -120,6 +147,11 @@ fn wanted_steps(session: &Session, head: &Head, kept: &KeptSteps, all: bool) -> 
     if let Some((place, _)) = last_check.filter(|_| is_open(head)) {
         wanted.entry(place).or_insert_with(|| "last check".to_owned());
     }
+    for (place, step) in steps() {
+        if is_recorded(step) {
+            wanted.entry(place).or_insert_with(|| "run".to_owned());
+        }
+    }
     if all {
         for (place, _) in steps() {
             wanted.entry(place).or_default();
@@ -128,24 +160,44 @@ fn wanted_steps(session: &Session, head: &Head, kept: &KeptSteps, all: bool) -> 
     wanted
 }
 
+/// Whether `cru run` recorded a step.
+pub(super) fn is_recorded(step: &Step) -> bool {
+    let by = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("by") && value.trim() == crate::commands::trace::run::record::RECORDER
+    };
+    step.fields.iter().any(by)
+}
+
 /// A claim that is kept and stale, and one reason.
 #[derive(Debug, Serialize)]
-struct StaleRow {
+pub(in crate::commands) struct StaleRow {
     /// `session#n-003`
-    reference: String,
-    /// Why it is looked at: `bookmark NAME`, `decision`, `last check`; empty for all steps.
-    kept: String,
-    reason: String,
+    pub(in crate::commands) reference: String,
+    /// Why it is looked at: `bookmark NAME`, `lesson ID`, `workflow NAME`, `decision`, `run`, `last check`; empty for all
+    /// steps.
+    pub(in crate::commands) kept: String,
+    pub(in crate::commands) reason: String,
+    /// The note, and the place in it.
+    #[serde(skip)]
+    pub(in crate::commands) path: VaultPath,
+    #[serde(skip)]
+    pub(in crate::commands) place: Place,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct StaleReport {
+pub(in crate::commands) struct StaleReport {
     schema: u32,
     #[serde(skip)]
     strict: bool,
     looked_at: u64,
     unknown: u64,
-    rows: Vec<StaleRow>,
+    pub(in crate::commands) rows: Vec<StaleRow>,
+    /// Bookmarks that lead nowhere, in words.
+    #[serde(skip)]
+    dangling: Vec<String>,
+    /// Every step that is stale or rests on such, of the sessions that have a row, with what changed.
+    #[serde(skip)]
+    pub(in crate::commands) steps: BTreeMap<(VaultPath, Place), Vec<String>>,
 }
 
 /// What the check of all sessions uses.
@@ -174,6 +226,14 @@ impl StaleCheck<'_, '_> {
     /// Looks at steps that are kept.
     fn steps(&mut self, head: &Head, work: &LoadedWork, steps: &[JudgedStep], kept: KeptSteps) {
         let own = by_place(steps);
+        for (place, step) in &own {
+            let changed = step.anchors.iter().filter(|anchor| anchor.verdict.is_stale());
+            let mut reasons: Vec<String> = changed.map(|anchor| self.reason(&work.session, step, anchor)).collect();
+            reasons.dedup();
+            if !reasons.is_empty() || step.rests_on.is_some() {
+                self.report.steps.insert((head.path.clone(), *place), reasons);
+            }
+        }
         for (place, why) in kept {
             let Some(step) = own.get(&place) else { continue };
             self.report.looked_at += 1;
@@ -238,7 +298,8 @@ impl StaleCheck<'_, '_> {
 
     fn add(&mut self, head: &Head, session: &Session, place: Place, kept: &str, reason: String) {
         let reference = format!("{}#{}", head.id(), place.id_in(session).unwrap_or("–"));
-        self.report.rows.push(StaleRow { reference, kept: kept.to_owned(), reason });
+        let path = head.path.clone();
+        self.report.rows.push(StaleRow { reference, kept: kept.to_owned(), reason, path, place });
     }
 }
 

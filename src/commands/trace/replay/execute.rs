@@ -1,0 +1,326 @@
+//! Running the steps of a plan: in the project or in a copy of it, recorded or only compared.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use similar::TextDiff;
+
+use super::plan::{PlannedStep, Redo, ReplayPlan};
+use super::scratch::Scratch;
+use super::stored::{OutputSource, comparable, stored_output};
+use crate::base::{Error, Result};
+use crate::commands::trace::TraceWorld;
+use crate::commands::trace::agree::{Agreement, agree, wrap};
+use crate::commands::trace::run::record::{RunCommand, RunRequest, StepRecorder, program_of};
+use crate::commands::{Context, PassedCall, Passing};
+use crate::live::file;
+use crate::live::hook::shell;
+use crate::session::{Link, StepStatus, file_ref};
+use crate::sync::evidence::Transcripts;
+use crate::trace::project::inside;
+use crate::vault::{UserConfig, VaultPath};
+
+/// Seconds that a command may take that is only compared.
+const LIMIT: u64 = 600;
+
+/// What became of a step of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ReplayRow {
+    /// `session#n-003`
+    pub(super) reference: String,
+    pub(super) command: String,
+    /// `equal`, `different`, `failed`, `not run`, `waits`, `unchanged`.
+    pub(super) outcome: &'static str,
+    /// Why, or what differs.
+    pub(super) detail: String,
+    /// The step that was appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replayed_by: Option<String>,
+    /// What differs, as a unified diff.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) diff: String,
+}
+
+/// How steps run.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub(super) struct ReplayMode {
+    /// Whether steps are appended; else they are only compared.
+    pub(super) is_recorded: bool,
+    pub(super) in_scratch: bool,
+    /// Whether what depends on a failed step runs all the same.
+    pub(super) skips_failed: bool,
+    /// Whether a step that only rests on others is left out where those came to the same.
+    pub(super) stops_at_equal: bool,
+}
+
+/// Runs a plan.
+pub(super) fn execute(
+    plan: &ReplayPlan,
+    mode: ReplayMode,
+    world: &TraceWorld,
+    user: &UserConfig,
+    cx: &Context<'_>,
+) -> Result<Vec<ReplayRow>> {
+    let agreements = agreements(plan, user, cx);
+    let recorder = if mode.is_recorded { Some(StepRecorder::find(None, cx)?) } else { None };
+    let transcripts = Transcripts::of(&world.vault, cx.env);
+    let mut scratches: BTreeMap<PathBuf, Scratch<'_, '_>> = BTreeMap::new();
+    let mut rows: Vec<ReplayRow> = Vec::new();
+    // The step that each was run again as, with its note.
+    let mut new_steps: BTreeMap<(VaultPath, String), String> = BTreeMap::new();
+    for (step, agreement) in plan.steps.iter().zip(&agreements) {
+        let mut row = ReplayRow {
+            reference: step.key(),
+            command: format!("{} {}", step.step.tool, step.step.args),
+            outcome: "not run",
+            detail: String::new(),
+            replayed_by: None,
+            diff: String::new(),
+        };
+        let before = || step.on.iter().filter_map(|on| rows.get(*on));
+        let stops = |row: &&ReplayRow| matches!(row.outcome, "failed" | "not run" | "waits");
+        if let Some(stopped) = before().find(stops).filter(|_| !mode.skips_failed) {
+            row.outcome = "waits";
+            row.detail = format!("for {}", stopped.reference);
+        } else if let Agreement::No(why) = agreement {
+            row.detail.clone_from(why);
+        } else if mode.stops_at_equal
+            && step.reasons.is_empty()
+            && !step.on.is_empty()
+            && before().all(|row| matches!(row.outcome, "equal" | "unchanged"))
+        {
+            row.outcome = "unchanged";
+            "what it rests on came to the same".clone_into(&mut row.detail);
+        } else {
+            if mode.in_scratch && !scratches.contains_key(&step.folder) {
+                scratches.insert(step.folder.clone(), Scratch::of(&step.folder, cx)?);
+            }
+            let dir = scratches.get(&step.folder).filter(|_| mode.in_scratch).map(|it| it.dir.clone());
+            let run = Run { step, dir: dir.as_deref(), plan, world, transcripts: &transcripts, user, cx };
+            match &recorder {
+                Some(recorder) => run.record(recorder, &mut new_steps, &mut row)?,
+                None => run.compare(&mut row)?,
+            }
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Who agrees to each step; everything is asked at once, before anything runs.
+fn agreements(plan: &ReplayPlan, user: &UserConfig, cx: &Context<'_>) -> Vec<Agreement> {
+    let mut answers: Vec<Option<Agreement>> = plan.steps.iter().map(|step| step.refusal().map(Agreement::No)).collect();
+    let mut by_folder: BTreeMap<(PathBuf, String), Vec<usize>> = BTreeMap::new();
+    for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| answers[*at].is_none()) {
+        by_folder.entry((step.folder.clone(), step.project.clone())).or_default().push(at);
+    }
+    for ((folder, project), numbers) in by_folder {
+        let texts: Vec<&str> = numbers.iter().map(|at| plan.steps[*at].step.full_args()).collect();
+        let project = Some(project.as_str()).filter(|it| !it.is_empty());
+        let given = agree(&texts, &folder, project, user, cx);
+        for (at, agreement) in numbers.into_iter().zip(given) {
+            answers[at] = Some(agreement);
+        }
+    }
+    let none = || Agreement::No("nobody was asked".to_owned());
+    answers.into_iter().map(|answer| answer.unwrap_or_else(none)).collect()
+}
+
+/// A step that runs.
+struct Run<'a, 'c> {
+    step: &'a PlannedStep,
+    /// The scratch folder.
+    dir: Option<&'a Path>,
+    plan: &'a ReplayPlan,
+    world: &'a TraceWorld,
+    transcripts: &'a Transcripts,
+    user: &'a UserConfig,
+    cx: &'a Context<'c>,
+}
+
+impl Run<'_, '_> {
+    /// Where it runs.
+    fn folder(&self) -> &Path {
+        self.dir.unwrap_or(&self.step.folder)
+    }
+
+    /// The command with the folder that it runs in for that of the project.
+    fn command(&self) -> Result<RunCommand> {
+        let dir = self.folder().to_string_lossy().into_owned();
+        let own = self.step.folder.to_string_lossy();
+        let text = rewritten(self.step.step.full_args(), &[&own, &self.step.project], &dir).ok_or_else(|| {
+            Error::usage(format!("the folder {dir} cannot stand in a command")).with_hint("use a name without blanks")
+        })?;
+        Ok(RunCommand::Text { text, wrap: wrap(self.user, self.folder()) })
+    }
+
+    /// Runs it and appends a step.
+    fn record(
+        &self,
+        recorder: &StepRecorder<'_>,
+        new_steps: &mut BTreeMap<(VaultPath, String), String>,
+        row: &mut ReplayRow,
+    ) -> Result<()> {
+        let old = &self.step.step;
+        let id = old.id.clone().unwrap_or_default();
+        let link = |path: &VaultPath, id: &str| {
+            let note = if *path == recorder.target.path { String::new() } else { path.stem().into_owned() };
+            format!("[[{note}#^{id}]]")
+        };
+        let after = |it: &Link| {
+            let block = it.block.clone()?;
+            let own = it.target.trim().is_empty();
+            let path = if own {
+                self.step.path.clone()
+            } else {
+                self.world.catalog.note(&it.target, &self.step.path)?.path.clone()
+            };
+            match new_steps.get(&(path.clone(), block.clone())) {
+                Some(new) => Some(format!("[[#^{new}]]")),
+                None => Some(link(&path, &block)),
+            }
+        };
+        let names = |files: &[crate::session::FileRef]| -> Vec<String> {
+            let inside = |path: &str| inside(&self.step.project, path).unwrap_or_else(|| path.to_owned());
+            files.iter().map(|file| inside(&file.path)).collect()
+        };
+        let request = RunRequest {
+            command: self.command()?,
+            shown: Some(old.full_args().to_owned()),
+            reads: names(&old.reads),
+            writes: names(&old.writes).into_iter().filter(|path| self.folder().join(path).exists()).collect(),
+            after: old.after.iter().filter_map(after).collect(),
+            replays: Some(link(&self.step.path, &id)).filter(|_| !id.is_empty()),
+            cell: old.cell.as_ref().map(ToString::to_string),
+            dir: self.folder().to_owned(),
+            scratch: self.dir.map(Path::to_owned),
+        };
+        let recorded = recorder.run(&request, Passing::ToStderr)?;
+        let hashes = |names: &[String]| -> Option<BTreeMap<String, String>> {
+            let file = |name: &String| {
+                let file = file_ref::parse(name);
+                Some((file.path, file.hash?))
+            };
+            names.iter().map(file).collect()
+        };
+        let before: Option<BTreeMap<String, String>> =
+            old.writes.iter().map(|file| Some((file.path.clone(), file.hash.clone()?))).collect();
+        let written = before.zip(hashes(&recorded.writes)).filter(|(old, new)| !old.is_empty() && !new.is_empty());
+        let is_equal = (recorded.exit == 0) == (old.status == StepStatus::Complete)
+            && written.map_or_else(|| old.result.as_deref() == Some(recorded.result.as_str()), |(old, new)| old == new);
+        row.outcome = match recorded.exit {
+            0 if is_equal => "equal",
+            0 => "different",
+            _ => "failed",
+        };
+        row.detail = match recorded.exit {
+            0 => recorded.result.clone(),
+            code => format!("exit {code}: {}", recorded.result),
+        };
+        if let Some(new) = &recorded.step {
+            row.replayed_by = Some(format!("{}#{new}", recorded.session));
+            new_steps.insert((self.step.path.clone(), id), new.clone());
+        }
+        Ok(())
+    }
+
+    /// Runs it and says what differs; nothing is written down.
+    fn compare(&self, row: &mut ReplayRow) -> Result<()> {
+        let old = &self.step.step;
+        let (program, args) = program_of(&self.command()?);
+        let limit = Some(Duration::from_secs(LIMIT));
+        let call = PassedCall { program: &program, args: &args, dir: self.folder(), passing: Passing::Nothing, limit };
+        let end = self.cx.ui.pass(&call).map_err(|source| Error::io("run", self.folder(), source))?;
+        let Some(session) = self.plan.sessions.get(&self.step.path) else { return Ok(()) };
+        let (stored, source) = stored_output(self.world, self.transcripts, &self.step.session_id, session, old);
+        let dir = self.folder().to_string_lossy();
+        let output = String::from_utf8_lossy(&end.output);
+        let output = crate::session::mask::Masks::unnumbered().text(&output).into_owned();
+        let (was, now) = if source == OutputSource::Note {
+            let line = crate::session::fold::result_line(&output, end.code != 0);
+            (comparable(&stored, "", ""), comparable(&line, &dir, &self.step.project))
+        } else {
+            (comparable(&stored, "", ""), comparable(&output, &dir, &self.step.project))
+        };
+        let mut differs = Vec::new();
+        let code = old.exit.unwrap_or(i32::from(old.status == StepStatus::Failed));
+        if end.timed_out {
+            differs.push(format!("took longer than {LIMIT} s"));
+        } else if code != i32::from(end.code) {
+            differs.push(format!("exit {code} → {}", end.code));
+        }
+        if was != now {
+            differs.push("output".to_owned());
+            let diff = TextDiff::from_lines(&was, &now);
+            row.diff = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
+        }
+        for written in &old.writes {
+            let (Some(hash), Some(path)) = (&written.hash, inside(&self.step.project, &written.path)) else { continue };
+            match file::hash(&self.folder().join(&path)) {
+                None => differs.push(format!("{path} is not written")),
+                Some(new) if !hash.starts_with(&new) && !new.starts_with(hash.as_str()) => {
+                    differs.push(format!("{path} ({hash} → {new})"));
+                }
+                Some(_) => {}
+            }
+        }
+        row.outcome = if differs.is_empty() { "equal" } else { "different" };
+        row.detail = if differs.is_empty() { source.words().to_owned() } else { differs.join(", ") };
+        Ok(())
+    }
+}
+
+/// Whether the steps of a plan are all such as no command can redo, or by hand.
+pub(super) fn has_command(plan: &ReplayPlan) -> bool {
+    plan.steps.iter().any(|step| matches!(step.redo, Redo::Command(_)) && step.refusal().is_none())
+}
+
+/// A text in which another folder stands for that of the project; `None` where the folder would have to be quoted.
+fn rewritten(text: &str, names: &[&str], dir: &str) -> Option<String> {
+    let mut names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('/')).filter(|it| it.len() > 1).collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.dedup();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | ';' | '&' | '|' | ')' | '<' | '>');
+    let is_start =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(' | ';' | '&' | '|' | '<' | '>' | ':');
+    while !rest.is_empty() {
+        let starts = out.chars().next_back().is_none_or(is_start);
+        let found = names.iter().find(|name| {
+            starts && rest.strip_prefix(**name).is_some_and(|after| after.chars().next().is_none_or(is_end))
+        });
+        if let Some(name) = found {
+            if shell::quote(dir) != dir && *name != dir {
+                return None;
+            }
+            out.push_str(dir);
+            rest = &rest[name.len()..];
+        } else {
+            let next = rest.chars().next()?;
+            out.push(next);
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_the_project_is_rewritten() {
+        let names = &["/home/ann/code", "~/code"];
+        let is = |text: &str, new: &str| assert_eq!(rewritten(text, names, "/c/s").as_deref(), Some(new));
+        is("cd ~/code && ls", "cd /c/s && ls");
+        is("cd /home/ann/code/api; cat \"/home/ann/code/x\"", "cd /c/s/api; cat \"/c/s/x\"");
+        is("ls /home/ann/codex /x/home/ann/code", "ls /home/ann/codex /x/home/ann/code");
+        is("ls", "ls");
+        assert_eq!(rewritten("cd ~/code", names, "/c s"), None);
+        assert_eq!(rewritten("ls", names, "/c s").as_deref(), Some("ls"));
+    }
+}
