@@ -85,6 +85,10 @@ impl Ui for Terminal {
         super::spawn::git(dir, args, input, std::time::Duration::from_secs(seconds))
     }
 
+    fn git_within(&self, dir: &Path, args: &[&str], input: &str, limit: std::time::Duration) -> io::Result<GitAnswer> {
+        super::spawn::git(dir, args, input, limit)
+    }
+
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(io::ErrorKind::Unsupported.into());

@@ -6,6 +6,7 @@
 mod agent;
 mod cases;
 mod check;
+mod checkpoint;
 mod completions;
 mod context;
 mod current;
@@ -122,6 +123,7 @@ pub enum Command {
     Step(step::StepCommand),
     Query(query::Args),
     Log(log::Args),
+    Checkpoint(checkpoint::Args),
     Flush(flush::Args),
     Graph(graph::Args),
     Segment(segment::Args),
@@ -184,6 +186,7 @@ impl Command {
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
+            Self::Checkpoint(args) => checkpoint::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Segment(args) => segment::run(&args, cx),

@@ -49,6 +49,10 @@ mod making {
     pub(crate) mod verdicts;
     pub(crate) mod workflows;
 }
+mod memory {
+    pub(crate) mod checkpoints;
+    mod world;
+}
 mod notes {
     pub(crate) mod format;
     pub(crate) mod format_doc;

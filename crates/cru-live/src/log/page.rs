@@ -150,6 +150,7 @@ impl<'a> Page<'a> {
                 Some(id)
             }
             Entry::Note(it) => self.place(item::note(it), it.after.as_deref()),
+            Entry::Summary(it) => self.place(item::summary(it), it.after.as_deref()),
             Entry::Question(it) => {
                 let id = self.known.next("q", 3);
                 let item = item::question(it, &id);

@@ -1,0 +1,6 @@
+//! What a session leaves behind, and the way back to it.
+//!
+//! Pure but for reading and writing the files that a caller names: git, the clock and the terminal belong to commands.
+//! `checkpoint` keeps three things apart: a mark in the account, the state that was open, and a copy of files.
+
+pub mod checkpoint;
