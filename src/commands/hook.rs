@@ -106,8 +106,7 @@ impl Call<'_> {
         let key = key(&format!("{}--{session}", host.id));
         // A test of the hooks changes nothing that a person would be shown.
         let is_test = self.cx.env.var(TEST).is_some();
-        let risky =
-            if is_test { None } else { Risky::of(host, event, &input, &key, &vault, &state, self.cx) };
+        let risky = if is_test { None } else { Risky::of(host, event, &input, &key, &vault, &state, self.cx) };
         let entry = self.entry(host, event, &session, input);
         let now = self.cx.env.now();
         if unfiled::waits(&key, self.cx.env) && self.is_named(&vault) {

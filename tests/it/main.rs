@@ -51,6 +51,9 @@ mod making {
 }
 mod memory {
     pub(crate) mod checkpoints;
+    pub(crate) mod prune;
+    pub(crate) mod review;
+    pub(crate) mod week;
     mod world;
 }
 mod notes {

@@ -63,10 +63,8 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
     if shared && is_private {
         return None;
     }
-    let time = ["learned", "date", "started", "created"]
-        .iter()
-        .find_map(|key| values.string(key))
-        .and_then(time::parse);
+    let time =
+        ["learned", "date", "started", "created"].iter().find_map(|key| values.string(key)).and_then(time::parse);
     let heading = || note.text().lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
     let stem = path.stem().into_owned();
     let title = values.string("title").map(str::to_owned).or_else(heading).unwrap_or_else(|| stem.clone());
@@ -100,7 +98,8 @@ fn entries(note: &Note, kind: &str, time: Option<Timestamp>) -> Vec<Entry> {
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain(std::iter::once(text.len()));
     let spans = starts.iter().zip(ends).map(|(start, end)| Span::new(*start, end));
-    let entry = |span: Span| Entry { kind: kind.to_owned(), text: span.of(&text).to_owned(), span, time, ..Entry::default() };
+    let entry =
+        |span: Span| Entry { kind: kind.to_owned(), text: span.of(&text).to_owned(), span, time, ..Entry::default() };
     spans.map(entry).filter(|entry| !entry.text.trim().is_empty()).collect()
 }
 
@@ -127,7 +126,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let lesson = "---\ntype: lesson\ntitle: Use pnpm\nlearned: 2026-11-20T09:00:00Z\n---\n# Use pnpm\n\ntext %%mine%%\n\n## More\n\nend\n";
         cru_base::files::create(&temp.path().join("lessons/a.md"), lesson.as_bytes()).unwrap();
-        cru_base::files::create(&temp.path().join("bookmarks.md"), b"# Bookmarks\n\n- a: [[s#^n-001]]\n- b: [[s]]\n").unwrap();
+        cru_base::files::create(&temp.path().join("bookmarks.md"), b"# Bookmarks\n\n- a: [[s#^n-001]]\n- b: [[s]]\n")
+            .unwrap();
         cru_base::files::create(&temp.path().join("p.md"), b"---\ntype: lesson\nexport: false\n---\nx\n").unwrap();
         let vault = Vault::open(temp.path()).unwrap();
         let note = |path: &str, shared| read(&vault, &VaultPath::new(path).unwrap(), &KINDS, shared);

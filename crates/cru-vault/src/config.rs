@@ -285,7 +285,10 @@ impl Config {
             session: raw.session.live,
             resume: raw.resume,
             hooks: raw.hooks,
-            checkpoint: CheckpointConfig { write: kinds(&raw.checkpoint.write, &source)?, paths: Globs::read(&raw.checkpoint.paths, &source)? },
+            checkpoint: CheckpointConfig {
+                write: kinds(&raw.checkpoint.write, &source)?,
+                paths: Globs::read(&raw.checkpoint.paths, &source)?,
+            },
             import: raw.import,
             index: raw.index,
         };

@@ -40,14 +40,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for file in copy.files.iter().filter(|file| below(&file.path)) {
         found = true;
         let old = match &file.hash {
-            Some(hash) => match store.get(hash) {
-                Some(bytes) => bytes,
-                None => {
-                    cx.ui.warn(&format!("the copy of {} is damaged", file.path));
-                    continue;
-                }
-            },
-            None => Vec::new(),
+            Some(hash) => store.get(hash),
+            None => Some(Vec::new()),
+        };
+        let Some(old) = old else {
+            cx.ui.warn(&format!("the copy of {} is damaged", file.path));
+            continue;
         };
         let place = copy.place(file).unwrap_or_default();
         let new = files::read_regular(&place, LARGEST).ok().flatten().unwrap_or_default();
@@ -80,7 +78,7 @@ impl Output for CheckpointDiff {
         if self.diff.is_empty() {
             return format!("no file differs from {}\n", self.id);
         }
-        self.diff.lines().map(|line| format!("{}\n", sanitise(line))).collect()
+        self.diff.lines().flat_map(|line| [sanitise(line), "\n".into()]).collect()
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {

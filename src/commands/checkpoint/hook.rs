@@ -73,10 +73,8 @@ impl Risky {
             && let Some((_, path)) = tool::argument(name, arguments, Role::Path)
             && let Some(path) = path.as_str()
         {
-            many = note_touched(&touched(state, key), &cwd.join(path)).then(|| Risk {
-                title: format!("more than {MANY_FILES} files edited in one turn"),
-                ..Risk::default()
-            });
+            many = note_touched(&touched(state, key), &cwd.join(path))
+                .then(|| Risk { title: format!("more than {MANY_FILES} files edited in one turn"), ..Risk::default() });
         }
         let place = CallPlace { cwd: &cwd, home: cx.env.home() };
         let risk = of_call(name, arguments, place, &|path| vault.config().checkpoint.paths.matches(path));
@@ -98,7 +96,15 @@ impl Risky {
         if let What::Risk(risk) = &self.what {
             let limits = CopyLimits { until: Some(until), ..CopyLimits::default() };
             let written = known_touched(&touched(state, key));
-            making.copy(&self.cwd, &risk.named, risk.ignored, &written, limits, state, cx);
+            making.copy(
+                risk.folder.as_deref().unwrap_or(&self.cwd),
+                &risk.named,
+                risk.ignored,
+                &written,
+                limits,
+                state,
+                cx,
+            );
             for command in &risk.unknown {
                 let why = "the folder that it works in is not known".to_owned();
                 let path = Masks::unnumbered().text(command.trim_matches('`')).into_owned();

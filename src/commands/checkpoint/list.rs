@@ -31,7 +31,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         None => current_or_newest(&catalog, &vault, cx)?,
     };
     let target = Target::of(head);
-    let (copies, odd) = State::existing(&vault, cx.env).map(|state| Shelf::of(&target, &state).all()).unwrap_or_default();
+    let (copies, odd) =
+        State::existing(&vault, cx.env).map(|state| Shelf::of(&target, &state).all()).unwrap_or_default();
     for id in &odd {
         cx.ui.warn(&format!("checkpoint-unreadable: the copy of {id} cannot be read"));
     }

@@ -46,6 +46,9 @@ impl Making {
                 (self.manifest.base, self.manifest.branch) = (out.commit, out.branch);
                 let (index, complete) = index_state(top, ignored, limits.until, cx);
                 (wish.files, wish.gone) = changed(top, &index);
+                if !named.is_empty() {
+                    wish.tracked = index.entries.iter().map(|entry| top.join(&entry.path)).collect();
+                }
                 if !complete {
                     let why = "git did not tell in time what changed".to_owned();
                     self.manifest.left_out.push(LeftOut { path: ".".to_owned(), why });

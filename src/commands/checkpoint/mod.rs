@@ -10,8 +10,8 @@ mod shelf;
 mod show;
 
 pub(super) use callouts::{finish, write_waiting};
-pub(super) use shelf::MarkedSessions;
 pub(super) use hook::{Risky, before_call};
+pub(super) use shelf::MarkedSessions;
 
 use serde::Serialize;
 

@@ -231,7 +231,9 @@ impl Output for Restored {
                 RestoreAct::Replace => writeln!(out, "replace  {path}"),
                 RestoreAct::Delete => writeln!(out, "delete   {path}"),
                 RestoreAct::New => writeln!(out, "stays    {path}: it was not there"),
-                RestoreAct::Foreign => writeln!(out, "refused  {path}: somebody else changed it; --force overwrites it"),
+                RestoreAct::Foreign => {
+                    writeln!(out, "refused  {path}: somebody else changed it; --force overwrites it")
+                }
                 RestoreAct::Damaged => writeln!(out, "refused  {path}: its copy is damaged"),
                 RestoreAct::Blocked { why } => writeln!(out, "refused  {path}: {why}"),
                 RestoreAct::Same => Ok(()),
@@ -264,9 +266,8 @@ impl Output for Restored {
 
     /// Something was refused or failed.
     fn exit_code(&self) -> u8 {
-        let refused = |act: &RestoreAct| {
-            matches!(act, RestoreAct::Foreign | RestoreAct::Damaged | RestoreAct::Blocked { .. })
-        };
+        let refused =
+            |act: &RestoreAct| matches!(act, RestoreAct::Foreign | RestoreAct::Damaged | RestoreAct::Blocked { .. });
         u8::from(self.count(refused) > 0 || !self.failed.is_empty())
     }
 }

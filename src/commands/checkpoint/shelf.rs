@@ -88,7 +88,13 @@ pub(super) struct NamedCheckpoint {
 impl NamedCheckpoint {
     /// The checkpoint with an id, in the session that is named; else in whichever has it, the current one first. `latest`
     /// is the last one with a copy.
-    pub(super) fn find(id: &str, session: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<Self> {
+    pub(super) fn find(
+        id: &str,
+        session: Option<&str>,
+        vault: &Vault,
+        state: &State,
+        cx: &Context<'_>,
+    ) -> Result<Self> {
         let catalog = Catalog::read(vault);
         let id = id.trim().trim_start_matches('^').trim_start_matches("cp:");
         let first = match session {
@@ -159,7 +165,8 @@ impl NamedCheckpoint {
 
     /// The last checkpoint before it that has a copy.
     pub(super) fn before(&self) -> Option<&CopyManifest> {
-        let time = self.copy().map(|copy| copy.time).or_else(|| crate::memory::checkpoint::listing::time_of_id(&self.id))?;
+        let time =
+            self.copy().map(|copy| copy.time).or_else(|| crate::memory::checkpoint::listing::time_of_id(&self.id))?;
         self.copies.iter().rfind(|copy| copy.time < time && copy.has_copy() && copy.id != self.id)
     }
 }

@@ -31,10 +31,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let store = ObjectStore::of(state.dir());
     let callout = listing::written(&named.session).find(|it| it.id.as_deref() == Some(named.id.as_str()));
     let copy = named.copy().cloned();
-    let damaged: Vec<String> = copy.iter().flat_map(|copy| &copy.files).filter_map(|file| {
-        let hash = file.hash.as_deref()?;
-        store.get(hash).is_none().then(|| file.path.clone())
-    }).collect();
+    let damaged: Vec<String> = copy
+        .iter()
+        .flat_map(|copy| &copy.files)
+        .filter_map(|file| {
+            let hash = file.hash.as_deref()?;
+            store.get(hash).is_none().then(|| file.path.clone())
+        })
+        .collect();
     let instead = (!damaged.is_empty() || copy.is_none()).then(|| named.before().map(|copy| copy.id.clone())).flatten();
     Ok(Box::new(ShownCheckpoint {
         schema: 1,
@@ -68,7 +72,8 @@ struct ShownCheckpoint {
 
 impl Output for ShownCheckpoint {
     fn text(&self, _: &View) -> String {
-        let mut out = format!("{}  {}\n", paint(style::ID, &self.id), one_line(self.title.as_deref().unwrap_or_default()));
+        let mut out =
+            format!("{}  {}\n", paint(style::ID, &self.id), one_line(self.title.as_deref().unwrap_or_default()));
         let _ = writeln!(out, "session  {}", one_line(&self.session));
         for line in self.text.as_deref().unwrap_or_default().lines().filter(|line| !line.trim().is_empty()) {
             let _ = writeln!(out, "{}", sanitise(line));

@@ -16,7 +16,7 @@ fn project() -> MemoryLab {
     lab.write("run.sh", b"#!/bin/sh\n");
     lab.repository();
     for number in 0..200_u32 {
-        let bytes: Vec<u8> = (0..500 + number).map(|at| (at * 7 + number) as u8).collect();
+        let bytes: Vec<u8> = (0..50 + number).map(|at| u8::try_from((at * 7 + number) % 251).unwrap()).collect();
         lab.write(&format!("data/{number:03}.bin"), &bytes);
     }
     lab.write("src/auth.rs", b"fn auth() { changed() }\n");
@@ -51,7 +51,10 @@ fn what_a_risky_command_destroys_comes_back() {
     wanted.insert("foreign.txt".into(), b"made since".to_vec());
     assert_eq!(lab.files(), wanted);
     let (_, note) = lab.note();
-    assert!(note.contains(&format!("> [!summary] Restored {id}")) && note.contains("manual: before restore of"), "{note}");
+    assert!(
+        note.contains(&format!("> [!summary] Restored {id}")) && note.contains("manual: before restore of"),
+        "{note}"
+    );
 
     // And back, with the command that it named.
     let undo = done.lines().last().unwrap().split("Undo: cru ").nth(1).unwrap();
@@ -103,7 +106,11 @@ fn a_damaged_copy_names_the_one_before() {
     let refused = lab.cru(&["checkpoint", "restore", id]);
     assert_eq!(refused.code, 1);
     assert!(refused.out.contains("refused  src/auth.rs: its copy is damaged"), "{}", refused.out);
-    assert!(refused.out.contains(&format!("the checkpoint before {id} with a copy is cp-20261120-090000")), "{}", refused.out);
+    assert!(
+        refused.out.contains(&format!("the checkpoint before {id} with a copy is cp-20261120-090000")),
+        "{}",
+        refused.out
+    );
     let shown = lab.ok(&["checkpoint", "show", id]);
     assert!(shown.contains("damaged") && shown.contains("cp-20261120-090000"), "{shown}");
 }
@@ -141,7 +148,12 @@ fn seven_kinds_are_listed_and_three_are_written() {
     let written: Vec<&str> = note.lines().filter_map(|line| line.strip_prefix("> [!checkpoint] ")).collect();
     assert_eq!(
         written,
-        ["risk: before `rm -rf notes`", "compaction: the host's context is full", "manual: before the release", "final"],
+        [
+            "risk: before `rm -rf notes`",
+            "compaction: the host's context is full",
+            "manual: before the release",
+            "final"
+        ],
         "{note}"
     );
     let listed: Value = serde_json::from_str(&lab.ok(&["checkpoint", "list", &session, "-f", "json"])).unwrap();
@@ -178,7 +190,8 @@ fn limits_hold_and_are_told() {
     let lab = project();
     lab.prompt("s-1", "go");
     lab.bash("s-1", "true");
-    let large = fs::File::options().create(true).truncate(true).write(true).open(lab.path("home/code/data/huge.bin")).unwrap();
+    let large =
+        fs::File::options().create(true).truncate(true).write(true).open(lab.path("home/code/data/huge.bin")).unwrap();
     large.set_len(5 << 30).unwrap();
     drop(large);
     let call = json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_input": { "command": "rm -rf data" } });
@@ -225,7 +238,8 @@ fn kinds_are_seven_words() {
     lab.ok(&["session", "start", "Work"]);
     assert_eq!(lab.cru(&["checkpoint", "x", "--kind", "important"]).code, 2);
     assert_eq!(lab.cru(&["checkpoint", "restore", "cp-20000101-000000"]).code, 1);
-    let made: Value = serde_json::from_str(&lab.ok(&["checkpoint", "--no-files", "--kind", "recovery", "-f", "json"])).unwrap();
+    let made: Value =
+        serde_json::from_str(&lab.ok(&["checkpoint", "--no-files", "--kind", "recovery", "-f", "json"])).unwrap();
     assert_eq!((&made["kind"], &made["files"]), (&json!("recovery"), &json!(0)));
     assert!(lab.note().1.contains("> [!checkpoint] recovery\n"), "{}", lab.note().1);
 }

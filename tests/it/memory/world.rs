@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub(super) struct MemoryLab {
     temp: tempfile::TempDir,
     now: std::cell::Cell<Timestamp>,
+    vault: std::cell::RefCell<String>,
     /// Lines of the transcript of the host's sessions.
     calls: std::cell::Cell<u64>,
 }
@@ -39,7 +40,7 @@ impl MemoryLab {
         }
         fs::write(temp.path().join("vault/.cru/config.toml"), config).unwrap();
         let now = "2026-11-20T09:00:00Z".parse().unwrap();
-        Self { temp, now: std::cell::Cell::new(now), calls: std::cell::Cell::new(0) }
+        Self { temp, now: std::cell::Cell::new(now), calls: std::cell::Cell::new(0), vault: "vault".to_owned().into() }
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {
@@ -64,7 +65,7 @@ impl MemoryLab {
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("home/.config"))
             .env("XDG_STATE_HOME", self.path("state"))
-            .env("CRU_VAULT", self.path("vault"))
+            .env("CRU_VAULT", self.path(&self.vault()))
             .env("CRU_NOW", self.now.get().to_string())
             .env("NO_COLOR", "1");
         command
@@ -83,6 +84,28 @@ impl MemoryLab {
         let output = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// The folder of the vault.
+    pub(super) fn vault(&self) -> String {
+        self.vault.borrow().clone()
+    }
+
+    /// Moves the vault to another folder.
+    pub(super) fn move_vault(&self, to: &str) {
+        fs::rename(self.path(&self.vault()), self.path(to)).unwrap();
+        *self.vault.borrow_mut() = to.to_owned();
+    }
+
+    /// Starts the program and kills it a moment later.
+    pub(super) fn killed(&self, args: &[&str], input: &str) {
+        let mut command = self.command("home/code");
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        std::thread::sleep(std::time::Duration::from_millis(15));
+        let _ = child.kill();
+        child.wait().unwrap();
     }
 
     /// Runs what must succeed; its answer.
@@ -249,7 +272,10 @@ impl MemoryLab {
 
 /// The ids of the checkpoints that stand in a text, in order.
 pub(super) fn checkpoints(text: &str) -> Vec<String> {
-    text.lines().filter_map(|line| line.strip_prefix('^').filter(|id| id.starts_with("cp-"))).map(str::to_owned).collect()
+    text.lines()
+        .filter_map(|line| line.strip_prefix('^').filter(|id| id.starts_with("cp-")))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Removes a folder that a test has made.

@@ -76,7 +76,9 @@ impl Page<'_> {
         lines.extend(questions.map(|block| format!("Question: {}", block.callout().title)));
         let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
         lines.extend(blocked.map(|text| format!("Blocked: {text}")));
-        let word = |text: &Option<String>| text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|it| !it.is_empty());
+        let word = |text: &Option<String>| {
+            text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|it| !it.is_empty())
+        };
         for (name, value) in [
             ("Since", &it.since),
             ("Files", &it.files),

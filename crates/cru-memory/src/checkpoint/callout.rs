@@ -133,7 +133,11 @@ mod tests {
         };
         let mut manifest = CopyManifest {
             id: "cp-1".into(),
-            files: vec![file("src/a.rs", Some("1d3e5f70"), false), file("b", Some("aa10bb20"), true), file("c", None, false)],
+            files: vec![
+                file("src/a.rs", Some("1d3e5f70"), false),
+                file("b", Some("aa10bb20"), true),
+                file("c", None, false),
+            ],
             base: Some("4f1c2ab".into()),
             branch: Some("feature/x".into()),
             ..CopyManifest::default()

@@ -41,6 +41,8 @@ pub struct CopyWish {
     pub root: PathBuf,
     /// Files and folders that come first, whether git knows them or not. Of a folder all files are meant, but for git's own.
     pub named: Vec<PathBuf>,
+    /// Files that git knows: of those that are named they are not new.
+    pub tracked: HashSet<PathBuf>,
     /// Files that come next.
     pub files: Vec<Wanted>,
     /// Files that are not there, as paths relative to the root.
@@ -95,7 +97,8 @@ impl Copier<'_> {
         while let Some(path) = open.pop() {
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
             if !is_folder {
-                self.file(&path, true);
+                let untracked = !self.wish.tracked.contains(&path);
+                self.file(&path, untracked);
                 continue;
             }
             if path.file_name().is_some_and(|name| name == ".git") {

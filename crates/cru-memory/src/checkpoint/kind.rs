@@ -72,7 +72,10 @@ mod tests {
             assert_eq!((CheckpointKind::parse(word), kind.as_str()), (Some(kind), word));
         }
         assert_eq!(CheckpointKind::of_title("risk: before `rm -rf x`"), (CheckpointKind::Risk, "before `rm -rf x`"));
-        assert_eq!(CheckpointKind::of_title("before: the refactoring"), (CheckpointKind::Manual, "before: the refactoring"));
+        assert_eq!(
+            CheckpointKind::of_title("before: the refactoring"),
+            (CheckpointKind::Manual, "before: the refactoring")
+        );
         assert_eq!(CheckpointKind::of_title("final"), (CheckpointKind::Final, ""));
         assert_eq!(id_of("2026-11-16T10:12:12.5Z".parse().unwrap()), "cp-20261116-101212");
     }

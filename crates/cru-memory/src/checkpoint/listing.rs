@@ -109,7 +109,8 @@ mod tests {
             files: vec![super::super::CopiedFile::default()],
             ..CopyManifest::default()
         };
-        let copies = [copy("cp-20261116-101212", CheckpointKind::Risk), copy("cp-20261116-101300", CheckpointKind::Manual)];
+        let copies =
+            [copy("cp-20261116-101212", CheckpointKind::Risk), copy("cp-20261116-101300", CheckpointKind::Manual)];
         let rows = list(Some(&session), &copies);
         let shown: Vec<_> = rows.iter().map(|row| (row.kind.as_str(), row.files, row.block.is_some())).collect();
         assert_eq!(shown, [("risk", Some(1), true), ("manual", Some(1), false)]);

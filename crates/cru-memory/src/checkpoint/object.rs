@@ -10,6 +10,9 @@ use std::io::Read as _;
 /// Bytes of the largest object that is read back.
 pub const LARGEST: u64 = 8 << 20;
 
+/// An object that is older is written anew when it is kept once more, so that nobody who removes old ones takes it.
+const REFRESHED: std::time::Duration = std::time::Duration::from_hours(12);
+
 /// A folder of objects.
 #[derive(Clone, Debug)]
 pub struct ObjectStore {
@@ -31,8 +34,11 @@ impl ObjectStore {
     pub fn put(&self, bytes: &[u8]) -> Result<String> {
         let name = Self::name(bytes);
         let path = self.path(&name).ok_or_else(|| Error::usage("a hash has 64 hexadecimal digits"))?;
-        // A loss of power may leave an empty file under the name.
-        let is_there = std::fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() > 0);
+        // A loss of power may leave an empty file under the name, and an old one may be removed at this moment.
+        let is_young = |it: &std::fs::Metadata| {
+            it.modified().ok().and_then(|at| at.elapsed().ok()).is_none_or(|age| age < REFRESHED)
+        };
+        let is_there = std::fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() > 0 && is_young(&it));
         if !is_there {
             let packed = compress_to_vec(bytes, CompressionLevel::Fastest);
             files::put_private(&path, &packed)?;

@@ -69,7 +69,7 @@ fn time_at(session: &Session, place: Place) -> Option<Timestamp> {
     let phase = place.phase.and_then(|at| session.phases.get(at));
     let items = phase.map_or(&session.preface, |phase| &phase.items);
     let before = items.iter().take(place.item.map_or(0, |item| item + 1));
-    let told = before.filter_map(item_time).last();
+    let told = before.filter_map(item_time).next_back();
     told.or_else(|| phase.and_then(|phase| phase.started)).or(session.meta.started)
 }
 
@@ -138,7 +138,10 @@ fn recovered(session: &Session) -> Vec<Point> {
         Some(Point {
             time: time_at(session, recovery.worked),
             what: PointKind::Kind(CheckpointKind::Recovery),
-            title: format!("{} {} after {times}", step.tool, step.args).split_whitespace().collect::<Vec<_>>().join(" "),
+            title: format!("{} {} after {times}", step.tool, step.args)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
             block: step_at(session, recovery.worked),
         })
     };
@@ -183,7 +186,10 @@ mod tests {
         );
         let found = shown(&note);
         assert_eq!(found.iter().filter(|line| line.contains(" auto ")).count(), 2, "{found:#?}");
-        assert!(found.iter().any(|line| line.starts_with("13:01 recovery Bash cargo test after 1 failure n-101")), "{found:#?}");
+        assert!(
+            found.iter().any(|line| line.starts_with("13:01 recovery Bash cargo test after 1 failure n-101")),
+            "{found:#?}"
+        );
         assert!(found.iter().any(|line| line.starts_with("13:02 commit 4f1c2ab Fix the clock n-102")), "{found:#?}");
         assert!(found.iter().any(|line| line.starts_with("13:02 task TASK-1 Fix the clock n-102")), "{found:#?}");
     }

@@ -97,7 +97,9 @@ pub fn plan(
     is_known: &dyn Fn(&str, &[u8]) -> bool,
 ) -> Vec<RestoreRow> {
     let is_meant = |path: &str| {
-        let below = |only: &String| path == only || path.strip_prefix(only.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
+        let below = |only: &String| {
+            path == only || path.strip_prefix(only.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+        };
         wish.only.is_empty() || wish.only.iter().any(below)
     };
     let files = manifest.files.iter().filter(|file| is_meant(&file.path));
@@ -106,7 +108,8 @@ pub fn plan(
         let known: std::collections::HashSet<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
         let made = wish.made.iter().filter(|made| is_meant(&made.path) && !known.contains(made.path.as_str()));
         for made in made {
-            let file = CopiedFile { path: made.path.clone(), becomes: Some(made.hash.clone()), ..CopiedFile::default() };
+            let file =
+                CopiedFile { path: made.path.clone(), becomes: Some(made.hash.clone()), ..CopiedFile::default() };
             rows.extend(row(&file, manifest, store, wish, is_known).filter(|row| row.act == RestoreAct::Delete));
         }
     }
@@ -260,7 +263,9 @@ mod tests {
         }
 
         fn plan(&self, wish: &RestoreWish) -> Vec<RestoreRow> {
-            plan(&self.manifest, &self.store, wish, &|_, bytes| self.store.has(&ObjectStore::name(bytes)) || bytes == b"known")
+            plan(&self.manifest, &self.store, wish, &|_, bytes| {
+                self.store.has(&ObjectStore::name(bytes)) || bytes == b"known"
+            })
         }
 
         fn acts(&self, wish: &RestoreWish) -> Vec<(String, RestoreAct)> {
@@ -300,12 +305,19 @@ mod tests {
         let rows = lab.plan(&RestoreWish::default());
         let mut back = CopyManifest { root: lab.manifest.root.clone(), ..CopyManifest::default() };
         before(&rows, &lab.store, &mut back).unwrap();
-        rows.iter().for_each(|row| apply(row, &lab.store).unwrap());
-        assert_eq!((files::read(&lab.path("a")).unwrap(), files::read(&lab.path("b")).unwrap()), (b"1".into(), b"2".into()));
+        for row in &rows {
+            apply(row, &lab.store).unwrap();
+        }
+        assert_eq!(
+            (files::read(&lab.path("a")).unwrap(), files::read(&lab.path("b")).unwrap()),
+            (b"1".into(), b"2".into())
+        );
         lab.manifest = back;
         assert_eq!(lab.acts(&RestoreWish::default())[0].1, RestoreAct::New, "nothing is deleted unasked");
         let rows = lab.plan(&RestoreWish { delete_new: true, ..RestoreWish::default() });
-        rows.iter().for_each(|row| apply(row, &lab.store).unwrap());
+        for row in &rows {
+            apply(row, &lab.store).unwrap();
+        }
         assert!(!lab.path("a").exists());
         assert_eq!(files::read(&lab.path("b")).unwrap(), b"known");
     }

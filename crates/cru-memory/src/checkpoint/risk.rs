@@ -25,7 +25,9 @@ pub struct Risk {
     pub named: Vec<PathBuf>,
     /// Whether files that git ignores go as well: `git clean -x`.
     pub ignored: bool,
-    /// Folders of commands that are not known, so that what they name is not either.
+    /// The folder that the first risky command of git works in, where that is known: its working copy is meant.
+    pub folder: Option<PathBuf>,
+    /// Commands whose folder is not known, so that what they name is not either.
     pub unknown: Vec<String>,
 }
 
@@ -43,7 +45,12 @@ pub struct CallPlace<'a> {
 /// A shell command is a risk if it destroys ([`Class::Destroy`]), rebases, or pushes with force, and anything but what
 /// lies in a folder for temporary files may be meant; another tool if it deletes, or edits a file that is `watched`, which
 /// is asked with a path relative to the working folder where it lies there.
-pub fn of_call(name: &str, input: &Map<String, Value>, place: CallPlace<'_>, watched: &dyn Fn(&Path) -> bool) -> Option<Risk> {
+pub fn of_call(
+    name: &str,
+    input: &Map<String, Value>,
+    place: CallPlace<'_>,
+    watched: &dyn Fn(&Path) -> bool,
+) -> Option<Risk> {
     let kind = ToolKind::of(name);
     if kind == ToolKind::Shell {
         let (_, command) = tool::argument(name, input, Role::Command)?;
@@ -83,11 +90,14 @@ pub fn of_command(tool: &str, text: &str, place: CallPlace<'_>) -> Option<Risk> 
         risk.ignored |= cleans_ignored(command);
         let words = named_words(command);
         let Some(folder) = action.folder(command).filter(|folder| !folder.contains(['$', '`', '*'])) else {
-            if !words.is_empty() {
+            if !words.is_empty() || command.program == "git" {
                 risk.unknown.push(shown(action.text(command)));
             }
             continue;
         };
+        if command.program == "git" && risk.folder.is_none() {
+            risk.folder = Some(absolute("", &folder, place));
+        }
         for word in words.into_iter().take(MOST_WORDS) {
             for path in matching(word, &folder, place) {
                 if !risk.named.contains(&path) {
@@ -109,9 +119,7 @@ fn is_risky(command: &Command<'_>) -> bool {
     }
     match command.verb.split(' ').next().unwrap_or_default() {
         "rebase" => !has(&["--continue", "--edit-todo", "--show-current-patch"]),
-        "push" => {
-            has(&["--force", "-f"]) || command.words.iter().any(|word| word.starts_with("--force-with-lease"))
-        }
+        "push" => has(&["--force", "-f"]) || command.words.iter().any(|word| word.starts_with("--force-with-lease")),
         _ => false,
     }
 }
@@ -130,12 +138,9 @@ fn cleans_ignored(command: &Command<'_>) -> bool {
 /// The words of a command that may name files.
 fn named_words<'c>(command: &'c Command<'_>) -> Vec<&'c str> {
     let words = command.words.get(1..).unwrap_or_default().iter().map(AsRef::as_ref);
+    // What differs from git's own is copied whole.
     if command.program == "git" {
-        let verb = command.verb.split(' ').next().unwrap_or_default();
-        if !matches!(verb, "checkout" | "restore" | "clean" | "rm") {
-            return Vec::new();
-        }
-        return words.skip_while(|word| *word != verb).skip(1).filter(|word| !word.starts_with('-')).collect();
+        return Vec::new();
     }
     if command.program == "find" {
         let is_root = |word: &&str| !word.starts_with(['-', '(', '!']);
@@ -177,7 +182,9 @@ fn pattern(name: &str) -> Option<GlobMatcher> {
 fn absolute(word: &str, folder: &str, place: CallPlace<'_>) -> PathBuf {
     let home = |word: &str| {
         let rest = word.strip_prefix('~')?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| Some(place.home?.join(rest.trim_start_matches('/')))).flatten()
+        (rest.is_empty() || rest.starts_with('/'))
+            .then(|| Some(place.home?.join(rest.trim_start_matches('/'))))
+            .flatten()
     };
     let folder = home(folder).unwrap_or_else(|| place.cwd.join(folder));
     plain(&home(word).unwrap_or_else(|| folder.join(word)))
@@ -244,7 +251,9 @@ mod tests {
         assert_eq!(named("cd data && rm a.txt"), some(&["data/a.txt"]));
         assert_eq!(named("rm *.log"), some(&["one.log", "two.log"]));
         assert_eq!(named("rm data/*"), some(&["data/a.txt"]));
-        assert_eq!(named("git checkout -- src/x.rs"), some(&["src/x.rs"]));
+        assert_eq!(named("git checkout -- src/x.rs"), some(&[]), "git's working copy is meant");
+        assert_eq!(risk("git -C src reset --hard", temp.path()).unwrap().folder, Some(temp.path().join("src")));
+        assert_eq!(risk("cd data && git clean -fd", temp.path()).unwrap().folder, Some(temp.path().join("data")));
         assert_eq!(named("find data -name '*.txt' -delete"), some(&["data"]));
         assert_eq!(named("git branch -D branch"), some(&[]), "a branch is no folder");
         assert_eq!(named("git stash drop"), some(&[]));
