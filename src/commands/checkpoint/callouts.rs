@@ -1,6 +1,6 @@
 //! Callouts of checkpoints, written into notes behind everything else that waited.
 
-use super::shelf::Shelf;
+use super::shelf::SessionCopies;
 use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::live::entry::{self, Entry};
@@ -11,7 +11,7 @@ use crate::session::{Session, Status};
 
 /// Writes the callouts of checkpoints that were made and not written yet; their ids.
 pub(in crate::commands) fn write_waiting(log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<Vec<String>> {
-    let shelf = Shelf::of(target, log.state);
+    let shelf = SessionCopies::of(target, log.state);
     if shelf.is_empty() {
         return Ok(Vec::new());
     }

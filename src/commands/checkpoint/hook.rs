@@ -27,11 +27,11 @@ const TURN: &str = "--";
 
 /// What an event means for checkpoints, known before its input is given away.
 pub(in crate::commands) struct Risky {
-    what: What,
+    what: RiskyEvent,
     cwd: PathBuf,
 }
 
-enum What {
+enum RiskyEvent {
     Risk(Risk),
     Compaction(String),
 }
@@ -52,7 +52,7 @@ impl Risky {
             Event::PreCompact => {
                 let why = input.text("trigger").unwrap_or("the host shortens its conversation");
                 let why = if why == "auto" { "the host's context is full" } else { why };
-                return Some(Self { what: What::Compaction(why.to_owned()), cwd });
+                return Some(Self { what: RiskyEvent::Compaction(why.to_owned()), cwd });
             }
             Event::Prompt => {
                 let list = touched(state, key);
@@ -78,22 +78,22 @@ impl Risky {
         }
         let place = CallPlace { cwd: &cwd, home: cx.env.home() };
         let risk = of_call(name, arguments, place, &|path| vault.config().checkpoint.paths.matches(path));
-        risk.or(many).map(|risk| Self { what: What::Risk(risk), cwd })
+        risk.or(many).map(|risk| Self { what: RiskyEvent::Risk(risk), cwd })
     }
 
     /// Makes the checkpoint. The error in words, for the log.
     pub(in crate::commands) fn keep(self, key: &str, state: &State, cx: &Context<'_>) -> Result<(), String> {
         let until = Instant::now() + LIMIT;
         let kind = match &self.what {
-            What::Risk(_) => CheckpointKind::Risk,
-            What::Compaction(_) => CheckpointKind::Compaction,
+            RiskyEvent::Risk(_) => CheckpointKind::Risk,
+            RiskyEvent::Compaction(_) => CheckpointKind::Compaction,
         };
         let title = match &self.what {
-            What::Risk(risk) => Masks::unnumbered().text(&risk.title).into_owned(),
-            What::Compaction(why) => why.clone(),
+            RiskyEvent::Risk(risk) => Masks::unnumbered().text(&risk.title).into_owned(),
+            RiskyEvent::Compaction(why) => why.clone(),
         };
         let mut making = Making::new(kind, title, cx.env.now());
-        if let What::Risk(risk) = &self.what {
+        if let RiskyEvent::Risk(risk) = &self.what {
             let limits = CopyLimits { until: Some(until), ..CopyLimits::default() };
             let written = known_touched(&touched(state, key));
             making.copy(

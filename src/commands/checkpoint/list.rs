@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::shelf::Shelf;
+use super::shelf::SessionCopies;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let target = Target::of(head);
     let (copies, odd) =
-        State::existing(&vault, cx.env).map(|state| Shelf::of(&target, &state).all()).unwrap_or_default();
+        State::existing(&vault, cx.env).map(|state| SessionCopies::of(&target, &state).all()).unwrap_or_default();
     for id in &odd {
         cx.ui.warn(&format!("checkpoint-unreadable: the copy of {id} cannot be read"));
     }

@@ -24,7 +24,7 @@ use crate::memory::checkpoint::{CheckpointKind, CopyLimits};
 use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 use make::Making;
-use shelf::Shelf;
+use shelf::SessionCopies;
 
 /// Mark a place in a session, and copy the files that git does not have
 ///
@@ -76,7 +76,7 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
     let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
-    let shelf = Shelf::of(&target, &state);
+    let shelf = SessionCopies::of(&target, &state);
     let kind = CheckpointKind::parse(&args.kind).unwrap_or_default();
     let loaded = vault.session(&target.path)?;
     let mut making = Making::new(kind, args.title.join(" "), cx.env.now());

@@ -15,11 +15,11 @@ use crate::vault::state::key;
 use crate::vault::{Catalog, State, UserConfig, Vault};
 
 /// The shelves of a session: hooks know it by its host's id.
-pub(super) struct Shelf {
+pub(super) struct SessionCopies {
     shelves: Vec<CopyShelf>,
 }
 
-impl Shelf {
+impl SessionCopies {
     pub(super) fn of(target: &Target, state: &State) -> Self {
         Self { shelves: keys(target).iter().map(|key| CopyShelf::of(state.dir(), key)).collect() }
     }
@@ -78,7 +78,7 @@ fn keys(target: &Target) -> Vec<String> {
 pub(super) struct NamedCheckpoint {
     pub(super) target: Target,
     pub(super) session: Session,
-    pub(super) shelf: Shelf,
+    pub(super) shelf: SessionCopies,
     pub(super) copies: Vec<CopyManifest>,
     pub(super) odd: Vec<String>,
     /// `cp-…`.
@@ -104,7 +104,7 @@ impl NamedCheckpoint {
         let others = catalog.sessions().filter(|head| session.is_none() && id != "latest" && head.path != first.path);
         for head in std::iter::once(first).chain(others) {
             let target = Target::of(head);
-            let shelf = Shelf::of(&target, state);
+            let shelf = SessionCopies::of(&target, state);
             // Only the first one is read whatever it holds; of the others a copy is needed to find it fast.
             if head.path != first.path && shelf.is_empty() {
                 continue;
@@ -131,7 +131,7 @@ impl NamedCheckpoint {
             let bytes = vault.read(&head.path)?;
             if memchr::memmem::find(&bytes, needle.as_bytes()).is_some() {
                 let target = Target::of(head);
-                let shelf = Shelf::of(&target, state);
+                let shelf = SessionCopies::of(&target, state);
                 let (copies, odd) = shelf.all();
                 let session = vault.session(&target.path)?;
                 return Ok(Self { target, session, shelf, copies, odd, id: id.to_owned() });

@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 
 use super::world::{MemoryLab, checkpoints};
 
-/// Files below a folder but git's own, by path.
-fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+/// Bytes by path.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Files below a folder but git's own.
+fn files(root: &Path) -> Files {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];
     while let Some(dir) = open.pop() {
@@ -43,7 +46,7 @@ fn a_week() {
     lab.repository();
     let site = lab.path("home/site");
     fs::create_dir_all(&site).unwrap();
-    let mut destroyed: Vec<(String, &str, BTreeMap<String, Vec<u8>>)> = Vec::new();
+    let mut destroyed: Vec<(String, Files)> = Vec::new();
     for day in 0..5 {
         lab.at(&format!("2026-11-{:02}T08:00:00Z", 16 + day));
         let session = format!("api-{day}");
@@ -60,14 +63,14 @@ fn a_week() {
             let input = json!({ "session_id": session, "cwd": lab.path("home/code"), "prompt": "again" }).to_string();
             lab.killed(&["hook", "prompt"], &input);
         }
-        destroyed.push((session.clone(), "home/code", files(&lab.path("home/code"))));
+        destroyed.push((session.clone(), files(&lab.path("home/code"))));
         lab.bash(&session, "rm -rf build && git checkout -q -- . && git clean -fdq");
         lab.hook(&session, "stop", &json!({}));
         // What the command destroyed is there again before the work of the next day.
         let id = checkpoints(&note_of(&lab, &session)).pop().unwrap();
         lab.wait(60);
         lab.ok(&["checkpoint", "restore", &id]);
-        assert_eq!(files(&lab.path("home/code")), destroyed.last().unwrap().2, "day {day}");
+        assert_eq!(files(&lab.path("home/code")), destroyed.last().unwrap().1, "day {day}");
         lab.hook(&session, "session-end", &json!({ "reason": "exit" }));
 
         let session = format!("site-{day}");
@@ -80,7 +83,7 @@ fn a_week() {
         lab.wait(60);
         lab.ok(&["checkpoint", "restore", &id]);
         assert_eq!(files(&site), before, "site, day {day}");
-        destroyed.push((session.clone(), "home/site", before));
+        destroyed.push((session.clone(), before));
         if day == 3 {
             lab.move_vault("moved vault");
         }
@@ -89,7 +92,7 @@ fn a_week() {
     assert_eq!(lab.hook_log(), "");
     lab.ok(&["flush", "--all"]);
     // Every session has its note, each checkpoint stands in it once, and its copy still opens, across the move.
-    for (session, _, files) in &destroyed {
+    for (session, files) in &destroyed {
         let note = note_of(&lab, session);
         let ids = checkpoints(&note);
         let mut each = ids.clone();

@@ -94,7 +94,7 @@ impl MemoryLab {
     /// Moves the vault to another folder.
     pub(super) fn move_vault(&self, to: &str) {
         fs::rename(self.path(&self.vault()), self.path(to)).unwrap();
-        *self.vault.borrow_mut() = to.to_owned();
+        to.clone_into(&mut self.vault.borrow_mut());
     }
 
     /// Starts the program and kills it a moment later.
