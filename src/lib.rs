@@ -10,6 +10,7 @@ pub use cru_graph as graph;
 pub use cru_index as index;
 pub use cru_learn as learn;
 pub use cru_live as live;
+pub use cru_memory as memory;
 pub use cru_note as note;
 pub use cru_price as price;
 pub use cru_reading as readings;

@@ -89,6 +89,10 @@ impl Ui for Terminal {
         super::child::run(call)
     }
 
+    fn git_within(&self, dir: &Path, args: &[&str], input: &str, limit: std::time::Duration) -> io::Result<GitAnswer> {
+        super::spawn::git(dir, args, input, limit)
+    }
+
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(io::ErrorKind::Unsupported.into());

@@ -73,6 +73,11 @@ pub trait Ui: Sync {
         let _ = call;
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// The same within milliseconds, for who cannot wait.
+    fn git_within(&self, dir: &Path, args: &[&str], input: &str, limit: std::time::Duration) -> io::Result<GitAnswer> {
+        let _ = (dir, args, input, limit);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Opens a file in an editor and waits until it is closed; whether the editor ended well.
     /// [`io::ErrorKind::Unsupported`] where there is no terminal.
     fn edit(&self, editor: &[String], file: &Path) -> io::Result<bool> {

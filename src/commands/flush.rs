@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, reading};
+use super::{Context, Output, View, checkpoint, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::unfiled;
@@ -47,7 +47,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (targets, hooked) = if args.all {
         let hooked = flush_hooked(&vault, &state, cx.env, None, heard.as_deref())?;
         let catalog = Catalog::read(&vault);
-        (catalog.sessions().map(Target::of).filter(|target| is_live(&log, target)).collect(), hooked)
+        let marked = checkpoint::MarkedSessions::of(&state);
+        let waits = |target: &Target| is_live(&log, target) || marked.has(target);
+        (catalog.sessions().map(Target::of).filter(waits).collect(), hooked)
     } else {
         let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx.env, heard.as_deref())?;
         (target.into_iter().collect::<Vec<_>>(), hooked)
@@ -61,7 +63,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     for target in &targets {
         match logged(&log, target) {
-            Ok(row) => report.sessions.extend(row.map(FlushRow::of)),
+            Ok(row) => {
+                report.sessions.extend(row.map(FlushRow::of));
+                match checkpoints(&log, target, cx) {
+                    Ok(true) => report.changed(&target.id),
+                    Ok(false) => {}
+                    Err(error) => cx.ui.warn(&format!("{}: its checkpoints wait: {error}", target.id)),
+                }
+            }
             Err(error) => {
                 cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
                 if !args.all {
@@ -100,6 +109,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
     }
     Ok(Box::new(report))
+}
+
+/// Writes the callouts of checkpoints behind what waited; whether there was any.
+fn checkpoints(log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<bool> {
+    let written = !checkpoint::write_waiting(log, target, cx)?.is_empty();
+    Ok(checkpoint::finish(log, target)? || written)
 }
 
 #[derive(Debug, Serialize)]
@@ -142,6 +157,20 @@ impl FlushReport {
             let session = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
             let records = if at == 0 { records } else { 0 };
             self.sessions.push(FlushRow { session, entries: 0, records, changed: true, paused: false });
+        }
+    }
+
+    /// Notes that a session's note changed.
+    fn changed(&mut self, session: &str) {
+        match self.sessions.iter_mut().find(|row| row.session == session) {
+            Some(row) => row.changed = true,
+            None => self.sessions.push(FlushRow {
+                session: session.to_owned(),
+                entries: 0,
+                records: 0,
+                changed: true,
+                paused: false,
+            }),
         }
     }
 

@@ -7,10 +7,11 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::checkpoint::{Risky, before_call, finish, write_waiting};
 use super::{Context, Output, View};
 use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
-use crate::live::log::Target;
+use crate::live::log::{Log, Target};
 use crate::live::policy::Save;
 use crate::live::resume;
 use crate::live::turn::{self, Turn};
@@ -106,8 +107,13 @@ impl Call<'_> {
         if !is_broken {
             self.log = Some(state.hook_log());
         }
-        let (event, session, entry) = self.entry(host, input?)?;
+        let input = input?;
+        let (event, session) = self.event(host, &input)?;
         let key = key(&format!("{}--{session}", host.id));
+        // A test of the hooks changes nothing that a person would be shown.
+        let is_test = self.cx.env.var(TEST).is_some();
+        let risky = if is_test { None } else { Risky::of(host, event, &input, &key, &vault, &state, self.cx) };
+        let entry = self.entry(host, event, &session, input);
         let now = self.cx.env.now();
         if unfiled::waits(&key, self.cx.env) && self.is_named(&vault) {
             let adopted = unfiled::adopt(&key, &state, self.cx.env);
@@ -115,6 +121,7 @@ impl Call<'_> {
         }
         let journal = Journal::at(state.journal(&key));
         journal.append(&entry, now).map_err(|error| words(&error))?;
+        self.troubles.extend(before_call(risky, &key, &state, self.cx));
 
         let mut printed = None;
         if event == Event::SessionStart {
@@ -132,22 +139,29 @@ impl Call<'_> {
         Ok(printed)
     }
 
-    /// What the journal is to hold of the event.
-    fn entry(&self, host: &Host, input: Input) -> Result<(Event, String, HookEntry), String> {
+    /// Which event it is, and of which session.
+    fn event(&self, host: &Host, input: &Input) -> Result<(Event, String), String> {
         let named = Event::parse(&self.args.event).or_else(|| host.event(&self.args.event));
         let event = input.event(host).or(named).ok_or_else(|| format!("no event '{}' is known", self.args.event))?;
         let session = input.session().ok_or("the input names no session")?;
+        Ok((event, session))
+    }
+
+    /// What the journal is to hold of the event.
+    fn entry(&self, host: &Host, event: Event, session: &str, input: Input) -> HookEntry {
         let mut entry = HookEntry::new(host, event, input);
         if event == Event::SessionStart {
-            entry.continues = self.continues(&session);
+            entry.continues = self.continues(session);
         }
-        Ok((event, session, entry))
+        entry
     }
 
     /// Keeps an event that has no vault until one is known; what the log says of it.
     fn unfiled(&self, host: &Host, input: Result<Input, String>, error: &Error) -> String {
         let (env, why) = (self.cx.env, words(error));
-        let kept = input.and_then(|input| self.entry(host, input)).and_then(|(_, session, entry)| {
+        let kept = input.and_then(|input| {
+            let (event, session) = self.event(host, &input)?;
+            let entry = self.entry(host, event, &session, input);
             let key = key(&format!("{}--{session}", host.id));
             unfiled::keep(&key, &entry, env.now(), env).map_err(|error| words(&error))
         });
@@ -229,7 +243,8 @@ impl Call<'_> {
             Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
             Flush::Inline => {
                 threads::start(self.cx.env);
-                crate::sync::flush::inline(vault, state, session, self.cx.env).map_err(|error| words(&error))
+                let written = crate::sync::flush::inline(vault, state, session, self.cx.env);
+                written.and_then(|()| checkpoints(vault, state, session, self.cx)).map_err(|error| words(&error))
             }
         };
         let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
@@ -242,6 +257,15 @@ impl Call<'_> {
         let args = ["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--".as_ref(), session.as_ref()];
         self.cx.ui.spawn_detached(&args, &state.hook_log())
     }
+}
+
+/// Writes the callouts of the session's checkpoints.
+fn checkpoints(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) -> Result<(), Error> {
+    // One without a note has none yet.
+    let Ok(target) = Target::find(Some(session), vault, cx.env) else { return Ok(()) };
+    let log = Log::new(vault, state, cx.env.now())?;
+    write_waiting(&log, &target, cx)?;
+    finish(&log, &target).map(drop)
 }
 
 /// `[hooks] flush`.

@@ -6,6 +6,7 @@
 mod agent;
 mod cases;
 mod check;
+mod checkpoint;
 mod completions;
 mod context;
 mod current;
@@ -28,10 +29,12 @@ mod mcp;
 mod merge;
 pub mod output;
 mod prices;
+mod prune;
 mod query;
 mod reach;
 mod read;
 mod reading;
+mod review;
 mod search;
 mod secrets;
 mod segment;
@@ -123,12 +126,14 @@ pub enum Command {
     /// List lessons, and write them where agents read them
     #[command(subcommand)]
     Lessons(lessons::LessonsCommand),
+    Review(review::Args),
     Search(search::Args),
     /// Show single steps
     #[command(subcommand)]
     Step(step::StepCommand),
     Query(query::Args),
     Log(log::Args),
+    Checkpoint(checkpoint::Args),
     Flush(flush::Args),
     Graph(graph::Args),
     Segment(segment::Args),
@@ -158,6 +163,7 @@ pub enum Command {
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
     Undo(undo::Args),
+    Prune(prune::Args),
     Merge(merge::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -192,9 +198,11 @@ impl Command {
             Self::Cases(command) => command.run(cx),
             Self::Read(args) => read::run(args, cx),
             Self::Lessons(command) => command.run(cx),
+            Self::Review(args) => review::run(&args, cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
+            Self::Checkpoint(args) => checkpoint::run(args, cx),
             Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Segment(args) => segment::run(&args, cx),
@@ -219,6 +227,7 @@ impl Command {
             Self::Hooks(command) => command.run(cx),
             Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
+            Self::Prune(args) => prune::run(&args, cx),
             Self::Merge(args) => merge::run(&args, cx),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),

@@ -51,6 +51,13 @@ mod making {
     pub(crate) mod verdicts;
     pub(crate) mod workflows;
 }
+mod memory {
+    pub(crate) mod checkpoints;
+    pub(crate) mod prune;
+    pub(crate) mod review;
+    pub(crate) mod week;
+    mod world;
+}
 mod notes {
     pub(crate) mod browser;
     pub(crate) mod format;

@@ -14,6 +14,7 @@ mod disk;
 pub mod entry;
 pub mod evidence;
 mod frequency;
+pub mod kept;
 mod manifest;
 mod public;
 pub mod query;

@@ -11,11 +11,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
-use tantivy::{Index, IndexSettings, Searcher};
+use tantivy::{Index, IndexSettings, Searcher, SingleSegmentIndexWriter};
 
 use super::columns::Columns;
 use super::disk::{Opened, failed};
 use super::frequency::Outdated;
+use super::kept::KeptNote;
 use super::manifest::Place;
 use super::record::{Record, SessionRow};
 use super::refresh::{self, Options, Ready, Refreshed};
@@ -119,6 +120,7 @@ pub struct Snapshot {
     rows: OnceLock<Vec<SessionRow>>,
     single: OnceLock<Vec<OnceLock<Box<SessionRow>>>>,
     records: Vec<Record>,
+    kept: HashMap<NoteKey, SessionRow>,
     root: Vault,
     /// What was done before it was taken.
     pub refreshed: Refreshed,
@@ -194,6 +196,7 @@ impl Snapshot {
             rows: OnceLock::new(),
             single: OnceLock::new(),
             records,
+            kept: HashMap::new(),
             root: vault.clone(),
             refreshed,
             findings,
@@ -234,6 +237,27 @@ impl Snapshot {
         self.single = OnceLock::new();
     }
 
+    /// Has notes found that are no sessions. They are in no list of sessions, and what is asked of sessions holds for none
+    /// of them.
+    pub fn add_notes(&mut self, notes: Vec<KeptNote>) -> Result<()> {
+        let mut writer = memory_writer()?;
+        let mut any = false;
+        for KeptNote { row, entries } in notes {
+            let key = NoteKey::of_text(&row.path);
+            for entry in &entries {
+                writer.add_document(entry.document(key, &self.fields)).map_err(failed)?;
+                any = true;
+            }
+            self.kept.insert(key, row);
+        }
+        // Tantivy cannot search a part without entries.
+        if any {
+            let index = writer.finalize().map_err(failed)?;
+            self.parts.push(Part::new(index.reader().map_err(failed)?.searcher(), HashSet::new()));
+        }
+        Ok(())
+    }
+
     /// How many sessions there are.
     pub fn len(&self) -> usize {
         self.listed.len()
@@ -257,8 +281,11 @@ impl Snapshot {
         })
     }
 
-    /// The session in the note with that key.
+    /// The session in the note with that key; of a note that [`Snapshot::add_notes`] added what it is shown as.
     pub fn session(&self, key: NoteKey) -> Option<&SessionRow> {
+        if let Some(row) = self.kept.get(&key) {
+            return Some(row);
+        }
         let place = *self.places().get(&key)?;
         if let Some(rows) = self.rows.get() {
             return rows.get(place);
@@ -267,9 +294,9 @@ impl Snapshot {
         Some(single.get(place)?.get_or_init(|| Box::new(self.row(&self.listed[place]))))
     }
 
-    /// Whether there is a session in the note with that key.
+    /// Whether something is found in the note with that key.
     pub fn has(&self, key: NoteKey) -> bool {
-        self.places().contains_key(&key)
+        self.places().contains_key(&key) || self.kept.contains_key(&key)
     }
 
     fn places(&self) -> &HashMap<NoteKey, usize> {
@@ -330,10 +357,7 @@ fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
 
 /// The entries of notes that were read, in memory.
 fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
-    // They are few, so no threads are started for them.
-    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
-    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers()).settings(settings);
-    let mut writer = index.single_segment_index_writer(RamDirectory::create(), MEMORY).map_err(failed)?;
+    let mut writer = memory_writer()?;
     for (path, read) in read {
         for entry in read.entries() {
             writer.add_document(entry.document(NoteKey::of(path), fields)).map_err(failed)?;
@@ -341,4 +365,11 @@ fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
     }
     let index = writer.finalize().map_err(failed)?;
     Ok(index.reader().map_err(failed)?.searcher())
+}
+
+/// Writes entries into memory. They are few, so no threads are started for them.
+fn memory_writer() -> Result<SingleSegmentIndexWriter> {
+    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let index = Index::builder().schema(schema::schema().0).tokenizers(schema::tokenizers()).settings(settings);
+    index.single_segment_index_writer(RamDirectory::create(), MEMORY).map_err(failed)
 }

@@ -270,12 +270,35 @@ entries! {
     }
     /// The state of the work, with all that is open.
     "checkpoint" Checkpoint {
-        /// `manual`, `task`, `risk`, `recovery`.
+        /// `manual`, `task`, `auto`, `risk`, `recovery`, `compaction`, `final`.
         kind: Option<String>,
         /// What for.
         title: String,
         /// What it waits for.
         blocked: Option<String>,
+        /// What was done since the last one.
+        since: Option<String>,
+        /// Files of its copy.
+        files: Option<String>,
+        /// Files that have no copy, and why.
+        left_out: Option<String>,
+        /// Commit and branch.
+        base: Option<String>,
+        /// The command that restores its copy.
+        restore: Option<String>,
+        /// Its id, `cp-20261116-101212`, where it has one already; a note that has it does not get it again.
+        id: Option<String>,
+        /// The step it stands behind.
+        after: Option<String>,
+    }
+    /// A short account of what was done.
+    "summary" Summary {
+        /// What of: `Restored cp-20261116-101212`.
+        title: String,
+        /// Markdown.
+        text: String,
+        /// The step it stands behind.
+        after: Option<String>,
     }
     /// Tokens were used.
     "usage" Usage {
@@ -389,8 +412,8 @@ mod tests {
             @r#"
         unknown field `argz`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `replays`, `cell`, `check`, `commits`, `also_active`, `by`, `opened` (column 36)
         invalid type: string "one", expected i32 (column 42)
-        unknown event `tol`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, usage, status (column 0)
-        it has no `event`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, usage, status (column 0)
+        unknown event `tol`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, usage, status (column 0)
+        it has no `event`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, usage, status (column 0)
         `soon` is no time; write 2026-11-20T09:31:04Z (column 39)
         a note needs `text` (column 0)
         `status` is one of active, paused, completed, failed, abandoned (column 0)

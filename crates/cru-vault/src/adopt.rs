@@ -156,7 +156,8 @@ fn move_files(from: &State, to: &State) {
             let _ = files::rename(&from.dir().join(name), &to.dir().join(name));
         }
     }
-    for name in ["displaced", "recovery"] {
+    // Objects come before the checkpoints that name them.
+    for name in ["displaced", "recovery", "objects", "checkpoints"] {
         move_all(&from.dir().join(name), &to.dir().join(name));
     }
 }

@@ -39,6 +39,8 @@ pub struct Config {
     pub resume: ResumeConfig,
     /// `[hooks]`.
     pub hooks: HooksConfig,
+    /// `[checkpoint]`.
+    pub checkpoint: CheckpointConfig,
     /// `[import]`.
     pub import: ImportConfig,
     /// `[index]`.
@@ -89,6 +91,15 @@ pub struct HooksConfig {
     /// Who writes the note when the save policy says so: `background` (default, a process of its own), `inline`, or
     /// `never` (only `cru flush`).
     pub flush: Option<String>,
+}
+
+/// `[checkpoint]`: what is marked in notes, and what is copied before it changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CheckpointConfig {
+    /// Kinds of checkpoints that are written into notes beside those that always are: `task`, `auto`, `recovery`.
+    pub write: Vec<String>,
+    /// Files of projects whose edit is a risk, as globs relative to the working folder.
+    pub paths: Globs,
 }
 
 /// `[import]`: what is brought in, and under which names.
@@ -182,6 +193,7 @@ impl Default for Config {
             session: SessionConfig::default(),
             resume: ResumeConfig::default(),
             hooks: HooksConfig::default(),
+            checkpoint: CheckpointConfig::default(),
             import: ImportConfig::default(),
             index: IndexConfig::default(),
         }
@@ -198,6 +210,7 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "flush"]),
+    ("checkpoint", &["write", "paths"]),
     ("import", &["exclude", "agent", "channel", "keep_evidence", "detail"]),
     ("index", &["evidence_bytes"]),
 ];
@@ -209,8 +222,16 @@ struct Raw {
     session: RawSession,
     resume: ResumeConfig,
     hooks: HooksConfig,
+    checkpoint: RawCheckpoint,
     import: ImportConfig,
     index: IndexConfig,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawCheckpoint {
+    write: Vec<Spanned<String>>,
+    paths: Vec<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -264,6 +285,10 @@ impl Config {
             session: raw.session.live,
             resume: raw.resume,
             hooks: raw.hooks,
+            checkpoint: CheckpointConfig {
+                write: kinds(&raw.checkpoint.write, &source)?,
+                paths: Globs::read(&raw.checkpoint.paths, &source)?,
+            },
             import: raw.import,
             index: raw.index,
         };
@@ -288,6 +313,17 @@ impl Config {
         }
         config
     }
+}
+
+/// The kinds of checkpoints that `[checkpoint] write` may name.
+fn kinds(words: &[Spanned<String>], source: &Source<'_>) -> Result<Vec<String>> {
+    let kind = |word: &Spanned<String>| match word.get_ref().as_str() {
+        known @ ("task" | "auto" | "recovery") => Ok(known.to_owned()),
+        other => Err(source
+            .error(word.span(), format!("'{other}' is no kind of checkpoint that can be written in addition"))
+            .with_hint("write \"task\", \"auto\" or \"recovery\"")),
+    };
+    words.iter().map(kind).collect()
 }
 
 /// Lines of the `[vault]` section that [`Config::salvage`] looks for.

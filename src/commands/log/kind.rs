@@ -125,7 +125,7 @@ pub(super) enum LogKind {
         /// What for
         title: Vec<String>,
         /// Why it is made
-        #[arg(long, default_value = "manual", value_parser = ["manual", "task", "risk", "recovery"], value_name = "KIND")]
+        #[arg(long, default_value = "manual", value_parser = crate::memory::checkpoint::CheckpointKind::WORDS, value_name = "KIND")]
         kind: String,
         /// What the work waits for
         #[arg(long, value_name = "TEXT")]

@@ -83,6 +83,38 @@ pub(super) fn refresh_top(session: &str, vault: &Vault, cx: &Context<'_>) -> Res
     top::refresh((vault, &state, cx.env.now()), &state::key(&head.id()), &head.path, &shelf.of(session)).map(drop)
 }
 
+/// Decides about readings and lessons by their names.
+pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<()> {
+    run(&Args { what: what.to_vec() }, status, cx).map(drop)
+}
+
+/// Gives a lesson other words, in its title and its heading.
+pub(in crate::commands) fn reword(lesson: &str, words: &str, cx: &Context<'_>) -> Result<()> {
+    let vault = reading::vault(cx)?;
+    let shelf = Shelf::read(&Catalog::read(&vault), &vault);
+    let Some(it) = shelf.lesson(lesson) else {
+        return Err(Error::no(format!("no lesson `{}`", sanitise(lesson))));
+    };
+    let words = crate::base::text::fold_whitespace(&sanitise(words));
+    let failed = |error| Error::usage(format!("could not change {}: {error}", it.path));
+    let titled = set_key(&it.text, "title", &Value::String(words.clone())).map_err(failed)?;
+    let text = String::from_utf8_lossy(&titled.apply(it.text.as_bytes())).into_owned();
+    let heading = format!("# {}", crate::session::escape::inline(&words));
+    let mut new = String::with_capacity(text.len());
+    let mut is_set = false;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        if !is_set && body.starts_with("# ") {
+            new.push_str(&heading);
+            new.push_str(&line[body.len()..]);
+            is_set = true;
+        } else {
+            new.push_str(line);
+        }
+    }
+    files::replace_within(vault.root(), &vault.root().join(&it.path), it.text.as_bytes(), new.as_bytes())
+}
+
 /// Rejects the notes of a reading's cases that nobody has touched.
 fn reject_cases(key: &str, vault: &Vault, decided: &mut DecidedReadings) -> Result<()> {
     let reviews = Reviews::read(&Catalog::read(vault), vault);

@@ -21,6 +21,7 @@ use super::session::filter::SessionFilter;
 use super::{Context, Output};
 use crate::base::Result;
 
+pub(super) use decide::{decide, reword};
 pub(super) use shelf::Shelf;
 
 /// Read sessions with an agent, and check every claim against the record

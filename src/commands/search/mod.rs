@@ -10,17 +10,18 @@ mod told;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use rayon::prelude::*;
 
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::output::most;
-use crate::commands::{Context, Output, Raw, language, reading};
+use crate::commands::{Context, Output, Raw, Reach, language, reading};
 use crate::index::entry::hidden;
 use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
-use crate::index::{NoteKey, Query, SessionRow};
+use crate::index::{NoteKey, Query, SessionRow, Snapshot, kept};
 use crate::note::Note;
 use crate::sync::evidence::Transcripts;
-use crate::vault::{Vault, VaultPath};
+use crate::vault::{Vault, VaultPath, Walk};
 
 use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing};
 use passage::Passage;
@@ -47,7 +48,8 @@ const PER_SESSION: usize = 3;
 /// src/auth.rs, fooBar, error[E0308].
 ///
 /// Fields restrict: is:failed, tool:bash, tokens>100000, model~opus. is: takes a kind (is:decision), a mark (is:failed,
-/// is:correction, is:open) or a status (is:active).
+/// is:correction, is:open) or a status (is:active). kind:lesson, bookmark, project, case, workflow and summary find the
+/// notes of that kind, too.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
@@ -94,7 +96,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let text = args.query.join(" ");
     let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
-    let snapshot = reading::snapshot(&vault, cx)?;
+    let mut snapshot = reading::snapshot(&vault, cx)?;
+    add_notes(&mut snapshot, &query, &vault, cx)?;
     let limit = most(args.limit);
     let by_time = args.sort == SearchSort::Time;
     let options = SearchOptions {
@@ -182,6 +185,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.note(&format!("{shown} of {all}; all of them: -n 0"));
     }
     Ok(Box::new(found))
+}
+
+/// Has the notes found beside the sessions whose kind the query names.
+fn add_notes(snapshot: &mut Snapshot, query: &Query, vault: &Vault, cx: &Context<'_>) -> Result<()> {
+    let kinds = kept::asked(query);
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let shared = cx.global.reach != Reach::All;
+    let paths = Walk::of(vault).notes;
+    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, &kinds, shared)).collect();
+    snapshot.add_notes(notes)
 }
 
 /// The note as it is now, comments blanked; a note that went away meanwhile is empty.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::base::{Result, text};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, View, checkpoint};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
@@ -26,7 +26,11 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
     let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
+    checkpoint::write_waiting(&log, &target, cx)?;
     let changed = status::change(&log, &target, status, args.reason.as_deref())?;
+    if changed.changed && changed.written.is_ok() {
+        checkpoint::finish(&log, &target)?;
+    }
     tell(changed, &log, &target, cx)
 }
 

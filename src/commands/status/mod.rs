@@ -34,7 +34,7 @@ const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandon
 ///
 /// Its sessions, what waits to be written, which transcripts are gone, and which their host will delete within seven days,
 /// those that were never imported among them.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// All rows of every list
     #[arg(short, long)]

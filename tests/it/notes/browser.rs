@@ -11,6 +11,7 @@ use serde_json::Value;
 /// Measures the page in the frame and writes what it found as JSON.
 const MEASURE: &str = include_str!("measure.js");
 
+#[expect(clippy::disallowed_methods, reason = "which browser is meant")]
 fn chromium() -> Command {
     let mut command = Command::new(std::env::var_os("CRU_CHROMIUM").unwrap_or_else(|| "chromium".into()));
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
@@ -40,7 +41,6 @@ fn pages(folder: &Path) -> Vec<(&'static str, String)> {
     ]
 }
 
-#[expect(clippy::disallowed_methods, reason = "a copy of the example vault")]
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -51,6 +51,35 @@ pub fn is_shared(path: &Path) -> bool {
     }
 }
 
+/// Whether its owner may run a file.
+pub fn is_executable(metadata: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::mode(metadata) & 0o100 != 0;
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
+}
+
+/// Lets those run a file who may read it, or nobody.
+pub fn set_executable(path: &Path, executable: bool) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        let failed = |source| Error::io("write", path, source);
+        let mode = fs::metadata(path).map_err(failed)?.mode() & 0o777;
+        let run = (mode & 0o444) >> 2;
+        let wanted = if executable { mode | run } else { mode & !0o111 };
+        if wanted != mode {
+            fs::set_permissions(path, fs::Permissions::from_mode(wanted)).map_err(failed)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (path, executable);
+    Ok(())
+}
+
 /// Whether files can be made in a folder, as far as its permissions and its file system say.
 pub fn is_writable(dir: &Path) -> bool {
     #[cfg(unix)]

@@ -20,8 +20,9 @@ pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
-    append, append_private, copy, create, create_dir, create_private, create_private_dir, is_shared, is_writable,
-    make_private, open_append_private, put, put_private, remove, remove_derived, sweep_created, sync_dir,
+    append, append_private, copy, create, create_dir, create_private, create_private_dir, is_executable, is_shared,
+    is_writable, make_private, open_append_private, put, put_private, remove, remove_derived, set_executable,
+    sweep_created, sync_dir,
 };
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};

@@ -36,6 +36,10 @@ impl Is {
         "gate",
         "quirk",
         "thought",
+        "bookmark",
+        "project",
+        "case",
+        "workflow",
     ];
     /// Statuses of sessions.
     const STATUSES: &[&str] = &["active", "paused", "completed", "abandoned"];

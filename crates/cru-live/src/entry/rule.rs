@@ -56,6 +56,7 @@ impl Entry {
             Self::Question(it) => needs(&it.text, "text"),
             Self::Answer(it) => needs(&it.question, "question").and_then(|()| needs(&it.text, "text")),
             Self::Checkpoint(_) => Ok(()),
+            Self::Summary(it) => needs(&it.title, "title"),
             Self::Usage(it) => needs(&it.model, "model"),
             Self::Status(it) if STATES.contains(&it.status.as_str()) => Ok(()),
             Self::Status(_) => Err(format!("`status` is one of {}", STATES.join(", "))),
@@ -102,6 +103,8 @@ impl Entry {
             Self::Lesson(it) => names.extend(it.after.as_deref()),
             Self::Note(it) => names.extend(it.after.as_deref()),
             Self::Question(it) => names.extend(it.after.as_deref()),
+            Self::Checkpoint(it) => names.extend(it.after.as_deref()),
+            Self::Summary(it) => names.extend(it.after.as_deref()),
             _ => {}
         }
         names

@@ -76,19 +76,40 @@ impl Page<'_> {
         lines.extend(questions.map(|block| format!("Question: {}", block.callout().title)));
         let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
         lines.extend(blocked.map(|text| format!("Blocked: {text}")));
-        let kind = it.kind.as_deref().map(|kind| fold_whitespace(&sanitise(kind)));
-        let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "manual".to_owned());
+        let word = |text: &Option<String>| {
+            text.as_deref().map(|text| fold_whitespace(&sanitise(text))).filter(|it| !it.is_empty())
+        };
+        for (name, value) in [
+            ("Since", &it.since),
+            ("Files", &it.files),
+            ("Left out", &it.left_out),
+            ("Base", &it.base),
+            ("Restore", &it.restore),
+        ] {
+            lines.extend(word(value).map(|text| format!("{name}: {text}")));
+        }
+        let kind = word(&it.kind).unwrap_or_else(|| "manual".to_owned());
         let title = fold_whitespace(&sanitise(&it.title));
         let title = if title.is_empty() { kind } else { format!("{kind}: {title}") };
         let stamp: String = time::format(at).replace('T', "-").chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
         // `2026-11-20-100212`: the date's dashes go.
         let stamp = stamp.replacen('-', "", 2);
-        let id = self.known.claim(&format!("cp-{stamp}"));
+        let own = it.id.as_deref().filter(|id| is_id(id));
+        if let Some(id) = own.filter(|id| self.known.has(id)) {
+            return id.to_owned();
+        }
+        let id = self.known.claim(&own.map_or_else(|| format!("cp-{stamp}"), str::to_owned));
         let callout =
             Callout { id: Some(id.clone()), body: lines.join("\n"), ..item::callout("checkpoint", title, None) };
-        self.put(Item::Callout(callout));
+        self.place(Item::Callout(callout), it.after.as_deref());
         id
     }
+}
+
+/// Whether a text can be the id of a checkpoint.
+fn is_id(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.starts_with("cp-") && text.len() <= 80 && text.chars().all(plain)
 }
 
 /// `TASK-008 Rotate signing keys (in_progress)`.

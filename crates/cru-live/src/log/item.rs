@@ -107,6 +107,12 @@ pub(super) fn note(it: &entry::Note) -> Item {
     Item::Prose(Prose { text: sanitise(&it.text).trim().to_owned(), ..Prose::default() })
 }
 
+pub(super) fn summary(it: &entry::Summary) -> Item {
+    let title = fold_whitespace(&sanitise(&it.title));
+    let body = sanitise(&it.text).trim().to_owned();
+    Item::Callout(Callout { body, ..callout("summary", title, it.at) })
+}
+
 pub(super) fn question(it: &entry::Question, id: &str) -> Item {
     let (title, body) = titled(&it.text, "");
     Item::Callout(Callout { body, id: Some(id.to_owned()), ..callout("question", title, it.at) })

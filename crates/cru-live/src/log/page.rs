@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
     /// Takes in one entry of the journal. `at` is when it was logged.
     pub fn entry(&mut self, id: &str, at: Timestamp, entry: &Entry) {
         let at = entry.at().unwrap_or(at);
-        if !matches!(entry, Entry::Status(_)) && self.status == Some(Status::Paused) {
+        if !is_bookkeeping(entry) && self.status == Some(Status::Paused) {
             self.set_status(&Status::Active);
         }
         let made = match entry {
@@ -150,6 +150,7 @@ impl<'a> Page<'a> {
                 Some(id)
             }
             Entry::Note(it) => self.place(item::note(it), it.after.as_deref()),
+            Entry::Summary(it) => self.place(item::summary(it), it.after.as_deref()),
             Entry::Question(it) => {
                 let id = self.known.next("q", 3);
                 let item = item::question(it, &id);
@@ -333,4 +334,13 @@ fn would_join(before: &Item, item: &Item) -> bool {
 
 fn last(names: &[String]) -> Option<&str> {
     names.last().map(String::as_str)
+}
+
+/// Whether an entry tells of the session and not of work in it: it does not take a paused session up again.
+fn is_bookkeeping(entry: &Entry) -> bool {
+    match entry {
+        Entry::Status(_) | Entry::Summary(_) => true,
+        Entry::Checkpoint(it) => it.kind.as_deref().is_some_and(|kind| kind != "manual"),
+        _ => false,
+    }
 }

@@ -27,7 +27,7 @@ use crate::vault::{Head, VaultPath};
 /// Looks at what somebody keeps: bookmarks, decisions that rest on a step, accepted lessons, workflows, steps of `cru run`,
 /// and the last check of sessions that are active or paused. A step that was run again since (`cru replay`) is not looked
 /// at, but the newest run. A line says what changed or what it depends on. With --all: every step of every session.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Exit codes: 0 nothing is stale, 1 something is, 2 usage error, 3 I/O error.")]
 pub struct Args {
     /// Part of the project's path; `.` is the current folder

@@ -1,0 +1,140 @@
+//! Notes beside the sessions that a query asks for by their kind: lessons, bookmarks, projects, cases, workflows and
+//! summaries.
+//!
+//! They are few and short, and most queries are not about them: their entries are made in memory for the query that names
+//! their kind, and are no part of the index on disk.
+
+use cru_base::Span;
+use cru_note::frontmatter;
+use cru_note::{BlockKind, Note};
+use cru_session::time;
+use cru_vault::{Vault, VaultPath};
+use jiff::Timestamp;
+
+use super::entry::{Entry, hidden};
+use super::query::{Field, Query, QueryNode, entry_kind};
+use super::record::SessionRow;
+
+/// Kinds of notes that can be asked for, as `kind:` names them.
+pub const KINDS: [&str; 6] = ["lesson", "bookmark", "project", "case", "workflow", "summary"];
+
+/// The note that bookmarks stand in.
+const BOOKMARKS: &str = "bookmarks.md";
+
+/// A note that is no session, with what can be found in it.
+#[derive(Clone, Debug, Default)]
+pub struct KeptNote {
+    /// What it is shown as: path, title and time alone are filled in.
+    pub row: SessionRow,
+    /// Its entries, one for each section; of bookmarks one for each line.
+    pub entries: Vec<Entry>,
+}
+
+/// The kinds of notes that a query asks for: those that `kind:` and `is:` name, and that it does not exclude.
+pub fn asked(query: &Query) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    collect(&query.root, &mut found);
+    found
+}
+
+fn collect(node: &QueryNode, found: &mut Vec<&'static str>) {
+    match node {
+        QueryNode::All(parts) | QueryNode::Any(parts) => parts.iter().for_each(|part| collect(part, found)),
+        QueryNode::Test(test) if matches!(test.field, Field::Kind | Field::Is) && !test.op.positive().1 => {
+            for value in &test.values {
+                let kind = KINDS.iter().find(|kind| **kind == entry_kind(&value.folded));
+                found.extend(kind.filter(|kind| !found.contains(kind)));
+            }
+        }
+        QueryNode::Not(_) | QueryNode::Words(_) | QueryNode::Test(_) => {}
+    }
+}
+
+/// Reads a note; `None` where it is of none of `kinds`, or keeps itself from agents while only `shared` ones are read.
+pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: bool) -> Option<KeptNote> {
+    let note = Note::parse(vault.read(path).ok()?.into_owned());
+    let bounds = note.frontmatter();
+    let values = bounds.map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
+    let name = path.text().into_owned();
+    let kind = if name == BOOKMARKS { "bookmark" } else { values.string("type")? };
+    let kind = kinds.iter().find(|known| known.eq_ignore_ascii_case(kind))?;
+    let is_private = values.bool("export") == Some(false)
+        || values.strings("tags").iter().any(|tag| tag.trim_start_matches('#').starts_with("no-mcp"));
+    if shared && is_private {
+        return None;
+    }
+    let time =
+        ["learned", "date", "started", "created"].iter().find_map(|key| values.string(key)).and_then(time::parse);
+    let heading = || note.text().lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
+    let stem = path.stem().into_owned();
+    let title = values.string("title").map(str::to_owned).or_else(heading).unwrap_or_else(|| stem.clone());
+    let row = SessionRow {
+        id: stem,
+        path: name,
+        title,
+        status: values.string("status").map(str::to_owned),
+        started: time,
+        ..SessionRow::default()
+    };
+    Some(KeptNote { row, entries: entries(&note, kind, time) })
+}
+
+/// An entry for each section of a note, its frontmatter with the first; of bookmarks one for each line of a list.
+fn entries(note: &Note, kind: &str, time: Option<Timestamp>) -> Vec<Entry> {
+    let text = hidden::blanked(note);
+    let mut starts = vec![0];
+    if kind == "bookmark" {
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            if line.starts_with("- ") || line.starts_with("* ") {
+                starts.push(at);
+            }
+            at += line.len();
+        }
+    } else {
+        let heads = note.blocks().iter().filter(|block| matches!(block.kind, BlockKind::Heading { level: 2, .. }));
+        starts.extend(heads.map(|block| block.span.start));
+    }
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain(std::iter::once(text.len()));
+    let spans = starts.iter().zip(ends).map(|(start, end)| Span::new(*start, end));
+    let entry =
+        |span: Span| Entry { kind: kind.to_owned(), text: span.of(&text).to_owned(), span, time, ..Entry::default() };
+    spans.map(entry).filter(|entry| !entry.text.trim().is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_that_a_query_asks_for() {
+        for (query, kinds) in [
+            ("pnpm", &[][..]),
+            ("kind:lesson pnpm", &["lesson"]),
+            ("is:lessons or kind:workflow", &["lesson", "workflow"]),
+            ("-kind:case kind:step", &[]),
+            ("kind:bookmark,project", &["bookmark", "project"]),
+        ] {
+            let query = Query::parse(query, Timestamp::UNIX_EPOCH).unwrap();
+            assert_eq!(asked(&query), kinds, "{}", query.text);
+        }
+    }
+
+    #[test]
+    fn sections_and_lines() {
+        let temp = tempfile::tempdir().unwrap();
+        let lesson = "---\ntype: lesson\ntitle: Use pnpm\nlearned: 2026-11-20T09:00:00Z\n---\n# Use pnpm\n\ntext %%mine%%\n\n## More\n\nend\n";
+        cru_base::files::create(&temp.path().join("lessons/a.md"), lesson.as_bytes()).unwrap();
+        cru_base::files::create(&temp.path().join("bookmarks.md"), b"# Bookmarks\n\n- a: [[s#^n-001]]\n- b: [[s]]\n")
+            .unwrap();
+        cru_base::files::create(&temp.path().join("p.md"), b"---\ntype: lesson\nexport: false\n---\nx\n").unwrap();
+        let vault = Vault::open(temp.path()).unwrap();
+        let note = |path: &str, shared| read(&vault, &VaultPath::new(path).unwrap(), &KINDS, shared);
+        let kept = note("lessons/a.md", true).unwrap();
+        assert_eq!((kept.row.title.as_str(), kept.entries.len()), ("Use pnpm", 2));
+        assert!(kept.entries.iter().all(|entry| !entry.text.contains("mine") && entry.time.is_some()));
+        assert_eq!(note("bookmarks.md", false).unwrap().entries.len(), 3);
+        assert!(note("p.md", true).is_none() && note("p.md", false).is_some());
+    }
+}

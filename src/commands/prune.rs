@@ -1,0 +1,128 @@
+//! `cru prune`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::output::amount;
+use super::{Context, Output, View};
+use crate::base::text::plural;
+use crate::base::{Error, Result};
+use crate::memory::prune::{Prunable, PrunedFile, candidates, remove};
+use crate::session::time;
+use crate::vault::{State, Vault};
+
+/// Remove old copies from this machine's state
+///
+/// Only what this machine keeps beside the vault: copies of checkpoints, what was generated last of sessions, and recovery copies of notes. Without an option, copies of
+/// checkpoints. Asks first and says how many bytes; never a note, never evidence.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub struct Args {
+    /// Copies of files that checkpoints made
+    #[arg(long)]
+    copies: bool,
+    /// What was generated last of sessions; the next growth of their notes keeps more
+    #[arg(long)]
+    base: bool,
+    /// Copies of notes that were made before risky writes
+    #[arg(long)]
+    recovery: bool,
+    /// Only what is older: `90d`, `2026-11-01`
+    #[arg(long, value_name = "TIME", default_value = "90d")]
+    older: String,
+    /// Remove without a question
+    #[arg(short, long)]
+    yes: bool,
+    /// Show what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let now = cx.env.now();
+    let before = time::moment(&args.older, false, now).ok_or_else(|| {
+        Error::usage(format!("--older: `{}` is not a time", crate::base::text::sanitise(&args.older)))
+            .with_hint("write it as 90d, 12h or 2026-11-01")
+    })?;
+    let mut wanted: Vec<Prunable> =
+        [(args.copies, Prunable::Copies), (args.base, Prunable::Base), (args.recovery, Prunable::Recovery)]
+            .into_iter()
+            .filter_map(|(is, what)| is.then_some(what))
+            .collect();
+    if wanted.is_empty() {
+        wanted.push(Prunable::Copies);
+    }
+    let found =
+        State::existing(&vault, cx.env).map(|state| candidates(state.dir(), &wanted, before, now)).unwrap_or_default();
+    let mut report = PruneReport { schema: 1, found: rows(&wanted, &found), removed: 0, bytes: 0 };
+    if found.is_empty() || args.dry_run {
+        return Ok(Box::new(report));
+    }
+    if !args.yes {
+        for line in report.lines() {
+            cx.ui.note(&line);
+        }
+        match cx.ui.confirm("remove them?") {
+            Some(true) => {}
+            Some(false) => return Ok(Box::new(report)),
+            None => return Err(Error::usage("not a terminal; pass --yes").with_hint("`--dry-run` shows what would go")),
+        }
+    }
+    (report.removed, report.bytes) = remove(&found)?;
+    Ok(Box::new(report))
+}
+
+fn rows(wanted: &[Prunable], found: &[PrunedFile]) -> Vec<PruneRow> {
+    let mut sums: BTreeMap<Prunable, (u64, u64)> = wanted.iter().map(|what| (*what, (0, 0))).collect();
+    for file in found {
+        let sum = sums.entry(file.what).or_default();
+        sum.0 += 1;
+        sum.1 += file.bytes;
+    }
+    sums.into_iter().map(|(what, (files, bytes))| PruneRow { what, files, bytes }).collect()
+}
+
+#[derive(Debug, Serialize)]
+struct PruneRow {
+    what: Prunable,
+    files: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PruneReport {
+    schema: u32,
+    found: Vec<PruneRow>,
+    /// Files that were removed, and their bytes.
+    removed: u64,
+    bytes: u64,
+}
+
+impl PruneReport {
+    fn lines(&self) -> Vec<String> {
+        let line =
+            |row: &PruneRow| format!("{:<8}  {}, {}B", row.what.as_str(), plural(row.files, "file"), amount(row.bytes));
+        self.found.iter().map(line).collect()
+    }
+}
+
+impl Output for PruneReport {
+    fn text(&self, _: &View) -> String {
+        let mut out = String::new();
+        for line in self.lines() {
+            let _ = writeln!(out, "{line}");
+        }
+        let _ = match self.removed {
+            0 => writeln!(out, "nothing was removed"),
+            some => writeln!(out, "removed {}, {}B", plural(some, "file"), amount(self.bytes)),
+        };
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

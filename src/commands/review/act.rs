@@ -1,0 +1,137 @@
+//! Acting on what a person decided, each decision once, whoever else writes the page.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+
+use super::collect;
+use super::{DoneItem, Inbox};
+use crate::base::text::sanitise;
+use crate::base::{Error, Result, files};
+use crate::commands::{Context, Output, read};
+use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
+use crate::readings::note::ReviewStatus;
+use crate::vault::{Vault, VaultPath};
+
+/// How often a page that somebody else writes is written again.
+const TRIES: usize = 8;
+
+/// What was decided about items, with the words of each.
+type Done = BTreeMap<String, (Mark, String)>;
+
+/// The text of the page; empty where there is none.
+pub(super) fn text(vault: &Vault) -> Result<String> {
+    let Some(path) = VaultPath::new(NOTE).filter(|path| vault.file(path).is_file()) else { return Ok(String::new()) };
+    Ok(String::from_utf8_lossy(&vault.read(&path)?).into_owned())
+}
+
+/// The day, where what was put off counts from.
+pub(super) fn today(cx: &Context<'_>) -> Date {
+    cx.env.now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+/// Decides about items by their ids.
+pub(super) fn decide(ids: &[String], mark: Mark, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let items = collect::items(&vault, cx)?;
+    let mut chosen = Vec::new();
+    for id in ids {
+        let id = id.trim().trim_matches('%');
+        let item = items.iter().find(|item| item.id == id || item.id.trim_start_matches("r-") == id);
+        chosen.push(item.ok_or_else(|| {
+            Error::no(format!("nothing waits with the id `{}`", sanitise(id)))
+                .with_hint("`cru review` lists what waits")
+        })?);
+    }
+    let mut done = Done::new();
+    for item in chosen {
+        carry_out(item, mark, None, cx)?;
+        done.insert(item.id.clone(), (mark, item.words()));
+    }
+    let (items, more) = ordered(items);
+    write(&vault, &items, &done, cx)?;
+    Ok(Box::new(inbox(Vec::new(), more, &done, false)))
+}
+
+/// Acts on the ticks of the page; with `renew` the page gets what waits now.
+pub(super) fn apply(renew: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let text = text(&vault)?;
+    let today = today(cx);
+    let items = collect::items(&vault, cx)?;
+    let mut done = Done::new();
+    for line in page::read(&text, today).lines {
+        let Some(mark) = line.mark else { continue };
+        let Some(item) = items.iter().find(|item| item.id == line.id) else {
+            // What it was about is gone or was decided elsewhere: the tick is noted, and nothing else is to be done.
+            done.insert(line.id.to_owned(), (mark, line.words.to_owned()));
+            continue;
+        };
+        let words = reworded(&line, item).filter(|_| mark == Mark::Accept && item.kind == ReviewKind::Lesson);
+        carry_out(item, mark, words, cx)?;
+        done.insert(item.id.clone(), (mark, line.words.to_owned()));
+    }
+    if !renew && done.is_empty() {
+        return Ok(Box::new(inbox(Vec::new(), 0, &done, false)));
+    }
+    let hidden: Vec<String> = page::read(&text, today).hidden.iter().map(|id| (*id).to_owned()).collect();
+    let open = items.into_iter().filter(|item| !done.contains_key(&item.id) && !hidden.contains(&item.id)).collect();
+    let (open, more) = ordered(open);
+    write(&vault, &open, &done, cx)?;
+    Ok(Box::new(inbox(open, more, &done, true)))
+}
+
+fn inbox(items: Vec<ReviewItem>, more: usize, done: &Done, written: bool) -> Inbox {
+    let row = |(id, (mark, words)): (&String, &(Mark, String))| {
+        let what = match mark {
+            Mark::Accept => "accepted",
+            Mark::Reject => "rejected",
+            Mark::Later => "later",
+        };
+        DoneItem { id: id.clone(), what, words: words.clone() }
+    };
+    Inbox { schema: 1, items, more, done: done.iter().map(row).collect(), written }
+}
+
+/// What a decision does beside the page. Doing it twice does nothing more.
+fn carry_out(item: &ReviewItem, mark: Mark, words: Option<&str>, cx: &Context<'_>) -> Result<()> {
+    if !item.kind.is_proposal() {
+        return Ok(());
+    }
+    let status = match mark {
+        Mark::Accept => ReviewStatus::Accepted,
+        Mark::Reject => ReviewStatus::Rejected,
+        Mark::Later => return Ok(()),
+    };
+    if let Some(words) = words {
+        read::reword(&item.subject, words, cx)?;
+    }
+    read::decide(std::slice::from_ref(&item.subject), status, cx)
+}
+
+/// Writes the page, whoever else does so too: what they wrote is kept.
+fn write(vault: &Vault, items: &[ReviewItem], done: &Done, cx: &Context<'_>) -> Result<()> {
+    let Some(path) = VaultPath::new(NOTE) else { return Ok(()) };
+    let file = vault.file(&path);
+    for _ in 0..TRIES {
+        let old = if file.exists() { Some(files::read(&file)?) } else { None };
+        let text = String::from_utf8_lossy(old.as_deref().unwrap_or_default()).into_owned();
+        let new = page::write(&text, items, done, today(cx)).map_err(|_| {
+            Error::usage(format!("the marks in {NOTE} are broken")).with_hint(
+                "correct `<!-- cru:begin review -->` and `<!-- cru:end -->`, each once and on a line of its own",
+            )
+        })?;
+        match old {
+            None => {
+                if files::create(&file, new.as_bytes())? {
+                    return Ok(());
+                }
+            }
+            Some(old) => match files::replace_within(vault.root(), &file, &old, new.as_bytes()) {
+                Err(Error::Changed { .. }) => {}
+                other => return other,
+            },
+        }
+    }
+    Err(Error::Changed { path: file })
+}

@@ -1,0 +1,174 @@
+//! What waits, gathered from where each of it is known.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::base::Result;
+use crate::base::text::plural;
+use crate::commands::read::Shelf;
+use crate::commands::trace::refs::References;
+use crate::commands::{Context, reading, status, trace};
+use crate::index::search::{Order, Search, SearchOptions};
+use crate::index::{Query, SessionRow, Snapshot};
+use crate::memory::review::{ReviewItem, ReviewKind};
+use crate::readings::note::ReviewStatus;
+use crate::session::Item;
+use crate::vault::{Catalog, Vault, VaultPath};
+
+/// A question that is open for so long is asked again.
+const OPEN: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Hits of one kind that are looked at.
+const MOST_HITS: usize = 1_000;
+
+/// All that waits, in no order.
+pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> {
+    let catalog = Catalog::read(vault);
+    let snapshot = reading::snapshot(vault, cx)?;
+    let mut items = Vec::new();
+    proposals(&Shelf::read(&catalog, vault), &mut items);
+    for (copy, note) in catalog.conflict_copies() {
+        let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
+        items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
+    }
+    for row in snapshot.sessions() {
+        items.extend(unproven(row));
+    }
+    conflicts(&snapshot, vault, cx, &mut items)?;
+    questions(&snapshot, vault, cx, &mut items)?;
+    bookmarks(vault, &catalog, cx, &mut items)?;
+    drifted(cx, &mut items)?;
+    transcripts(cx, &mut items)?;
+    Ok(items)
+}
+
+/// The name of a note, as links have it.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+fn proposals(shelf: &Shelf, items: &mut Vec<ReviewItem>) {
+    for it in shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Proposed) {
+        let lesson = &it.lesson;
+        let weight = lesson.sessions.len() as f64;
+        items.push(ReviewItem::new(ReviewKind::Lesson, &lesson.id, "", &lesson.text, stem(&it.path)).weighing(weight));
+    }
+    for it in shelf.readings.iter().filter(|it| it.head.status == ReviewStatus::Proposed && it.answer.is_some()) {
+        let (kept, all) = it.head.claims;
+        let text = format!("{}, {kept} of {all} claims hold", it.head.session);
+        items.push(ReviewItem::new(ReviewKind::Reading, stem(&it.path), "", &text, stem(&it.path)));
+    }
+}
+
+/// A session that is closed, whose last writes no check has seen.
+fn unproven(row: &SessionRow) -> Option<ReviewItem> {
+    let closed = matches!(row.status.as_deref(), Some("completed"));
+    let behind = matches!(row.proof.as_deref(), Some("writes_after")) && row.writes_after_check > 0;
+    if !closed || !behind || row.subagent {
+        return None;
+    }
+    let text = format!("{}, {} after the last check", row.title, plural(row.writes_after_check, "write"));
+    let state = row.writes_after_check.to_string();
+    let item = ReviewItem::new(ReviewKind::Unproven, &row.id, &state, &text, stem(&row.path));
+    // Of two the newer one, as its work is the more likely to go on.
+    let age = row.started.map_or(0.0, |started| started.as_second() as f64);
+    Some(item.weighing(age))
+}
+
+/// The blocks of a kind: the note, and the bytes.
+fn blocks(
+    kind: &str,
+    snapshot: &Snapshot,
+    cx: &Context<'_>,
+) -> Result<Vec<(SessionRow, crate::base::Span, Option<Timestamp>)>> {
+    let text = format!("kind:{kind}");
+    let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
+    let options = SearchOptions { order: Order::Time, limit: MOST_HITS, ..SearchOptions::default() };
+    let hits = Search::new(snapshot, &query, &options).hits()?;
+    let of = |hit: crate::index::search::Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
+    Ok(hits.into_iter().filter_map(of).collect())
+}
+
+fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    for (row, span, _) in blocks("conflict", snapshot, cx)? {
+        let Some(path) = VaultPath::new(&row.path) else { continue };
+        let bytes = vault.read(&path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let first = text.get(span.start..span.end).and_then(|text| text.lines().next()).unwrap_or_default();
+        let what = first.split_once(']').map_or("", |(_, rest)| rest.trim());
+        let text = format!("{} {what}", row.title);
+        let state = blake3::hash(text.as_bytes()).to_hex().to_string();
+        items.push(ReviewItem::new(ReviewKind::Conflict, &row.id, &state, text.trim_end(), stem(&row.path)));
+    }
+    Ok(())
+}
+
+fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    let mut looked = std::collections::HashSet::new();
+    for (row, _, _) in blocks("question", snapshot, cx)? {
+        let old = |time: Timestamp| cx.env.now().duration_since(time) >= OPEN;
+        let Some(path) = VaultPath::new(&row.path).filter(|_| looked.insert(row.path.clone())) else { continue };
+        let session = vault.session(&path)?;
+        for (phase, item) in session.items() {
+            let Item::Callout(callout) = item else { continue };
+            let asked = callout.at.or_else(|| phase.and_then(|phase| phase.started)).or(session.meta.started);
+            if callout.kind != "question" || callout.field("Answer").is_some() || !asked.is_some_and(old) {
+                continue;
+            }
+            let words = if callout.title.is_empty() { &callout.body } else { &callout.title };
+            let link = match &callout.id {
+                Some(id) => format!("{}#^{id}", stem(&row.path)),
+                None => stem(&row.path).to_owned(),
+            };
+            let subject = format!("{} {words}", row.id);
+            let age = asked.map_or(0.0, |asked| -(asked.as_second() as f64));
+            items.push(ReviewItem::new(ReviewKind::Question, &subject, "", words, &link).weighing(age));
+        }
+    }
+    Ok(())
+}
+
+fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    let references = References { vault, catalog, cx };
+    for bookmark in references.bookmarks()? {
+        if let Err(error) = references.follow(&bookmark) {
+            let text = format!("{} leads nowhere: {error}", bookmark.name);
+            let note = stem(&bookmark.note);
+            items.push(ReviewItem::new(ReviewKind::Bookmark, &bookmark.name, &bookmark.target, &text, note));
+        }
+    }
+    Ok(())
+}
+
+/// What is kept and rests on what has changed, as `cru stale` tells.
+fn drifted(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    let told = trace::stale::run(&trace::stale::Args::default(), cx)?.json().unwrap_or_default();
+    for row in told["rows"].as_array().into_iter().flatten() {
+        let text = |name: &str| row[name].as_str().unwrap_or_default();
+        let (reference, kept, reason) = (text("reference"), text("kept"), text("reason"));
+        let words = if kept.is_empty() { reason.to_owned() } else { format!("{kept}: {reason}") };
+        let link = reference.replacen('#', "#^", 1);
+        items.push(ReviewItem::new(ReviewKind::Drifted, reference, &words, &words, &link));
+    }
+    Ok(())
+}
+
+/// Transcripts that will be deleted, as `cru status` tells: one item for each host and day.
+fn transcripts(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    let told = status::run(&status::Args::default(), cx)?.json().unwrap_or_default();
+    let mut by_host: std::collections::BTreeMap<String, (u64, String)> = std::collections::BTreeMap::new();
+    for row in told["evidence"]["at_risk"].as_array().into_iter().flatten() {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let day: String = text("from").chars().take(10).collect();
+        let entry = by_host.entry(text("host")).or_insert_with(|| (0, day.clone()));
+        entry.0 += 1;
+        if day < entry.1 {
+            entry.1 = day;
+        }
+    }
+    for (host, (count, day)) in by_host {
+        let text = format!("{} of {host} may be deleted from {day} on: `cru import`", plural(count, "transcript"));
+        items.push(ReviewItem::new(ReviewKind::Transcripts, &host, &day, &text, ""));
+    }
+    Ok(())
+}

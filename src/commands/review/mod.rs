@@ -1,0 +1,125 @@
+//! `cru review`: the one inbox.
+
+mod act;
+mod collect;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::output::style::{self, paint};
+use super::{Context, Output, View, reading};
+use crate::base::Result;
+use crate::base::text::{one_line, plural};
+use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
+
+/// Show what waits for a decision of yours
+///
+/// Transcripts that will be deleted, copies and conflicts of notes, decisions and bookmarks that rest on what has changed,
+/// sessions that were closed with unchecked writes, proposed lessons and readings, questions that are open for a week, and bookmarks that lead nowhere. At
+/// most 20, what costs most first.
+///
+/// With `--write` they stand in `review.md` of the vault, where you tick them: `[x]` accepts, `[-]` rejects, `[>]` puts off for a
+/// week; a ticked lesson with other words is accepted in these words. `--apply` acts on the ticks, each once; `--write` does so first. What
+/// stands below `## Rejected` and `## Settled` is not shown again.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// Write them into `review.md`, after acting on its ticks
+    #[arg(long)]
+    write: bool,
+    /// Act on the ticks in `review.md`
+    #[arg(long)]
+    apply: bool,
+    #[command(subcommand)]
+    command: Option<ReviewCommand>,
+}
+
+/// What is decided about items.
+#[derive(Debug, clap::Subcommand)]
+enum ReviewCommand {
+    /// Accept a lesson or a reading; settle anything else
+    Accept(Ids),
+    /// Reject: it is not shown again
+    Reject(Ids),
+    /// Put off for a week
+    Later(Ids),
+}
+
+/// Which items.
+#[derive(Debug, clap::Args)]
+struct Ids {
+    /// `r-9f2c11ab`, as `cru review` shows it
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    match &args.command {
+        Some(ReviewCommand::Accept(it)) => act::decide(&it.ids, Mark::Accept, cx),
+        Some(ReviewCommand::Reject(it)) => act::decide(&it.ids, Mark::Reject, cx),
+        Some(ReviewCommand::Later(it)) => act::decide(&it.ids, Mark::Later, cx),
+        None if args.write || args.apply => act::apply(args.write, cx),
+        None => {
+            let vault = reading::vault(cx)?;
+            let text = act::text(&vault)?;
+            let today = act::today(cx);
+            let hidden = page::read(&text, today).hidden;
+            let items = collect::items(&vault, cx)?;
+            let items = items.into_iter().filter(|item| !hidden.contains(item.id.as_str())).collect();
+            let (items, more) = ordered(items);
+            Ok(Box::new(Inbox { schema: 1, items, more, done: Vec::new(), written: false }))
+        }
+    }
+}
+
+/// Something that was decided.
+#[derive(Debug, Serialize)]
+struct DoneItem {
+    id: String,
+    what: &'static str,
+    words: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Inbox {
+    schema: u32,
+    items: Vec<ReviewItem>,
+    /// How many more wait.
+    more: usize,
+    /// What was decided now.
+    done: Vec<DoneItem>,
+    /// Whether `review.md` was written.
+    written: bool,
+}
+
+impl Output for Inbox {
+    fn text(&self, _: &View) -> String {
+        let mut out = String::new();
+        for it in &self.done {
+            let _ = writeln!(out, "{}  {}", it.what, one_line(&it.words));
+        }
+        if self.written {
+            let _ = writeln!(out, "{NOTE}: {}", plural(self.items.len() as u64, "item"));
+            return out;
+        }
+        if self.items.is_empty() && self.done.is_empty() {
+            return "nothing waits for a decision\n".to_owned();
+        }
+        for item in &self.items {
+            let _ = writeln!(out, "{}  {}", paint(style::ID, &item.id), one_line(&item.words()));
+        }
+        if self.more > 0 {
+            let _ = writeln!(out, "{} more wait", self.more);
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}
