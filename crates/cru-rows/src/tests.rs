@@ -1,0 +1,1 @@
+//! Whole families, from objects to rows.
