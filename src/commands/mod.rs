@@ -32,6 +32,8 @@ mod query;
 mod reach;
 mod read;
 mod reading;
+#[cfg(feature = "rows")]
+mod rows;
 mod search;
 mod secrets;
 mod segment;
@@ -148,6 +150,14 @@ pub enum Command {
     Hooks(hooks::HooksCommand),
     Undo(undo::Args),
     Merge(merge::Args),
+    /// Write sessions in forms that other programs read
+    #[cfg(feature = "rows")]
+    #[command(subcommand)]
+    Export(rows::export::ExportCommand),
+    /// Stream sessions as rows of tables, for engines that spread work over many machines
+    #[cfg(feature = "rows")]
+    #[command(subcommand)]
+    Rows(rows::RowsCommand),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -206,6 +216,10 @@ impl Command {
             Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
             Self::Merge(args) => merge::run(&args, cx),
+            #[cfg(feature = "rows")]
+            Self::Export(command) => command.run(cx),
+            #[cfg(feature = "rows")]
+            Self::Rows(command) => Ok(command.run()),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

@@ -55,6 +55,11 @@ impl Stage {
         }
     }
 
+    /// Keeps an object as one that cannot be read.
+    pub fn fail(&mut self, uri: &str, reason: &str) {
+        self.failed.push((uri.to_owned(), reason.to_owned()));
+    }
+
     /// A path of its own for an object.
     fn place(&mut self, uri: &str) -> PathBuf {
         let plain = self.root.join("0").join(relative(uri));
