@@ -20,3 +20,6 @@ fn failed(action: &'static str) -> impl Fn(ArrowError) -> Error {
         other => Error::usage(format!("could not {action} the stream: {other}")),
     }
 }
+
+#[cfg(test)]
+mod tests;
