@@ -15,7 +15,7 @@ steps = f"read_parquet('{sys.argv[1]}/v1/steps/**/*.parquet', hive_partitioning 
 print(
     duckdb.sql(
         f"""select agent, strftime(time, '%Y-%m') as month, count(*) as failed,
-                   quantile_cont(duration_ms, 0.95)::bigint as p95_ms
+                   quantile_disc(duration_ms, 0.95) as p95_ms
             from {steps} where status = 'failed' and duration_ms is not null
             group by all order by all"""
     )

@@ -22,6 +22,6 @@ PYTHON="$root/target/tables-venv/bin/python"
 if ! "$PYTHON" -c 'import pyspark, pyarrow, duckdb, polars, pytest' 2> /dev/null; then
   echo "installing pyspark, pyarrow, duckdb, polars, pytest, ruff, mypy (PyPI)" >&2
   python3 -m venv "$root/target/tables-venv"
-  "$PYTHON" -m pip install -q 'pyspark>=4.0' 'pyarrow>=15' duckdb polars pytest ruff mypy
+  "$PYTHON" -m pip install -q 'pyspark[sql]>=4.0' 'pandas<3' 'pyarrow>=15' duckdb polars pytest ruff mypy
 fi
 export PYTHONPATH="$root/python/src" CRU PYTHON PYSPARK_PYTHON="$PYTHON" SPARK_LOCAL_IP=127.0.0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,11 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import SparkFiles, StorageLevel
+from pyspark import SparkFiles, StorageLevel, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from cru_spark import objects as objects_module
+from cru_spark import pipe as pipe_module
 from cru_spark.objects import listed, pieces
 from cru_spark.pipe import schema_of, through
 
@@ -63,7 +66,6 @@ class Result:
     families: int = 0
     folded: int = 0
     rows: dict[str, int] = field(default_factory=dict)
-    partitions: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def json(self) -> str:
@@ -129,22 +131,18 @@ def rows_of(spark: SparkSession, envelopes: DataFrame, table: str, schema: pa.Sc
     )
 
 
-def replace(spark: SparkSession, new: DataFrame, path: str, dropped: DataFrame) -> int:
-    """Replaces the rows of the `dropped` families by `new` ones; the number of partitions written."""
+def replace(spark: SparkSession, new: DataFrame, path: str, dropped: DataFrame) -> None:
+    """Replaces the rows of the `dropped` families by `new` ones, in the partitions they stand in."""
     key = ["day", "bucket"]
-    parts = new.select(*key).distinct()
-    if Path(path).exists():
+    emptied = []
+    if any(Path(path).rglob("*.parquet")):
         old = spark.read.schema(new.schema).parquet(path)
-        hit = old.join(sql.broadcast(dropped), "family", "left_semi").select(*key).distinct()
-        parts = parts.union(hit).distinct().persist(StorageLevel.DISK_ONLY)
-        kept = old.join(sql.broadcast(parts), key, "left_semi").join(
-            sql.broadcast(dropped), "family", "left_anti"
-        )
-        new = new.unionByName(kept.select(*new.columns))
+        hit = old.join(sql.broadcast(dropped), "family", "left_semi").select(*key)
+        parts = hit.union(new.select(*key)).distinct().persist(StorageLevel.DISK_ONLY)
+        kept = old.join(sql.broadcast(parts), key, "left_semi")
+        kept = kept.join(sql.broadcast(dropped), "family", "left_anti").select(*new.columns)
+        new = new.unionByName(kept)
         emptied = parts.join(new.select(*key).distinct(), key, "left_anti").collect()
-    else:
-        emptied = []
-    touched = parts.count()
     ordered = new.repartition(*key).sortWithinPartitions(*key, "family", "session_uid")
     ordered.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").option(
         "compression", "zstd"
@@ -153,7 +151,6 @@ def replace(spark: SparkSession, new: DataFrame, path: str, dropped: DataFrame) 
         folder_of = Path(path) / f"day={row['day']}" / f"bucket={row['bucket']}"
         for file in folder_of.glob("*"):
             file.unlink()
-    return touched
 
 
 def run(spark: SparkSession, source: str, out: str, cru: str, partitions: int = 8, seed: int = 0) -> Result:
@@ -169,6 +166,9 @@ def run(spark: SparkSession, source: str, out: str, cru: str, partitions: int = 
         result.seconds[name] = round(now - clock, 2)
         clock = now
 
+    # Workers need this package no more than they need cru: both come with the job.
+    for module in (objects_module, pipe_module, sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)
     spark.sparkContext.addFile(cru)
     name = Path(cru).name
     spark.conf.set("spark.sql.session.timeZone", "UTC")
@@ -217,7 +217,7 @@ def run(spark: SparkSession, source: str, out: str, cru: str, partitions: int = 
         schema = schema_of(cru, ["fold", "--table", table], FOLD_IN)
         new = rows_of(spark, envelopes, table, schema)
         path = str(Path(out) / LAYOUT / table)
-        result.partitions[table] = replace(spark, new, path, dropped_frame)
+        replace(spark, new, path, dropped_frame)
     envelopes.unpersist()
     _write(
         state,
