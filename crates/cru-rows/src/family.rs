@@ -94,13 +94,7 @@ mod tests {
 
     #[test]
     fn objects_are_joined_over_several_keys() {
-        let found = families(&[
-            ("a", &["s1"]),
-            ("b", &["s2", "s3"]),
-            ("c", &[]),
-            ("d", &["s3", "s1"]),
-            ("e", &["s4"]),
-        ]);
+        let found = families(&[("a", &["s1"]), ("b", &["s2", "s3"]), ("c", &[]), ("d", &["s3", "s1"]), ("e", &["s4"])]);
         let of = |uri: &str| found.iter().find(|(it, _)| it == uri).unwrap().1;
         assert_eq!((of("a"), of("b")), (of("d"), of("d")));
         assert_eq!(of("a"), number("s1"));

@@ -28,7 +28,12 @@ pub fn fold(family: i64, stage: &Stage) -> TableRows {
         Err(defect) => (TableRows::default(), failed(stage, &defect)),
     };
     for (uri, reason) in stage.failed() {
-        files.push(ObjectAccount { uri: uri.clone(), outcome: "failed", reason: Some(reason.clone()), ..ObjectAccount::default() });
+        files.push(ObjectAccount {
+            uri: uri.clone(),
+            outcome: "failed",
+            reason: Some(reason.clone()),
+            ..ObjectAccount::default()
+        });
     }
     files.sort_by(|a, b| a.uri.cmp(&b.uri));
     for (seq, file) in files.into_iter().enumerate() {
@@ -120,10 +125,8 @@ fn sessions(family: i64, stage: &Stage) -> Result<(TableRows, Vec<ObjectAccount>
         let (noted, twice) = note::noted(importer.host(), all, stage);
         let evidence = evidence(stage, &places);
         add(family, &noted, &evidence, &mut rows);
-        let days: HashMap<&StreamKey, (&str, i32)> = noted
-            .iter()
-            .map(|it| (&it.key, (it.uid.as_str(), crate::table::day(it.session.meta.started))))
-            .collect();
+        let days: HashMap<&StreamKey, (&str, i32)> =
+            noted.iter().map(|it| (&it.key, (it.uid.as_str(), crate::table::day(it.session.meta.started)))).collect();
         let twice: HashSet<StreamKey> = twice.into_iter().collect();
         let account = |file: FileAccount| account(file, importer.host(), &days, &twice, stage);
         files.extend(accounts.into_iter().map(account));
@@ -179,10 +182,8 @@ fn evidence(
     for place in places.values().flat_map(BTreeMap::values) {
         wanted.entry(place.file.as_path()).or_default().insert(place.line);
     }
-    let found: HashMap<&Path, (String, BTreeMap<u64, (u64, u64)>)> = wanted
-        .into_iter()
-        .map(|(path, wanted)| (path, (stage.uri(path), lines::places(path, wanted))))
-        .collect();
+    let found: HashMap<&Path, (String, BTreeMap<u64, (u64, u64)>)> =
+        wanted.into_iter().map(|(path, wanted)| (path, (stage.uri(path), lines::places(path, wanted)))).collect();
     let cell = |place: &CallPlace| {
         let (uri, lines) = found.get(place.file.as_path())?;
         let number = |number: u64| i64::try_from(number).ok();

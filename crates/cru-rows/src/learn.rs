@@ -36,12 +36,8 @@ pub fn add(family: i64, notes: &[SessionNote<'_>], rows: &mut TableRows) {
     for case in found.cases {
         let uid = case.origin.session.clone();
         let Some(note) = by_uid.get(uid.as_str()) else { continue };
-        let head = SessionHead {
-            uid: uid.clone(),
-            family,
-            day: day(note.session.meta.started),
-            host: note.host.to_owned(),
-        };
+        let head =
+            SessionHead { uid: uid.clone(), family, day: day(note.session.meta.started), host: note.host.to_owned() };
         let seq = places.entry(uid).or_default();
         let mut row = head.cells();
         let fault = case.fault.map(|reason| serde_json::to_value(reason).unwrap_or_default());

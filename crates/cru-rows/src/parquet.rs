@@ -234,8 +234,7 @@ fn packed(table: RowTable, rows: &[Vec<Cell>]) -> std::result::Result<Vec<u8>, P
     let (places, columns): (Vec<usize>, Vec<&TableColumn>) =
         table.columns().enumerate().filter(|(_, column)| column.name != "day").unzip();
     let batch: RecordBatch = own_batch(&columns, rows, &places)?;
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, Arc::clone(&batch.schema()), Some(properties))?;
     writer.write(&batch)?;

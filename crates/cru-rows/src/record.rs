@@ -79,12 +79,8 @@ pub(crate) fn add(family: i64, noted: &NotedSession, places: &StepPlaces, rows: 
     let session = &noted.session;
     let Some(path) = VaultPath::new(format!("sessions/{}.md", noted.uid)) else { return };
     let record = Record::of(&path, session, &noted.lines);
-    let head = SessionHead {
-        uid: noted.uid.clone(),
-        family,
-        day: day(session.meta.started),
-        host: noted.host.to_owned(),
-    };
+    let head =
+        SessionHead { uid: noted.uid.clone(), family, day: day(session.meta.started), host: noted.host.to_owned() };
     add_session(&head, noted, &record, rows);
     let mut to = SessionRows { head, rows, made: HashMap::new(), places: HashMap::new() };
     for (phase, row) in session.phases.iter().zip(&record.phases) {

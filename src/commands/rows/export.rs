@@ -42,8 +42,9 @@ impl ExportCommand {
             args.paths.iter().map(|path| cx.absolute(path)).collect::<Vec<PathBuf>>()
         };
         if paths.is_empty() {
-            return Err(Error::no("no transcripts of any agent on this machine")
-                .with_hint("name files or folders behind DIR"));
+            return Err(
+                Error::no("no transcripts of any agent on this machine").with_hint("name files or folders behind DIR")
+            );
         }
         Ok(Box::new(ExportReport(export(&paths, &cx.absolute(&args.folder), since)?)))
     }
@@ -58,7 +59,11 @@ impl Output for ExportReport {
         let mut text = format!(
             "{} in {}, {} written\n",
             plural(it.objects as u64, "object"),
-            if it.families == 1 { "1 family".to_owned() } else { format!("{} families", thousands(it.families as u64)) },
+            if it.families == 1 {
+                "1 family".to_owned()
+            } else {
+                format!("{} families", thousands(it.families as u64))
+            },
             plural(it.files as u64, "file")
         );
         for (table, rows) in &it.rows {

@@ -1,7 +1,8 @@
 //! Columns of a batch that came in, found by their names.
 
-use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, RecordBatch,
-    StringArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, RecordBatch, StringArray,
+};
 
 use cru_base::{Error, Result};
 
@@ -25,7 +26,8 @@ impl InputColumns {
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
             let column = batch.column_by_name(name).ok_or_else(|| {
-                Error::usage(format!("the stream has no column `{name}`")).with_hint(format!("it needs {}", names.join(", ")))
+                Error::usage(format!("the stream has no column `{name}`"))
+                    .with_hint(format!("it needs {}", names.join(", ")))
             })?;
             let any = column.as_any();
             let is_known = any.is::<StringArray>()

@@ -27,10 +27,8 @@ pub const SCAN: &[TableColumn] = &[
 ];
 
 /// Columns of what `families` gives.
-pub(super) const FAMILIES: &[TableColumn] = &[
-    column("uri", ColumnKind::Text, "the object"),
-    column("family", ColumnKind::Int, "number of its family"),
-];
+pub(super) const FAMILIES: &[TableColumn] =
+    &[column("uri", ColumnKind::Text, "the object"), column("family", ColumnKind::Int, "number of its family")];
 
 /// Columns of what `codify` gives.
 pub(super) const WORKFLOWS: &[TableColumn] = &[

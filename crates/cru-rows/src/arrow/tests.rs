@@ -38,7 +38,8 @@ const LINES: &str = "{\"type\":\"user\",\"sessionId\":\"s1\",\"uuid\":\"u1\",\"t
 #[test]
 fn tables_come_in_envelopes_or_alone() {
     let (head, tail) = LINES.split_at(100);
-    let input = stream(&[objects(&[(5, "a/s1.jsonl", head)]), objects(&[(5, "a/s1.jsonl", tail), (6, "a/x.txt", "?")])]);
+    let input =
+        stream(&[objects(&[(5, "a/s1.jsonl", head)]), objects(&[(5, "a/s1.jsonl", tail), (6, "a/x.txt", "?")])]);
     let mut output = Vec::new();
     super::fold(input.as_slice(), &mut output, None).unwrap();
     let mut tables = Vec::new();
@@ -50,7 +51,10 @@ fn tables_come_in_envelopes_or_alone() {
             tables.push((names.value(at).to_owned(), rows));
         }
     }
-    assert!(tables.contains(&("sessions".to_owned(), 1)) && tables.contains(&("accounting".to_owned(), 2)), "{tables:?}");
+    assert!(
+        tables.contains(&("sessions".to_owned(), 1)) && tables.contains(&("accounting".to_owned(), 2)),
+        "{tables:?}"
+    );
     for table in RowTable::ALL {
         let mut output = Vec::new();
         super::fold(input.as_slice(), &mut output, Some(table)).unwrap();

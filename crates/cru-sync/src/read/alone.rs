@@ -44,15 +44,7 @@ pub fn drafts(importer: &Importer, bundle: &Bundle, options: Options) -> BundleD
         places: true,
     };
     let read = bundle::read(importer, bundle, &|_| options, before);
-    let account = |it: bundle::Read| FileAccount {
-        path: it.path,
-        account: it.account,
-        streams: it.streams,
-        error: it.error,
-    };
-    BundleDrafts {
-        drafts: read.drafts,
-        files: read.accounts.into_iter().map(account).collect(),
-        places: read.places,
-    }
+    let account =
+        |it: bundle::Read| FileAccount { path: it.path, account: it.account, streams: it.streams, error: it.error };
+    BundleDrafts { drafts: read.drafts, files: read.accounts.into_iter().map(account).collect(), places: read.places }
 }
