@@ -34,14 +34,13 @@ pub fn workflow(mut notes: Vec<(String, String)>) -> ClusterWorkflow {
     let sessions: Vec<(String, Session)> =
         notes.into_iter().map(|(uid, text)| (uid, cru_session::read::content_of(text.into_bytes()))).collect();
     let options = Options::default();
-    let (workflow, found): (Workflow, _) = match sessions.as_slice() {
-        [(_, session)] => codify(session, &options),
-        _ => {
-            let sources: Vec<Source<'_>> =
-                sessions.iter().map(|(id, session)| Source { id: id.as_str(), session }).collect();
-            let (workflow, found, _) = mine(&sources, &options);
-            (workflow, found)
-        }
+    let (workflow, found): (Workflow, _) = if let [(_, session)] = sessions.as_slice() {
+        codify(session, &options)
+    } else {
+        let sources: Vec<Source<'_>> =
+            sessions.iter().map(|(id, session)| Source { id: id.as_str(), session }).collect();
+        let (workflow, found, _) = mine(&sources, &options);
+        (workflow, found)
     };
     ClusterWorkflow {
         left_out,

@@ -43,18 +43,14 @@ fn skip_line(source: &mut BufReader<File>) -> std::io::Result<(u64, u64)> {
         if bytes.is_empty() {
             return Ok((all, text));
         }
-        match bytes.iter().position(|byte| *byte == b'\n') {
-            Some(end) => {
-                source.consume(end + 1);
-                return Ok((all + end as u64 + 1, text + end as u64));
-            }
-            None => {
-                let length = bytes.len();
-                source.consume(length);
-                all += length as u64;
-                text += length as u64;
-            }
+        if let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            source.consume(end + 1);
+            return Ok((all + end as u64 + 1, text + end as u64));
         }
+        let length = bytes.len();
+        source.consume(length);
+        all += length as u64;
+        text += length as u64;
     }
 }
 

@@ -79,7 +79,9 @@ pub fn export(paths: &[PathBuf], folder: &Path, since: Option<Timestamp>) -> Res
     for chunk in order.chunks(FAMILIES) {
         let folded: Vec<TableRows> =
             chunk.par_iter().map(|(family, it)| fold_one(*family, &it.paths)).collect::<Result<_>>()?;
-        folded.into_iter().for_each(|rows| writer.add(rows));
+        for rows in folded {
+            writer.add(rows);
+        }
         if writer.size > BYTES {
             writer.write()?;
         }
@@ -156,7 +158,9 @@ fn scan_one(path: &Path) -> Result<ScanRow> {
 
 fn fold_one(family: i64, paths: &[PathBuf]) -> Result<TableRows> {
     let mut stage = Stage::new()?;
-    paths.iter().for_each(|path| lay(&mut stage, path));
+    for path in paths {
+        lay(&mut stage, path);
+    }
     Ok(fold(family, &stage))
 }
 

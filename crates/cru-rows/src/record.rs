@@ -6,7 +6,7 @@ use crate::note::NotedSession;
 use crate::table::{Cell, RowTable, TableRows, day};
 use crate::{FOLD_VERSION, digest};
 use cru_base::lines::floor_char_boundary;
-use cru_graph::{Place, Reason, dependencies, recoveries, turns};
+use cru_graph::{Place, Reason, Turn, dependencies, recoveries, turns};
 use cru_index::Record;
 use cru_session::{Item, Session, Step};
 use cru_vault::VaultPath;
@@ -275,7 +275,7 @@ fn add_steps(to: &mut SessionRows<'_>, session: &Session, record: &Record, place
 /// What people and agents said, in the order of the page.
 fn add_messages(to: &mut SessionRows<'_>, session: &Session) {
     let conclusions: HashSet<usize> =
-        turns(session).iter().filter_map(|turn| turn.conclusion()).map(|prose| prose.span.start).collect();
+        turns(session).iter().filter_map(Turn::conclusion).map(|prose| prose.span.start).collect();
     for (phase, item) in session.items() {
         let (role, kind, text, id, time) = match item {
             Item::User(it) => {
@@ -294,10 +294,13 @@ fn add_messages(to: &mut SessionRows<'_>, session: &Session) {
     }
 }
 
+/// From which block, kind, reason, to which session and block of it.
+type SessionEdge = (Option<String>, &'static str, Option<&'static str>, String, Option<String>);
+
 fn add_edges(to: &mut SessionRows<'_>, session: &Session) {
     let own = to.head.uid.clone();
     let id = |place: Place| place.id_in(session).map(str::to_owned);
-    let mut edges: Vec<(Option<String>, &str, Option<&str>, String, Option<String>)> = Vec::new();
+    let mut edges: Vec<SessionEdge> = Vec::new();
     if let Some(parent) = &session.meta.parent {
         edges.push((None, "from", None, parent.target.clone(), None));
     }

@@ -15,9 +15,9 @@ pub enum ExportCommand {
     Parquet(ParquetArgs),
 }
 
-/// Write sessions as Parquet files, for DuckDB, Polars and Spark
+/// Write sessions as Parquet files
 ///
-/// Reads transcripts and no vault: `DIR/v1/<table>/day=…/bucket=…/`, thirteen tables with the schemas of `cru rows fold`.
+/// `DuckDB`, Polars and Spark read them. Reads transcripts and no vault: `DIR/v1/<table>/day=…/bucket=…/`, thirteen tables with the schemas of `cru rows fold`.
 /// Secrets are masked. An object that cannot be read is a row of the table `accounting`.
 #[derive(Debug, clap::Args)]
 pub struct ParquetArgs {

@@ -13,28 +13,28 @@ use cru_rows::table::RowTable;
 /// A verb that reads an Arrow IPC stream from stdin and writes one to stdout.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
 pub enum RowsCommand {
-    /// Tell of each object which keys it shares with others: in {uri, bytes}
+    /// Tell of each object which keys it shares with others: in `{uri, bytes}`
     ///
-    /// Out: uri, size, hash, prefix_hash, status, host, session, parent, keys, first_time, last_time, reason. A large object
-    /// may come in several rows that follow one another.
+    /// Out: `uri, size, hash, prefix_hash, status, host, session, parent, keys, first_time, last_time, reason`. A large
+    /// object may come in several rows that follow one another.
     Scan,
-    /// Join objects that share a key: in {uri, keys}, out {uri, family}
+    /// Join objects that share a key: in `{uri, keys}`, out `{uri, family}`
     Families,
-    /// Make the rows of all tables of whole families: in {family, uri, bytes}
+    /// Make the rows of all tables of whole families: in `{family, uri, bytes}`
     ///
-    /// The rows of a family follow one another. Out: {table, rows, ipc}, where `ipc` is a stream of rows of that table; with
+    /// The rows of a family follow one another. Out: `{table, rows, ipc}`, where `ipc` is a stream of rows of that table; with
     /// --table its rows alone. What cannot be read is a row of the table `accounting`.
     Fold {
         /// The rows of this table alone
         #[arg(long, value_name = "TABLE", value_parser = table)]
         table: Option<RowTable>,
     },
-    /// Make workflows of clusters of sessions: in {cluster, session_uid, note}
+    /// Make workflows of clusters of sessions: in `{cluster, session_uid, note}`
     ///
-    /// The rows of a cluster follow one another. Out: cluster, sessions, left_out, title, steps, workflow, diagnostics. Of a
+    /// The rows of a cluster follow one another. Out: `cluster, sessions, left_out, title, steps, workflow, diagnostics`. Of a
     /// cluster of more than 200 sessions the first 200 count.
     Codify,
-    /// Make the table of cases anew: in {family, session_uid, host, note}
+    /// Make the table of cases anew: in `{family, session_uid, host, note}`
     Learn,
 }
 

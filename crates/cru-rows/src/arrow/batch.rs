@@ -38,7 +38,9 @@ fn array(kind: ColumnKind, rows: &[Vec<Cell>], at: usize) -> ArrayRef {
             for cell in cells() {
                 match cell {
                     Cell::Texts(texts) => {
-                        texts.iter().for_each(|text| builder.values().append_value(text));
+                        for text in texts {
+                            builder.values().append_value(text);
+                        }
                         builder.append(true);
                     }
                     _ => builder.append(false),

@@ -117,18 +117,18 @@ pub fn learn(input: impl Read, output: impl Write) -> Result<()> {
     each_row(input, &["family", "session_uid", "host", "note"], &mut |row| {
         let next = row.int("family").unwrap_or_default();
         if next != family && !notes.is_empty() {
-            out.add(cases_of(family, std::mem::take(&mut notes)))?;
+            out.add(cases_of(family, &std::mem::take(&mut notes)))?;
         }
         family = next;
         let text = |name| row.text(name).unwrap_or_default().to_owned();
         notes.push((text("session_uid"), text("host"), text("note")));
         Ok(())
     })?;
-    out.add(cases_of(family, notes))?;
+    out.add(cases_of(family, &notes))?;
     out.finish()
 }
 
-fn cases_of(family: i64, notes: Vec<(String, String, String)>) -> TableRows {
+fn cases_of(family: i64, notes: &[(String, String, String)]) -> TableRows {
     let mut rows = TableRows::default();
     let read: Vec<_> = notes.iter().map(|(_, _, text)| cru_session::read::content_of(text.as_bytes())).collect();
     let notes: Vec<cases::SessionNote<'_>> = notes
