@@ -106,7 +106,9 @@ fn families_give_what_all_objects_together_give() {
     let together = fold(0, &staged(&objects));
     let mut uids =
         [texts(&apart, RowTable::Sessions, "session_uid"), texts(&together, RowTable::Sessions, "session_uid")];
-    uids.iter_mut().for_each(|uids| uids.sort_unstable());
+    for uids in &mut uids {
+        uids.sort_unstable();
+    }
     assert_eq!(uids[0], uids[1]);
     assert!(uids[0].len() > 10);
     for table in RowTable::ALL {
@@ -114,7 +116,9 @@ fn families_give_what_all_objects_together_give() {
         assert!(!apart.of(table).is_empty(), "{} has no row in the corpus", table.name());
     }
     let mut notes = [texts(&apart, RowTable::Sessions, "note"), texts(&together, RowTable::Sessions, "note")];
-    notes.iter_mut().for_each(|notes| notes.sort_unstable());
+    for notes in &mut notes {
+        notes.sort_unstable();
+    }
     assert_eq!(notes[0], notes[1]);
     // The folder in which they lay is told nowhere.
     assert!(!notes[0].iter().any(|note| note.contains("cru-rows-")));
@@ -138,7 +142,9 @@ fn each_object_has_one_row_of_accounting() {
         assert!(!uri.contains("bucket/broken-") || *outcome != "read", "{uri} {outcome}");
     }
     let mut notes = [texts(&before, RowTable::Sessions, "note"), texts(&after, RowTable::Sessions, "note")];
-    notes.iter_mut().for_each(|notes| notes.sort_unstable());
+    for notes in &mut notes {
+        notes.sort_unstable();
+    }
     assert_eq!(notes[0], notes[1], "what is broken changes nothing else");
 }
 
@@ -178,7 +184,7 @@ fn secrets_are_masked_in_every_table() {
     let at = column(RowTable::Steps, "evidence");
     assert!(
         matches!(&rows.of(RowTable::Steps)[0][at], Cell::Place(uri, Some(offset), Some(length))
-            if uri.ends_with(".jsonl") && *offset > 0 && *length > 100),
+            if uri.contains(uuid) && *offset > 0 && *length > 100),
         "{:?}",
         rows.of(RowTable::Steps)[0][at]
     );
@@ -257,7 +263,7 @@ fn the_columns_are_stable() {
 #[ignore = "needs ../shared/transcripts"]
 fn all_shared_transcripts_are_read_in_families() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
-    let root = std::env::var_os("CRU_TEST_TRANSCRIPTS").map_or(root, PathBuf::from);
+    let root = cru_base::Env::real().var("CRU_TEST_TRANSCRIPTS").map_or(root, PathBuf::from);
     let mut folders = vec![root];
     let mut objects = Objects::new();
     while let Some(folder) = folders.pop() {
