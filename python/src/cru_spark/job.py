@@ -168,7 +168,7 @@ def run(spark: SparkSession, source: str, out: str, cru: str, partitions: int = 
 
     # Workers need this package no more than they need cru: both come with the job.
     for module in (objects_module, pipe_module, sys.modules[__name__]):
-        cloudpickle.register_pickle_by_value(module)
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     spark.sparkContext.addFile(cru)
     name = Path(cru).name
     spark.conf.set("spark.sql.session.timeZone", "UTC")
