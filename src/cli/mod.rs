@@ -48,6 +48,9 @@ pub fn main() -> ExitCode {
     let context = Context { env: &env, global: &cli.global, ui: &ui };
     match cli.command.run(&context) {
         Ok(output) => {
+            if let Some(pipe) = output.pipe() {
+                return copy(&pipe, &ui);
+            }
             let code = output.exit_code();
             match print(output.as_ref(), cli.global.format, choice, &env) {
                 Ok(()) => match output.handover() {
@@ -60,6 +63,21 @@ pub fn main() -> ExitCode {
             }
         }
         Err(error) => fail(&ui, &error),
+    }
+}
+
+/// Copies bytes from stdin to stdout.
+fn copy(pipe: &crate::commands::output::Pipe<'_>, ui: &Terminal) -> ExitCode {
+    let stdout = io::stdout();
+    if stdout.is_terminal() {
+        return fail(ui, &Error::usage("the stream is binary, and stdout is a terminal"));
+    }
+    let mut output = io::BufWriter::with_capacity(1 << 20, stdout.lock());
+    let copied = pipe(&mut io::stdin().lock(), &mut output);
+    let written = |error| Error::io("write", "the stream", error);
+    match copied.and_then(|()| output.flush().map_err(written)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(ui, &error),
     }
 }
 

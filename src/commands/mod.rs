@@ -35,6 +35,8 @@ mod reach;
 mod read;
 mod reading;
 mod review;
+#[cfg(feature = "rows")]
+mod rows;
 mod search;
 mod secrets;
 mod segment;
@@ -165,6 +167,14 @@ pub enum Command {
     Undo(undo::Args),
     Prune(prune::Args),
     Merge(merge::Args),
+    /// Write sessions in forms that other programs read
+    #[cfg(feature = "rows")]
+    #[command(subcommand)]
+    Export(rows::export::ExportCommand),
+    /// Stream sessions as rows of tables, for engines that spread work over many machines
+    #[cfg(feature = "rows")]
+    #[command(subcommand)]
+    Rows(rows::RowsCommand),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -229,6 +239,10 @@ impl Command {
             Self::Undo(args) => undo::run(&args, cx),
             Self::Prune(args) => prune::run(&args, cx),
             Self::Merge(args) => merge::run(&args, cx),
+            #[cfg(feature = "rows")]
+            Self::Export(command) => command.run(cx),
+            #[cfg(feature = "rows")]
+            Self::Rows(command) => Ok(command.run()),
             Self::Completions(args) => Ok(completions::run(&args)),
             Self::Man(args) => man::run(&args),
         }

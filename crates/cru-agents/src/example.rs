@@ -21,6 +21,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "parrot",
     recognise: |_, bytes| jsonl::head(bytes, 3).any(|record| record.get("parrot").is_some()),
     bundle: |files| bundles::by_session(files, |path| Ok((bundles::stem(path), 0, None))),
+    together: |path| Ok(vec![bundles::stem(path)]),
     read: |bundle, sink| jsonl::read(Parrot, bundle, sink),
     beside: bundles::alone,
     hooked: None,

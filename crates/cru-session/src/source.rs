@@ -25,6 +25,10 @@ pub struct Importer {
     /// Puts recognised files together that must be read as one: a session, its slices and its sub-agents. The result
     /// is ordered and does not depend on the order of `files`.
     pub bundle: fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+    /// The names under which [`Importer::bundle`] puts a file together with others: files that share one belong together,
+    /// and so do a session and the one that it was started from. Looks at this file alone, so that files can be put
+    /// together without being in one place.
+    pub together: fn(&Path) -> Result<Vec<String>>,
     /// Reads one bundle and hands its events to the sink, in order within each stream.
     pub read: fn(&Bundle, &mut dyn Sink) -> Result<()>,
     /// The files that belong to the session of one transcript: itself and those of its sub-agents. Looks into the

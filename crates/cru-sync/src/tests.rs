@@ -22,6 +22,7 @@ const INVENTED: Importer = Importer {
         files.sort();
         Ok(files.into_iter().map(|file| Bundle::of(vec![file])).collect())
     },
+    together: |_| Ok(Vec::new()),
     read,
     beside: |path| vec![path.to_owned()],
     hooked: None,

@@ -104,6 +104,11 @@ pub trait Output {
         None
     }
 
+    /// Copies bytes that are no text from stdin to stdout; `None` where there are none.
+    fn pipe(&self) -> Option<Pipe<'_>> {
+        None
+    }
+
     /// Whether a terminal should page it when it is long.
     fn paged(&self) -> bool {
         false
@@ -119,6 +124,9 @@ pub trait Output {
         0
     }
 }
+
+/// Reads from the one and writes to the other.
+pub type Pipe<'a> = Box<dyn Fn(&mut dyn std::io::Read, &mut dyn std::io::Write) -> cru_base::Result<()> + 'a>;
 
 /// The place the text is written to.
 #[derive(Clone, Copy, Debug)]

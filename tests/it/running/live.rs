@@ -151,7 +151,7 @@ fn events_as_json() {
     assert_eq!(output.status.code(), Some(2), "some lines were refused");
     assert_eq!(stdout(&output), "n-001\nd-01\n");
     insta::assert_snapshot!(stderr(&output), @"
-    warning: stdin:2:21: unknown field `tol`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `opened`
+    warning: stdin:2:21: unknown field `tol`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `replays`, `cell`, `check`, `commits`, `also_active`, `by`, `opened`
     warning: stdin:5: no block 'n-007' in this session (its only step is n-001)
     ");
     let session = world.session(&id);

@@ -153,7 +153,7 @@ fn the_first_hour_goes_as_readme_says() {
     let world = World::new();
     let (home, notes) = (world.home(), world.home().join("notes"));
     let lines = commands("The first hour");
-    let [init, list, import, status, search, show, codify, install, hooks] = lines.as_slice() else {
+    let [init, list, import, status, search, show, codify, install, hooks, mcp] = lines.as_slice() else {
         panic!("{lines:?}")
     };
 
@@ -192,6 +192,10 @@ fn the_first_hour_goes_as_readme_says() {
         assert!(said.contains("Test: an event from another folder") && said.contains(&wanted), "{said}");
     }
     assert_eq!(std::fs::read_dir(notes.join("sessions")).unwrap().count(), before, "no note of the test event");
+
+    let said = world.line(&format!("{mcp} --yes"), &notes);
+    assert!(said.contains("installed"), "{said}");
+    assert!(text(&files::read(&home.join(".claude.json")).unwrap()).contains("mcpServers"));
 
     // An event from another folder.
     world.event("UserPromptSubmit", "s-1", &world.project(), &json!({"prompt": "Draw the tides as a curve"}));

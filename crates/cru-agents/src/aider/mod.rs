@@ -22,6 +22,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     id: "aider",
     recognise: mark::recognise,
     bundle: read::bundle,
+    together: read::together,
     read: read::read,
     beside: bundles::alone,
     hooked: None,

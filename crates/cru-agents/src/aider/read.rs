@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -18,25 +18,31 @@ use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Puts copies of one history together, the largest first: it has what the others have.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let none = Bundle::default();
-    bundles::by_session(files, |path| {
-        let (mut first, mut done) = (Vec::new(), false);
-        let mut begun = None;
-        // The first run says whose history it is.
-        each_line(&none, path, |number, text| {
-            let HistoryLine::Line(line) = text else { return };
-            if started(&line).is_some() {
-                done |= begun.is_some();
-                begun = begun.or(started(&line));
-            }
-            done |= first.last().is_some_and(|(_, line): &(u64, String)| line.starts_with("####"));
-            if !done && begun.is_some() {
-                first.push((number, line.into_owned()));
-            }
-        })?;
-        let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        Ok((identity(&first), Reverse(size), begun))
-    })
+    bundles::by_session(files, place)
+}
+
+/// The session that a file is of.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(vec![place(path)?.0])
+}
+
+fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<Timestamp>)> {
+    let (mut first, mut done) = (Vec::new(), false);
+    let mut begun = None;
+    // The first run says whose history it is.
+    each_line(&Bundle::default(), path, |number, text| {
+        let HistoryLine::Line(line) = text else { return };
+        if started(&line).is_some() {
+            done |= begun.is_some();
+            begun = begun.or(started(&line));
+        }
+        done |= first.last().is_some_and(|(_, line): &(u64, String)| line.starts_with("####"));
+        if !done && begun.is_some() {
+            first.push((number, line.into_owned()));
+        }
+    })?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok((identity(&first), Reverse(size), begun))
 }
 
 /// Reads a bundle and hands its events to the sink.

@@ -47,6 +47,16 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
 }
 
+/// The session of a file, the first record of one that may be a slice or a copy, and the session of a fork's origin.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let head = ClaudeHead::read(&Bundle::default(), path)?;
+    let first = head.first.filter(|_| head.key.agent.is_none() && head.forked_from.is_none());
+    Ok([Some(head.key.session), first.map(|first| format!("record {first}")), head.forked_from]
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
 /// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then by name.
 fn ordered(mut files: Vec<(PathBuf, ClaudeHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
     files.sort_by(|(path, head), (other_path, other)| {

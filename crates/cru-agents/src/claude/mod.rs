@@ -38,6 +38,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: Some(hook::transcripts),

@@ -44,6 +44,12 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
 }
 
+/// The session of a file and those before it, its parent and its origin.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let head = CodexHead::read(&Bundle::default(), path)?;
+    Ok([Some(head.id), head.parent, head.forked_from].into_iter().flatten().collect())
+}
+
 /// Files of a bundle in the order they are to be read: parents first, then by time, then by name. A plain file stands
 /// before its compressed copy.
 fn ordered(mut files: Vec<(usize, PathBuf, CodexHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {

@@ -31,6 +31,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "codex",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: None,

@@ -17,12 +17,18 @@ const RECORDS: usize = 50;
 
 /// Groups files by session.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let none = Bundle::default();
-    bundles::by_session(files, |path| {
-        let records = beginning(&none, path, RECORDS)?;
-        let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
-        Ok((session_of(&records, path), (), time))
-    })
+    bundles::by_session(files, place)
+}
+
+/// The session that a file is of.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(vec![place(path)?.0])
+}
+
+fn place(path: &Path) -> Result<(String, (), Option<jiff::Timestamp>)> {
+    let records = beginning(&Bundle::default(), path, RECORDS)?;
+    let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
+    Ok((session_of(&records, path), (), time))
 }
 
 /// The session that a file names, else the one that its place does: `<id>/events.jsonl`, `<id>.jsonl`.

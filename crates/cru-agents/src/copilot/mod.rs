@@ -22,6 +22,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     id: "copilot",
     recognise: recognise::recognise,
     bundle: format::bundle,
+    together: format::together,
     read: |bundle, sink| jsonl::read(format::Copilot::default(), bundle, sink),
     beside: bundles::alone,
     hooked: None,

@@ -21,6 +21,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     id: "cursor",
     recognise: recognise::recognise,
     bundle: format::bundle,
+    together: format::together,
     read: |bundle, sink| jsonl::read(format::Cursor, bundle, sink),
     beside: format::beside,
     hooked: None,

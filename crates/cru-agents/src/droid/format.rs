@@ -37,7 +37,6 @@ pub(super) fn recognise(path: &Path, bytes: &[u8]) -> bool {
 
 /// Groups files by session: transcripts before settings, which go with theirs.
 pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let none = Bundle::default();
     // One is not without the other, whichever was named.
     for at in 0..files.len() {
         let path = &files[at];
@@ -47,16 +46,24 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             files.push(other);
         }
     }
-    bundles::by_session(files, |path| {
-        let named = settings::is_named(path);
-        let transcript = if named { settings::transcript(path) } else { path.to_owned() };
-        if named && !transcript.is_file() {
-            return Ok((bundles::stem(&transcript), true, None));
-        }
-        let records = beginning(&none, &transcript, RECORDS)?;
-        let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
-        Ok((session_of(&records, &transcript), named, time))
-    })
+    bundles::by_session(files, place)
+}
+
+/// The session that a file is of. Settings are put with their transcript by their names.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let transcript = if settings::is_named(path) { settings::transcript(path) } else { path.to_owned() };
+    Ok(vec![place(path)?.0, format!("{}", transcript.display())])
+}
+
+fn place(path: &Path) -> Result<(String, bool, Option<jiff::Timestamp>)> {
+    let named = settings::is_named(path);
+    let transcript = if named { settings::transcript(path) } else { path.to_owned() };
+    if named && !transcript.is_file() {
+        return Ok((bundles::stem(&transcript), true, None));
+    }
+    let records = beginning(&Bundle::default(), &transcript, RECORDS)?;
+    let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
+    Ok((session_of(&records, &transcript), named, time))
 }
 
 /// A transcript and its settings.

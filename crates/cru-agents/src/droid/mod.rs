@@ -17,6 +17,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     id: "droid",
     recognise: format::recognise,
     bundle: format::bundle,
+    together: format::together,
     read: format::read,
     beside: format::beside,
     hooked: None,

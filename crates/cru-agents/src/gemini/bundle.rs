@@ -14,23 +14,29 @@ const HEAD: u64 = 16 * 1024;
 
 /// The files of each session: documents before lines, which hold what the document held, each in order of its start.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let none = Bundle::default();
-    by_session(files, |path| {
-        let failed = |source| Error::io("read", path, source);
-        let mut head = Vec::new();
-        none.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
-        let head = String::from_utf8_lossy(&head);
-        let members = members(&head);
-        let word = |name: &str| member(&members, name).map_or("", |piece| piece.text.trim_matches('"'));
-        let session = match word("sessionId") {
-            "" | "REDACTED" => path.to_string_lossy().into_owned(),
-            // Sub-agents may carry the id of their parent.
-            id if word("kind") == "subagent" => format!("{id}/{}/{}", folder(path).unwrap_or_default(), stem(path)),
-            id => id.to_owned(),
-        };
-        let is_lines = path.extension().is_some_and(|end| end == "jsonl");
-        Ok((session, is_lines, word("startTime").parse().ok()))
-    })
+    by_session(files, place)
+}
+
+/// The session that a file is of.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(vec![place(path)?.0])
+}
+
+fn place(path: &Path) -> Result<(String, bool, Option<jiff::Timestamp>)> {
+    let failed = |source| Error::io("read", path, source);
+    let mut head = Vec::new();
+    Bundle::default().peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let head = String::from_utf8_lossy(&head);
+    let members = members(&head);
+    let word = |name: &str| member(&members, name).map_or("", |piece| piece.text.trim_matches('"'));
+    let session = match word("sessionId") {
+        "" | "REDACTED" => path.to_string_lossy().into_owned(),
+        // Sub-agents may carry the id of their parent.
+        id if word("kind") == "subagent" => format!("{id}/{}/{}", folder(path).unwrap_or_default(), stem(path)),
+        id => id.to_owned(),
+    };
+    let is_lines = path.extension().is_some_and(|end| end == "jsonl");
+    Ok((session, is_lines, word("startTime").parse().ok()))
 }
 
 /// The transcript and the other files of its session, whose names end with the same part of its id.

@@ -23,6 +23,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "gemini",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: None,

@@ -39,6 +39,12 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
 }
 
+/// The session that a file of the older ones belongs to. Databases and exports stand for themselves.
+#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(tree::place(path).map(|place| place.session().to_owned()).filter(|it| !it.is_empty()).into_iter().collect())
+}
+
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     for path in &bundle.files {

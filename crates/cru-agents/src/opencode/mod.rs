@@ -31,6 +31,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "opencode",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: bundle::read,
     beside: bundle::beside,
     hooked: None,

@@ -52,6 +52,11 @@ pub(super) fn place(path: &Path) -> Option<TreePlace> {
 }
 
 impl TreePlace {
+    /// The session that the file belongs to; empty where it is not known.
+    pub(super) fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The session's own file, else the first of its messages.
     pub(super) fn session_file(&self) -> Option<PathBuf> {
         let name = plain(&self.session)?;

@@ -25,6 +25,15 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(bundles.into_iter().map(|files| Bundle::of(files.into_iter().map(|(_, path)| path).collect())).collect())
 }
 
+/// The session of a file, and the file of a fork's origin by its name.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let head = PiHead::read(&Bundle::default(), path)?;
+    let named = |path: &str| path.rsplit(['/', '\\']).next().map(|name| format!("file {name}"));
+    let own = path.file_name().and_then(|name| named(&name.to_string_lossy()));
+    let origin = head.origin(path).map(|(session, _)| session);
+    Ok([Some(head.session), own, head.origin.as_deref().and_then(named), origin].into_iter().flatten().collect())
+}
+
 /// A session has no files beside its own.
 pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
     vec![transcript.to_owned()]

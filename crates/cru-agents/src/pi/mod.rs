@@ -28,6 +28,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "pi",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: None,

@@ -31,6 +31,12 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(bundles.into_values().map(Bundle::of).collect())
 }
 
+/// The sessions of a file's nodes.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let text = document::read_json(&Bundle::default(), path)?;
+    Ok(text.map(|text| parts(&text).0.iter().map(session).collect()).unwrap_or_default())
+}
+
 /// The session that a node reads.
 pub(super) fn session(node: &Piece<'_>) -> String {
     let node = members(node.text);

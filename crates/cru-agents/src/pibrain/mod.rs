@@ -21,6 +21,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "pibrain",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: None,

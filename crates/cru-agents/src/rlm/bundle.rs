@@ -37,6 +37,13 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(sessions.into_values().map(bundle).collect())
 }
 
+/// The session that a file names, and its folder, of whose session a file is that names none.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let (_, session) = look(&Bundle::default(), path)?;
+    let folder = path.parent().map(|folder| format!("folder {}", folder.display()));
+    Ok(session.into_iter().chain(folder).collect())
+}
+
 /// What a file is, and the session that it names.
 pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<RlmKind>, Option<String>)> {
     let failed = |source| Error::io("read", path, source);

@@ -21,6 +21,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     id: "specstory",
     recognise: head::recognise,
     bundle: read::bundle,
+    together: read::together,
     read: read::read,
     beside: bundles::alone,
     hooked: None,

@@ -22,12 +22,18 @@ const HEAD: u64 = 200;
 
 /// Puts histories of one session together, the largest first: it has what the others have.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let none = Bundle::default();
-    bundles::by_session(files, |path| {
-        let head = head(&none, path)?;
-        let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        Ok((head.identity(), Reverse(size), head.time))
-    })
+    bundles::by_session(files, place)
+}
+
+/// The session that a file is of.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(vec![place(path)?.0])
+}
+
+fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<jiff::Timestamp>)> {
+    let head = head(&Bundle::default(), path)?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok((head.identity(), Reverse(size), head.time))
 }
 
 fn head(bundle: &Bundle, path: &Path) -> Result<SpecStoryHead> {

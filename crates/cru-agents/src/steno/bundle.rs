@@ -18,6 +18,12 @@ pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     Ok(folders.into_values().map(Bundle::of).collect())
 }
 
+/// The folder of a file.
+#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    Ok(path.parent().map(|folder| format!("folder {}", folder.display())).into_iter().collect())
+}
+
 /// The graph has no files beside it.
 pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
     vec![transcript.to_owned()]

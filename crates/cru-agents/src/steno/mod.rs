@@ -19,6 +19,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "steno",
     recognise: recognise::recognise,
     bundle: bundle::bundle,
+    together: bundle::together,
     read: read::read,
     beside: bundle::beside,
     hooked: None,

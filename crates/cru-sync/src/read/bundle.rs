@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::read::heard::{LineNow, StreamWords};
 use crate::read::hook_facts::HookFacts;
@@ -20,6 +21,17 @@ pub(crate) struct Bundled {
     pub(crate) accounts: Vec<Read>,
     /// What the calls of each stream say, where that was asked for.
     pub(crate) words: BTreeMap<StreamKey, StreamWords>,
+    /// Where the calls of each stream stand, by the step that they became, where that was asked for.
+    pub(crate) places: BTreeMap<StreamKey, BTreeMap<String, CallPlace>>,
+}
+
+/// The record of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPlace {
+    /// The file.
+    pub file: Arc<PathBuf>,
+    /// Its line, from 1.
+    pub line: u64,
 }
 
 /// One file, read.
@@ -46,6 +58,8 @@ pub(crate) struct BeforeRead<'a> {
     pub(crate) only: Option<&'a StreamKey>,
     /// How many bytes of each input and output are to be kept, where they are.
     pub(crate) listen: Option<usize>,
+    /// Whether the places of calls are wanted.
+    pub(crate) places: bool,
 }
 
 /// How a stream becomes a note.
@@ -64,6 +78,7 @@ pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, bef
         accounts: Vec::new(),
         now: LineNow::default(),
         words: BTreeMap::new(),
+        calls: BTreeMap::new(),
     };
     let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -86,6 +101,8 @@ struct Collector<'a> {
     accounts: Vec<Read>,
     now: LineNow,
     words: BTreeMap<StreamKey, StreamWords>,
+    /// Calls with their places, in their order.
+    calls: BTreeMap<StreamKey, Vec<(String, CallPlace)>>,
 }
 
 /// The records of a transcript up to the end of its note, by time.
@@ -138,9 +155,20 @@ impl Collector<'_> {
                 read.streams.insert(key.clone());
             }
         }
+        let mut places = BTreeMap::new();
+        for (key, calls) in self.calls {
+            let Some(fold) = self.open.get(&key) else { continue };
+            let mut of_stream = BTreeMap::new();
+            for (call, place) in calls {
+                if let Some(step) = fold.step_of(&call) {
+                    of_stream.entry(step).or_insert(place);
+                }
+            }
+            places.insert(key, of_stream);
+        }
         let mut consumed = self.consumed;
         let drafts = self.open.into_iter().map(|(key, fold)| fold.finish(consumed.remove(&key).unwrap_or_default()));
-        Bundled { drafts: drafts.collect(), accounts: self.accounts, words: self.words }
+        Bundled { drafts: drafts.collect(), accounts: self.accounts, words: self.words, places }
     }
 }
 
@@ -171,7 +199,7 @@ impl Sink for Collector<'_> {
     }
 
     fn line(&mut self, path: &Path, line: u64) {
-        if self.before.listen.is_some() {
+        if self.before.listen.is_some() || self.before.places {
             self.now.set(path, line);
         }
     }
@@ -185,6 +213,14 @@ impl Sink for Collector<'_> {
         }
         if let Some(end) = self.ended.get_mut(key) {
             end.event(&event);
+        }
+        if let (true, EventKind::Call(call), Some(file)) = (self.before.places, &event.kind, &self.now.file) {
+            let place = CallPlace { file: Arc::clone(file), line: self.now.line };
+            let call = call.id.clone().into_owned();
+            match self.calls.get_mut(key) {
+                Some(calls) => calls.push((call, place)),
+                None => drop(self.calls.insert(key.clone(), vec![(call, place)])),
+            }
         }
         if let Some(fold) = self.open.get_mut(key) {
             fold.event(event);

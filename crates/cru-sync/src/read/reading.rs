@@ -39,7 +39,14 @@ impl Reading<'_> {
             self.importer,
             bundle,
             &|key| self.wanted(key),
-            BeforeRead { bounds: &mark, ended: &ended, facts: self.facts, only: None, listen: self.listen },
+            BeforeRead {
+                bounds: &mark,
+                ended: &ended,
+                facts: self.facts,
+                only: None,
+                listen: self.listen,
+                places: false,
+            },
         );
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
@@ -56,7 +63,14 @@ impl Reading<'_> {
                 let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
                 Bounds { until, ..self.existing.mark(key) }
             };
-            let before = BeforeRead { bounds: &bounds, ended: &ended, facts: self.facts, only: None, listen: None };
+            let before = BeforeRead {
+                bounds: &bounds,
+                ended: &ended,
+                facts: self.facts,
+                only: None,
+                listen: None,
+                places: false,
+            };
             let words = bundled.words;
             bundled = bundle::read(self.importer, bundle, &|key| self.wanted(key), before);
             bundled.words = words;
@@ -109,7 +123,8 @@ impl Reading<'_> {
     pub(crate) fn first(&self, bundle: &Bundle, key: &StreamKey, records: Option<u64>) -> Option<Draft> {
         let until = |key: &StreamKey| records.or_else(|| self.existing.mark(key).mark);
         let bounds = |key: &StreamKey| Bounds { until: until(key), ..Bounds::default() };
-        let before = BeforeRead { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key), listen: None };
+        let before =
+            BeforeRead { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key), listen: None, places: false };
         let bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }

@@ -125,10 +125,8 @@ fn the_marketplace_of_the_repository_offers_the_plugin() {
 
 #[test]
 fn hooks_have_the_documented_form() {
-    for host in HOSTS {
-        for row in host.rows {
-            assert!(EVENTS.contains(&row.name), "{}", row.name);
-        }
+    for row in HOSTS[0].rows {
+        assert!(EVENTS.contains(&row.name), "{}", row.name);
     }
     let hooks: Value = serde_json::from_str(&hooks(HOSTS[0])).unwrap();
     let keys: Vec<_> = hooks.as_object().unwrap().keys().collect();

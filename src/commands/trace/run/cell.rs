@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn commands_of_list_items() {
         assert_eq!(code_of("`cargo test` — passes").as_deref(), Some("cargo test"));
-        assert_eq!(code_of("``echo `x` `` — y"), None);
+        assert_eq!(code_of("``echo `x` `` — y").as_deref(), Some("echo `x`"));
         assert_eq!(code_of("`` echo `x` `` — y").as_deref(), Some("echo `x`"));
         assert_eq!(code_of("`Bash ls` → ok"), None);
         assert_eq!(code_of("look at it"), None);

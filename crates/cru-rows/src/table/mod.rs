@@ -1,0 +1,8 @@
+//! The tables: their columns, and rows on their way into them.
+
+mod cell;
+mod schema;
+
+pub(crate) use cell::day;
+pub use cell::{Cell, TableRows, day_text};
+pub use schema::{COMMON, ColumnKind, RowTable, TableColumn};
