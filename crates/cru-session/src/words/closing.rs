@@ -105,7 +105,7 @@ fn lines_of(parts: &[Part], taken: &[bool]) -> Vec<ClosingLine> {
     for (part, _) in parts.iter().zip(taken).filter(|(part, taken)| **taken && !part.is_lead) {
         let lead = part.lead.filter(|lead| said != Some(*lead));
         said = part.lead.or(said);
-        let text = match lead.map(|lead| parts[lead].text.trim_end_matches([':', ' '])) {
+        let text = match lead.map(|lead| parts[lead].text.trim_end_matches([':', '：', ' '])) {
             Some(lead) => format!("{lead}: {}", part.text),
             None => part.text.clone(),
         };
@@ -178,14 +178,23 @@ fn parts(text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let (mut open, mut rows) = (false, false);
     let mut fence: Option<&str> = None;
+    // A comment in code, which says what the line below it does.
+    let mut comment: Option<String> = None;
+    let of_code = |line: &str| Part { text: code::span(line), kind: PartKind::Code, ..Part::default() };
     for line in text.lines() {
         let trimmed = line.trim().trim_start_matches("> ");
         if let Some(mark) = fence {
+            let said = fold_whitespace(trimmed);
             if trimmed.starts_with(mark) {
                 fence = None;
+                parts.extend(comment.take().map(|comment| of_code(&comment)));
+            } else if said.starts_with("# ") || said.starts_with("// ") {
+                parts.extend(comment.replace(said).map(|comment| of_code(&comment)));
             } else if trimmed.contains(char::is_alphanumeric) {
-                let text = code::span(&fold_whitespace(trimmed));
-                parts.push(Part { text, kind: PartKind::Code, ..Part::default() });
+                parts.push(match comment.take() {
+                    Some(comment) => of_code(&format!("{said}  {comment}")),
+                    None => of_code(&said),
+                });
             }
             continue;
         }
@@ -230,13 +239,14 @@ fn parts(text: &str) -> Vec<Part> {
         }
         open = !is_heading;
     }
+    parts.extend(comment.map(|comment| of_code(&comment)));
     parts.retain(|part| part.text.contains(char::is_alphanumeric));
     split_leads(parts)
 }
 
 /// Whether a line is bold as a whole, as headings are written by many.
 fn is_bold(line: &str) -> bool {
-    let line = line.trim_end_matches(':');
+    let line = line.trim_end_matches([':', '：']);
     let inner = line.strip_prefix("**").and_then(|rest| rest.strip_suffix("**").or(rest.strip_suffix(":**")));
     inner.is_some_and(|inner| !inner.is_empty() && !inner.contains("**"))
 }
@@ -245,7 +255,7 @@ fn is_bold(line: &str) -> bool {
 fn split_leads(parts: Vec<Part>) -> Vec<Part> {
     let mut split = Vec::with_capacity(parts.len());
     for mut part in parts {
-        if part.kind == PartKind::Paragraph && part.text.ends_with(':') {
+        if part.kind == PartKind::Paragraph && part.text.ends_with([':', '：']) {
             let last = sentences(&part.text).last().map_or(0, str::len);
             let lead = part.text.split_off(part.text.len() - last);
             part.text.truncate(part.text.trim_end().len());
@@ -271,7 +281,7 @@ fn rank(parts: &mut [Part]) {
         let next = parts.get(at + 1).map(|next| next.kind);
         let leads = match parts[at].kind {
             PartKind::Heading => true,
-            PartKind::Paragraph => parts[at].text.ends_with(':') && parts[at].text.chars().count() <= LEAD,
+            PartKind::Paragraph => parts[at].text.ends_with([':', '：']) && parts[at].text.chars().count() <= LEAD,
             _ => false,
         };
         if leads && next.is_some() {
@@ -281,7 +291,7 @@ fn rank(parts: &mut [Part]) {
             let before = lead.filter(|&before| before + 1 == at);
             match before {
                 Some(before) if parts[before].kind == PartKind::Heading => {
-                    let both = format!("{}: {}", parts[before].text.trim_end_matches(':'), parts[at].text);
+                    let both = format!("{}: {}", parts[before].text.trim_end_matches([':', '：']), parts[at].text);
                     if both.chars().count() <= LEAD {
                         parts[at].text = both;
                     }
@@ -386,6 +396,12 @@ mod tests {
         let open: Vec<bool> =
             closing(text, Room { chars: 500, lines: 9 }).lines.iter().map(|line| line.is_open).collect();
         assert_eq!(open, [false, false, true, false]);
+    }
+
+    #[test]
+    fn comments_of_code_stand_with_what_they_say() {
+        let text = "怎样启动：\n\n```sh\n# 1. 先启动后端\nkimi web\n# last\n```\n";
+        assert_eq!(told(text, 500, 9), ("怎样启动: `kimi web  # 1. 先启动后端`\n`# last`".to_owned(), 0));
     }
 
     #[test]

@@ -40,7 +40,11 @@ pub fn summary(text: &str, max: usize) -> String {
                 let between = if line.is_empty() { 0 } else { 2 };
                 let more = sentences_within(&piece.text, room.saturating_sub(between));
                 if !line.is_empty() && !more.is_empty() {
-                    line.push_str(if line.ends_with(['.', '!', '?', ':', '…']) { " " } else { ". " });
+                    line.push_str(if line.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：']) {
+                        " "
+                    } else {
+                        ". "
+                    });
                 }
                 line.push_str(&more);
             }
@@ -50,14 +54,14 @@ pub fn summary(text: &str, max: usize) -> String {
             continue;
         }
         if let Some(before) = before {
-            let ends = line.ends_with(['.', '!', '?', ':', '…']);
+            let ends = line.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：']);
             line.push_str(match (before.item, piece.item) {
                 _ if ends => " ",
                 (true, true) => "; ",
                 _ => ". ",
             });
         }
-        let said = if piece.heading { piece.text.trim_end_matches(':') } else { piece.text.as_str() };
+        let said = if piece.heading { piece.text.trim_end_matches([':', '：']) } else { piece.text.as_str() };
         line.push_str(said.trim_end_matches(if piece.item { &['.', ';', ','][..] } else { &[';', ','][..] }));
         if piece.heading {
             line.push(':');
@@ -70,12 +74,12 @@ pub fn summary(text: &str, max: usize) -> String {
         let lead = pieces.iter().rev().map(|piece| piece.text.as_str()).find(|text| text.chars().count() < max);
         line.push_str(lead.unwrap_or_default());
     }
-    let mut told = line.trim_end_matches([':', ';', ' ']).to_owned();
+    let mut told = line.trim_end_matches([':', '：', ';', ' ']).to_owned();
     if left_out && !told.is_empty() && !told.ends_with('…') {
         told.push_str(" …");
     }
     match end {
-        Some(end) if told.ends_with(['…', '.', '!', '?']) => format!("{told} {end}"),
+        Some(end) if told.ends_with(['…', '.', '!', '?', '。', '！', '？']) => format!("{told} {end}"),
         Some(end) => format!("{told}. {end}"),
         None => told,
     }
@@ -92,7 +96,7 @@ struct Piece {
 impl Piece {
     /// Whether it only leads to what follows.
     fn leads(&self) -> bool {
-        self.heading || self.text.ends_with(':')
+        self.heading || self.text.ends_with([':', '：'])
     }
 }
 
@@ -221,7 +225,8 @@ fn strip_leads(pieces: &mut Vec<Piece>) {
         }
     }
     let cry = |piece: &Piece| !piece.item && !piece.heading && piece.text.split_whitespace().count() <= 2;
-    while pieces.len() > 1 && (pieces[0].text.is_empty() || (cry(&pieces[0]) && !pieces[0].text.ends_with(':'))) {
+    while pieces.len() > 1 && (pieces[0].text.is_empty() || (cry(&pieces[0]) && !pieces[0].text.ends_with([':', '：'])))
+    {
         pieces.remove(0);
     }
 }
