@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, Class, ToolKind, Verdict, argv};
+use cru_action::{Action, CallEnd, Class, ToolKind, Verdict, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
@@ -24,6 +25,7 @@ pub struct StepFacts {
     args: String,
     status: StepStatus,
     verdict: Option<Verdict>,
+    exit: Option<i32>,
     /// The commits that its output shows, the last one last.
     commits: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl StepFacts {
             args: step.full_args().to_owned(),
             status: step.status,
             verdict: step.verdict(),
+            exit: step.exit,
             commits: commits(step).map(str::to_owned).collect(),
         }
     }
@@ -117,6 +120,16 @@ impl Entry {
             Some(call) => looks(&call.name, &call.command().unwrap_or_default()),
             None => self.facts().is_some_and(|it| looks(&it.tool, &it.args)),
         }
+    }
+
+    /// The lines of the whole output that say what failed, as ranges of its bytes.
+    pub(crate) fn failing(&self) -> Vec<Range<usize>> {
+        let Some(call) = self.whole() else { return Vec::new() };
+        let Some(output) = call.output.as_deref() else { return Vec::new() };
+        let exit = self.facts().and_then(|it| it.exit);
+        let end = CallEnd { output, exit, failed: self.is_failed(), has_status: exit.is_some() };
+        let lines = Action::of(&call.name, &call.command().unwrap_or_default()).failing(&end);
+        lines.into_iter().filter(|line| output.get(line.clone()).is_some()).collect()
     }
 
     /// What the call of a step changes, where it is known as it was made.

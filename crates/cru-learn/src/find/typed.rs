@@ -13,7 +13,9 @@ use crate::case::{Case, CaseUses, Correction, Demonstration, Evidence, Kind, Puz
 use crate::context::recall::Recall;
 use crate::find::turns::{self, Turns};
 use crate::find::{ending, origin};
-use cru_session::{Item, StepStatus};
+use cru_action::Verdict;
+use cru_session::attempt::Attempt;
+use cru_session::{Item, Session, Step, StepStatus};
 
 /// Where a case stands in a note, and what is said of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,8 +72,12 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
     let answer = right.map(|(from, to)| {
         let beats = &trail.rounds[from.0].beats;
         let start = before_prose(trail, from);
-        ((from.0, start), turns::told(&beats[start..=to.1]))
+        let mut told = turns::told(&beats[start..=to.1]);
+        // An edit that failed changed nothing: nobody is to learn it as an answer.
+        told.retain(|entry| !(entry.is_edit() && entry.is_failed()));
+        ((from.0, start), told)
     });
+    let answer = answer.filter(|(_, told)| !told.is_empty());
     let mut uses = wanted.uses;
     let (at, story, between) = match kind {
         Kind::Puzzle => {
@@ -92,17 +98,27 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
             (failed, Story::Puzzle(puzzle), between)
         }
         Kind::Correction | Kind::Preference => {
-            let (first, last) = wrong?;
-            let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
-            let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
-            let behind = (last.0, last.1 + 1);
+            let (from, behaviour, last, behind) = match wrong {
+                Some((first, last)) => {
+                    let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
+                    let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
+                    uses.pair &= first.0 == last.0;
+                    (from, behaviour, last, (last.0, last.1 + 1))
+                }
+                // Words were set right, and no step: all of the turn before them is what was said and done.
+                None => {
+                    let turn = named_turn(trail, wanted)?.checked_sub(1)?;
+                    let beats = &trail.rounds[turn].beats;
+                    uses.pair = false;
+                    (0, turns::told(beats), (turn, 0), (turn, beats.len()))
+                }
+            };
             let (response, between) = match answer {
                 Some((from, response)) => (response, between(trail, behind, from)?),
                 None => (Vec::new(), Vec::new()),
             };
             // What is compared must answer the same: nothing was done between the words and the answer.
-            uses.pair &=
-                first.0 == last.0 && between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
+            uses.pair &= between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
             let words = said(trail, wanted, last.0, right.map(|(from, _)| from.0))?;
             let correction = Correction { behaviour, words, rule: "reading", response, ..Correction::default() };
             ((last.0, from), Story::Correction(correction), between)
@@ -204,11 +220,55 @@ fn between(trail: &Turns<'_>, from: Place, to: Place) -> Option<Vec<Turn>> {
     Some(if tells { turns } else { Vec::new() })
 }
 
+/// Whether a turn opens with the words that are named.
+fn is_named(round: &turns::SessionTurn<'_>, wanted: &TypedCase<'_>) -> bool {
+    round.users.iter().any(|user| user.callout.id.is_some() && user.callout.id.as_deref() == wanted.said)
+}
+
+/// The turn of the words that are named.
+fn named_turn(trail: &Turns<'_>, wanted: &TypedCase<'_>) -> Option<usize> {
+    trail.rounds.iter().position(|round| is_named(round, wanted))
+}
+
+/// Whether a check proves an answer: it passed, the same check had failed before, and none of its later runs failed before
+/// the person's next words. `failed` is the step that it repeats; without it a failed run of it in `wrong` counts.
+pub fn is_proof(session: &Session, check: &str, failed: Option<&str>, wrong: Option<(&str, &str)>) -> bool {
+    let items: Vec<&Item> = session.items().map(|(_, item)| item).collect();
+    let step = |at: usize| match items.get(at) {
+        Some(Item::Step(step)) => Some(step),
+        _ => None,
+    };
+    let place = |id: &str| items.iter().position(|item| matches!(item, Item::Step(_)) && item.id() == Some(id));
+    let Some((at, run)) = place(check).and_then(|at| Some((at, step(at)?))) else { return false };
+    let fails = |step: &Step| step.status == StepStatus::Failed || step.verdict() == Some(Verdict::Failed);
+    let passes = match run.verdict() {
+        Some(verdict) => verdict == Verdict::Passed && !fails(run),
+        None => run.status == StepStatus::Complete,
+    };
+    let key = |step: &Step| Attempt::of_action(&step.action(), &step.tool).key().map(str::to_owned);
+    let own = key(run);
+    let is_same = |other: &Step| match &own {
+        Some(own) => key(other).as_ref() == Some(own),
+        None => other.tool == run.tool && other.full_args() == run.full_args(),
+    };
+    let failed_before = match (failed, wrong) {
+        // Which check it repeats was checked when the session was read.
+        (Some(failed), _) => place(failed).filter(|failed| *failed < at).and_then(step).is_some_and(fails),
+        (None, Some((from, to))) => match (place(from), place(to)) {
+            (Some(from), Some(to)) => (from..=to.min(at)).filter_map(step).any(|step| fails(step) && is_same(step)),
+            _ => false,
+        },
+        (None, None) => false,
+    };
+    let rest = items.get(at + 1..).unwrap_or_default();
+    let mut later = rest.iter().take_while(|item| !matches!(item, Item::User(_)));
+    let fails_later = later.any(|item| matches!(item, Item::Step(step) if fails(step) && is_same(step)));
+    passes && failed_before && !fails_later
+}
+
 /// The words that set right: those that are named, else the first ones behind what was wrong.
 fn said(trail: &Turns<'_>, wanted: &TypedCase<'_>, wrong: usize, right: Option<usize>) -> Option<String> {
-    let named = |round: &turns::SessionTurn<'_>| {
-        round.users.iter().any(|user| user.callout.id.is_some() && user.callout.id.as_deref() == wanted.said)
-    };
+    let named = |round: &turns::SessionTurn<'_>| is_named(round, wanted);
     let end = right.map_or(trail.rounds.len(), |right| right + 1);
     let behind = trail.rounds.get(wrong + 1..end)?;
     let words = behind

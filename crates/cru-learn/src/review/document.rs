@@ -6,6 +6,7 @@
 use minijinja::Environment;
 use serde::Serialize;
 
+use crate::case::action;
 use crate::case::entry::{Entry, Told};
 use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
@@ -207,7 +208,8 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         correction,
         rule,
         told: if case.expected.is_empty() { String::new() } else { quote(&case.expected) },
-        status: if case.evidence == Evidence::Reading { "accepted" } else { "proposed" },
+        // Without a right answer there is nothing to train on that somebody could have accepted.
+        status: if case.evidence == Evidence::Reading && case.answer().is_some() { "accepted" } else { "proposed" },
         expected,
     }
 }
@@ -274,12 +276,62 @@ fn written(entry: &Entry, origin: &Origin, max: usize) -> String {
         Told::Step { call, result, .. } => {
             let (line, fence) = call.split_once('\n').unwrap_or((call, ""));
             let result = if result.is_empty() { String::new() } else { format!(" → {}", escaped(result)) };
-            let fence = if fence.is_empty() { String::new() } else { format!("\n{fence}").replace('\n', "\n  ") };
-            format!("- {line}{result}{link}{fence}")
+            let blocks = [fence.to_owned(), changed_lines(entry), failing_lines(entry)];
+            let blocks = blocks.iter().filter(|block| !block.is_empty());
+            let blocks: String = blocks.map(|block| format!("\n{block}").replace('\n', "\n  ")).collect();
+            format!("- {line}{result}{link}{blocks}")
         }
         Told::Prose(text) | Told::Remark(text) => quote(&cut_middle(text, max)),
     }
 }
+
+/// Lines of a difference, or of an output, that a note shows of one step.
+const LINES: usize = 40;
+
+/// What a call changes, as a difference in a fence; empty where the call is not known as it was made.
+fn changed_lines(entry: &Entry) -> String {
+    let mut lines = Vec::new();
+    for change in entry.changes() {
+        let diff = action::diff(&change);
+        let inside = diff.trim_start_matches("```diff\n").trim_end_matches("```");
+        lines.extend(inside.lines().map(str::to_owned));
+    }
+    fenced("diff", &lines)
+}
+
+/// The lines that say what failed, of an output of which the step's line shows less; empty where no line says it.
+fn failing_lines(entry: &Entry) -> String {
+    let Some(output) = entry.whole().and_then(|call| call.output.as_deref()).filter(|_| entry.is_failed()) else {
+        return String::new();
+    };
+    let shown = match &entry.told {
+        Told::Step { result, .. } => result.as_str(),
+        _ => "",
+    };
+    let lines: Vec<String> = entry.failing().into_iter().map(|line| output[line].trim_end().to_owned()).collect();
+    let is_shown = |line: &String| line.trim().is_empty() || shown.contains(line.trim());
+    if lines.iter().all(is_shown) { String::new() } else { fenced("text", &lines) }
+}
+
+/// Lines in a fence that none of them closes, the middle of many left out.
+fn fenced(language: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let longest = lines.iter().map(|line| line.chars().take_while(|c| *c == '`').count()).max().unwrap_or_default();
+    let inner =
+        lines.iter().map(|line| line.trim_start_matches([' ', '+', '-']).chars().take_while(|c| *c == '`').count());
+    let fence = "`".repeat(longest.max(inner.max().unwrap_or_default()).max(2) + 1);
+    let left_out = lines.len().saturating_sub(LINES);
+    let (head, tail) = if left_out > 0 { (LINES * 2 / 3, LINES / 3) } else { (lines.len(), 0) };
+    let more = (lines.len() - head - tail > 0).then(|| format!("… {} lines", lines.len() - head - tail));
+    let kept = lines[..head].iter().chain(&more).chain(&lines[lines.len() - tail..]);
+    let text: Vec<_> = kept.map(|line| text::truncate(line, WIDTH)).collect();
+    format!("{fence}{language}\n{}\n{fence}", text.join("\n"))
+}
+
+/// Characters of such a line.
+const WIDTH: usize = 240;
 
 /// A wikilink to a block of a note, or to the note.
 fn link(note: &str, block: &str, shown: &str) -> String {

@@ -153,6 +153,99 @@ fn a_demonstration_has_what_came_before_in_its_prompt() {
 }
 
 #[test]
+fn words_that_were_set_right_are_compared_with_nothing() {
+    let mut session = session();
+    let Item::User(user) = &mut session.phases[0].items[5] else { panic!("words") };
+    user.callout.id = Some("u-02".into());
+    let wanted = TypedCase { wrong: None, said: Some("u-02"), ..WANTED };
+    let case = typed(note(&session), &Family::default(), Kind::Correction, &wanted).unwrap();
+    assert_eq!(
+        (case.correction().unwrap().words.as_str(), case.uses.pair),
+        ("The pump, please. Look at its seal.", false)
+    );
+    assert!(case.failure().contains("It fails, and I stop here."), "all of the turn before the words");
+    assert_eq!(tables(&case), ["completion"]);
+    let nobody = TypedCase { said: Some("u-09"), ..wanted };
+    assert!(typed(note(&session), &Family::default(), Kind::Correction, &nobody).is_err());
+}
+
+#[test]
+fn an_edit_that_failed_is_no_answer() {
+    let mut session = session();
+    session.phases[0].items[8] = step("n-004", "Edit pump.c", "✗ no match");
+    session.phases[0].items.insert(9, step("n-007", "Edit pump.c", "+3"));
+    let of = |session: &Session, right| {
+        let wanted = TypedCase { right: Some(right), ..WANTED };
+        typed(note(session), &Family::default(), Kind::Correction, &wanted).unwrap()
+    };
+    let blocks: Vec<String> =
+        of(&session, ("n-004", "n-005")).done().iter().filter_map(|entry| entry.block.clone()).collect();
+    assert_eq!(blocks, ["n-007", "n-005"]);
+    session.phases[0].items[7] = step("", "Read x", "y");
+    let alone = of(&session, ("n-004", "n-004"));
+    assert!(alone.done().is_empty() && alone.gap() == Some(Reason::Unresolved), "{:?}", alone.done());
+}
+
+#[test]
+fn only_the_same_check_that_failed_before_proves() {
+    let of = |later: Vec<Item>, check: &str, failed: Option<&str>, wrong: Option<(&str, &str)>| {
+        let mut session = session();
+        let items = &mut session.phases[0].items;
+        items.splice(10..10, later);
+        is_proof(&session, check, failed, wrong)
+    };
+    assert!(of(vec![], "n-005", Some("n-002"), None));
+    assert!(of(vec![], "n-005", None, Some(("n-001", "n-002"))));
+    assert!(!of(vec![], "n-005", None, Some(("n-001", "n-001"))), "nothing failed before");
+    assert!(!of(vec![], "n-005", None, None), "silence is no proof");
+    assert!(!of(vec![], "n-005", Some("n-001"), None), "that did not fail");
+    assert!(!of(vec![], "n-099", Some("n-002"), None));
+    let again = |result| vec![step("n-008", "Bash make test", result)];
+    assert!(!of(again("✗ 2 failed"), "n-005", Some("n-002"), None), "it failed again before the person spoke");
+    assert!(of(again("9 passed"), "n-005", Some("n-002"), None));
+    assert!(of(
+        vec![user("", "More.", None), step("n-008", "Bash make test", "✗ 2 failed")],
+        "n-005",
+        Some("n-002"),
+        None
+    ));
+}
+
+#[test]
+fn a_note_shows_what_was_changed_and_what_failed() {
+    let output = format!(
+        "{}--- FAIL: TestSeal (0.00s)\n    seal_test.go:9: want 1, got 2\nFAIL\n{}",
+        "ok line\n".repeat(90),
+        "tail\n".repeat(90)
+    );
+    let edit = json!({ "file_path": "pump.c", "old_string": "int seal = 1;\nkeep();", "new_string": "int seal = 2;\n```\nkeep();" });
+    let mut session = session();
+    session.phases[0].items[3] = step("n-002", "Bash go test ./...", "✗ FAIL");
+    let calls = [
+        ("n-002".to_owned(), Call::new("Bash", json!({ "command": "go test ./..." }), Some(&output)).unwrap()),
+        ("n-004".to_owned(), Call::new("Edit", edit, Some("ok")).unwrap()),
+    ];
+    let calls = calls.into();
+    let note = Note { calls: Some(&calls), ..note(&session) };
+    let wanted = TypedCase { wrong: Some(("n-001", "n-002")), ..WANTED };
+    let case = typed(note, &Family::default(), Kind::Puzzle, &wanted).unwrap();
+    let layout = crate::review::document::Layout::new("case.md", crate::review::document::TEMPLATE).unwrap();
+    let text = layout.render(&case, true).unwrap();
+    assert!(text.contains("-int seal = 1;") && text.contains("+int seal = 2;"), "{text}");
+    assert!(text.contains("````diff") && text.contains("--- FAIL: TestSeal"), "{text}");
+    assert!(!text.contains("tail"), "{text}");
+    assert!(text.contains("status: accepted"));
+    let unsolved =
+        typed(note, &Family::default(), Kind::Puzzle, &TypedCase { right: None, verified: false, ..wanted }).unwrap();
+    let text = layout.render(&unsolved, true).unwrap();
+    assert!(
+        text.contains("status: proposed") && text.contains("Not in the record: no row is made of this case."),
+        "{text}"
+    );
+    assert_eq!(tables(&unsolved), [Reason::Unresolved.as_str()]);
+}
+
+#[test]
 fn texts_between_are_masked() {
     let mut session = session();
     session.phases[0].items[6] = step("n-003", "Read pump.c", "mail jane.doe@pumps.io");

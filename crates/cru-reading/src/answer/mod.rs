@@ -122,6 +122,11 @@ pub enum ProofStatus {
     Failed,
     /// A person or the host refused it.
     Denied,
+    /// A person stopped it.
+    Interrupted,
+    /// The record holds no result of it.
+    #[serde(rename = "no_result")]
+    NoResult,
     /// The record does not say.
     Unknown,
 }
@@ -449,14 +454,22 @@ impl ProofStatus {
             Self::Ok => "ok",
             Self::Failed => "failed",
             Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+            Self::NoResult => "no_result",
             Self::Unknown => "unknown",
         }
     }
 }
 
 impl Word for ProofStatus {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("ok", Self::Ok), ("failed", Self::Failed), ("denied", Self::Denied), ("unknown", Self::Unknown)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("ok", Self::Ok),
+        ("failed", Self::Failed),
+        ("denied", Self::Denied),
+        ("interrupted", Self::Interrupted),
+        ("no_result", Self::NoResult),
+        ("unknown", Self::Unknown),
+    ];
 }
 
 impl Proof {

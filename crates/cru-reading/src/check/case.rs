@@ -20,9 +20,11 @@ pub(super) fn check(answer: &Answer, names: &Names<'_>, findings: &mut Findings<
         for refusal in one(case, findings.record) {
             findings.add(&path, &case.title, Severity::Refused, None, refusal);
         }
-        if let Some(refusal) = after(case, findings.record) {
-            let severity = if refusal.rule == Rule::After { Severity::Doubted } else { Severity::Refused };
-            findings.add(&path, &case.title, severity, None, refusal);
+        for refusal in after(case, findings.record) {
+            findings.add(&path, &case.title, Severity::Refused, None, refusal);
+        }
+        if let Some(refusal) = no_answer(case, at, answer, findings.record) {
+            findings.add(&format!("{path}.right"), &case.title, Severity::Refused, None, refusal);
         }
         if case.uses.contains(&CaseUse::Pair)
             && let Some(refusal) = pair(case, findings.record)
@@ -48,12 +50,12 @@ fn one(case: &ReadCase, record: &Record) -> Vec<Refusal> {
     let (wrong, right) = match (steps(case.wrong.as_ref(), record), steps(case.right.as_ref(), record)) {
         (Ok(wrong), Ok(right)) => (wrong, right),
         (wrong, right) => {
-            wrong_with.extend(wrong.err());
-            wrong_with.extend(right.err());
-            return wrong_with;
+            wrong_with.extend(wrong.as_ref().err().cloned());
+            wrong_with.extend(right.as_ref().err().cloned());
+            (wrong.ok().flatten(), right.ok().flatten())
         }
     };
-    wrong_with.extend(shape(case, wrong, right));
+    wrong_with.extend(shape(case));
     wrong_with.extend(wrong.and_then(|wrong| not_wrong(case, wrong)));
     wrong_with.extend(right.map(|right| gaps(case, right, record)).unwrap_or_default());
     wrong_with.extend(order(case, wrong, right, record));
@@ -62,7 +64,8 @@ fn one(case: &ReadCase, record: &Record) -> Vec<Refusal> {
 }
 
 /// Which parts a kind of case has.
-fn shape(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>) -> Vec<Refusal> {
+fn shape(case: &ReadCase) -> Vec<Refusal> {
+    let (wrong, right) = (&case.wrong, &case.right);
     let mut all = Vec::new();
     let mut refuse = |reason: &str| all.push(Refusal::of(Rule::Order, reason));
     match case.kind {
@@ -78,20 +81,37 @@ fn shape(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>
             refuse("an unsolved case has no `right` and no `check`");
         }
         CaseKind::Correction | CaseKind::Puzzle | CaseKind::Preference if right.is_none() => {
-            refuse("without `right` the case is `unsolved`");
+            refuse("without `right` the kind is `unsolved`");
         }
         _ => {}
     }
-    if case.kind != CaseKind::Demonstration && case.failure.is_none() {
+    if case.kind == CaseKind::Preference && case.failure.is_none() {
+        if wrong.is_none() && !cites_words(case.expected.as_ref()) {
+            refuse("a preference without `failure` needs the person's words in `expected`");
+        }
+    } else if case.kind != CaseKind::Demonstration && case.failure.is_none() {
         refuse("the case needs `failure`: what went wrong");
     }
     if right.is_some() && case.expected.is_none() {
         refuse("a case with `right` needs `expected`");
     }
-    if matches!(case.kind, CaseKind::Correction | CaseKind::Preference) && wrong.is_none() {
-        refuse("the case needs `wrong`: the steps that were wrong");
+    if matches!(case.kind, CaseKind::Correction | CaseKind::Preference)
+        && wrong.is_none()
+        && !cites_words(case.failure.as_ref())
+        && !(case.kind == CaseKind::Preference && case.failure.is_none())
+    {
+        refuse(
+            "the case needs `wrong`: the steps that were wrong; `wrong` may be null where `failure` cites the agent's words \
+             (`prose`) or the person's (`said`)",
+        );
     }
     all
+}
+
+/// Whether a claim cites words of the agent or of a person.
+fn cites_words(claim: Option<&Claim>) -> bool {
+    let is_words = |proof: &Proof| matches!(proof, Proof::Said { .. } | Proof::Prose { .. });
+    claim.is_some_and(|claim| claim.proof.iter().any(is_words))
 }
 
 /// Checks, looks and failures of the host are never wrong.
@@ -103,7 +123,8 @@ fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
             // What failed may be a check alone: what it found is the puzzle.
             return None;
         } else {
-            "the steps of `wrong` only look or check, which is never wrong; leave `wrong` null where no step of the agent was"
+            "the steps of `wrong` only look or check, which is never wrong; leave `wrong` null where no step of the agent was, \
+             and cite its words or the person's in `failure`"
         };
         return Some(Refusal::of(Rule::Wrong, reason));
     }
@@ -114,7 +135,7 @@ fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
 fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
     let mut all = Vec::new();
     if case.right.as_ref().and_then(|it| it.whole) == Some(false) {
-        all.push(Refusal::of(Rule::Gap, "`right` must be whole: nothing between its ends may be left out"));
+        all.push(Refusal::of(Rule::Gap, "`whole: false` is never accepted: name a range of which every step belongs to the answer, and leave `whole` out"));
     }
     if let Some(step) = right.iter().find(|step| !step.on_path) {
         all.push(Refusal::of(Rule::Gap, format!("{} was gone back from: it is not on the way to the end", step.id)));
@@ -134,13 +155,15 @@ fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
 }
 
 /// The words that set the agent right: those that the case cites between what was wrong and what is right.
-fn said<'r>(case: &ReadCase, from: usize, to: usize, record: &'r Record) -> Option<&'r SaidFact> {
-    let claims = case.expected.iter().chain(&case.failure).chain([&case.context]);
+fn said<'r>(case: &ReadCase, from: Option<usize>, to: usize, record: &'r Record) -> Option<&'r SaidFact> {
+    // Where no step was wrong, what was asked first is no correction of it.
+    let context = from.map(|_| &case.context);
+    let claims = case.expected.iter().chain(&case.failure).chain(context);
     let cited = claims.flat_map(|claim: &Claim| &claim.proof).filter_map(|proof| match proof {
         Proof::Said { said, .. } => record.words(said),
         _ => None,
     });
-    cited.filter(|said| said.at > from && said.at < to).min_by_key(|said| said.at)
+    cited.filter(|said| from.is_none_or(|from| said.at > from) && said.at < to).min_by_key(|said| said.at)
 }
 
 /// Wrong, then the person's words, then right.
@@ -155,20 +178,20 @@ fn order(case: &ReadCase, wrong: Option<&[StepFact]>, right: Option<&[StepFact]>
             format!("`right` begins at {}, not after `wrong`, which ends at {}", start.id, end.id),
         ));
     }
-    let end = end?;
-    if !matches!(case.kind, CaseKind::Correction | CaseKind::Preference) {
+    if !matches!(case.kind, CaseKind::Correction | CaseKind::Preference) || (end.is_none() && case.wrong.is_some()) {
         return None;
     }
     let to = start.map_or(usize::MAX, |step| step.at);
-    if said(case, end.at, to, record).is_some() {
+    if said(case, end.map(|step| step.at), to, record).is_some() {
         return None;
     }
+    let places = [end.map(|step| format!("after {}", step.id)), start.map(|step| format!("before {}", step.id))];
+    let places: Vec<String> = places.into_iter().flatten().collect();
     Some(Refusal::of(
         Rule::Order,
         format!(
-            "no words of the person after {}{} are cited; a correction needs them in `expected` or `failure`",
-            end.id,
-            start.map(|step| format!(" and before {}", step.id)).unwrap_or_default()
+            "no words of the person {} are cited; a correction needs them in `expected` or `failure`",
+            places.join(" and ")
         ),
     ))
 }
@@ -245,21 +268,57 @@ fn check_step(
     all
 }
 
-/// How the person took it.
-fn after(case: &ReadCase, record: &Record) -> Option<Refusal> {
-    let after = case.after.as_ref()?;
-    if let Some(id) = &after.said {
+/// How the person took it: what was said next behind the right answer must be judged.
+fn after(case: &ReadCase, record: &Record) -> Vec<Refusal> {
+    let end = case.right.as_ref().or(case.wrong.as_ref()).and_then(|it| record.step(&it.to));
+    let right = case.right.as_ref().and_then(|it| record.step(&it.to));
+    let next = right.and_then(|end| record.said.iter().find(|said| said.at > end.at));
+    let mut all = Vec::new();
+    let told = case.after.as_ref().filter(|after| after.verdict != AfterVerdict::None);
+    if let Some(id) = case.after.as_ref().and_then(|after| after.said.as_ref()) {
         let Some(said) = record.words(id) else {
-            return Some(Refusal::of(Rule::Id, format!("{id} is no words of a person")));
+            return vec![Refusal::of(Rule::Id, format!("{id} is no words of a person"))];
         };
-        let end = case.right.as_ref().or(case.wrong.as_ref()).and_then(|it| record.step(&it.to));
         if let Some(end) = end.filter(|end| said.at < end.at) {
-            return Some(Refusal::of(Rule::Order, format!("{id} was said before {}", end.id)));
+            all.push(Refusal::of(Rule::Order, format!("{id} was said before {}", end.id)));
+        } else if let (Some(next), Some(end)) = (next.filter(|next| next.at < said.at), right) {
+            let reason = format!(
+                "the next words of the person after {} are {}: say in `after` how they took it",
+                end.id, next.id
+            );
+            all.push(Refusal::of(Rule::After, reason));
         }
-    } else if after.verdict != AfterVerdict::None {
-        return Some(Refusal::of(Rule::Id, "`after` names no words; give `said`, or the verdict none"));
+    } else if told.is_some() {
+        all.push(Refusal::of(Rule::Id, "`after` names no words; give `said`, or the verdict none"));
     }
-    (after.verdict == AfterVerdict::Complains).then(|| Refusal::of(Rule::After, "the person's next words complain"))
+    if let (Some(next), Some(end), None) = (next, right, told) {
+        let reason = format!("{} follows {}: say in `after` how the person took it", next.id, end.id);
+        all.push(Refusal::of(Rule::After, reason));
+    }
+    all
+}
+
+/// Why the right answer of a case is none: the person complains of it, or another case shows that steps of it were wrong.
+fn no_answer(case: &ReadCase, at: usize, answer: &Answer, record: &Record) -> Option<Refusal> {
+    let right = case.right.as_ref()?;
+    if let Some(after) = case.after.as_ref().filter(|after| after.verdict == AfterVerdict::Complains) {
+        let said = after.said.as_deref().unwrap_or_default();
+        let reason = format!("the person's next words {said} complain: it is no right answer; the case is `unsolved`");
+        return Some(Refusal::of(Rule::After, reason));
+    }
+    let right = steps(Some(right), record).ok().flatten()?;
+    let (first, last) = (right.first()?.at, right.last()?.at);
+    let others = answer.cases.iter().enumerate().filter(|(other, _)| *other != at);
+    for (other, case) in others {
+        let Ok(Some(wrong)) = steps(case.wrong.as_ref(), record) else { continue };
+        // Looks and checks that passed stand in a range and were not wrong.
+        let is_fault = |step: &&StepFact| !(step.looks || (step.only_checks && !step.failed()));
+        if let Some(step) = wrong.iter().filter(is_fault).find(|step| (first..=last).contains(&step.at)) {
+            let reason = format!("{} is `wrong` in cases[{other}]: one step is not right and wrong", step.id);
+            return Some(Refusal::of(Rule::Wrong, reason));
+        }
+    }
+    None
 }
 
 /// A pair is trained on without the correcting words: `right` may not use what they alone told. Numbers that `expected` tells
@@ -270,7 +329,7 @@ fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
         return Some(Refusal::of(Rule::Pair, "a pair needs `wrong` and `right`"));
     };
     let (end, start) = (wrong.last()?.at, right.first()?.at);
-    if let Some(said) = said(case, end, start, record) {
+    if let Some(said) = said(case, Some(end), start, record) {
         let named = Named::of(&said.words);
         let told: HashSet<&str> = named.names.iter().chain(&named.small).map(String::as_str).collect();
         let before = record

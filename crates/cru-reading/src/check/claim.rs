@@ -47,7 +47,7 @@ pub(super) fn check(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut
 /// Checks proofs.
 pub(super) fn proofs(path: &str, text: &str, all: &[Proof], findings: &mut Findings<'_>) {
     for (at, one) in all.iter().enumerate() {
-        if let Err(refusal) = proof::check(one, findings.record) {
+        for refusal in proof::check(one, findings.record) {
             findings.add(path, text, Severity::Refused, Some(at), refusal);
         }
         if let Some(quoted) = one.quoted() {
@@ -103,7 +103,8 @@ fn cited_texts<'r>(proof: &Proof, record: &'r Record) -> Vec<&'r str> {
     }
 }
 
-/// A number of edits, commands and the like needs a count, or the very words that say it.
+/// A number of edits, commands and the like needs a count, so many steps or words that are cited, or the very words that say
+/// it.
 fn numbers(path: &str, claim: &Claim, findings: &mut Findings<'_>) {
     for number in counted(&claim.text) {
         let word = number.to_string();
@@ -114,11 +115,25 @@ fn numbers(path: &str, claim: &Claim, findings: &mut Findings<'_>) {
                 holds(&text, &word) || counted(&text).contains(&number)
             }),
         });
-        if !proven {
-            let reason = format!("{number} of something is said without a `count` of it");
+        if !proven && number > cited_blocks(claim) {
+            let reason =
+                format!("{number} of something is said without a `count` of it; or cite {number} different steps");
             findings.add(path, &claim.text, Severity::Refused, None, Refusal::of(Rule::Count, reason));
         }
     }
+}
+
+/// How many different steps a claim cites, or different words of a person where those are more.
+fn cited_blocks(claim: &Claim) -> u64 {
+    let (mut steps, mut said) = (HashSet::new(), HashSet::new());
+    for proof in &claim.proof {
+        match proof {
+            Proof::Step { step, .. } => drop(steps.insert(step)),
+            Proof::Said { said: words, .. } => drop(said.insert(words)),
+            _ => {}
+        }
+    }
+    steps.len().max(said.len()) as u64
 }
 
 /// A text that holds a secret is refused; what it is is never told.

@@ -12,7 +12,7 @@ mod token;
 
 use serde::Serialize;
 
-use crate::answer::{Answer, Claim, Confidence, Proof};
+use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof};
 use crate::record::Record;
 
 /// Why a claim is refused or doubted. The numbers are those of the documentation.
@@ -97,7 +97,8 @@ impl std::fmt::Display for Finding {
             Severity::Doubted => "doubted",
         };
         let proof = self.proof.map(|at| format!(".proof[{at}]")).unwrap_or_default();
-        write!(f, "{}{proof}: {word} by rule {}: {}", self.path, self.rule.number(), self.reason)
+        let kept = if self.severity == Severity::Doubted { "; it is written, with less confidence" } else { "" };
+        write!(f, "{}{proof}: {word} by rule {}: {}{kept}", self.path, self.rule.number(), self.reason)
     }
 }
 
@@ -245,6 +246,14 @@ pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     keep(&mut summary.open, |at| !refused(&format!("summary.open[{at}]")));
     for (at, case) in left.cases.iter_mut().enumerate() {
         let path = format!("cases[{at}]");
+        if refused(&format!("{path}.right")) {
+            // What nobody may learn from as an answer still tells what went wrong.
+            (case.right, case.check) = (None, None);
+            if case.kind != CaseKind::Unsafe {
+                case.kind = CaseKind::Unsolved;
+            }
+            case.uses.retain(|it| *it == CaseUse::Lesson);
+        }
         case.uses.retain(|it| !refused(&format!("{path}.for[{}]", it.as_str())));
         let parts = [path.clone(), format!("{path}.context"), format!("{path}.failure"), format!("{path}.expected")];
         if parts.iter().any(|part| doubted(part)) {
@@ -253,7 +262,10 @@ pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     }
     keep(&mut left.cases, |at| {
         let path = format!("cases[{at}]");
-        !refused(&path) && ["context", "failure", "expected"].iter().all(|part| !refused(&format!("{path}.{part}")))
+        let has_nothing = answer.cases[at].kind == CaseKind::Demonstration && refused(&format!("{path}.right"));
+        !refused(&path)
+            && !has_nothing
+            && ["context", "failure", "expected"].iter().all(|part| !refused(&format!("{path}.{part}")))
     });
     for (at, lesson) in left.lessons.iter_mut().enumerate() {
         if doubted(&format!("lessons[{at}]")) {

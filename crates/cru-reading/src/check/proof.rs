@@ -1,37 +1,41 @@
 //! Rules 2 to 5 and 7: whether a proof is true.
 
+use super::token::Named;
 use super::{Refusal, Rule};
 use crate::answer::{AbsenceOf, CountOf, Proof, ProofStatus};
-use crate::record::text::{alike, holds, is_long_enough};
+use crate::record::text::{alike, holds, is_long_enough, without_edges};
 use crate::record::{Record, StepFact};
 
-/// What is wrong with a proof.
-pub(super) fn check(proof: &Proof, record: &Record) -> Result<(), Refusal> {
+/// Everything that is wrong with a proof.
+pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
     match proof {
         Proof::Step { step, status, has } => check_step(step, *status, has, record),
         Proof::Said { said, quote } => {
-            let Some(words) = record.words(said) else { return Err(no_block(said, "words of a person", record)) };
-            let quote = long_enough(quote, "quote")?;
+            let Some(words) = record.words(said) else { return vec![no_block(said, "words of a person", record)] };
+            let quote = alike(quote);
             if holds(&words.words, &quote) {
-                return Ok(());
+                return too_short(&quote, is_whole_line(&words.words, &quote));
             }
             let others = record.said.iter().find(|other| holds(&other.words, &quote)).map(|other| other.id.as_str());
             let agent = record.phases.iter().find(|phase| holds(&phase.prose, &quote)).map(|phase| phase.id.as_str());
-            Err(Refusal::of(Rule::Quote, not_there(said, others, agent.map(|id| format!("the agent said it in {id}")))))
+            vec![Refusal::of(
+                Rule::Quote,
+                not_there(said, others, agent.map(|id| format!("the agent said it in {id}"))),
+            )]
         }
         Proof::Prose { prose, quote } => {
-            let Some(phase) = record.phase(prose) else { return Err(no_block(prose, "a phase", record)) };
-            let quote = long_enough(quote, "quote")?;
+            let Some(phase) = record.phase(prose) else { return vec![no_block(prose, "a phase", record)] };
+            let quote = alike(quote);
             if holds(&phase.prose, &quote) {
-                return Ok(());
+                return too_short(&quote, is_whole_line(&phase.prose, &quote));
             }
             let others = record.phases.iter().find(|other| holds(&other.prose, &quote)).map(|other| other.id.as_str());
             let person = record.said.iter().find(|other| holds(&other.words, &quote));
             let person = person.map(|said| format!("a person said it in {}", said.id));
-            Err(Refusal::of(Rule::Quote, not_there(prose, others, person)))
+            vec![Refusal::of(Rule::Quote, not_there(prose, others, person))]
         }
-        Proof::Count { count, is } => check_count(count, *is, record),
-        Proof::Absent { none } => check_absence(none, record),
+        Proof::Count { count, is } => check_count(count, *is, record).err().into_iter().collect(),
+        Proof::Absent { none } => check_absence(none, record).err().into_iter().collect(),
     }
 }
 
@@ -40,13 +44,19 @@ fn no_block(id: &str, what: &str, record: &Record) -> Refusal {
     Refusal::of(Rule::Id, hint)
 }
 
-fn long_enough(text: &str, what: &str) -> Result<String, Refusal> {
-    let text = alike(text);
-    if is_long_enough(&text) {
-        return Ok(text);
+/// A quote that is there must be long enough, or all that was said there.
+fn too_short(quote: &str, is_whole: bool) -> Vec<Refusal> {
+    if is_whole || is_long_enough(quote) {
+        return Vec::new();
     }
-    let rule = if what == "has" { Rule::Has } else { Rule::Quote };
-    Err(Refusal::of(rule, format!("`{what}` is too short: cite 8 characters or more")))
+    let reason = "`quote` is too short: cite 8 characters or more, or the whole message".to_owned();
+    vec![Refusal::of(Rule::Quote, reason)]
+}
+
+/// Whether a text is a whole message, looks at marks around it aside. Messages stand on a line each.
+fn is_whole_line(messages: &str, quote: &str) -> bool {
+    let quote = without_edges(quote);
+    !quote.is_empty() && messages.lines().any(|line| without_edges(line) == quote)
 }
 
 fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -> String {
@@ -55,17 +65,24 @@ fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -
     format!("{id} does not hold these words verbatim{}", where_else.unwrap_or_default())
 }
 
-fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Result<(), Refusal> {
-    let Some(step) = record.step(id) else { return Err(no_block(id, "a step", record)) };
-    status_holds(step, status)?;
-    let has = long_enough(has, "has")?;
+fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<Refusal> {
+    let Some(step) = record.step(id) else { return vec![no_block(id, "a step", record)] };
+    let mut all: Vec<Refusal> = status_holds(step, status).err().into_iter().collect();
+    let is_name = Named::is_one_name(has);
+    let has = alike(has);
     if holds(&step.call, &has) || holds(&step.result, &has) {
-        return Ok(());
+        if !(is_name || is_long_enough(&has) || step.has_line(&has)) {
+            let reason = "`has` is too short: cite 8 characters or more, a whole line of the result, or a name, path or \
+                hash";
+            all.push(Refusal::of(Rule::Has, reason));
+        }
+        return all;
     }
     let other = near(record, id).find(|step| holds(&step.call, &has) || holds(&step.result, &has));
     let hint = other.map(|step| format!("; it stands in {}", step.id)).unwrap_or_default();
     let cut = if has.contains("...") { "; leave out the mark of a cut (…)" } else { "" };
-    Err(Refusal::of(Rule::Has, format!("neither the call nor the result of {id} holds this text{hint}{cut}")))
+    all.push(Refusal::of(Rule::Has, format!("neither the call nor the result of {id} holds this text{hint}{cut}")));
+    all
 }
 
 /// Steps around one, for a hint.
@@ -77,14 +94,16 @@ fn near<'r>(record: &'r Record, id: &str) -> impl Iterator<Item = &'r StepFact> 
 /// Whether a step ended as it is said.
 pub(super) fn status_holds(step: &StepFact, said: ProofStatus) -> Result<(), Refusal> {
     let holds = match step.proof_status() {
+        // What was stopped or has no result ended in a way that the record does not say.
+        Some(ProofStatus::Interrupted | ProofStatus::NoResult) if said == ProofStatus::Unknown => true,
         Some(real) => real == said,
         None => matches!(said, ProofStatus::Ok | ProofStatus::Unknown),
     };
     if holds {
         return Ok(());
     }
-    let real = step.proof_status().map_or("ok or unknown", ProofStatus::as_str);
-    Err(Refusal::of(Rule::Status, format!("{} is {real} ({}), not {}", step.id, step.ended(), said.as_str())))
+    let either = if step.proof_status().is_none() { "ok or unknown: " } else { "" };
+    Err(Refusal::of(Rule::Status, format!("{} ended {either}[{}], not {}", step.id, step.ended(), said.as_str())))
 }
 
 /// The steps of a range, both ends included.
@@ -107,7 +126,7 @@ fn check_count(count: &CountOf, is: u64, record: &Record) -> Result<(), Refusal>
     let counts = |step: &&StepFact| {
         count.tool.as_ref().is_none_or(|tool| step.tool.eq_ignore_ascii_case(tool))
             && count.file.as_ref().is_none_or(|file| step.names_file(file))
-            && text.as_ref().is_none_or(|text| step.call.contains(text.as_str()))
+            && text.as_ref().is_none_or(|text| step.shown.contains(text.as_str()))
     };
     let real = steps.iter().filter(counts).count() as u64;
     if real == is {
@@ -128,7 +147,7 @@ fn check_absence(none: &AbsenceOf, record: &Record) -> Result<(), Refusal> {
             "the note is brief: steps that only looked are left out of it".to_owned(),
         ));
     }
-    match steps.iter().find(|step| step.call.to_lowercase().contains(&text)) {
+    match steps.iter().find(|step| step.shown.to_lowercase().contains(&text)) {
         Some(step) => Err(Refusal::of(Rule::Count, format!("{} is one: {} {}", step.id, step.tool, step.args))),
         None => Ok(()),
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{Checked, Rule, check};
-use crate::answer::{self, Answer, Claim, Proof, ProofStatus};
+use crate::answer::{self, Answer, CaseKind, Claim, Proof, ProofStatus};
 use crate::ledger::Ledger;
 use crate::record::{FullText, Record};
 
@@ -288,7 +288,7 @@ fn case(change: impl Fn(&mut serde_json::Value)) -> Checked {
             "wrong": { "from": "n-002", "to": "n-003" },
             "right": { "from": "n-004", "to": "n-005", "whole": true },
             "check": { "step": "n-005", "status": "ok", "same_as": "n-003" },
-            "after": { "said": null, "verdict": "none" }, "for": ["completion"], "worth": 0.8
+            "after": { "said": "u-03", "verdict": "moves_on" }, "for": ["completion"], "worth": 0.8
         }],
         "lessons": [], "workflow": []
     });
@@ -400,8 +400,159 @@ fn a_refused_part_takes_its_case_along_and_nothing_else() {
     let pair = case(|it| it["cases"][0]["for"] = json!(["pair", "eval"]));
     assert_eq!(pair.answer.cases[0].uses, [answer::CaseUse::Eval], "only that use is refused");
     assert_eq!(pair.findings[0].rule, Rule::Pair);
-    let doubted = case(|it| it["cases"][0]["after"] = json!({ "said": "u-03", "verdict": "complains" }));
+    let doubted = case(|it| it["cases"][0]["failure"]["text"] = json!("Marmalade everywhere."));
     assert!((doubted.answer.cases[0].worth - 0.4).abs() < 1e-9, "a doubt halves the worth");
+    assert!(doubted.findings[0].to_string().ends_with("; it is written, with less confidence"));
+}
+
+#[test]
+fn an_answer_that_the_person_complains_of_is_none() {
+    let complains = json!({ "said": "u-03", "verdict": "complains" });
+    let checked = case(|it| {
+        it["cases"][0]["after"] = complains.clone();
+        it["cases"][0]["for"] = json!(["completion", "lesson"]);
+    });
+    let left = &checked.answer.cases[0];
+    assert_eq!((left.kind, &left.right, &left.check), (CaseKind::Unsolved, &None, &None));
+    assert_eq!(left.uses, [answer::CaseUse::Lesson], "no row rewards it");
+    let demonstration = case(|it| {
+        it["cases"][0]["kind"] = json!("demonstration");
+        it["cases"][0]["after"] = complains.clone();
+        it["cases"][0]["failure"] = json!(null);
+        it["cases"][0]["wrong"] = json!(null);
+    });
+    assert!(demonstration.answer.cases.is_empty(), "nothing is left of it");
+    let message = |after: serde_json::Value| case(|it| it["cases"][0]["after"] = after.clone()).findings[0].to_string();
+    assert!(message(json!(null)).contains("u-03 follows n-005: say in `after`"));
+    assert!(message(json!({ "said": null, "verdict": "none" })).contains("u-03 follows n-005"));
+}
+
+#[test]
+fn a_step_that_is_wrong_in_one_case_is_not_right_in_another() {
+    let two = |ends: [&str; 2]| {
+        case(|it| {
+            let mut other = it["cases"][0].clone();
+            other["kind"] = json!("unsolved");
+            other["wrong"] = json!({ "from": ends[0], "to": ends[1] });
+            (other["right"], other["check"]) = (json!(null), json!(null));
+            it["cases"].as_array_mut().unwrap().push(other);
+        })
+    };
+    let checked = two(["n-004", "n-006"]);
+    assert_eq!(
+        checked.findings[0].to_string(),
+        "cases[0].right: refused by rule 11: n-004 is `wrong` in cases[1]: one step is not right and wrong"
+    );
+    assert_eq!((checked.answer.cases[0].kind, checked.answer.cases.len()), (CaseKind::Unsolved, 2));
+    assert_eq!(two(["n-002", "n-003"]).findings, []);
+}
+
+#[test]
+fn words_that_were_set_right_need_no_wrong_steps() {
+    let of_words = |kind: &'static str, failure: serde_json::Value| {
+        case(move |it| {
+            it["cases"][0]["kind"] = json!(kind);
+            it["cases"][0]["wrong"] = json!(null);
+            it["cases"][0]["check"] = json!(null);
+            it["cases"][0]["failure"] = failure.clone();
+            it["cases"][0]["for"] = json!(["completion", "pair"]);
+        })
+    };
+    let prose = json!({ "text": "The agent looked at the pump.", "proof": [{ "prose": "p-01", "quote": "I look at the pump first." }] });
+    for kind in ["correction", "preference"] {
+        let checked = of_words(kind, prose.clone());
+        let found: Vec<(&str, Rule)> = checked.findings.iter().map(|it| (it.path.as_str(), it.rule)).collect();
+        assert_eq!(found, [("cases[0].for[pair]", Rule::Pair)], "{kind}: all but the pair holds");
+        assert_eq!(checked.answer.cases.len(), 1);
+    }
+    assert_eq!(of_words("preference", json!(null)).answer.cases.len(), 1);
+    assert!(of_words("correction", json!(null)).answer.cases.is_empty());
+    let step = json!({ "text": "The test failed.", "proof": [{ "step": "n-003", "status": "failed", "has": "test result: FAILED" }] });
+    assert!(of_words("correction", step).answer.cases.is_empty(), "a step that failed is `wrong`");
+}
+
+#[test]
+fn short_texts_that_say_it_all() {
+    let text = NOTE
+        .replace("→ finished somehow", "→ 3 fail")
+        .replace("No, use the valve in src/valve.rs with limit 4711 instead.", "Yes.")
+        .replace("1 file changed", "[main f943c0b] valve");
+    let session = session(&text);
+    let output = FullText::of("Bash", &json!({}), "", Some(" 12 pass\n 3 fail\nRan 15 tests\n"));
+    let record = record(&session, &HashMap::from([("n-006".to_owned(), output)]));
+    let one = |proof: serde_json::Value| {
+        let mut value = serde_json::to_value(of_claims(&record, Vec::new())).unwrap();
+        value["summary"]["decisions"] = json!([{ "text": "The pump changed.", "proof": [proof] }]);
+        check(&answer::read(&value.to_string()).unwrap(), &record).kept == 1
+    };
+    let step = |id: &str, has: &str| one(json!({ "step": id, "status": "ok", "has": has }));
+    assert!(step("n-006", "3 fail") && step("n-006", "12 pass"), "whole lines");
+    assert!(!step("n-006", "fail") && !step("n-006", "Ran 15"));
+    assert!(step("n-007", "f943c0b") && !step("n-007", "943c0b") && !step("n-007", "valve"));
+    assert!(one(json!({ "said": "u-02", "quote": "Yes" })) && !one(json!({ "said": "u-03", "quote": "pump" })));
+}
+
+#[test]
+fn the_first_word_behind_a_step_is_the_status_that_holds() {
+    let text = NOTE.replace(
+        "→ ✗ test result: FAILED. 2 passed; 1 failed (09:00:30, exit 101)",
+        "→ test result: FAILED. 2 passed; 1 failed (09:00:30, exit 0)",
+    );
+    let session = session(&text);
+    let ledger = Ledger::of(&session, false, &HashMap::new());
+    let record = record(&session, &HashMap::new());
+    let shown: String = ledger.phases.iter().map(|phase| phase.text.as_str()).collect();
+    let mut seen = 0;
+    for step in &record.steps {
+        let line = shown.lines().find(|line| line.starts_with(&step.id)).unwrap();
+        let word = line.rsplit_once('[').unwrap().1.split([',', ']']).next().unwrap();
+        let (_, status) = <ProofStatus as answer::Word>::WORDS.iter().find(|(known, _)| *known == word).unwrap();
+        assert!(super::proof::status_holds(step, *status).is_ok(), "{line}");
+        seen += usize::from(word == "failed");
+    }
+    assert!(seen == 1 && shown.contains("[failed, exit 0, check failed]"), "{shown}");
+}
+
+#[test]
+fn all_that_is_wrong_with_a_proof_is_told_at_once() {
+    let checked = case(|it| {
+        it["cases"][0]["failure"]["proof"][0] = json!({ "step": "n-003", "status": "ok", "has": "invented" });
+        it["cases"][0]["right"] = json!({ "from": "n-098", "to": "n-099" });
+        it["cases"][0]["expected"] = json!(null);
+    });
+    let rules: Vec<u8> = checked.findings.iter().map(|it| it.rule.number()).collect();
+    assert_eq!(rules, [3, 4, 2, 8, 8], "{:?}", checked.findings);
+}
+
+#[test]
+fn counts_see_what_is_shown_and_as_many_steps_prove_a_number() {
+    let session = session(NOTE);
+    let body = FullText::of("Edit", &json!({ "new_string": "run cargo doc here" }), "src/valve.rs", None);
+    let record = record(&session, &HashMap::from([("n-004".to_owned(), body)]));
+    let claim = |text: &str, proof: Vec<Proof>| passes(&record, Claim { text: text.to_owned(), proof });
+    let none = answer::AbsenceOf { text: "cargo doc".into(), from: None, to: None };
+    assert!(
+        claim("Nothing was documented.", vec![Proof::Absent { none }]),
+        "a body that is not shown is no call of it"
+    );
+    let step = |id: &str| Proof::Step { step: id.into(), status: ProofStatus::Ok, has: "cargo test".into() };
+    let failed = Proof::Step { step: "n-003".into(), status: ProofStatus::Failed, has: "cargo test".into() };
+    assert!(claim("It ran cargo test twice.", vec![failed.clone(), step("n-005")]));
+    assert!(!claim("It ran cargo test twice.", vec![failed.clone()]));
+    assert!(!claim("It ran cargo test three times.", vec![failed, step("n-005"), step("n-005")]));
+}
+
+#[test]
+fn a_check_without_a_known_result_did_not_fail_last() {
+    let of = |text: &str| record(&session(text), &HashMap::new()).is_failing;
+    let failing = NOTE
+        .replace("test result: ok. 3 passed; 0 failed", "test result: FAILED. 0 passed")
+        .replace("check: passed", "check: failed");
+    assert!(!of(&failing), "a check of which nothing is known came later");
+    assert!(of(&failing.replace(
+        "- `Bash cargo test 2>&1 | tail -1` → finished somehow (09:01:40) ^n-006\n    - check: unknown\n",
+        ""
+    )));
 }
 
 #[test]

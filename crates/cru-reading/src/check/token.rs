@@ -28,7 +28,7 @@ const EDGES: &[char] = &[
 impl Named {
     /// What `text` names. Linear.
     pub(super) fn of(text: &str) -> Self {
-        let text = alike(text);
+        let text = alike(&set_off(text));
         let mut named = Self::default();
         let mut rest = String::with_capacity(text.len());
         // Every second piece stands between backticks.
@@ -44,9 +44,19 @@ impl Named {
         }
         // Scripts without blanks stand between words as blanks do.
         for word in rest.split(|c: char| c.is_whitespace() || is_unspaced(c)) {
-            named.add_word(word.trim_matches(EDGES));
+            named.add_word(without_marks(word));
         }
         named
+    }
+
+    /// Whether a text is one identifier or path and nothing else.
+    pub(super) fn is_one_name(text: &str) -> bool {
+        let text = text.trim();
+        text.chars().count() >= MIN_NAME
+            && without_marks(text) == text
+            && !text.contains(char::is_whitespace)
+            && !text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_punctuation())
+            && (is_path(text) || is_identifier(text))
     }
 
     fn add_code(&mut self, code: &str) {
@@ -69,11 +79,41 @@ impl Named {
             if digits.len() <= 2 { self.small.push(digits) } else { self.names.push(digits) }
         } else if word.contains('/') && !is_path(word) {
             // `and/or`: two words.
-            word.split('/').for_each(|part| self.add_word(part.trim_matches(EDGES)));
+            word.split('/').for_each(|part| self.add_word(without_marks(part)));
         } else if is_identifier(word) {
             self.names.push(word.to_lowercase());
         }
     }
+}
+
+/// Characters of an identifier that is cited by itself.
+const MIN_NAME: usize = 3;
+
+/// A word without the marks around it; `../x` and `./x` keep their points.
+fn without_marks(word: &str) -> &str {
+    let word = word.trim_end_matches(EDGES);
+    let inner = word.trim_start_matches(EDGES);
+    let points = word[..word.len() - inner.len()].bytes().rev().take_while(|byte| *byte == b'.').count();
+    if inner.starts_with('/') && (1..=2).contains(&points) { &word[word.len() - inner.len() - points..] } else { inner }
+}
+
+/// `text` with a blank in place of each mark of Chinese and Japanese that ends a word; code between backticks as it is.
+fn set_off(text: &str) -> String {
+    let mut is_code = false;
+    let ends = |c: char| {
+        matches!(c, '\u{3000}'..='\u{303f}' | '\u{30fb}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff00}'..='\u{ffef}')
+            && !c.is_alphanumeric()
+    };
+    let one = |c: char| {
+        is_code ^= c == '`';
+        // Underlines, slashes and the like of full width stand inside names.
+        if ends(c) && !is_code && !matches!(c, '＿' | '／' | '．' | '－' | '＠' | '＃' | '％' | '＼' | '＝') {
+            ' '
+        } else {
+            c
+        }
+    };
+    text.chars().map(one).collect()
 }
 
 /// Whether a word is the id of a block of a note, `n-014`.
@@ -202,6 +242,8 @@ mod tests {
             ("It has 1,234 rows, 12 of them new (30%).", "1234 small:12 small:30"),
             ("See n-014 and `^u-05`.", "block:n-014 ^u-05"),
             ("src/a.rsを編集した。", "src/a.rs"),
+            ("设置 DOCKER_API=\"1.46\"。然后运行，foo_bar，getUser！", "docker_api=\"1.46 foo_bar getuser"),
+            ("Take ../x and ./run.sh (see .../b_c).", "../x ./run.sh /b_c"),
             ("an open ` mark", ""),
             ("the host's own GitHub page", "github"),
         ];

@@ -14,6 +14,7 @@ use cru_session::mask::Masks;
 use cru_session::{Item, Session, Step, StepStatus};
 
 use crate::FullText;
+use crate::record::ended;
 pub use trigger::{Trigger, triggers};
 
 /// Characters of words and prose that are shown; of longer ones the beginning and the end.
@@ -128,7 +129,9 @@ impl LedgerPhase {
             Item::Step(step) => {
                 let id = step.id.as_deref().unwrap_or_default();
                 let more = full.get(id).map(|full| output_of(step, full)).unwrap_or_default();
-                self.push(&line(step), &more);
+                let text = without_end(step);
+                self.text.push_str(&format!("{text} [{}]\n{more}", ended(step.status, step.verdict(), step.exit)));
+                self.hashed.push_str(&format!("{text} [{}]\n", hashed_end(step)));
             }
             Item::User(user) => {
                 // Words without an id of their own are cited by their phase.
@@ -242,7 +245,8 @@ fn cut(text: &str, most: usize) -> String {
     format!("{start}\n[{} characters left out]\n{end}", count - head - tail)
 }
 
-fn line(step: &Step) -> String {
+/// How a step ended, as it is hashed: readings of older versions name this hash.
+fn hashed_end(step: &Step) -> String {
     let mut facts = Vec::new();
     facts.push(match step.status {
         StepStatus::Complete => "ok".to_owned(),
@@ -250,11 +254,16 @@ fn line(step: &Step) -> String {
     });
     facts.extend(step.exit.map(|exit| format!("exit {exit}")));
     facts.extend(step.verdict().map(|verdict| format!("check {}", verdict.as_str())));
+    facts.join(", ")
+}
+
+/// The line of a step without how it ended.
+fn without_end(step: &Step) -> String {
     let args = one_line(&cut(step.full_args(), COMMAND));
     let result = step.result.as_deref().map(one_line).unwrap_or_default();
     let id = step.id.as_deref().unwrap_or("?");
     let result = if result.is_empty() { result } else { format!(" → {result}") };
-    format!("{id} {} {args}{result} [{}]\n", one_line(&step.tool), facts.join(", "))
+    format!("{id} {} {args}{result}", one_line(&step.tool))
 }
 
 /// The end of what a failed step or a check printed, as far as its line does not say it.

@@ -1,6 +1,6 @@
 //! What rules find worth a look in a session: cheap, and meant to find too much rather than too little.
 
-use cru_graph::{Place, Taken, proof, recoveries, turns};
+use cru_graph::{Place, Taken, recoveries, turns};
 use cru_session::{Session, Step, StepStatus};
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ pub fn triggers(session: &Session) -> Vec<Trigger> {
     if !denied.is_empty() {
         found.push(Trigger { kind: "denied", text: format!("a person refused {}", denied.join(", ")) });
     }
-    if proof(session) == Some(cru_graph::Proof::Failing) {
+    if crate::record::is_last_check_failed(session) {
         found.push(Trigger { kind: "failing", text: "the last check of the session failed".to_owned() });
     }
     found

@@ -2,7 +2,7 @@
 
 pub mod text;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cru_action::patch::of_call;
 use cru_action::verdict::{host_error, silences_check, switches_check_off};
@@ -14,7 +14,7 @@ use cru_session::{Item, Session, Step, StepStatus};
 use serde_json::Value;
 
 use crate::answer::ProofStatus;
-use text::alike;
+use text::{alike, is_long_enough, without_edges};
 
 /// The whole call and result of a step, from its transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl FullText {
         let mut added = Vec::new();
         if let Value::Object(map) = input {
             for file in of_call(tool, map) {
-                let before: std::collections::HashSet<&str> = file.before().map(str::trim).collect();
+                let before: HashSet<&str> = file.before().map(str::trim).collect();
                 added.extend(file.after().filter(|line| !before.contains(line.trim())).map(str::to_owned));
             }
         }
@@ -96,10 +96,14 @@ pub struct StepFact {
     pub shortcut: Option<String>,
     /// Files that it names.
     files: Vec<String>,
+    /// Tool and arguments as a reader is shown them, made alike: without bodies that are not shown.
+    pub shown: String,
     /// Its whole call, made alike.
     pub call: String,
     /// Its whole result, made alike.
     pub result: String,
+    /// Lines of the result that are too short to be found inside a text, made alike.
+    short_lines: HashSet<String>,
 }
 
 /// Words of a person.
@@ -143,14 +147,14 @@ pub struct Record {
     pub segments: Vec<String>,
     /// Whether steps of the transcript are left out of the note.
     pub is_brief: bool,
-    /// Whether the last check of the session failed.
+    /// Whether the last check of the session failed; not where what it found is unknown.
     pub is_failing: bool,
     /// Everything else that the note says, made alike: callouts, frontmatter.
     rest: String,
     step_ids: HashMap<String, usize>,
     said_ids: HashMap<String, usize>,
     phase_ids: HashMap<String, usize>,
-    other_ids: std::collections::HashSet<String>,
+    other_ids: HashSet<String>,
 }
 
 impl Record {
@@ -165,7 +169,7 @@ impl Record {
             title: session.title().to_owned(),
             segments: segment::segments(session, &breaks).into_iter().map(|it| it.id).collect(),
             is_brief: session.is_brief(),
-            is_failing: proof::proof(session) == Some(proof::Proof::Failing),
+            is_failing: is_last_check_failed(session),
             ..Self::default()
         };
         let mut at = 0;
@@ -347,6 +351,8 @@ impl StepFact {
                     && action.kind != ToolKind::Shell
                     && host_error(output).is_some()),
             key: attempt.key().map(str::to_owned),
+            shown: alike(&format!("{} {args}", step.tool)),
+            short_lines: short_lines(&result),
             shortcut,
             files: files.collect(),
             call: alike(&call),
@@ -365,6 +371,8 @@ impl StepFact {
             (StepStatus::Complete, Some(Verdict::Failed)) | (StepStatus::Failed, _) => Some(ProofStatus::Failed),
             (StepStatus::Complete, _) => Some(ProofStatus::Ok),
             (StepStatus::Denied, _) => Some(ProofStatus::Denied),
+            (StepStatus::Interrupted, _) => Some(ProofStatus::Interrupted),
+            (StepStatus::NoResult, _) => Some(ProofStatus::NoResult),
             _ => Some(ProofStatus::Unknown),
         }
     }
@@ -382,18 +390,14 @@ impl StepFact {
         self.proof_status() == Some(ProofStatus::Failed)
     }
 
-    /// How it ended, in words.
+    /// Whether a short text is a whole line of its result.
+    pub fn has_line(&self, text: &str) -> bool {
+        self.short_lines.contains(without_edges(text))
+    }
+
+    /// How it ended, in words: first the word that a proof needs.
     pub fn ended(&self) -> String {
-        let status = match self.status {
-            StepStatus::Complete => "ok",
-            other => other.name(),
-        };
-        match self.verdict {
-            Some(Verdict::Passed) => format!("{status}, check passed"),
-            Some(Verdict::Failed) => format!("{status}, check failed"),
-            Some(Verdict::Unknown) => format!("{status}, check unknown"),
-            None => status.to_owned(),
-        }
+        ended(self.status, self.verdict, None)
     }
 
     /// Whether it names a file, by its path or its end.
@@ -404,6 +408,35 @@ impl StepFact {
         self.files.iter().any(|path| ends(path))
             || self.args.split_whitespace().any(|word| ends(word.trim_matches(['"', '\''])))
     }
+}
+
+/// How a step ended, in words: first the word that a proof needs, then the exit status and what its check found.
+pub(crate) fn ended(status: StepStatus, verdict: Option<Verdict>, exit: Option<i32>) -> String {
+    let word = match (status, verdict) {
+        (StepStatus::Complete, Some(Verdict::Failed)) => ProofStatus::Failed.as_str(),
+        (StepStatus::Complete, _) => ProofStatus::Ok.as_str(),
+        (other, _) => other.name(),
+    };
+    let exit = exit.map(|exit| format!(", exit {exit}")).unwrap_or_default();
+    let check = match verdict {
+        Some(Verdict::Passed) => ", check passed",
+        Some(Verdict::Failed) => ", check failed",
+        Some(Verdict::Unknown) => ", result of the check unknown",
+        None => "",
+    };
+    format!("{word}{exit}{check}")
+}
+
+/// Whether the last check of a session failed. Of one whose result is unknown nothing is said.
+pub(crate) fn is_last_check_failed(session: &Session) -> bool {
+    let last = session.steps().filter_map(|(_, step)| step.verdict()).last();
+    last == Some(Verdict::Failed) && proof::proof(session) == Some(proof::Proof::Failing)
+}
+
+/// The lines of a result that are too short to be found inside a text. A line without a letter or digit says nothing.
+fn short_lines(result: &str) -> HashSet<String> {
+    let lines = result.lines().map(alike).filter(|line| !is_long_enough(line));
+    lines.map(|line| without_edges(&line).to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
 /// Whether a call does nothing but check, looks aside.

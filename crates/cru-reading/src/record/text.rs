@@ -35,6 +35,11 @@ pub fn is_long_enough(alike: &str) -> bool {
     dense >= 4 || alike.chars().count() >= 8
 }
 
+/// `text` without what is neither letter nor digit at its ends.
+pub fn without_edges(text: &str) -> &str {
+    text.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
 /// Whether `part` stands in `whole`, both made [`alike`], and neither begins nor ends inside a word.
 pub fn holds(whole: &str, part: &str) -> bool {
     !part.is_empty() && whole.match_indices(part).any(|(at, _)| is_bounded(whole, at, at + part.len()))

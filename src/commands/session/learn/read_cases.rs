@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::learn::{self, Case, CaseUses, Extraction, Family, Kind, LeftOut, Reason, TypedCase};
 use crate::readings::answer::{CaseKind, CaseUse, Proof, ReadCase, StepRange};
 use crate::readings::note::ReadingNote;
+use crate::session::Session;
 
 /// Puts the cases of a session's accepted reading before those of rules; only of `kinds`.
 pub(super) fn add(
@@ -41,7 +42,7 @@ pub(super) fn of(
     let read = reading.answer.iter().flat_map(|answer| &answer.cases);
     for case in read.filter(|case| case.about_agent) {
         let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
-        match learn::typed(note, family, kind, &typed_case(case, &reading.head.key)) {
+        match learn::typed(note, family, kind, &typed_case(case, note.session, &reading.head.key)) {
             Ok(case) => cases.push(case),
             Err(why) => left_out.push(*why),
         }
@@ -62,14 +63,22 @@ fn kind_of(case: &ReadCase) -> Option<Kind> {
     }
 }
 
-fn typed_case<'a>(case: &'a ReadCase, key: &'a str) -> TypedCase<'a> {
+fn typed_case<'a>(case: &'a ReadCase, session: &Session, key: &'a str) -> TypedCase<'a> {
     let ends = |range: &'a Option<StepRange>| range.as_ref().map(|it| (it.from.as_str(), it.to.as_str()));
     // The words that set right are cited where it is said what went wrong or what is right.
     let claims = case.expected.iter().chain(&case.failure);
-    let said = claims.flat_map(|claim| &claim.proof).find_map(|proof| match proof {
+    let mut cited = claims.flat_map(|claim| &claim.proof).filter_map(|proof| match proof {
         Proof::Said { said, .. } => Some(said.as_str()),
         _ => None,
     });
+    let said = if case.wrong.is_some() {
+        cited.next()
+    } else {
+        // Without steps that were wrong, the last ones before the answer.
+        let place = |id: &str| session.items().position(|(_, item)| item.id() == Some(id));
+        let right = case.right.as_ref().and_then(|right| place(&right.from));
+        cited.filter(|id| right.is_none() || place(id) < right).max_by_key(|id| place(id))
+    };
     let used = |wanted: CaseUse| case.uses.contains(&wanted);
     TypedCase {
         title: &case.title,
@@ -77,7 +86,10 @@ fn typed_case<'a>(case: &'a ReadCase, key: &'a str) -> TypedCase<'a> {
         failed: case.check.as_ref().filter(|_| case.wrong.is_none()).and_then(|check| check.same_as.as_deref()),
         said,
         right: ends(&case.right),
-        verified: case.check.is_some(),
+        verified: case
+            .check
+            .as_ref()
+            .is_some_and(|check| learn::is_proof(session, &check.step, check.same_as.as_deref(), ends(&case.wrong))),
         planned: case.planned,
         expected: case.expected.as_ref().map(|claim| claim.text.as_str()),
         uses: CaseUses { completion: used(CaseUse::Completion), pair: used(CaseUse::Pair), eval: used(CaseUse::Eval) },
