@@ -98,20 +98,17 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
             (failed, Story::Puzzle(puzzle), between)
         }
         Kind::Correction | Kind::Preference => {
-            let (from, behaviour, last, behind) = match wrong {
-                Some((first, last)) => {
-                    let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
-                    let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
-                    uses.pair &= first.0 == last.0;
-                    (from, behaviour, last, (last.0, last.1 + 1))
-                }
+            let (from, behaviour, last, behind) = if let Some((first, last)) = wrong {
+                let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
+                let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
+                uses.pair &= first.0 == last.0;
+                (from, behaviour, last, (last.0, last.1 + 1))
+            } else {
                 // Words were set right, and no step: all of the turn before them is what was said and done.
-                None => {
-                    let turn = named_turn(trail, wanted)?.checked_sub(1)?;
-                    let beats = &trail.rounds[turn].beats;
-                    uses.pair = false;
-                    (0, turns::told(beats), (turn, 0), (turn, beats.len()))
-                }
+                let turn = named_turn(trail, wanted)?.checked_sub(1)?;
+                let beats = &trail.rounds[turn].beats;
+                uses.pair = false;
+                (0, turns::told(beats), (turn, 0), (turn, beats.len()))
             };
             let (response, between) = match answer {
                 Some((from, response)) => (response, between(trail, behind, from)?),
