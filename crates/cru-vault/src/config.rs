@@ -578,7 +578,7 @@ mod tests {
         let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\nzone = \"Europe/Berlin\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
                     [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
-                    [index]\nevidence_bytes = 9\n";
+                    [checkpoint]\nwrite = [\"task\"]\npaths = [\"migrations/**\"]\n[index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
         for (section, keys) in VAULT_KEYS {
