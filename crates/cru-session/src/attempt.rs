@@ -7,6 +7,20 @@ use cru_base::text::fold_whitespace;
 
 use crate::Step;
 
+/// The title of the plan that stands there unapproved after `step`: one that was handed over and not agreed to stays so until
+/// something is done. `before` is the one that stood so before the step; the title may be empty.
+pub fn unapproved_plan(step: &Step, action: &Action<'_>, before: Option<String>) -> Option<String> {
+    if action.kind == ToolKind::Plan && step.status.is_crossed() {
+        return Some(fold_whitespace(&step.args));
+    }
+    before.filter(|_| action.kind.is_look())
+}
+
+/// What is said of a plan that nobody approved: `plan not approved: "Move the cache"`.
+pub fn told_unapproved(title: &str) -> String {
+    if title.is_empty() { "plan not approved".to_owned() } else { format!("plan not approved: \"{title}\"") }
+}
+
 /// What a step tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {

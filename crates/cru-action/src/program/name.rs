@@ -40,6 +40,15 @@ pub fn is_prose(path: &str) -> bool {
     ["md", "txt", "rst"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// Whether a path leads out of the folder of a project: it is that of another place of the machine. Where no project is known,
+/// none does. Both are written alike: `~` for home, or the whole way.
+pub fn is_outside(path: &str, project: Option<&str>) -> bool {
+    let inside = project.is_none_or(|project| {
+        path.strip_prefix(project.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    path.starts_with(['/', '~']) && !inside
+}
+
 /// Whether a path lies where nothing is kept: a folder for temporary files, a device.
 pub fn is_scratch(path: &str) -> bool {
     const PLACES: &[&str] = &[

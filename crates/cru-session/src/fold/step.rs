@@ -343,6 +343,10 @@ impl Steps {
         let hooks =
             hooks(&action, output).filter(|it| draft.step.check.is_none() && (may_fail || *it == Verdict::Passed));
         let tree = WorkTree::of(&action, output).filter(|_| draft.step.status == StepStatus::Complete);
+        // Git, or what it was run through, may say that all went well.
+        if hooks == Some(Verdict::Failed) && draft.step.status == StepStatus::Complete {
+            draft.step.check = hooks;
+        }
         (draft.hooks, draft.tree) = (hooks, tree);
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use cru_action::{Action, Class, Command, ToolKind, Verdict, is_prose, is_scratch};
+use cru_action::{Action, Class, Command, ToolKind, Verdict, is_outside, is_prose, is_scratch};
 use cru_base::text::{fold_whitespace, plural};
 
 use super::changes::LineCount;
@@ -14,6 +14,7 @@ use super::planned::PlannedWork;
 use super::step::StepDraft;
 use super::turns::ToldTurn;
 use super::work_tree::WorkTree;
+use crate::attempt::{told_unapproved, unapproved_plan};
 use crate::escape::code;
 use crate::words::closing::{Closing, ClosingLine};
 use crate::words::sentence::sentences;
@@ -227,12 +228,6 @@ fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
     })
 }
 
-/// Whether a path leads out of the project.
-fn is_outside(path: &str, project: Option<&str>) -> bool {
-    let inside = project.is_none_or(|project| path.strip_prefix(project).is_some_and(|rest| rest.starts_with('/')));
-    path.starts_with(['/', '~']) && !inside
-}
-
 /// The first few, and how many more there are.
 fn listed(items: impl IntoIterator<Item = String>, between: &str, most: usize) -> Option<String> {
     let all: Vec<String> = items.into_iter().map(|item| fold_whitespace(&item)).collect();
@@ -339,14 +334,38 @@ impl<'a> Made<'a> {
                 made.tree = None;
             }
             made.tree = draft.tree.as_ref().or(made.tree);
-            if let Some(verdict) = draft.hooks {
-                made.hook_run(at, verdict, &mut checks);
+            match draft.hooks {
+                Some(verdict) => made.hook_run(at, verdict, &mut checks),
+                // A later commit that nothing stopped passed the hooks, whatever its output shows of them.
+                None if complete && action.commands.iter().any(|it| it.program == "git" && it.verb == "commit") => {
+                    let hooks = made.checks.iter_mut().filter(|it| it.text == HOOKS);
+                    hooks.for_each(|it| it.verdict = Verdict::Unknown);
+                }
+                None => {}
             }
             if let Some(verdict) = draft.step.check {
                 made.check_run(at, draft, &action, verdict, project, &mut checks);
             }
         }
         made
+    }
+
+    /// Whether the session changed files of the project: by a tool, a redirection, a program that changes files, a commit.
+    fn has_written(&self, steps: &[StepDraft], project: Option<&str>) -> bool {
+        let is_kept = |path: &str| !is_scratch(path) && !is_outside(path, project);
+        let by_shell = |draft: &StepDraft| {
+            let action = draft.step.action();
+            let changes = |it: &Command<'_>| {
+                let mut named = it.words.iter().skip(1).filter(|word| !word.starts_with('-')).peekable();
+                let scratch = named.peek().is_some() && named.all(|word| !is_kept(word));
+                matches!(it.class, Class::Change | Class::Destroy) && !scratch
+            };
+            action.kind == ToolKind::Shell
+                && (action.writes().iter().any(|write| is_kept(&write.path)) || action.commands.iter().any(changes))
+        };
+        !self.commits.is_empty()
+            || self.files.iter().any(|file| is_kept(&file.path))
+            || steps.iter().any(|draft| draft.step.status == StepStatus::Complete && by_shell(draft))
     }
 
     /// The checks of a step. Where one of several failed and nothing tells which, a later run of any of them leaves the
@@ -457,12 +476,7 @@ impl<'a> Made<'a> {
         if !ended.is_empty() {
             self.blocked.extend(names.into_iter().map(|name| (name, ended)));
         }
-        if !action.kind.is_look() {
-            self.plan = None;
-        }
-        if action.kind == ToolKind::Plan && step.status.is_crossed() {
-            self.plan = Some(shorten::at_word(&fold_whitespace(&step.args), SHORT));
-        }
+        self.plan = unapproved_plan(step, action, self.plan.take());
         if action.kind == ToolKind::Ask && step.status.is_crossed() && !step.args.is_empty() {
             self.question = Some(fold_whitespace(&step.args));
         }
@@ -566,8 +580,7 @@ fn file(file: &ChangedFile, project: Option<&str>) -> String {
 /// Tasks that are open, a question that nobody answered, edits that were not committed, commits that were not pushed.
 fn open(told: &Told<'_>, made: &Made<'_>, last: Option<&Closing>, steps: &[StepDraft]) -> Option<String> {
     let mut lines: Vec<String> = match &made.plan {
-        Some(title) if title.is_empty() => vec!["plan not approved".to_owned()],
-        Some(title) => vec![format!("plan not approved: \"{title}\"")],
+        Some(title) => vec![told_unapproved(&shorten::at_word(title, SHORT))],
         None => told.end.iter().cloned().collect(),
     };
     let open: Vec<&Task> = told.tasks.iter().filter(|task| task.is_open()).collect();
@@ -604,7 +617,9 @@ fn open(told: &Told<'_>, made: &Made<'_>, last: Option<&Closing>, steps: &[StepD
         _ if made.commits.is_empty() => lines.push("not committed".to_owned()),
         later => lines.push(format!("{} after the last commit", plural(later as u64, "edit"))),
     }
-    lines.extend(made.tree.filter(|tree| !tree.is_clean()).map(WorkTree::told));
+    // What a session found changed and left so is not its own.
+    let tree = made.tree.filter(|tree| !tree.is_clean() && made.has_written(steps, told.project));
+    lines.extend(tree.map(WorkTree::told));
     if !made.commits.is_empty() && !made.pushed {
         lines.push("not pushed".to_owned());
     }

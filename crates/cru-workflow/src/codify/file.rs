@@ -56,6 +56,11 @@ fn is_named(path: &str, word: &str) -> bool {
     path.strip_suffix(word).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
 }
 
+/// Whether a file is one of the project: neither elsewhere on the machine nor one that nobody keeps.
+pub(super) fn is_of_project(path: &str, project: Option<&str>) -> bool {
+    !cru_action::is_outside(path, project) && !is_scratch(path)
+}
+
 /// Files of nobody's interest: temporary ones, the agent's own.
 fn is_scratch(path: &str) -> bool {
     const OWN: &[&str] = &[

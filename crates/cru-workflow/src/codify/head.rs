@@ -8,13 +8,14 @@ use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
 use super::standing::{Checks, Standing};
-use super::{block_link, clean, file_type, inline, verification};
+use super::{block_link, clean, file, file_type, inline, verification};
 use crate::evidence::Evidence;
 use crate::model::{Part, Prose, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
 use cru_graph::{Plan, plan};
+use cru_session::attempt::{told_unapproved, unapproved_plan};
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 use cru_session::{Session, Status, User};
@@ -40,7 +41,7 @@ pub(super) fn head(
     drafts: &[Draft<'_>],
     (checks, evidence): (&Checks<'_>, &Evidence),
     (inputs, asked): (&Inputs, &Plan<'_>),
-    idle: &[&User],
+    (idle, unclosed): (&[&User], Option<&User>),
     workflow: &Workflow,
 ) -> Part {
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
@@ -50,7 +51,10 @@ pub(super) fn head(
         format!("For: {}", kind(&calls, evidence)),
         format!("Inputs: {}", or_nothing([documents(session, drafts, asked), values(inputs, workflow)].concat())),
         format!("Done when: {}", or_nothing(done(workflow))),
-        format!("Open at the end: {}", or_nothing(open(session, &calls, (checks, evidence), idle, workflow))),
+        format!(
+            "Open at the end: {}",
+            or_nothing(open(session, &calls, (checks, evidence), (idle, unclosed), workflow))
+        ),
     ];
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
 }
@@ -282,10 +286,12 @@ fn open(
     session: &Session,
     calls: &[&Call<'_>],
     (checks, evidence): (&Checks<'_>, &Evidence),
-    idle: &[&User],
+    (idle, unclosed): (&[&User], Option<&User>),
     workflow: &Workflow,
 ) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
+    let plan = session.steps().fold(None, |plan, (_, step)| unapproved_plan(step, &step.action(), plan));
+    parts.extend(plan.map(|title| inline(&told_unapproved(&truncate(&clean(&title), MAX_VALUE)))));
     let tasks: Vec<_> = session.tasks().into_iter().filter(|task| plan::is_open(task)).collect();
     for task in tasks.iter().take(MAX_NAMES) {
         parts.push(format!("task “{}”", inline(&quote(&task.content, MAX_VALUE))));
@@ -324,7 +330,7 @@ fn open(
             .iter()
             .filter(|call| call.succeeded() && call.kind == CallKind::Edit)
             .flat_map(|call| call.writes.iter().map(AsRef::as_ref))
-            .filter(|path| !cru_action::is_scratch(path))
+            .filter(|path| file::is_of_project(path, session.meta.project.as_deref()))
             .collect();
         if let Some(first) = later.first() {
             let more = later.len() - 1;
@@ -344,6 +350,9 @@ fn open(
     }
     for user in idle.iter().take(MAX_NAMES) {
         parts.push(format!("asked and not done: “{}”", inline(&quote(&user.words, MAX_VALUE))));
+    }
+    if let Some(user) = unclosed {
+        parts.push(format!("no closing words to the last request: “{}”", inline(&quote(&user.words, MAX_VALUE))));
     }
     if let Some(status @ (Status::Failed | Status::Abandoned | Status::Paused | Status::Active)) = &session.meta.status
     {

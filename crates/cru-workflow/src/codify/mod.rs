@@ -116,6 +116,8 @@ struct Work<'a> {
     chapters: Vec<chapter::Chapter<'a>>,
     /// What was asked at the end and not done.
     idle: Vec<&'a User>,
+    /// The last request that was worked on, where the agent's record ends without closing words to it.
+    unclosed: Option<&'a User>,
     /// Whether it is a part of the session.
     part: bool,
 }
@@ -137,7 +139,9 @@ impl<'a> Work<'a> {
         let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
         let idle = chapter::idle(&mut units);
         let asked = cru_graph::plan(session);
-        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, part: false })
+        // Notes that people write need no closing words.
+        let unclosed = units.last().filter(|_| session.meta.host.is_some()).and_then(unit::Unit::unclosed);
+        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, unclosed, part: false })
     }
 
     /// The work of each of `jobs`, which say for each chapter where it belongs.
@@ -151,6 +155,7 @@ impl<'a> Work<'a> {
             before: before.take().unwrap_or_default(),
             chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
             idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
+            unclosed: self.unclosed.filter(|_| at == last),
             part: true,
         };
         jobs.iter().enumerate().map(part).collect()
@@ -174,7 +179,7 @@ impl<'a> Work<'a> {
         workflow.title = workflow_title(session, &drafts, self.part);
         workflow.goals = goals(session, &mut warnings);
         let passes = outcome::Passes::of(&drafts);
-        let standing = standing::Checks::of(&drafts, evidence);
+        let standing = standing::Checks::of(&drafts, evidence, session.meta.project.as_deref());
         let outcomes = outcome::outcomes(session, &drafts, &passes);
         let whole = commands::Whole::of(session, &drafts, &standing, &inputs, evidence);
         // No step's text depends on another's.
@@ -204,7 +209,7 @@ impl<'a> Work<'a> {
             &drafts,
             (&standing, evidence),
             (&inputs, &self.asked),
-            &self.idle,
+            (&self.idle, self.unclosed),
             &workflow,
         ));
         workflow.preface.extend(body::preface(&self.before));

@@ -12,6 +12,7 @@ use foldhash::HashMap;
 
 use super::call::{Call, CallKind, CheckCommand, Ended};
 use super::draft::Draft;
+use super::file::is_of_project;
 use super::file_type;
 use crate::evidence::Evidence;
 
@@ -58,8 +59,8 @@ pub(super) struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    /// Of all drafts.
-    pub(super) fn of(drafts: &'a [Draft<'_>], evidence: &Evidence) -> Self {
+    /// Of all drafts. `project` is the folder of the session, `~` for home: what lies elsewhere no check judges.
+    pub(super) fn of(drafts: &'a [Draft<'_>], evidence: &Evidence, project: Option<&str>) -> Self {
         let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
         calls.sort_by_key(|call| call.place);
         let changes = |call: &Call<'_>| {
@@ -70,7 +71,8 @@ impl<'a> Checks<'a> {
         let mut writes: HashMap<&str, Place> = HashMap::default();
         let edits = calls.iter().filter(|call| call.succeeded() || call.ended == Ended::Open);
         for call in edits.clone() {
-            writes.extend(call.writes.iter().map(|path| (path.as_ref(), call.place)));
+            let own = call.writes.iter().filter(|path| is_of_project(path, project));
+            writes.extend(own.map(|path| (path.as_ref(), call.place)));
         }
         let mut writes: Vec<(Place, &str)> = writes.into_iter().map(|(path, place)| (place, path)).collect();
         writes.sort_unstable_by(|a, b| b.cmp(a));

@@ -70,6 +70,12 @@ pub(super) fn label(token: &str, core: &str) -> Option<&'static str> {
     if is_size {
         return None;
     }
+    // Plain words and a small number (`text-slate-400`) name a thing, and no single one of its kind.
+    let is_plain =
+        |part: &str| (part.len() <= 3 && is_number(part)) || part.bytes().all(|byte| byte.is_ascii_lowercase());
+    if token.split(['-', '_']).all(is_plain) {
+        return None;
+    }
     let word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     (word && token.len() >= 8 && digits >= 3 && token.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some("id")
 }
