@@ -240,11 +240,11 @@ impl<'a> Unit<'a> {
     /// The last request of a turn that ends without closing words to it.
     pub(super) fn unclosed(&self) -> Option<&'a User> {
         let is_closed = self.all().any(|entry| matches!(entry, Entry::Conclusion(..)));
-        let requests = self.entries.iter().filter_map(|entry| match entry {
+        let mut requests = self.entries.iter().filter_map(|entry| match entry {
             Entry::Request { user, .. } => Some(*user),
             _ => None,
         });
-        requests.last().filter(|user| !is_closed && !request::is_talk(&user.words))
+        requests.next_back().filter(|user| !is_closed && !request::is_talk(&user.words))
     }
 
     /// Everything in it, phases below it included.
