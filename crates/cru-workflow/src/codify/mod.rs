@@ -139,8 +139,9 @@ impl<'a> Work<'a> {
         let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
         let idle = chapter::idle(&mut units);
         let asked = cru_graph::plan(session);
-        // Notes that people write need no closing words.
-        let unclosed = units.last().filter(|_| session.meta.host.is_some()).and_then(unit::Unit::unclosed);
+        // Notes that people write need no closing words; a completed session is one whose last request was answered.
+        let is_open = session.meta.host.is_some() && session.meta.status != Some(Status::Completed);
+        let unclosed = units.last().filter(|_| is_open).and_then(unit::Unit::unclosed);
         Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, unclosed, part: false })
     }
 
