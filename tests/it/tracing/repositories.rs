@@ -109,7 +109,7 @@ fn commits(note: &str) -> Vec<(&str, &str)> {
 
 #[test]
 #[ignore = "needs ../shared/transcripts and CRU_TEST_REPOSITORIES"]
-fn shared_commits_are_tied() {
+fn repository_commits_are_tied() {
     let it = measured();
     let notes = it.notes();
     let mut steps = 0;
@@ -150,7 +150,7 @@ fn shared_commits_are_tied() {
 /// Claims of a session that stand, were rewritten by the work itself, do not stand, and are not told.
 #[test]
 #[ignore = "needs ../shared/transcripts and CRU_TEST_REPOSITORIES"]
-fn shared_claims_of_a_session_are_told() {
+fn repository_claims_of_a_session_are_told() {
     const LONG: &str = "2025-12-24-untangle-oauth-api-key-mess";
     const SHORT: &str = "2025-12-17-improve-system-prompt-docs-clean-theme";
     let it = measured();
@@ -182,7 +182,7 @@ fn shared_claims_of_a_session_are_told() {
 
 #[test]
 #[ignore = "needs ../shared/transcripts and CRU_TEST_REPOSITORIES"]
-fn shared_lines_name_the_step_that_wrote_them() {
+fn repository_lines_name_the_step_that_wrote_them() {
     let it = measured();
     let clone = it.path(PI);
     let notes = it.notes();
@@ -241,7 +241,7 @@ fn shared_lines_name_the_step_that_wrote_them() {
 
 #[test]
 #[ignore = "needs ../shared/transcripts and CRU_TEST_REPOSITORIES"]
-fn shared_proof_and_line_anchors() {
+fn repository_proof_and_line_anchors() {
     let it = measured();
     let mut proofs: BTreeMap<String, usize> = BTreeMap::new();
     let rows = it.cru(&it.path("vault"), &["query", "sessions", "--columns", "proof", "-f", "csv", "-n", "0"]);

@@ -94,19 +94,7 @@ pub(crate) fn tell(text: &str) -> ClaudeSaid<'_> {
 pub(crate) fn plan_in(text: &str) -> &str {
     let inside = text.split_once(':').map_or(text, |(_, plan)| plan);
     // Behind it the host says where more is to be found.
-    inside.rfind(POINTER).map_or(inside, |at| &inside[..at]).trim()
-}
-
-/// How the paragraph begins in which the host says where more is to be found than a plan says.
-const POINTER: &str = "\n\nIf you need specific details";
-
-/// The words with which a plan was accepted, without what the host says of the transcript behind it. What the person said of
-/// the plan stands behind that.
-pub(super) fn without_pointer(text: Cow<'_, str>) -> Cow<'_, str> {
-    let Some(at) = text.rfind(POINTER) else { return text };
-    let (before, rest) = (&text[..at], &text[at + POINTER.len()..]);
-    let behind = rest.find("\n\n").map_or("", |end| &rest[end..]);
-    Cow::Owned(format!("{}{behind}", before.trim_end()))
+    inside.rfind("\n\nIf you need specific details").map_or(inside, |at| &inside[..at]).trim()
 }
 
 /// As [`tell`], for words that were typed into the queue: a command stands there as it was typed.

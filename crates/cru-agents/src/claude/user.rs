@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::agents::Agents;
 use super::decision;
 use super::record::{ClaudeBlock, ClaudeContent, ClaudeRecord};
-use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued, without_pointer};
+use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
 use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
 use crate::file::lenient::Text;
@@ -177,7 +177,7 @@ impl ClaudeStream {
             ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
             ClaudeSaid::Plan(text) => {
                 gathered.plan = Some(plan_in(&text).to_owned());
-                gathered.say(without_pointer(text));
+                gathered.say(text);
             }
             // A line that is marked as the host's own is none of the person's words.
             _ if gathered.meta => gathered.note(Fate::Skipped(reason::INJECTED)),
