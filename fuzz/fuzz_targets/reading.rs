@@ -9,7 +9,9 @@ fuzz_target!(|text: &str| {
     let _ = note::read("readings/a@1.md", text);
     let Ok(read) = answer::read(text) else { return };
     assert_eq!(answer::read(&read.to_json()).as_ref(), Ok(&read));
-    let record = Record { session: read.session.clone(), note: read.note.clone(), ..Record::default() };
+    let mut record = Record::default();
+    record.session.clone_from(&read.session);
+    record.note.clone_from(&read.note);
     let checked = check(&read, &record);
     assert!(checked.kept <= checked.claims);
     let whole = Checked { answer: read, ..Checked::default() };

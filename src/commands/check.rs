@@ -23,7 +23,7 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
 /// `type` in their frontmatter, and `bookmarks.md`; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
 /// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
     paths: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let targets = targets(&args.paths, cx)?;
+    let targets = targets(&args.paths, args.fix && !args.dry_run, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
     let checked: Vec<Result<Option<Checked>>> = targets
         .par_iter()
@@ -80,14 +80,17 @@ pub(super) struct Target {
     pub(super) named: bool,
 }
 
-/// The notes that `paths` name: files anywhere, folders and patterns of the vault; all of it where none is named.
-pub(super) fn targets(paths: &[PathBuf], cx: &Context<'_>) -> Result<Vec<Target>> {
+/// The notes that `paths` name: files anywhere, folders and patterns of the vault; all of it where none is named. `writes` where they may be changed.
+pub(super) fn targets(paths: &[PathBuf], writes: bool, cx: &Context<'_>) -> Result<Vec<Target>> {
     let plain = |path: &Path| Target { shown: path.display().to_string(), path: cx.absolute(path), named: true };
     // Single notes may be checked anywhere; only folders and patterns need a vault.
     if !paths.is_empty() && paths.iter().all(|path| cx.absolute(path).is_file()) {
         return Ok(paths.iter().map(|path| plain(path)).collect());
     }
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
+    if writes {
+        vault.writable()?;
+    }
     let walk = Walk::of(&vault);
     for finding in &walk.findings {
         cx.ui.warn(&format!("{}: {}", finding.path.text(), finding.diagnostic.message));
@@ -124,7 +127,7 @@ pub(super) fn targets(paths: &[PathBuf], cx: &Context<'_>) -> Result<Vec<Target>
 
 /// What the vault as a whole says: links that lead nowhere, ids used twice, cycles. Nothing outside of a vault.
 fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
-    let Ok(vault) = Vault::find(cx.vault_arg(), cx.env) else { return Vec::new() };
+    let Ok(vault) = Vault::find_to_read(cx.vault_arg(), cx.env) else { return Vec::new() };
     let shown: HashMap<VaultPath, &str> =
         targets.iter().filter_map(|target| Some((vault.relative(&target.path)?, target.shown.as_str()))).collect();
     if shown.is_empty() {
@@ -146,7 +149,7 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
 
 /// What is wrong with the bookmarks of the vault: `None` where there are none, or they are not among the targets.
 fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
-    let vault = Vault::find(cx.vault_arg(), cx.env).ok()?;
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok()?;
     let target = targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == BOOKMARKS))?;
     let catalog = Catalog::read(&vault);
     let (text, diagnostics) = check_bookmarks(&vault, &catalog, cx).ok()?;

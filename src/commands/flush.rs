@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, checkpoint, reading};
+use super::{Context, Output, View, checkpoint, events, reading, summary};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::unfiled;
@@ -16,7 +16,7 @@ use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
-use crate::vault::{Catalog, Head, State, UserConfig, Vault};
+use crate::vault::{Catalog, Head, State, UserConfig, Vault, VaultPath};
 
 /// Write pending journal entries into the notes
 ///
@@ -87,6 +87,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     }
     if report.sessions.iter().any(|row| row.changed) {
+        let notes: Vec<VaultPath> = targets.iter().map(|target| target.path.clone()).collect();
+        events::tell(&notes, &vault, &state, cx);
         reading::refresh(&vault, heard, cx);
         // Hooks flush after every turn: the lists of a project wait until a session has ended.
         let has_ended = |target: &&Target| {
@@ -96,6 +98,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             targets.iter().filter(has_ended).map(|target| target.path.text().into_owned()).collect();
         if args.all || !ended.is_empty() {
             reading::refresh_projects(&vault, &state, Some(&ended).filter(|_| !args.all), cx);
+            summary::refresh_daily(&vault, cx);
         }
     }
     if report.failed > 0 {

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::{Risky, before_call, finish, write_waiting};
-use super::{Context, Output, View};
+use super::{Context, Output, View, onset};
 use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
 use crate::live::log::{Log, Target};
@@ -96,6 +96,7 @@ impl Call<'_> {
         })?;
         let input = input.map(|input| input.shared(host));
         let cwd = input.as_ref().ok().and_then(Input::cwd);
+        let folder = cwd.as_ref().map_or_else(|| self.cx.env.folder(), |cwd| self.cx.env.at(cwd.clone()).folder());
         let (vault, broken) = match self.vault(cwd) {
             Ok(found) => found,
             Err(error) => return Err(self.unfiled(host, input, &error)),
@@ -130,6 +131,11 @@ impl Call<'_> {
             if vault.config().hooks.resume {
                 threads::start(self.cx.env);
                 printed = pack(&vault, &session, self.cx.env);
+            }
+            if vault.config().hooks.context && !is_test {
+                threads::start(self.cx.env);
+                let known = onset::at_start(&folder, self.cx);
+                printed = printed.into_iter().chain(known).reduce(|pack, known| format!("{pack}\n{known}"));
             }
         }
         let save = vault.config().session.save.as_deref().and_then(Save::parse).unwrap_or_default();

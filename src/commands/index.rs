@@ -31,7 +31,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
     let snapshot = reading::snapshot_with(&vault, cx, true, args.rebuild)?;
     if args.watch {
         watch(&vault, &snapshot, cx)?;

@@ -11,6 +11,8 @@ mod completions;
 mod context;
 mod current;
 mod decisions;
+mod doctor;
+mod events;
 mod files;
 mod flush;
 mod frame;
@@ -27,6 +29,7 @@ mod log;
 mod man;
 mod mcp;
 mod merge;
+mod onset;
 pub mod output;
 mod prices;
 mod prune;
@@ -44,6 +47,7 @@ pub mod session;
 mod stats;
 mod status;
 mod step;
+mod summary;
 mod trace;
 mod undo;
 mod watching;
@@ -64,8 +68,8 @@ use crate::base::{Error, Result};
 const AFTER_HELP: &str = "\
 Groups of commands:
   Trace   why deps verify stale run replay bookmark resolve
-  Memory  lessons read cases
-  Care    check flush merge undo secrets index
+  Memory  context lessons read review summary cases
+  Care    check doctor flush merge undo secrets index
 
 Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error.";
 
@@ -128,7 +132,11 @@ pub enum Command {
     /// List lessons, and write them where agents read them
     #[command(subcommand)]
     Lessons(lessons::LessonsCommand),
+    Context(onset::Args),
     Review(review::Args),
+    /// Sum up a day, a week or a topic
+    #[command(subcommand)]
+    Summary(summary::SummaryCommand),
     Search(search::Args),
     /// Show single steps
     #[command(subcommand)]
@@ -155,6 +163,7 @@ pub enum Command {
     Resolve(trace::resolve::Args),
     Status(status::Args),
     Check(check::Args),
+    Doctor(doctor::Args),
     /// Find keys and passwords
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
@@ -208,7 +217,9 @@ impl Command {
             Self::Cases(command) => command.run(cx),
             Self::Read(args) => read::run(args, cx),
             Self::Lessons(command) => command.run(cx),
+            Self::Context(args) => onset::run(&args, cx),
             Self::Review(args) => review::run(&args, cx),
+            Self::Summary(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
@@ -231,6 +242,7 @@ impl Command {
             Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
+            Self::Doctor(args) => doctor::run(&args, cx),
             Self::Secrets(command) => command.run(cx),
             Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),

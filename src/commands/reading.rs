@@ -20,7 +20,7 @@ use crate::vault::{Catalog, State, Vault};
 
 /// The vault, its notes reading as they will once all that waits is written.
 pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
-    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
     let overlay = overlay(&vault, cx).unwrap_or_default();
     Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
 }

@@ -40,7 +40,7 @@ impl SecretsCommand {
 }
 
 fn scan(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let targets = targets(&args.paths, cx)?;
+    let targets = targets(&args.paths, false, cx)?;
     let progress = cx.ui.progress("scanning", targets.len() as u64);
     let scanned: Vec<Result<Vec<SecretPlace>>> = targets
         .par_iter()

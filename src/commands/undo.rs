@@ -9,6 +9,7 @@ use super::output::{Align, Cell, Table, minute};
 use super::{Context, Output, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
+use crate::sync::archive;
 use crate::sync::rename::{self, RenameGround};
 use crate::vault::writer::{Past, Which};
 use crate::vault::{Catalog, Head, State, Vault, VaultPath, Writer, state};
@@ -66,6 +67,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Err(Error::no(format!("{name} exists, so the note cannot have that name again"))
             .with_hint("`cru session rename` gives it another"));
     }
+    // Of an archived note the file goes back to where it was.
+    let home = undone.writes.iter().rev().find(|past| past.root_label == archive::LABEL);
+    let home = home.and_then(|past| VaultPath::new(&past.note)).filter(|home| name.is_none() && *home != head.path);
+    if let Some(home) = home.as_ref().filter(|home| vault.file(home).exists()) {
+        return Err(Error::no(format!("{home} exists, so the note cannot go back there")));
+    }
     if !args.dry_run {
         undone = writer.undo(&key, &head.path, which, false)?;
     }
@@ -81,6 +88,16 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             path = name.to_string();
         }
         renamed = Some(RenamedBack { from: moved.from, to: moved.to, links: moved.links });
+    }
+    if let Some(home) = home {
+        if !args.dry_run {
+            RenameGround { vault: &vault, catalog: &catalog, state: &state, now: cx.env.now() }
+                .put_back(head, &home)?;
+        }
+        renamed = Some(RenamedBack { from: path.clone(), to: home.to_string(), links: 0 });
+        if !args.dry_run {
+            path = home.to_string();
+        }
     }
     let diff = similar::TextDiff::from_lines(&undone.before, &undone.after);
     let diff = diff.unified_diff().context_radius(1).to_string();

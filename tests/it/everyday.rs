@@ -160,7 +160,7 @@ fn each_verb_of_log_that_makes_a_block_prints_its_id() {
     assert_eq!(log(&["decision", "Hours"]), "d-02");
     assert_eq!(log(&["error", "Lost", "--step", "n-001"]), "e-001");
     assert_eq!(log(&["user", "Hello"]), "u-01");
-    assert_eq!(log(&["lesson", "Signs matter", "--level", "always"]), "l-01");
+    assert_eq!(log(&["lesson", "Signs matter", "--level", "tool"]), "l-01");
     assert_eq!(log(&["question", "Why?"]), "q-001");
     assert_eq!(log(&["task", "add", "Rotate"]), "TASK-001");
     let text = world.note(session.trim());

@@ -13,6 +13,7 @@ mod cmd;
 mod corpus;
 mod everyday;
 mod layers;
+mod small_vault;
 mod transcript_set;
 
 mod importers {
@@ -53,6 +54,7 @@ mod making {
 }
 mod memory {
     pub(crate) mod checkpoints;
+    pub(crate) mod lessons;
     pub(crate) mod prune;
     pub(crate) mod review;
     pub(crate) mod week;
@@ -69,6 +71,7 @@ mod notes {
 }
 mod running {
     pub(crate) mod away;
+    pub(crate) mod care;
     pub(crate) mod crowd;
     pub(crate) mod hooked;
     pub(crate) mod hooks;
@@ -80,6 +83,7 @@ mod running {
     pub(crate) mod newcomer;
     pub(crate) mod replay;
     pub(crate) mod resume;
+    pub(crate) mod summary;
     pub(crate) mod writing;
 }
 mod searching {

@@ -78,3 +78,10 @@ macro_rules! on_both_sets {
     )*};
 }
 pub(crate) use on_both_sets;
+
+/// Whether the record of a step says that it failed: a search that found nothing ends with a status, too, and its step did
+/// not fail.
+pub(crate) fn has_failed(step: &cru::session::Step) -> bool {
+    let answers = |exit: i32| exit != 0 && step.action().answers(exit);
+    step.status.is_crossed() || step.exit.is_some_and(answers)
+}

@@ -1,5 +1,5 @@
-//! Notes beside the sessions that a query asks for by their kind: lessons, bookmarks, projects, cases, workflows and
-//! summaries.
+//! Notes beside the sessions that a query asks for by their kind: lessons, readings, bookmarks, projects, cases, workflows
+//! and summaries.
 //!
 //! They are few and short, and most queries are not about them: their entries are made in memory for the query that names
 //! their kind, and are no part of the index on disk.
@@ -16,7 +16,7 @@ use super::query::{Field, Query, QueryNode, entry_kind};
 use super::record::SessionRow;
 
 /// Kinds of notes that can be asked for, as `kind:` names them.
-pub const KINDS: [&str; 6] = ["lesson", "bookmark", "project", "case", "workflow", "summary"];
+pub const KINDS: [&str; 7] = ["lesson", "reading", "bookmark", "project", "case", "workflow", "summary"];
 
 /// The note that bookmarks stand in.
 const BOOKMARKS: &str = "bookmarks.md";
@@ -50,7 +50,8 @@ fn collect(node: &QueryNode, found: &mut Vec<&'static str>) {
     }
 }
 
-/// Reads a note; `None` where it is of none of `kinds`, or keeps itself from agents while only `shared` ones are read.
+/// Reads a note; `None` where it is of none of `kinds`, or keeps itself from agents while only `shared` ones are read, as
+/// every reading does.
 pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: bool) -> Option<KeptNote> {
     let note = Note::parse(vault.read(path).ok()?.into_owned());
     let bounds = note.frontmatter();
@@ -60,7 +61,8 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
     let kind = kinds.iter().find(|known| known.eq_ignore_ascii_case(kind))?;
     let is_private = values.bool("export") == Some(false)
         || values.strings("tags").iter().any(|tag| tag.trim_start_matches('#').starts_with("no-mcp"));
-    if shared && is_private {
+    // A reading quotes its session, which may be private itself.
+    if shared && (is_private || *kind == "reading") {
         return None;
     }
     let time =
@@ -79,7 +81,8 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
     Some(KeptNote { row, entries: entries(&note, kind, time) })
 }
 
-/// An entry for each section of a note, its frontmatter with the first; of bookmarks one for each line of a list.
+/// An entry for each section of a note, its frontmatter with the first; of bookmarks one for each line of a list. The data of
+/// a reading repeat what stands above them for the program.
 fn entries(note: &Note, kind: &str, time: Option<Timestamp>) -> Vec<Entry> {
     let text = hidden::blanked(note);
     let mut starts = vec![0];
@@ -100,7 +103,15 @@ fn entries(note: &Note, kind: &str, time: Option<Timestamp>) -> Vec<Entry> {
     let spans = starts.iter().zip(ends).map(|(start, end)| Span::new(*start, end));
     let entry =
         |span: Span| Entry { kind: kind.to_owned(), text: span.of(&text).to_owned(), span, time, ..Entry::default() };
-    spans.map(entry).filter(|entry| !entry.text.trim().is_empty()).collect()
+    let is_data = |span: &Span| {
+        kind == "reading"
+            && note.blocks().iter().any(|block| {
+                matches!(block.kind, BlockKind::Fence { .. })
+                    && (span.start..span.end).contains(&block.span.start)
+                    && block.span.of(&text).lines().next().is_some_and(|line| line.ends_with("json reading"))
+            })
+    };
+    spans.filter(|span| !is_data(span)).map(entry).filter(|entry| !entry.text.trim().is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -112,6 +123,7 @@ mod tests {
         for (query, kinds) in [
             ("pnpm", &[][..]),
             ("kind:lesson pnpm", &["lesson"]),
+            ("kind:readings", &["reading"]),
             ("is:lessons or kind:workflow", &["lesson", "workflow"]),
             ("-kind:case kind:step", &[]),
             ("kind:bookmark,project", &["bookmark", "project"]),
@@ -135,6 +147,11 @@ mod tests {
         assert_eq!((kept.row.title.as_str(), kept.entries.len()), ("Use pnpm", 2));
         assert!(kept.entries.iter().all(|entry| !entry.text.contains("mine") && entry.time.is_some()));
         assert_eq!(note("bookmarks.md", false).unwrap().entries.len(), 3);
+        let reading = "---\ntype: reading\n---\n# Reading: a\n\n## Goal\n\n- mend it\n\n## Data\n\n```json reading\n{\"goal\": \"mend it\"}\n```\n";
+        cru_base::files::create(&temp.path().join("r.md"), reading.as_bytes()).unwrap();
+        let told: Vec<String> = note("r.md", false).unwrap().entries.into_iter().map(|entry| entry.text).collect();
+        assert!(told.len() == 2 && told[1].contains("mend it") && !told.concat().contains('{'), "{told:?}");
+        assert!(note("r.md", true).is_none(), "it quotes a session that may be private");
         assert!(note("p.md", true).is_none() && note("p.md", false).is_some());
     }
 }

@@ -242,8 +242,15 @@ entries! {
     "lesson" Lesson {
         /// The claim.
         text: String,
-        /// How far it holds.
+        /// What it is about: `project`, `task`, `user`, `model`, `tool`, `skill`, `subagent`.
         level: Option<String>,
+        /// How sure it is: `high`, `medium`, `low`.
+        confidence: Option<String>,
+        /// What to do.
+        #[serde(rename = "do")]
+        advice: Option<String>,
+        /// Steps that it rests on.
+        evidence: Vec<String>,
         /// The step it stands behind.
         after: Option<String>,
     }
@@ -391,6 +398,18 @@ mod tests {
         ] {
             assert_eq!(said(text), text);
         }
+    }
+
+    #[test]
+    fn what_is_decided_cannot_be_told() {
+        let found = |text: &str| Entry::told(text).map_err(|bad| (bad.message, bad.column));
+        let told = |field: &str, kind: &str| format!("`{field}` of a {kind} cannot be told: cru decides it");
+        let step = r#"{"event":"tool","tool":"Bash","args":"make check","check":"passed"}"#;
+        assert_eq!(found(step), Err((told("check", "tool"), 51)));
+        let copy = r#"{"event":"checkpoint","title":"x","restore":"rm -rf ~"}"#;
+        assert_eq!(found(copy), Err((told("restore", "checkpoint"), 35)));
+        assert!(found(r#"{"event":"tool","tool":"Bash","args":"check","exit":1}"#).is_ok());
+        assert!(Entry::parse(step).is_ok(), "the journal has what was decided");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //!
 //! Knows no agent and no command; what is written depends on the transcripts and the vault alone.
 
+pub mod archive;
 pub mod evidence;
 mod existing;
 pub mod flush;

@@ -165,10 +165,8 @@ impl RenameGround<'_> {
     }
 
     /// The turn to write the session, which nobody may have; nothing where no host writes it.
-    fn turn(&self, head: &Head) -> Result<Option<Turn>> {
-        let busy = || {
-            Error::no(format!("another process is writing {}", head.path)).with_hint("run `cru session rename` again")
-        };
+    pub(crate) fn turn(&self, head: &Head) -> Result<Option<Turn>> {
+        let busy = || Error::no(format!("another process is writing {}", head.path)).with_hint("run the command again");
         if files::try_lock(&self.state.lock(&key(&head.id())))?.is_none() {
             return Err(busy());
         }
@@ -179,7 +177,7 @@ impl RenameGround<'_> {
     }
 
     /// Renames the file; only under the session's lock.
-    fn move_note(&self, head: &Head, to: &VaultPath) -> Result<()> {
+    pub(crate) fn move_note(&self, head: &Head, to: &VaultPath) -> Result<()> {
         let (old, new) = (self.vault.file(&head.path), self.vault.file(to));
         files::within(self.vault.root(), &new)?;
         // A name that differs in case alone may be the same file.

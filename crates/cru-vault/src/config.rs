@@ -23,6 +23,8 @@ use cru_session::detail::Level;
 pub struct Config {
     /// `[vault] id`: names this vault's machine state.
     pub id: Option<String>,
+    /// `[vault] schema`: the form of its notes; 1.
+    pub schema: u32,
     /// `[vault] sessions`: the folder that new sessions are put in, inside the vault.
     pub sessions: VaultPath,
     /// `[vault] zone`: whose dates stand in names and in the property `date`; UTC.
@@ -45,6 +47,17 @@ pub struct Config {
     pub import: ImportConfig,
     /// `[index]`.
     pub index: IndexConfig,
+    /// `[summary]`.
+    pub summary: SummaryConfig,
+}
+
+/// `[summary]`: accounts of days.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SummaryConfig {
+    /// The daily note that the account of a day is written into, a path in the vault in which `{date}` stands for the day.
+    pub daily: Option<String>,
+    /// Whose days they are, where not those of `[vault] zone`.
+    pub zone: Option<TimeZone>,
 }
 
 /// `[session]`: how a session is written while the work happens.
@@ -88,6 +101,8 @@ pub struct HostConfig {
 pub struct HooksConfig {
     /// Print the resume pack at `session-start`, which the host takes for context.
     pub resume: bool,
+    /// Print at `session-start` what a session that begins should know.
+    pub context: bool,
     /// Who writes the note when the save policy says so: `background` (default, a process of its own), `inline`, or
     /// `never` (only `cru flush`).
     pub flush: Option<String>,
@@ -185,6 +200,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             id: None,
+            schema: 1,
             sessions: default_sessions(),
             zone: TimeZone::UTC,
             include: Globs::default(),
@@ -196,6 +212,7 @@ impl Default for Config {
             checkpoint: CheckpointConfig::default(),
             import: ImportConfig::default(),
             index: IndexConfig::default(),
+            summary: SummaryConfig::default(),
         }
     }
 }
@@ -206,13 +223,14 @@ fn default_sessions() -> VaultPath {
 
 /// The sections and keys of `.cru/config.toml`.
 const VAULT_KEYS: &[(&str, &[&str])] = &[
-    ("vault", &["id", "sessions", "zone", "include", "exclude"]),
+    ("vault", &["id", "schema", "sessions", "zone", "include", "exclude"]),
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
-    ("hooks", &["resume", "flush"]),
+    ("hooks", &["resume", "context", "flush"]),
     ("checkpoint", &["write", "paths"]),
     ("import", &["exclude", "agent", "channel", "keep_evidence", "detail"]),
     ("index", &["evidence_bytes"]),
+    ("summary", &["daily", "zone"]),
 ];
 
 #[derive(Default, Deserialize)]
@@ -225,6 +243,14 @@ struct Raw {
     checkpoint: RawCheckpoint,
     import: ImportConfig,
     index: IndexConfig,
+    summary: RawSummary,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawSummary {
+    daily: Option<Spanned<String>>,
+    zone: Option<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -238,6 +264,7 @@ struct RawCheckpoint {
 #[serde(default)]
 struct RawVault {
     id: Option<String>,
+    schema: Option<u32>,
     sessions: Option<Spanned<String>>,
     zone: Option<Spanned<String>>,
     include: Vec<Spanned<String>>,
@@ -267,16 +294,28 @@ impl Config {
                     .with_hint("write a relative path without '..', such as \"sessions\"")
             })?,
         };
-        let zone = match raw.vault.zone {
-            None => TimeZone::UTC,
-            Some(name) => TimeZone::get(name.get_ref()).map_err(|_| {
+        let named = |name: Spanned<String>| {
+            TimeZone::get(name.get_ref()).map_err(|_| {
                 source
                     .error(name.span(), format!("'{}' is no time zone", name.get_ref()))
                     .with_hint("write a name such as \"Europe/Berlin\" or \"UTC\"")
-            })?,
+            })
         };
+        let zone = raw.vault.zone.map(named).transpose()?.unwrap_or(TimeZone::UTC);
+        let daily = raw.summary.daily.map(|path| {
+            let is_note = |path: &VaultPath| path.as_path().extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+            let is_daily = |path: &VaultPath| path.text().contains("{date}") && is_note(path);
+            match VaultPath::new(path.get_ref()).filter(is_daily) {
+                Some(_) => Ok(path.get_ref().clone()),
+                None => Err(source
+                    .error(path.span(), format!("'{}' is no daily note inside the vault", path.get_ref()))
+                    .with_hint("write a relative path such as \"Daily/{date}.md\"")),
+            }
+        });
+        let summary = SummaryConfig { daily: daily.transpose()?, zone: raw.summary.zone.map(named).transpose()? };
         let config = Self {
             id: raw.vault.id.filter(|id| !id.trim().is_empty()),
+            schema: raw.vault.schema.unwrap_or(1),
             sessions,
             zone,
             include: Globs::read(&raw.vault.include, &source)?,
@@ -291,6 +330,7 @@ impl Config {
             },
             import: raw.import,
             index: raw.index,
+            summary,
         };
         Ok((config, unknown_keys(text, VAULT_KEYS)))
     }
@@ -353,6 +393,9 @@ pub struct UserConfig {
     /// `[run]`: which commands of notes run again. Only here, since a vault that somebody shares must not decide which
     /// programs run.
     pub run: RunConfig,
+    /// `[events]`: programs with their arguments by the event that starts them; `{note}` and `{session}` are filled in.
+    /// Only here, for the same reason.
+    pub events: BTreeMap<String, Vec<String>>,
 }
 
 /// `[run]` of the user's configuration.
@@ -387,6 +430,20 @@ const USER_KEYS: &[(&str, &[&str])] = &[
     ("prices", ANY),
     ("projects", ANY),
     ("run", &["allow", "wrap"]),
+    (
+        "events",
+        &[
+            "session-start",
+            "phase-end",
+            "task-complete",
+            "correction",
+            "error",
+            "recovery",
+            "checkpoint",
+            "session-end",
+            "imported",
+        ],
+    ),
 ];
 
 /// Any keys at all.
@@ -401,6 +458,7 @@ struct RawUser {
     prices: BTreeMap<String, Price>,
     projects: BTreeMap<String, Spanned<String>>,
     run: RunConfig,
+    events: BTreeMap<String, Vec<String>>,
 }
 
 impl UserConfig {
@@ -433,7 +491,15 @@ impl UserConfig {
         let vault = raw.vault.as_ref().map(absolute).transpose()?;
         let projects = raw.projects.iter().map(|(name, path)| Ok((name.clone(), absolute(path)?)));
         let projects = projects.collect::<Result<_>>()?;
-        let config = Self { vault, hosts: raw.hosts, agent: raw.agent, prices: raw.prices, projects, run: raw.run };
+        let config = Self {
+            vault,
+            hosts: raw.hosts,
+            agent: raw.agent,
+            prices: raw.prices,
+            projects,
+            run: raw.run,
+            events: raw.events,
+        };
         Ok((config, unknown_keys(text, USER_KEYS)))
     }
 }
@@ -575,9 +641,9 @@ mod tests {
     #[test]
     fn reads_all_keys() {
         // Every key of the table is in this text and none is unknown: the table and the reader say the same.
-        let text = "[vault]\nid = \"v1\"\nsessions = \"log\"\nzone = \"Europe/Berlin\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
-                    [session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
-                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
+        let text = "[vault]\nid = \"v1\"\nschema = 1\nsessions = \"log\"\nzone = \"Europe/Berlin\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
+                    [summary]\ndaily = \"Daily/{date}.md\"\nzone = \"America/New_York\"\n[session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
+                    [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\ncontext = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
                     [checkpoint]\nwrite = [\"task\"]\npaths = [\"migrations/**\"]\n[index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
@@ -589,6 +655,8 @@ mod tests {
         let error = parse("[vault]\nzone = \"Nowhere/City\"\n").unwrap_err();
         assert!(error.to_string().contains("'Nowhere/City' is no time zone"), "{error}");
         assert_eq!(config.id.as_deref(), Some("v1"));
+        assert_eq!(config.summary.daily.as_deref(), Some("Daily/{date}.md"));
+        assert!(config.hooks.context && config.summary.zone.is_some());
         assert_eq!(config.sessions.to_string(), "log");
         assert_eq!(config.channel.as_deref(), Some("dev"));
         assert_eq!(config.import.agent.as_deref(), Some("coder@2"));

@@ -11,6 +11,9 @@ use cru_base::{Env, Error, Result, files};
 /// The folder that makes a folder of notes a vault.
 pub const MARK: &str = ".cru";
 
+/// The newest form of notes that this program writes.
+const SCHEMA: u32 = 1;
+
 /// A folder of notes with its configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vault {
@@ -25,8 +28,29 @@ pub struct Vault {
 impl Vault {
     /// Finds it: `explicit` (`--vault`), `CRU_VAULT`, the nearest folder from the working directory upwards that holds
     /// `.cru/`, then `vault` in the user's configuration. Otherwise a usage error whose hint names `cru init`.
+    ///
+    /// For who may write: a vault that a newer program made is refused ([`Vault::writable`]).
     pub fn find(explicit: Option<&Path>, env: &Env) -> Result<Self> {
+        let vault = Self::find_to_read(explicit, env)?;
+        vault.writable()?;
+        Ok(vault)
+    }
+
+    /// [`Vault::find`] for who only reads.
+    pub fn find_to_read(explicit: Option<&Path>, env: &Env) -> Result<Self> {
         Self::find_root(explicit, env).and_then(|root| Self::open(&root))
+    }
+
+    /// Refuses a vault whose notes have a newer form than this program writes: reading works, writing could lose what it
+    /// does not know.
+    pub fn writable(&self) -> Result<()> {
+        let schema = self.config.schema;
+        if schema <= SCHEMA {
+            return Ok(());
+        }
+        let place = self.root.join(MARK).join("config.toml");
+        Err(Error::usage(format!("this vault has schema {schema}, and this program writes schema {SCHEMA}"))
+            .with_hint(format!("a newer cru writes it; `[vault] schema` stands in {}; reading works", place.display())))
     }
 
     /// [`Vault::find`] for who must not lose what it was given: where the vault's configuration cannot be read, the vault
@@ -34,7 +58,11 @@ impl Vault {
     pub fn find_even_broken(explicit: Option<&Path>, env: &Env) -> Result<(Self, Option<Error>)> {
         let root = Self::find_root(explicit, env)?;
         match Self::open(&root) {
-            Ok(vault) => Ok((vault, None)),
+            Ok(vault) => match vault.writable() {
+                Ok(()) => Ok((vault, None)),
+                // Only the journals may be written.
+                Err(error) => Ok((Self { broken: true, ..vault }, Some(error))),
+            },
             Err(error) => {
                 let text = std::fs::read(root.join(MARK).join("config.toml")).unwrap_or_default();
                 let config = Config::salvage(&String::from_utf8_lossy(&text));

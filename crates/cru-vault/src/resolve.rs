@@ -30,6 +30,11 @@ const READINGS: &[fn(&ResolvedNames, &str) -> bool] = &[
     |it, name| words(name).next().is_some() && words(name).all(|word| has_words(&it.title, word)),
 ];
 
+/// The ids under which hosts know the session that this program was started in; mostly none or one.
+pub fn host_sessions(env: &Env) -> impl Iterator<Item = &str> {
+    HOST_VARS.iter().filter_map(|var| env.var(var))
+}
+
 struct ResolvedNames {
     stem: String,
     id: String,
@@ -82,7 +87,7 @@ impl Catalog {
         if let Some(name) = env.var("CRU_SESSION") {
             return self.session(name, vault, env).map(Some);
         }
-        for host in HOST_VARS.iter().filter_map(|var| env.var(var)) {
+        for host in host_sessions(env) {
             if let Some(head) = self.sessions().find(|head| head.meta.host_session.as_deref() == Some(host)) {
                 return Ok(Some(head));
             }

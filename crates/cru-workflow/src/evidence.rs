@@ -1,5 +1,5 @@
-//! What transcripts say of the steps of a session beyond what its note shows: what edits changed, line by line, and what
-//! failed calls answered. A workflow is made without it too; it then tells less of each edit.
+//! What transcripts say of the steps of a session beyond what its note shows: what edits changed, line by line, what
+//! failed calls answered, and what sub-agents were told. A workflow is made without it too; it then tells less of each edit.
 
 use std::collections::HashMap;
 
@@ -8,6 +8,7 @@ use std::collections::HashMap;
 pub struct Evidence {
     changes: HashMap<String, Vec<FileChange>>,
     outputs: HashMap<String, String>,
+    prompts: HashMap<String, String>,
     groups: Vec<StepGroup>,
 }
 
@@ -51,6 +52,11 @@ impl Evidence {
         self.outputs.insert(id, output);
     }
 
+    /// Adds what the step `id` told a sub-agent to do.
+    pub fn add_prompt(&mut self, id: String, prompt: String) {
+        self.prompts.insert(id, prompt);
+    }
+
     /// Says which steps belong together.
     pub fn set_groups(&mut self, groups: Vec<StepGroup>) {
         self.groups = groups;
@@ -64,6 +70,11 @@ impl Evidence {
     /// What the step `id` changed, file by file.
     pub(crate) fn changes(&self, id: Option<&str>) -> &[FileChange] {
         id.and_then(|id| self.changes.get(id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the step `id` told a sub-agent to do.
+    pub(crate) fn prompt(&self, id: Option<&str>) -> Option<&str> {
+        self.prompts.get(id?).map(String::as_str)
     }
 
     /// What the step `id` answered.

@@ -444,6 +444,7 @@ fn put_back(workflow: &mut Workflow, extract: &Workflow) {
         workflow.preface.insert(0, head.clone());
     }
     let told: Vec<String> = texts(workflow).collect();
+    let gates: Vec<String> = gate_titles(workflow).collect();
     let dropped: Vec<String> = workflow
         .steps
         .iter()
@@ -452,14 +453,15 @@ fn put_back(workflow: &mut Workflow, extract: &Workflow) {
         .filter_map(|part| if let Part::Remark(it) = part { Some(letters(&it.text)) } else { None })
         .collect();
     let is_told = |part: &Part| {
-        let text = match part {
-            Part::Gate(gate) => &gate.title,
-            Part::Remark(remark) if KEPT.contains(&remark.kind) => &remark.text,
+        // A sentence that names what a gate is about, such as the request, asks nobody.
+        let (text, by) = match part {
+            Part::Gate(gate) => (&gate.title, &gates),
+            Part::Remark(remark) if KEPT.contains(&remark.kind) => (&remark.text, &told),
             _ => return true,
         };
         let text = letters(text);
         let first: String = text.chars().take(40).collect();
-        told.iter().any(|own| own.contains(&text)) || dropped.iter().any(|own| own.contains(&first))
+        by.iter().any(|own| own.contains(&text)) || dropped.iter().any(|own| own.contains(&first))
     };
     let missing = |parts: &[Part]| -> Vec<Part> { parts.iter().filter(|part| !is_told(part)).cloned().collect() };
     let before = missing(&extract.preface);
@@ -482,7 +484,7 @@ fn put_back(workflow: &mut Workflow, extract: &Workflow) {
 /// Remarks that stay whatever an answer says.
 const KEPT: &[RemarkKind] = &[RemarkKind::Decided, RemarkKind::Mind];
 
-/// Every text of a workflow in which a gate, decision or correction can be told.
+/// Every text of a workflow in which a decision or correction can be told.
 fn texts(workflow: &Workflow) -> impl Iterator<Item = String> + '_ {
     let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
     parts.filter_map(|part| match part {
@@ -491,6 +493,12 @@ fn texts(workflow: &Workflow) -> impl Iterator<Item = String> + '_ {
         Part::Prose(it) => Some(letters(&it.markdown)),
         _ => None,
     })
+}
+
+/// What the gates of a workflow are about.
+fn gate_titles(workflow: &Workflow) -> impl Iterator<Item = String> + '_ {
+    let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
+    parts.filter_map(|part| if let Part::Gate(gate) = part { Some(letters(&gate.title)) } else { None })
 }
 
 /// Letters and digits in lower case.
@@ -654,6 +662,19 @@ mod tests {
         let dropped = format!("{answer}\n## Dropped\n\n- push only when asked: this workflow never pushes\n");
         let taken = accept_cited(&extract, &Cited::default(), &dropped, false).unwrap();
         assert!(!render(&taken).contains("- Mind: push only"), "{}", render(&taken));
+    }
+
+    /// A request with the words of a gate is none: nobody is asked by it.
+    #[test]
+    fn a_gate_is_told_by_a_gate_alone() {
+        let mut extract = extract();
+        let gate = parse(&Note::parse("# T\n\n> [!gate] The release plan\n\n## Plan it @planner #dev\n")).0.preface;
+        assert!(matches!(gate.as_slice(), [Part::Gate(_)]), "{gate:?}");
+        extract.steps[0].parts.extend(gate);
+        let answer = "# T\n\nInputs: “The release plan”\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n";
+        assert!(render(&accept(&extract, answer).unwrap()).contains("> [!gate] The release plan\n"));
+        let own = format!("{answer}\n> [!gate] The release plan, by the owner\n");
+        assert_eq!(render(&accept(&extract, &own).unwrap()).matches("[!gate]").count(), 1);
     }
 
     #[test]

@@ -89,6 +89,7 @@ fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
 
 fn decide(args: &Decide, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, _, reviews) = read(cx)?;
+    vault.writable()?;
     // Nothing is written before all of them are known.
     let notes = args.ids.iter().map(|id| find(id, &reviews)).collect::<Result<Vec<_>>>()?;
     let mut decided = Decided { schema: 1, status, cases: Vec::new() };

@@ -34,6 +34,12 @@ pub enum HooksCommand {
     Plugin(plugin::Args),
 }
 
+/// What `cru hooks status` tells, as a value.
+pub(super) fn status_json(cx: &Context<'_>) -> Result<serde_json::Value> {
+    let told = status::run(&status::Args::default(), cx)?;
+    told.json().map_err(|error| crate::base::Error::internal("encode the state of hooks", error))
+}
+
 impl HooksCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {

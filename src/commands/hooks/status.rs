@@ -36,7 +36,7 @@ use crate::vault::{State, Vault};
 ///
 /// Other hosts whose folder is in the home folder are named with their files, the events that call `cru`, and when the last
 /// one arrived; --host looks at one. Events of hosts that are not known are refused, and told here.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     whose: HookHosts,
@@ -156,7 +156,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let plugin = installed_plugin::find(&places, cx.env).filter(|_| is_first);
     let plugin = plugin.map(|plugin| PluginState::of(plugin, host, cx.env));
     let tests = if args.no_test { Vec::new() } else { tests(&settings, plugin.as_ref(), host, cx) };
-    let vault = Vault::find(cx.vault_arg(), cx.env).ok();
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
     let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
     let (journals, last_event) = state.as_ref().map_or((0, None), |state| hosts::last_event(state, host));
     let others = if args.whose.named()?.is_some() { Vec::new() } else { install::found_hosts(cx.env) };

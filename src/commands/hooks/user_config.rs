@@ -23,7 +23,7 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
     if let (UserConfig { vault: Some(vault), .. }, _) = UserConfig::read(env)? {
         return Ok(UserVault::There(vault));
     }
-    let found = Vault::find(explicit, env).ok().map(|vault| vault.root().to_owned());
+    let found = Vault::find_to_read(explicit, env).ok().map(|vault| vault.root().to_owned());
     let (Some(root), Some(folder)) = (found, env.config_dir()) else { return Ok(UserVault::Unknown) };
     let root = root.canonicalize().unwrap_or(root);
     // A name that no TOML text can hold stays unsaid.

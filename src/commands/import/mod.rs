@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Context, Output, Progress, Ui};
+use super::{Context, Output, Progress, Ui, events};
 use crate::base::Result;
 use crate::commands::reading as notes;
 use crate::session::detail::Level;
@@ -22,7 +22,7 @@ use crate::sync::evidence::Transcripts;
 use crate::sync::import::{Machine, Options, Watch, ingest, ingest_found};
 use crate::sync::report::{Outcome, SessionReport};
 use crate::vault::config::KeepEvidence;
-use crate::vault::{State, Vault};
+use crate::vault::{State, Vault, VaultPath};
 use account::{Account, Accounts};
 use what::{FoundTranscripts, TranscriptSource, What};
 
@@ -95,7 +95,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let what = What::of(args, cx)?;
     let preview = matches!(what, What::Overview);
-    let vault = match Vault::find(cx.vault_arg(), cx.env) {
+    let found = if preview || args.dry_run {
+        Vault::find_to_read(cx.vault_arg(), cx.env)
+    } else {
+        Vault::find(cx.vault_arg(), cx.env)
+    };
+    let vault = match found {
         // Who has no vault yet may still look what there is for one.
         Err(_) if preview && cx.vault_arg().is_none() && cx.env.var("CRU_VAULT").is_none() => {
             return overview::Overview::without_vault(&what.search(true, cx)?.sources, args, cx)
@@ -155,6 +160,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             let sessions = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(changed));
             let touched = sessions.filter_map(|session| session.note.clone()).collect();
             notes::refresh_projects(&vault, &machine.state, Some(&touched), cx);
+            let created = |session: &&SessionReport| session.outcome == Outcome::Created && !session.subagent;
+            let made = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(created));
+            let made: Vec<VaultPath> = made.filter_map(|it| VaultPath::new(it.note.as_ref()?)).collect();
+            events::imported(&made, &vault, &machine.state, cx);
         }
     }
     if preview {

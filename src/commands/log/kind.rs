@@ -94,9 +94,18 @@ pub(super) enum LogKind {
     Lesson {
         /// The claim
         text: Vec<String>,
-        /// How far it holds
-        #[arg(long, value_parser = ["project", "language", "always"], value_name = "LEVEL")]
+        /// What it is about
+        #[arg(long, value_parser = ["project", "task", "user", "model", "tool", "skill", "subagent"], value_name = "LEVEL")]
         level: Option<String>,
+        /// How sure it is
+        #[arg(long, value_parser = ["high", "medium", "low"], value_name = "LEVEL")]
+        confidence: Option<String>,
+        /// What to do
+        #[arg(long = "do", value_name = "TEXT")]
+        advice: Option<String>,
+        /// A step that it rests on; may be repeated
+        #[arg(long, value_name = "STEP")]
+        evidence: Vec<String>,
         /// Put it behind this step
         #[arg(long, value_name = "STEP")]
         after: Option<String>,

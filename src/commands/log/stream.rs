@@ -27,7 +27,7 @@ pub(super) fn run(
         if whole { vec![(1, input)] } else { input.lines().enumerate().map(|(at, line)| (at + 1, line)).collect() };
     let mut read = Vec::new();
     for (number, line) in lines.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
-        match Entry::parse(line).and_then(|entry| log.masked(entry)) {
+        match Entry::told(line).and_then(|entry| log.masked(entry)) {
             Ok(mut entry) => {
                 if let Some(at) = at {
                     entry.set_at(at);

@@ -91,6 +91,7 @@ pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Co
 /// Gives a lesson other words, in its title and its heading.
 pub(in crate::commands) fn reword(lesson: &str, words: &str, cx: &Context<'_>) -> Result<()> {
     let vault = reading::vault(cx)?;
+    vault.writable()?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
     let Some(it) = shelf.lesson(lesson) else {
         return Err(Error::no(format!("no lesson `{}`", sanitise(lesson))));
@@ -146,6 +147,7 @@ fn with_it<'s>(
 
 /// Sets `status` of a note.
 pub(super) fn set(path: &str, text: &str, status: ReviewStatus, vault: &Vault) -> Result<()> {
+    vault.writable()?;
     let patch = set_key(text, "status", &Value::String(status.as_str().to_owned()))
         .map_err(|error| Error::usage(format!("could not change {path}: {error}")))?;
     if !patch.is_empty() {

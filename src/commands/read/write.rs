@@ -40,6 +40,7 @@ pub(super) fn write(
     shelf: &Shelf,
     cx: &Context<'_>,
 ) -> Result<WrittenReading> {
+    vault.writable()?;
     let text = render(head, source.session.title(), checked);
     let versions = shelf.of(&source.name);
     let newest = versions.last();

@@ -4,7 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::base::Result;
 use crate::base::text::plural;
+use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
+use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::References;
 use crate::commands::{Context, reading, status, trace};
 use crate::index::search::{Order, Search, SearchOptions};
@@ -25,7 +27,8 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     let catalog = Catalog::read(vault);
     let snapshot = reading::snapshot(vault, cx)?;
     let mut items = Vec::new();
-    proposals(&Shelf::read(&catalog, vault), &mut items);
+    let shelf = Shelf::read(&catalog, vault);
+    proposals(&shelf, &mut items);
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
         items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
@@ -37,6 +40,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     questions(&snapshot, vault, cx, &mut items)?;
     bookmarks(vault, &catalog, cx, &mut items)?;
     drifted(cx, &mut items)?;
+    lessons(shelf, cx, &mut items)?;
     transcripts(cx, &mut items)?;
     Ok(items)
 }
@@ -146,9 +150,35 @@ fn drifted(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
     for row in told["rows"].as_array().into_iter().flatten() {
         let text = |name: &str| row[name].as_str().unwrap_or_default();
         let (reference, kept, reason) = (text("reference"), text("kept"), text("reason"));
+        // A lesson is told once, with all that it rests on.
+        if kept.starts_with("lesson ") {
+            continue;
+        }
         let words = if kept.is_empty() { reason.to_owned() } else { format!("{kept}: {reason}") };
         let link = reference.replacen('#', "#^", 1);
         items.push(ReviewItem::new(ReviewKind::Drifted, reference, &words, &words, &link));
+    }
+    Ok(())
+}
+
+/// Accepted lessons that do not hold any more, or that later corrections have broken more than once.
+fn lessons(shelf: Shelf, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    const OFTEN: u64 = 2;
+    let mut accepted = shelf.lessons;
+    accepted.retain(|it| it.lesson.status == ReviewStatus::Accepted);
+    if accepted.is_empty() {
+        return Ok(());
+    }
+    let world = TraceWorld::read(cx)?;
+    for it in judge(accepted, &world, cx)? {
+        let why = match &it.verdict {
+            LessonVerdict::Drifted { reasons } => reasons.first().cloned().unwrap_or_default(),
+            LessonVerdict::Orphaned => "nothing that it rests on is there any more".to_owned(),
+            _ if it.broken >= OFTEN => format!("broken {} times since", it.broken),
+            _ => continue,
+        };
+        let words = format!("lesson {}: {why}", it.note.lesson.text);
+        items.push(ReviewItem::new(ReviewKind::Drifted, &it.note.lesson.id, &why, &words, stem(&it.note.path)));
     }
     Ok(())
 }

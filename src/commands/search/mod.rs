@@ -48,7 +48,7 @@ const PER_SESSION: usize = 3;
 /// src/auth.rs, fooBar, error[E0308].
 ///
 /// Fields restrict: is:failed, tool:bash, tokens>100000, model~opus. is: takes a kind (is:decision), a mark (is:failed,
-/// is:correction, is:open) or a status (is:active). kind:lesson, bookmark, project, case, workflow and summary find the
+/// is:correction, is:open) or a status (is:active). kind:lesson, reading, bookmark, project, case, workflow and summary find the
 /// notes of that kind, too.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]

@@ -1,5 +1,7 @@
 //! `cru session …`.
 
+mod archive;
+mod closing;
 mod codify;
 pub(in crate::commands) mod filter;
 pub(in crate::commands) mod learn;
@@ -34,6 +36,7 @@ pub enum SessionCommand {
     Codify(codify::Args),
     List(list::Args),
     Rename(rename::Args),
+    Archive(archive::Args),
     Resume(resume::Args),
     Show(show::Args),
     Learn(learn::Args),
@@ -50,6 +53,7 @@ impl SessionCommand {
             Self::Codify(args) => codify::run(&args, cx),
             Self::List(args) => list::run(&args, cx),
             Self::Rename(args) => rename::run(&args, cx),
+            Self::Archive(args) => archive::run(&args, cx),
             Self::Resume(args) => resume::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
             Self::Learn(args) => learn::run(&args, cx),

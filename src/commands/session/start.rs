@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, View, events};
 use crate::live::git;
 use crate::live::log::Log;
 use crate::live::start::{Start, start};
@@ -90,6 +90,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
             ..Start::default()
         },
     )?;
+    if started.created {
+        events::tell(std::slice::from_ref(&started.target.path), &vault, &state, cx);
+    }
     let session = started.target.id;
     if started.created {
         cx.ui.note(&format!("hint: export CRU_SESSION={session}"));

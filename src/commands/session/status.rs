@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::closing::closing;
 use crate::base::{Result, text};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, checkpoint};
+use crate::commands::{Context, Output, View, checkpoint, events, reading, summary};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
@@ -27,9 +28,22 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
     let log = Log::new(&vault, &state, cx.env.now())?;
     let target = up_to_date(args.session.as_deref(), &vault, &state, cx.env, &|text| cx.ui.warn(text))?;
     checkpoint::write_waiting(&log, &target, cx)?;
-    let changed = status::change(&log, &target, status, args.reason.as_deref())?;
+    // What was done is said where the session ends.
+    let told = if status.is_closed() {
+        let session = reading::vault(cx)?.session(&target.path)?;
+        closing(&session, args.reason.as_deref())
+    } else {
+        args.reason.clone()
+    };
+    let changed = status::change(&log, &target, status, told.as_deref())?;
     if changed.changed && changed.written.is_ok() {
         checkpoint::finish(&log, &target)?;
+        if status.is_closed() {
+            summary::refresh_daily(&vault, cx);
+        }
+    }
+    if changed.changed && changed.written.is_ok() {
+        events::tell(std::slice::from_ref(&target.path), &vault, &state, cx);
     }
     tell(changed, &log, &target, cx)
 }

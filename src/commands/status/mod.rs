@@ -1,6 +1,7 @@
 //! `cru status`: the vault at a glance.
 
 mod chats;
+mod due;
 mod evidence;
 mod retention;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use self::due::Due;
 use self::evidence::{AtRisk, Deletes, Evidence};
 use self::waiting::Waiting;
 use super::check::quoted;
@@ -58,6 +60,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         current: current.map(Current::of),
         waiting: waiting::all(rows.iter().map(|row| row.id.as_str()), &vault, cx.env)?,
         unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
+        due: Due::of(rows, &catalog, &vault, cx),
         index: Index::of(&snapshot),
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
@@ -82,6 +85,7 @@ struct StatusReport {
     /// Copies of sessions that a sync service left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copies: Vec<ConflictCopy>,
+    due: Due,
     index: Index,
     evidence: Evidence,
     #[serde(skip)]
@@ -221,6 +225,9 @@ impl StatusReport {
             let events = plural(self.unfiled as u64, "event");
             let text = format!("{events} of hooks without a vault; `cru hooks install` moves them to this one");
             row("Unfiled", paint(style::WARN, text));
+        }
+        for (name, text) in self.due.lines() {
+            row(name, paint(style::WARN, text));
         }
         row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
         row("Transcripts", self.evidence());

@@ -9,6 +9,7 @@ fn host(host: &'static str, title: &'static str, importer: &'static str) -> Dele
 
 fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
     let report = StatusReport {
+        due: super::due::Due::default(),
         schema: 1,
         vault: "/vault".into(),
         notes: 1,

@@ -101,6 +101,7 @@ fn remove(name: &str, world: &TraceWorld) -> Result<Box<dyn Output>> {
 /// Changes `bookmarks.md`, whoever else does so too.
 fn write(world: &TraceWorld, change: impl Fn(&str) -> String) -> Result<()> {
     const TRIES: usize = 8;
+    world.vault.writable()?;
     let Some(path) = VaultPath::new(bookmarks::NOTE) else { return Ok(()) };
     let file = world.vault.file(&path);
     for _ in 0..TRIES {

@@ -15,12 +15,13 @@ pub(super) mod verify;
 pub(super) mod why;
 mod work;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{Context, reading};
 use crate::base::Result;
 use crate::session::Session;
-use crate::trace::{AnswerCache, ProjectRoots};
+use crate::trace::{AnswerCache, ClaimVerdict, ProjectRoots, Work, WorkMember, judge};
 use crate::vault::{Catalog, UserConfig, Vault};
 
 /// Bytes of a patch file that are read.
@@ -62,6 +63,44 @@ impl TraceWorld {
     pub(super) fn keep(&self, cache: &AnswerCache) {
         let _ = cache.write(&self.cache_path());
     }
+}
+
+/// Something beside sessions that rests on lines of files: as a session whose steps read them.
+pub(super) struct JudgedNote {
+    pub(super) session: Session,
+}
+
+/// What became of the anchors of each, by path, and whether it is of another branch than what is checked out.
+pub(super) fn judge_notes(
+    notes: &[JudgedNote],
+    world: &TraceWorld,
+    cx: &Context<'_>,
+) -> Vec<(Vec<(String, ClaimVerdict)>, bool)> {
+    let since = notes.iter().filter_map(|it| it.session.meta.started).min();
+    let files = files::WorkingFiles::new(since, cx);
+    let mut cache = world.answers();
+    let mut commits: HashMap<PathBuf, Option<(git::Repository<'_, '_>, String)>> = HashMap::new();
+    let judged = notes.iter().map(|it| {
+        let root = it.session.meta.commit.as_ref().and_then(|_| world.roots.root(project(&it.session)));
+        let other_branch = root.is_some_and(|root| {
+            let checked_out = commits.entry(root.clone()).or_insert_with(|| {
+                let repository = git::Repository::of(&root, cx)?;
+                let commit = repository.commit("HEAD")?;
+                Some((repository, commit))
+            });
+            work::is_other_branch(&it.session, checked_out.as_ref())
+        });
+        let member = WorkMember { session: &it.session, patch: "", other_branch: false, cleared: &[] };
+        let steps = judge(&Work { members: vec![member] }, &world.roots, &files, &mut cache, cx.env.now());
+        let anchors = steps.into_iter().flat_map(|step| step.anchors).map(|anchor| {
+            let place = if anchor.place.is_empty() { String::new() } else { format!(":{}", anchor.place) };
+            (format!("{}{place}", anchor.path), anchor.verdict)
+        });
+        (anchors.collect(), other_branch)
+    });
+    let judged = judged.collect();
+    world.keep(&cache);
+    judged
 }
 
 /// The line of the note, from 1, at which a byte stands.

@@ -77,7 +77,7 @@ struct Source {
 fn source(name: &str, cx: &Context<'_>) -> Result<Source> {
     let file = cx.absolute(std::path::Path::new(name));
     let (path, bytes, inside) = if file.is_file() {
-        let vault = Vault::find(cx.vault_arg(), cx.env).ok();
+        let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
         let inside = vault.and_then(|vault| Some((vault.relative(&file)?, vault))).map(|(path, vault)| (vault, path));
         (name.to_owned(), files::read(&file)?, inside)
     } else {

@@ -116,7 +116,7 @@ impl Starts {
     fn of(found: &[FoundWorkflow], cx: &Context<'_>) -> Self {
         let runs = found.iter().flat_map(|found| runs(&found.workflow)).filter(|run| run.started.is_none());
         let names: BTreeSet<String> = runs.filter_map(|run| run.session().map(str::to_owned)).collect();
-        let Some(vault) = Vault::find(cx.vault_arg(), cx.env).ok().filter(|_| !names.is_empty()) else {
+        let Some(vault) = Vault::find_to_read(cx.vault_arg(), cx.env).ok().filter(|_| !names.is_empty()) else {
             return Self::default();
         };
         let catalog = Catalog::read(&vault);

@@ -12,7 +12,7 @@ use cru::sync::report::{Outcome, Report};
 use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 
-use crate::transcript_set::{TranscriptSet, on_both_sets};
+use crate::transcript_set::{TranscriptSet, has_failed, on_both_sets};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Count {
@@ -38,7 +38,7 @@ fn of_note(session: &Session) -> Count {
             Item::User(_) => count.prompts += 1,
             Item::Step(step) => {
                 count.calls += 1;
-                count.failures += u64::from(step.status.is_crossed());
+                count.failures += u64::from(has_failed(step));
             }
             _ => {}
         }

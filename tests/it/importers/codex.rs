@@ -16,7 +16,7 @@ use cru::sync::report::{Outcome, Report};
 use cru::vault::Vault;
 use serde_json::Value;
 
-use crate::transcript_set::{TranscriptSet, on_both_sets};
+use crate::transcript_set::{TranscriptSet, has_failed, on_both_sets};
 
 /// What one file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn told(session: &Session) -> Count {
             Item::User(user) => count.prompts.push(user.words.trim().to_owned()),
             Item::Step(step) => {
                 count.calls += 1;
-                count.failures += u64::from(step.status.is_crossed());
+                count.failures += u64::from(has_failed(step));
             }
             _ => {}
         }

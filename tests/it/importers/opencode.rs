@@ -11,7 +11,7 @@ use cru::vault::{Catalog, Vault};
 use serde_json::{Value, json};
 
 use crate::imports::growth::{World, without_cursor};
-use crate::transcript_set::{TranscriptSet, on_both_sets};
+use crate::transcript_set::{TranscriptSet, has_failed, on_both_sets};
 
 /// What a file's records say.
 #[derive(Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ pub(crate) fn of_note(session: &Session) -> Count {
     Count {
         prompts: session.items().filter(|(_, item)| matches!(item, Item::User(_))).count(),
         calls: steps().count(),
-        failures: steps().filter(|step| step.status.is_crossed()).count(),
+        failures: steps().filter(|step| has_failed(step)).count(),
         tokens: session.meta.tokens_used.unwrap_or(0),
         cost: session.meta.cost_usd.unwrap_or(0.0),
     }

@@ -12,7 +12,7 @@ use cru::vault::{Catalog, Vault};
 use serde_json::Value;
 
 use crate::imports::growth::{World, without_cursor};
-use crate::transcript_set::{TranscriptSet, on_both_sets};
+use crate::transcript_set::{TranscriptSet, has_failed, on_both_sets};
 
 /// What a file's records say.
 #[derive(Debug, Default, PartialEq)]
@@ -76,7 +76,7 @@ fn count_of_note(session: &Session) -> Count {
     Count {
         prompts: items().filter(|item| matches!(item, Item::User(_))).count(),
         calls: steps(session).count(),
-        failures: steps(session).filter(|step| step.status.is_crossed()).count(),
+        failures: steps(session).filter(|step| has_failed(step)).count(),
         tokens: session.meta.tokens_used.unwrap_or(0),
         cost: session.meta.cost_usd.unwrap_or(0.0),
     }

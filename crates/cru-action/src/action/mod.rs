@@ -105,6 +105,19 @@ impl<'a> Action<'a> {
         action
     }
 
+    /// Whether this exit status of the call is an answer, "nothing found" or "not equal", and no failure: that of the one
+    /// command whose status is that of the call, where its program answers so.
+    pub fn answers(&self, exit: i32) -> bool {
+        let command = self.status.and_then(|at| self.commands.get(at));
+        exit == 1 && command.is_some_and(|command| program::answers(&command.words))
+    }
+
+    /// The first command that has a linter, a formatter or a script of the project rewrite sources, `npm run lint:fix`:
+    /// which files, nobody knows.
+    pub fn mends(&self) -> Option<&Command<'a>> {
+        self.commands.iter().find(|it| it.class == Class::Change && program::may_check(&it.program))
+    }
+
     /// The strongest class among its commands, in the order of [`Class`]: destroy, git-change, install, network,
     /// change, check, run, unknown, git-look, look. For other tools the class of their kind.
     pub const fn class(&self) -> Class {

@@ -325,3 +325,28 @@ fn what_mends_files_is_no_check() {
         fixers.into_iter().filter(|text| Action::of("Bash", text).commands[0].class != Class::Change).collect();
     assert_eq!(unknown, [""; 0]);
 }
+
+/// "Nothing found" is an answer of the program whose status is that of the call.
+#[test]
+fn some_statuses_are_answers() {
+    for (command, answers) in [
+        ("grep -rn x src", true),
+        ("cargo build 2>&1 | grep error", true),
+        ("npx tsc --noEmit | rg 'src/a'", true),
+        ("git -C /x diff --exit-code", true),
+        ("git diff --quiet -- a.c", true),
+        ("test -f a && [ -d b ]", true),
+        ("command -v deno", true),
+        ("diff -u a b", true),
+        ("git diff a b", false),
+        ("git push", false),
+        ("grep x a | xargs rm", false),
+        ("cargo test", false),
+        ("command rm x", false),
+        ("ls x", false),
+    ] {
+        assert_eq!(Action::of("Bash", command).answers(1), answers, "{command}");
+        assert!(!Action::of("Bash", command).answers(2), "{command}");
+    }
+    assert!(!Action::of("Read", "grep").answers(1));
+}

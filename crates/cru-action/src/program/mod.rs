@@ -77,7 +77,7 @@ struct Program {
 }
 
 /// The texts of a row, cut up.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Rules {
     all: Vec<Rule<'static>>,
     takes: Vec<&'static str>,
@@ -209,6 +209,24 @@ pub(crate) struct Known {
 /// Whether a program keeps versions of files, or talks with a host of them.
 pub(crate) fn keeps_versions(program: &str) -> bool {
     TABLE.find(program).is_some_and(|(program, _)| program.row.versions)
+}
+
+/// Whether the exit status 1 of a command is an answer and no failure. `words` begins with the program, wrappers removed.
+pub(crate) fn answers(words: &[Cow<'_, str>]) -> bool {
+    let Some((first, args)) = words.split_first() else { return false };
+    let Some(texts) = row::FILE.answers.get(program_name(first)) else { return false };
+    let none = Rules::default();
+    let rules = TABLE.find(program_name(first)).map_or(&none, |(program, _)| program.rules());
+    let parts = rule::Parts::read(args, &rules.takes, &rules.alias);
+    texts.is_empty() || texts.split(',').any(|text| Rule::read(text, Effect::LOOK).fit(&parts).is_some())
+}
+
+/// Whether a program checks sources, or runs scripts of a project: where it changes something, it rewrites sources.
+pub(crate) fn may_check(program: &str) -> bool {
+    const CHECKS: &[&str] = &["lint", "format", "type", "check", "test"];
+    TABLE.find(program).is_some_and(|(program, _)| {
+        program.row.scripts.is_some() || CHECKS.iter().any(|class| program.row.rules.contains_key(*class))
+    })
 }
 
 /// What a command does. `words` begins with the program, wrappers removed.

@@ -11,6 +11,8 @@ use serde::Deserialize;
 pub(super) struct ProgramFile {
     pub(super) stem: Vec<StemRow>,
     pub(super) program: BTreeMap<String, ProgramRow>,
+    /// Rules by the program, separated by commas; none where it is always so.
+    pub(super) answers: BTreeMap<String, String>,
 }
 
 /// What a script does by a word of its name.

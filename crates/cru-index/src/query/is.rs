@@ -31,6 +31,7 @@ impl Is {
         "evidence",
         "checkpoint",
         "lesson",
+        "reading",
         "usage",
         "summary",
         "gate",

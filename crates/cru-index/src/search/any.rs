@@ -58,7 +58,7 @@ pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> 
     let rest = Query { text: query.text.clone(), root: QueryNode::All(rest) };
     let base = Search::new(snapshot, &rest, options);
     for of_transcripts in [false, true] {
-        let found = ranked(&base, &queries, of_transcripts).map_err(failed)?;
+        let found = weighed(&base, &queries, of_transcripts).map_err(failed)?;
         if !found.is_empty() {
             return shown(&base, &queries, of_transcripts, found);
         }
@@ -66,8 +66,8 @@ pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> 
     Ok(AnyWord::default())
 }
 
-/// The notes that hold any of the words, each with its weight, the best first.
-fn ranked(
+/// The notes that hold any of the words, each with its weight.
+fn weighed(
     base: &Search<'_>,
     queries: &[Box<dyn TantivyQuery>],
     of_transcripts: bool,
@@ -85,11 +85,21 @@ fn ranked(
             *weights.entry(note).or_default() += rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
         }
     }
-    let started = |note: u64| base.snapshot.session(NoteKey(note)).and_then(|row| row.started);
-    let mut ranked: Vec<(u64, f32)> = weights.into_iter().collect();
+    Ok(weights.into_iter().collect())
+}
+
+/// The notes of the greatest weights, the best first; of equal ones the newest.
+fn heaviest(snapshot: &Snapshot, mut weighed: Vec<(u64, f32)>, limit: usize) -> Vec<(u64, f32)> {
+    // Times are read of those alone that can be among the best.
+    if let Some(last) = limit.checked_sub(1).filter(|last| *last < weighed.len()) {
+        let least = weighed.select_nth_unstable_by(last, |a, b| b.1.total_cmp(&a.1)).1.1;
+        weighed.retain(|(_, weight)| *weight >= least);
+    }
+    let started = |note: u64| snapshot.session(NoteKey(note)).and_then(|row| row.started);
     let newest = |a: u64, b: u64| started(b).cmp(&started(a));
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| newest(a.0, b.0)).then_with(|| a.0.cmp(&b.0)));
-    Ok(ranked)
+    weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| newest(a.0, b.0)).then_with(|| a.0.cmp(&b.0)));
+    weighed.truncate(limit);
+    weighed
 }
 
 /// The best passage of each of the best notes.
@@ -97,11 +107,10 @@ fn shown(
     base: &Search<'_>,
     queries: &[Box<dyn TantivyQuery>],
     of_transcripts: bool,
-    mut ranked: Vec<(u64, f32)>,
+    found: Vec<(u64, f32)>,
 ) -> Result<AnyWord> {
-    let sessions = ranked.len() as u64;
-    ranked.truncate(base.options.limit);
-    let weights: HashMap<u64, f32> = ranked.iter().copied().collect();
+    let sessions = found.len() as u64;
+    let weights: HashMap<u64, f32> = heaviest(base.snapshot, found, base.options.limit).into_iter().collect();
     let words = BooleanQuery::union(queries.iter().map(|query| query.box_clone()).collect());
     let mut words = restricted(base, &words);
     if !of_transcripts {
@@ -112,7 +121,7 @@ fn shown(
         words = Box::new(BooleanQuery::new(vec![(Occur::Must, words), (Occur::MustNot, Box::new(said))]));
     }
     let options =
-        SearchOptions { order: Order::Relevance, limit: ranked.len(), per_session: 1, ..base.options.clone() };
+        SearchOptions { order: Order::Relevance, limit: weights.len(), per_session: 1, ..base.options.clone() };
     let allowed = Some(weights.keys().copied().collect());
     let best = Search { snapshot: base.snapshot, options: &options, allowed, query: Some(words) };
     let mut hits = best.hits()?;

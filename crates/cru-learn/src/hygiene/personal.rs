@@ -1,7 +1,7 @@
 //! Personal data in text: where it stands, and what may stand in its place.
 //!
-//! Mail addresses, public network addresses, telephone numbers with a country code, names of computers, and the names of
-//! people's home folders. Names of persons in running text cannot be told from words without a list and stay. One pass
+//! Mail addresses, public network addresses, telephone numbers with a country code, names of computers, the names of
+//! people's home folders, and pages by which the owner of a repository lets a secret through. Names of persons in running text cannot be told from words without a list and stay. One pass
 //! over the text with bounded looks around a place: linear, whatever the text is.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Personal data in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PersonalData {
-    /// What it is: `email`, `ip`, `phone`, `host`, `user`.
+    /// What it is: `email`, `ip`, `phone`, `host`, `user`, `account`.
     pub kind: &'static str,
     /// Its bytes.
     pub range: Range<usize>,
@@ -33,7 +33,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Folders above home folders.
-const HOMES: &[&str] = &["/home/", "/Users/", "\\Users\\", "-home-", "-Users-", "/users/"];
+const HOMES: &[&str] = &["/home/", "/Users/", "\\Users\\\\", "\\Users\\", "-home-", "-Users-", "/users/"];
 
 /// Home folders that are nobody's.
 const SHARED: &[&str] = &[
@@ -88,7 +88,8 @@ pub(crate) fn find(text: &str) -> Vec<PersonalData> {
             b'0'..=b'9' if starts(bytes, at) => ip(bytes, at),
             b'+' if starts(bytes, at) => phone(bytes, at),
             b'.' => host(bytes, at, floor),
-            b'/' | b'\\' | b'-' => user(bytes, at),
+            b'/' => unblock(bytes, at, floor).or_else(|| user(bytes, at)),
+            b'\\' | b'-' => user(bytes, at),
             _ => None,
         };
         if let Some(hit) =
@@ -117,6 +118,7 @@ pub(crate) fn mask(text: &str) -> (Cow<'_, str>, usize) {
             "email" => "[email]",
             "ip" => "[ip]",
             "phone" => "[phone]",
+            "account" => "[account]",
             _ => "[host]",
         });
         at = hit.range.end;
@@ -261,6 +263,33 @@ fn host(bytes: &[u8], at: usize, floor: usize) -> Option<PersonalData> {
     named.then_some(PersonalData { kind: "host", range: start..end })
 }
 
+/// The path of the page where a host of repositories lets a refused secret through, behind owner and repository.
+const UNBLOCK: &[u8] = b"/security/secret-scanning/unblock-secret/";
+
+/// `OWNER/REPOSITORY/security/secret-scanning/unblock-secret/ID`: it names who pushed, and the secret.
+fn unblock(bytes: &[u8], at: usize, floor: usize) -> Option<PersonalData> {
+    bytes.get(at..)?.starts_with(UNBLOCK).then_some(())?;
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let back = |mut start: usize| {
+        let end = start;
+        while start > floor && end - start < LONGEST && part(bytes[start - 1]) {
+            start -= 1;
+        }
+        start
+    };
+    let repository = back(at);
+    let parted = repository > floor && repository < at && bytes[repository - 1] == b'/';
+    let start = if parted { back(repository - 1) } else { repository };
+    let mut end = at + UNBLOCK.len();
+    while bytes.get(end).is_some_and(|byte| part(*byte)) {
+        end += 1;
+    }
+    while end > at + UNBLOCK.len() && bytes[end - 1] == b'.' {
+        end -= 1;
+    }
+    Some(PersonalData { kind: "account", range: start..end })
+}
+
 /// The name of a home folder.
 fn user(bytes: &[u8], at: usize) -> Option<PersonalData> {
     let home = HOMES.iter().find(|home| bytes[at..].starts_with(home.as_bytes()))?;
@@ -311,6 +340,12 @@ mod tests {
             ("on Annas-MacBook-Pro.local", "on [host]"),
             ("/home/anna/code and /Users/bé.k/x", "/home/user/code and /Users/user/x"),
             (r"C:\Users\anna\x", r"C:\Users\user\x"),
+            (r#"{"path": "C:\\Users\\anna\\x"}"#, r#"{"path": "C:\\Users\\user\\x"}"#),
+            (
+                "see https://github.com/anna-k/pump/security/secret-scanning/unblock-secret/2abC9. Then",
+                "see https://github.com/[account]. Then",
+            ),
+            ("/security/secret-scanning/unblock-secret/2abC9", "[account]"),
             ("C--Users-anna-code", "C--Users-user-code"),
             ("~/.claude/projects/-home-anna-code", "~/.claude/projects/-home-user-code"),
         ];

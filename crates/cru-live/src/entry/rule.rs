@@ -5,7 +5,29 @@ use serde::Deserialize;
 
 use super::{Bad, Entry, Task};
 
+/// Fields that the program alone fills in, by kind: nobody else can know them, and a verdict is decided from the command,
+/// its exit status and its output.
+const DECIDED: &[(&str, &[&str])] = &[
+    ("tool", &["check", "also_active", "by", "opened"]),
+    ("checkpoint", &["files", "left_out", "base", "restore", "id"]),
+];
+
 impl Entry {
+    /// Reads one JSON object of somebody else: the same without the fields that the program decides itself.
+    pub fn told(text: &str) -> Result<Self, Bad> {
+        let entry = Self::parse(text)?;
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(text).map_err(|error| bad(&error))?;
+        let decided = DECIDED.iter().find(|(kind, _)| *kind == entry.name()).map_or(&[][..], |(_, fields)| fields);
+        match decided.iter().find(|field| fields.contains_key(**field)) {
+            Some(field) => {
+                let column = text.find(&format!("\"{field}\"")).map_or(0, |at| text[..at].chars().count() + 1);
+                Err(Bad { message: format!("`{field}` of a {} cannot be told: cru decides it", entry.name()), column })
+            }
+            None => Ok(entry),
+        }
+    }
+
     /// Reads one JSON object.
     pub fn parse(text: &str) -> Result<Self, Bad> {
         #[derive(Deserialize)]
@@ -100,7 +122,10 @@ impl Entry {
             }
             Self::User(it) => names.extend(it.after.as_deref()),
             Self::Subagent(it) => names.extend(it.after.as_deref()),
-            Self::Lesson(it) => names.extend(it.after.as_deref()),
+            Self::Lesson(it) => {
+                names.extend(it.evidence.iter().map(String::as_str));
+                names.extend(it.after.as_deref());
+            }
             Self::Note(it) => names.extend(it.after.as_deref()),
             Self::Question(it) => names.extend(it.after.as_deref()),
             Self::Checkpoint(it) => names.extend(it.after.as_deref()),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::link;
 use crate::entry;
-use cru_action::Verdict;
+use cru_action::{Action, Verdict};
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_session::{
     Agent, Callout, Decision, Error, FileRef, Item, Link, Prose, Step, StepStatus, Subagent, SubagentMode, User,
@@ -13,7 +13,8 @@ use cru_session::{
 
 /// A step without id. `time` is when it was called.
 pub(super) fn step(it: &entry::Tool, time: Timestamp) -> Step {
-    let failed = it.failed || it.exit.is_some_and(|code| code != 0);
+    let answers = |code: i32| Action::of(&it.tool, &it.args).answers(code);
+    let failed = it.failed || it.exit.is_some_and(|code| code != 0 && !answers(code));
     let (args, command) = shortened(&it.args);
     let tool = fold_whitespace(&sanitise(&it.tool)).replace(' ', "_");
     Step {
@@ -96,10 +97,21 @@ pub(super) fn subagent(it: &entry::SubagentDone, mode: SubagentMode, link: Optio
     })
 }
 
-/// The title says how far a lesson holds; the claim is its text.
+/// The title says what a lesson is about and how sure it is; the claim is its text.
 pub(super) fn lesson(it: &entry::Lesson, id: &str) -> Item {
-    let title = it.level.as_deref().map(|text| fold_whitespace(&sanitise(text))).unwrap_or_default();
-    let body = sanitise(&it.text).trim().to_owned();
+    let clean = |text: &str| fold_whitespace(&sanitise(text));
+    let title: Vec<String> = [&it.level, &it.confidence].into_iter().flatten().map(|text| clean(text)).collect();
+    let title = title.join(" · ");
+    let mut body = sanitise(&it.text).trim().to_owned();
+    let evidence: Vec<String> = it.evidence.iter().map(|id| link::parse(id).to_string()).collect();
+    let fields =
+        [("Do", it.advice.as_deref().map(clean)), ("Evidence", (!evidence.is_empty()).then(|| evidence.join(", ")))];
+    for (name, value) in fields {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let gap = if body.is_empty() { "" } else { "  \n" };
+            body.push_str(&format!("{gap}{name}: {value}"));
+        }
+    }
     Item::Callout(Callout { body, id: Some(id.to_owned()), ..callout("lesson", title, it.at) })
 }
 

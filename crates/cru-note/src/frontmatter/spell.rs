@@ -17,8 +17,8 @@ pub(super) fn is_worthwhile(yaml: &str) -> bool {
         let digits = word.trim_start_matches(['+', '-']);
         match digits.as_bytes() {
             [b'0', b'x' | b'o' | b'b', ..] | [b'.', ..] => true,
-            // With a leading zero it is text to YAML.
-            [b'0', b'0'..=b'9', ..] => digits.contains('.'),
+            // With a leading zero it is text to YAML, unless it has a fraction or an exponent.
+            [b'0', b'0'..=b'9', ..] => digits.contains(['.', 'e', 'E']),
             [b'0'..=b'9', ..] if word.starts_with('+') || digits.contains(['.', 'e', 'E']) || digits.len() > 18 => {
                 word.parse::<f64>().is_ok_and(|number| number.to_string() != word)
             }

@@ -297,6 +297,7 @@ mod tests {
         assert_eq!(text("a: +0x1F # hex").as_deref(), Some("+0x1F"));
         assert_eq!(text("a: 1e3").as_deref(), Some("1e3"));
         assert_eq!(text("a: 007").as_deref(), Some("007"));
+        assert_eq!(text("a: 08705708971474e0").as_deref(), Some("08705708971474e0"));
         assert_eq!(
             value("a: [1.0, {b: 2.50, c: x}]").as_list().unwrap()[1].as_map().unwrap().get("b").unwrap().text(),
             Some("2.50")

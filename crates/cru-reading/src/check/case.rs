@@ -361,14 +361,15 @@ fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
     Some(Refusal::of(Rule::Pair, format!("the number {other} comes of the steps that were wrong")))
 }
 
-/// Whether two cases have steps of their answers, or all that was wrong, in common.
+/// Whether two cases have steps of their answers in common that do more than look, or all that was wrong.
 fn overlaps(one: &ReadCase, other: &ReadCase, record: &Record) -> bool {
     let ends = |it: &Option<StepRange>| {
         let it = it.as_ref()?;
         Some((record.step_index(&it.from)?, record.step_index(&it.to)?))
     };
     let right = ends(&one.right).zip(ends(&other.right));
-    if right.is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1) {
+    let shared = right.and_then(|(a, b)| record.steps.get(a.0.max(b.0)..=a.1.min(b.1)));
+    if shared.is_some_and(|steps| steps.iter().any(|step| !step.looks)) {
         return true;
     }
     one.right.is_none() && other.right.is_none() && one.wrong.is_some() && one.wrong == other.wrong

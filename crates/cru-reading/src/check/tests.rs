@@ -384,6 +384,39 @@ fn every_rule_has_a_row() {
     assert_eq!(all, (1..=16).collect());
 }
 
+/// One look may lead to two answers.
+#[test]
+fn a_look_may_belong_to_two_cases() {
+    let shares = |from: &str, to: &str| {
+        let checked = case(|it| {
+            let mut other = it["cases"][0].clone();
+            it["cases"][0]["right"] = json!({ "from": "n-001", "to": "n-002" });
+            other["right"] = json!({ "from": from, "to": to });
+            it["cases"].as_array_mut().unwrap().push(other);
+        });
+        checked.findings.iter().any(|finding| finding.rule.number() == 16)
+    };
+    assert!(!shares("n-001", "n-001") && shares("n-002", "n-004"));
+}
+
+/// What a person answered to a question is cited by the step that asked.
+#[test]
+fn answers_to_questions_are_words_of_the_person() {
+    let note = NOTE.replace(
+        "> [!user]\n> \"That is still wrong",
+        "- `AskUserQuestion Which valve?` → `User has answered your questions: \"Which valve?\"=\"The red valve of the cellar\"` (09:01:55) ^n-010\n\n\
+         > [!decision] The red valve of the cellar\n> Which valve of the pump shall I take?  \n> Rests on: [[#^n-010]]\n\n\
+         > [!user]\n> \"That is still wrong",
+    );
+    let record = record(&session(&note), &HashMap::new());
+    let claim = |quote: &str| Claim {
+        text: "The person chose the red valve.".to_owned(),
+        proof: vec![Proof::Said { said: "n-010".to_owned(), quote: quote.to_owned() }],
+    };
+    assert!(passes(&record, claim("The red valve of the cellar")));
+    assert!(!passes(&record, claim("Which valve of the pump shall I take?")), "the agent asked that");
+}
+
 #[test]
 fn a_refused_part_takes_its_case_along_and_nothing_else() {
     let checked = case(|it| {

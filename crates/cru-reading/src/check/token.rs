@@ -244,6 +244,8 @@ mod tests {
             ("src/a.rsを編集した。", "src/a.rs"),
             ("设置 DOCKER_API=\"1.46\"。然后运行，foo_bar，getUser！", "docker_api=\"1.46 foo_bar getuser"),
             ("Take ../x and ./run.sh (see .../b_c).", "../x ./run.sh /b_c"),
+            // Between backticks an ellipsis is text.
+            ("It spreads `{...x,y}` and `{…z}`.", "{...x,y} {...z}"),
             ("an open ` mark", ""),
             ("the host's own GitHub page", "github"),
         ];

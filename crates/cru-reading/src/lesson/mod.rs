@@ -10,10 +10,13 @@ use cru_session::escape::{inline, uninline};
 use serde::Serialize;
 
 use crate::answer::{Confidence, LessonLevel, ReadLesson};
-use crate::note::{ReviewStatus, evidence, rendered, with_hash};
+use crate::note::{ReviewStatus, code, evidence, rendered, with_hash};
 
 pub use region::{MAX_LINES, Region, region};
 pub use same::{Likeness, likeness};
+
+/// Statuses of a lesson that is used no more.
+const ENDED: &[&str] = &["retired", "superseded"];
 
 /// The folder of lessons.
 pub const FOLDER: &str = "lessons";
@@ -44,6 +47,24 @@ pub struct Lesson {
     pub evidence: Vec<String>,
     /// Ids of lessons that say the contrary.
     pub contradicts: Vec<String>,
+    /// `retired` or `superseded`, where it is one of them; its status is then rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// The commit at which it was learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What to do (`Do:`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// Lines of files that it rests on (`Anchor:`), `src/a.rs:1-17@2725f4c8`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<String>,
+    /// A command that shows whether it holds (`Check:`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    /// Links to corrections that it did not prevent (`broke`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub broke: Vec<String>,
 }
 
 /// A lesson that a note holds.
@@ -82,7 +103,45 @@ impl Lesson {
             sessions: vec![name.to_owned()],
             evidence: lines.chain(lesson.against.iter().map(|proof| line("Against", proof))).collect(),
             contradicts: Vec::new(),
+            ended: None,
+            commit: None,
+            advice: None,
+            anchors: Vec::new(),
+            check: None,
+            broke: Vec::new(),
         }
+    }
+
+    /// The note of one that a person writes down: accepted, and nobody's but theirs.
+    pub fn render_own(&self) -> String {
+        let text = |text: &str| Value::String(text.to_owned());
+        let mut entries = vec![
+            ("type", text("lesson")),
+            ("title", text(&self.text)),
+            ("level", text(self.level.as_str())),
+            ("confidence", text(self.confidence.as_str())),
+            ("status", text(self.status.as_str())),
+        ];
+        entries.extend(self.project.as_deref().map(|project| ("project", text(project))));
+        entries.extend(self.learned.as_deref().map(|learned| ("learned", text(learned))));
+        entries.extend(self.commit.as_deref().map(|commit| ("commit", text(commit))));
+        let mut out = format!("---\n{}---\n# {}\n\n", emit(&entries), inline(&self.text));
+        let mut line = |name: &str, value: &str| {
+            let _ = writeln!(out, "- {name}: {value}");
+        };
+        if let Some(advice) = &self.advice {
+            line("Do", advice);
+        }
+        for evidence in &self.evidence {
+            line("Evidence", evidence.trim_start_matches("Evidence: "));
+        }
+        for anchor in &self.anchors {
+            line("Anchor", &code(anchor));
+        }
+        if let Some(check) = &self.check {
+            line("Check", &code(check));
+        }
+        out
     }
 
     /// Takes over what another session says of the same: `true` where that is new.
@@ -130,7 +189,7 @@ impl Lesson {
             ("lesson_id", text(&self.id)),
             ("level", text(self.level.as_str())),
             ("confidence", text(self.confidence.as_str())),
-            ("status", text(self.status.as_str())),
+            ("status", text(self.ended.as_deref().unwrap_or(self.status.as_str()))),
         ];
         entries.extend(self.place.as_deref().map(|place| ("where", text(place))));
         entries.extend(self.project.as_deref().map(|project| ("project", text(project))));
@@ -169,17 +228,34 @@ impl LessonNote {
                 .map(|line| line.trim_end().to_owned())
                 .collect()
         };
-        let heading = text.lines().find_map(|line| line.strip_prefix("# ")).map(uninline);
         let link = |link: &str| link.trim().trim_start_matches("[[").trim_end_matches("]]").to_owned();
+        // `- Do: …`, and as other programs write relations: `- broke [[…]]`.
+        let listed = |name: &str| -> Vec<String> {
+            let rest = |line: &&str| {
+                let line = line.trim().strip_prefix("- ")?;
+                line.strip_prefix(name)?.strip_prefix([':', ' ']).map(|rest| rest.trim().to_owned())
+            };
+            text.lines().filter_map(|line| rest(&line)).filter(|rest| !rest.is_empty()).collect()
+        };
+        let heading = text.lines().find_map(|line| line.strip_prefix("# ")).map(uninline);
         let lesson = Lesson {
             id: owned("lesson_id").unwrap_or_else(|| stem.to_owned()),
             text: owned("title").or(heading).unwrap_or_else(|| stem.to_owned()),
             level: LessonLevel::parse(value("level")).unwrap_or(LessonLevel::Project),
             place: owned("where"),
             confidence: Confidence::parse(value("confidence")).unwrap_or(Confidence::Low),
+            ended: Some(value("status").trim().to_lowercase()).filter(|word| ENDED.contains(&word.as_str())),
+            commit: owned("commit"),
+            advice: listed("Do").into_iter().next(),
+            anchors: listed("Anchor").iter().map(|text| text.trim_matches('`').to_owned()).collect(),
+            check: listed("Check").into_iter().next().map(|text| text.trim_matches('`').to_owned()),
+            broke: listed("broke").iter().chain(&listed("Broke")).map(|it| link(it)).collect(),
             // One that a person wrote needs nobody's consent.
             status: match (ReviewStatus::parse(value("status")), values.get("status")) {
                 (Some(status), _) => status,
+                (None, Some(_)) if ENDED.contains(&value("status").trim().to_lowercase().as_str()) => {
+                    ReviewStatus::Rejected
+                }
                 (None, None) if values.get("lesson_id").is_none() => ReviewStatus::Accepted,
                 (None, _) => ReviewStatus::Proposed,
             },

@@ -98,6 +98,12 @@ mod tests {
             sessions: Vec::new(),
             evidence: Vec::new(),
             contradicts: Vec::new(),
+            ended: None,
+            commit: None,
+            advice: None,
+            anchors: Vec::new(),
+            check: None,
+            broke: Vec::new(),
         }
     }
 

@@ -10,7 +10,7 @@ use cru_action::{Action, Class, ToolKind, Verdict};
 use cru_graph::path::FinalPath;
 use cru_graph::{proof, segment};
 use cru_session::attempt::Attempt;
-use cru_session::{Item, Session, Step, StepStatus};
+use cru_session::{Decision, Item, Session, Step, StepStatus};
 use serde_json::Value;
 
 use crate::answer::ProofStatus;
@@ -109,7 +109,7 @@ pub struct StepFact {
 /// Words of a person.
 #[derive(Clone, Debug)]
 pub struct SaidFact {
-    /// Block id without `^`.
+    /// Block id without `^`; of an answer to a question that of the step that asked.
     pub id: String,
     /// Their place among steps and words.
     pub at: usize,
@@ -244,6 +244,9 @@ impl Record {
                 }
             }
             other => {
+                if let Item::Decision(it) = other {
+                    self.add_answer(it, at);
+                }
                 if let Some(callout) = other.callout() {
                     self.other_ids.extend(callout.id.clone());
                     self.add_rest(&format!("{}\n{}", callout.title, callout.body));
@@ -254,6 +257,25 @@ impl Record {
                 }
             }
         }
+    }
+
+    /// What a person answered to a question of the agent: cited by the step that asked.
+    fn add_answer(&mut self, decision: &Decision, at: &mut usize) {
+        let asked = decision.rests_on.iter().filter_map(|link| link.block.as_deref());
+        let mut asked = asked.filter(|id| self.step(id).is_some_and(|step| ToolKind::of(&step.tool) == ToolKind::Ask));
+        let Some(id) = asked.next().map(str::to_owned) else { return };
+        // The title is the answer; of a longer one the text has all of it, beside the question.
+        let title = decision.callout.title.trim_end_matches('…');
+        let whole = decision.text.split("\n\n").find(|part| part.trim_start().starts_with(title));
+        let words = alike(whole.unwrap_or(title));
+        if let Some(known) = self.said_ids.get(&id).and_then(|at| self.said.get_mut(*at)) {
+            known.words.push('\n');
+            known.words.push_str(&words);
+            return;
+        }
+        self.said_ids.insert(id.clone(), self.said.len());
+        self.said.push(SaidFact { id, at: *at, words });
+        *at += 1;
     }
 
     /// The step with an id.

@@ -12,6 +12,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::event::Call;
 use crate::words::DoneWords;
+use crate::words::boxes::is_ticked;
 use crate::words::title;
 
 /// Lines of a text that are compared.
@@ -59,7 +60,8 @@ impl LineCount {
 
     /// Adds what a patch changes; `each` is given the lines that go and come together.
     fn add(&mut self, file: &FilePatch<'_>, mut each: impl FnMut(&[&str], &[&str])) {
-        let count = |lines: &[&str]| lines.iter().filter(|line| is_open_box(line)).map(|_| 1_i64).sum::<i64>();
+        let count =
+            |lines: &[&str]| lines.iter().filter(|line| is_ticked(line) == Some(false)).map(|_| 1_i64).sum::<i64>();
         self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
         for hunk in &file.hunks {
             let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
@@ -173,12 +175,6 @@ fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a s
         }
     }
     (out, into)
-}
-
-/// Whether a line is an item of a list with a box that is not ticked.
-fn is_open_box(line: &str) -> bool {
-    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.trim_start().strip_prefix(mark));
-    item.is_some_and(|item| item.starts_with("[ ] "))
 }
 
 fn is_document(path: &str) -> bool {

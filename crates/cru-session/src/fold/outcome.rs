@@ -94,8 +94,8 @@ const NOISE_STARTS: &[&str] = &[
     "yarn run ",
 ];
 
-/// The line for `result`; never empty.
-pub(super) fn line(result: &CallResult<'_>) -> String {
+/// The line for `result`, which counts as failed or not whatever its host says; never empty.
+pub(super) fn line(result: &CallResult<'_>, failed: bool) -> String {
     if result.denied {
         let words = StepStatus::Denied.words().unwrap_or_default();
         let reason = result.denial.as_deref().map(|reason| fold_whitespace(&sanitise(reason)));
@@ -109,14 +109,15 @@ pub(super) fn line(result: &CallResult<'_>) -> String {
     if let Some(brief) = brief {
         return truncate(&brief, MAX).into_owned();
     }
-    let told = if result.failed { failure(&result.output) } else { success(&result.output) };
+    let output = if failed { &result.output } else { without_exit(&result.output) };
+    let told = if failed { failure(output) } else { success(output) };
     told.or_else(|| attached(&result.attachments))
-        .unwrap_or_else(|| if result.failed { "failed, no output".to_owned() } else { "no output".to_owned() })
+        .unwrap_or_else(|| if failed { "failed, no output".to_owned() } else { "no output".to_owned() })
 }
 
 /// The one line that tells most of an output: what a step shows behind `→`; never empty.
 pub fn result_line(output: &str, failed: bool) -> String {
-    line(&CallResult { output: output.into(), failed, ..CallResult::default() })
+    line(&CallResult { output: output.into(), failed, ..CallResult::default() }, failed)
 }
 
 /// The line for an output that tells of a failure.
@@ -133,6 +134,14 @@ pub(super) fn error(message: &str) -> String {
 /// The exit code that an output states in its first line: `Exit code 101`.
 pub(super) fn stated_exit(output: &str) -> Option<i32> {
     output.lines().next()?.trim().strip_prefix("Exit code ")?.trim().parse().ok()
+}
+
+/// An output without the line that states its exit code.
+fn without_exit(output: &str) -> &str {
+    match stated_exit(output) {
+        Some(_) => output.split_once('\n').map_or("", |(_, rest)| rest),
+        None => output,
+    }
 }
 
 /// `image/png, 34 kB` for each.
@@ -302,7 +311,7 @@ mod tests {
             ("### Result\n```js\n- /srv/a\n```\n", "/srv/a (+3 lines)"),
         ];
         for (output, line_shown) in rows {
-            assert_eq!(line(&result(output, false)), *line_shown, "{output}");
+            assert_eq!(result_line(output, false), *line_shown, "{output}");
         }
     }
 
@@ -326,27 +335,27 @@ mod tests {
             ("/Users/mia/code/api/src/a.py:1:2 - error: bad", "…/a.py:1:2 - error: bad"),
         ];
         for (output, line_shown) in rows {
-            assert_eq!(line(&result(output, true)), *line_shown, "{output}");
+            assert_eq!(result_line(output, true), *line_shown, "{output}");
         }
     }
 
     #[test]
     fn briefs_refusals_and_pictures() {
         let brief = CallResult { brief: Some(Cow::Borrowed("412\nlines")), ..result("x", false) };
-        assert_eq!(line(&brief), "412 lines");
-        assert_eq!(line(&CallResult { denied: true, failed: true, ..result("x", false) }), "denied by user");
+        assert_eq!(line(&brief, false), "412 lines");
+        assert_eq!(line(&CallResult { denied: true, failed: true, ..result("x", false) }, true), "denied by user");
         let denial = Some(Cow::Borrowed("Pushes\nto main."));
         let denied = CallResult { denied: true, denial, ..result("x", true) };
-        assert_eq!(line(&denied), "denied by host: Pushes to main.");
-        assert_eq!(StepStatus::of_crossed(&line(&denied)), StepStatus::Denied);
+        assert_eq!(line(&denied, true), "denied by host: Pushes to main.");
+        assert_eq!(StepStatus::of_crossed(&line(&denied, true)), StepStatus::Denied);
         let picture = Attachment { media_type: Cow::Borrowed("image/png"), bytes: 33_210 };
-        assert_eq!(line(&CallResult { attachments: vec![picture], ..result("", false) }), "image/png, 34 kB");
+        assert_eq!(line(&CallResult { attachments: vec![picture], ..result("", false) }, false), "image/png, 34 kB");
     }
 
     #[test]
     fn never_longer_than_a_line() {
         let output = format!("{}\nnext", "word ".repeat(100));
-        let shown = line(&result(&output, false));
+        let shown = result_line(&output, false);
         assert!(shown.chars().count() <= 100 && shown.ends_with("… (+1 line)"), "{shown}");
     }
 

@@ -255,10 +255,13 @@ impl Steps {
         let step = index.and_then(|index| self.all.get(index)).map(|draft| &draft.step);
         let error = step.filter(|step| !result.failed && ToolKind::of(&step.tool) != ToolKind::Shell);
         let error = error.and_then(|_| verdict::host_error(&result.output));
-        let failed = result.failed || error.is_some();
+        // What a search that found nothing ends with is an answer.
+        let exit = self.end(result, result.failed).exit.filter(|_| result.failed);
+        let answers = exit.zip(step).is_some_and(|(exit, step)| step.action().answers(exit));
+        let failed = (result.failed && !answers) || error.is_some();
         let line = match error {
             Some(error) => outcome::error(error.message.as_deref().unwrap_or("")),
-            None => outcome::line(result),
+            None => outcome::line(result, failed),
         };
         let status = match (result.denied, failed) {
             (true, _) => StepStatus::Denied,

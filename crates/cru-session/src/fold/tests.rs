@@ -637,6 +637,75 @@ fn tasks_are_one_list_and_no_steps() {
     "#);
 }
 
+/// What a program rewrote after a check, no check has seen.
+#[test]
+fn a_check_before_a_fixer_says_so() {
+    let mut script = Script::new();
+    script.prompt("Mend the pump");
+    script.call("a", "Edit", "src/pump.ts").event(EventKind::Result(CallResult {
+        call: "a".into(),
+        output: "ok".into(),
+        writes: vec![FileRef { path: "src/pump.ts".to_owned(), ..FileRef::default() }],
+        ..CallResult::default()
+    }));
+    script.call("b", "Bash", "npx vitest run").ok("b", " Test Files  1 passed (1)\n      Tests  3 passed (3)");
+    script.call("c", "Bash", "npm run lint:fix").ok("c", "fixed 1 file");
+    script.call("d", "Bash", "npx tsc --noEmit").ok("d", "");
+    script.call("e", "Bash", "mkdir -p out").ok("e", "");
+    script.reply("Done.");
+    let outline = script.outline();
+    let checks = outline.split(" / ").find_map(|part| part.trim().strip_prefix("Checks: ").map(str::to_owned));
+    assert_eq!(
+        checks.as_deref(),
+        Some(
+            "`npx vitest run` passed after the last edit, before `npm run lint:fix`; `npx tsc --noEmit` passed after the last edit"
+        )
+    );
+}
+
+/// A search that found nothing answered; nothing failed, and the check before its pipe is not known.
+#[test]
+fn nothing_found_is_no_failure() {
+    let mut script = Script::new();
+    script.prompt("Are there errors?");
+    script.call("a", "Bash", "grep -rn valve src").fails("a", "Exit code 1");
+    script.call("b", "Bash", "npx tsc --noEmit | grep error").fails("b", "Exit code 1");
+    script
+        .call("c", "Bash", "grep -rn valve nowhere")
+        .fails("c", "Exit code 2\ngrep: nowhere: No such file or directory");
+    script.reply("None.");
+    insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Are there errors? | Asked: Are there errors?   / Result: None.   / Time: 1 min active
+    ## Are there errors? @claude-code ^p-01
+    [!user]  | "Are there errors?"
+    - Bash grep -rn valve src → no output ^n-001
+    - Bash npx tsc --noEmit | grep error → no output ^n-002
+    - Bash grep -rn valve nowhere → ✗ grep: nowhere: No such file or directory ^n-003
+    None.
+    "#);
+}
+
+/// The text that was published last tells what is open of it.
+#[test]
+fn what_a_pull_request_leaves_unticked_is_open() {
+    let create = "gh pr create --title t --body \"$(cat <<'EOF'\n## Test plan\n- [x] unit tests\n- [ ] staging\n* [ ] e2e\nEOF\n)\"";
+    let open = |edit: Option<&'static str>| {
+        let mut script = Script::new();
+        script.prompt("publish it");
+        script.call("a", "Bash", create).ok("a", "https://github.com/o/r/pull/7");
+        if let Some(edit) = edit {
+            script.call("b", "Bash", edit).ok("b", "https://github.com/o/r/pull/7");
+        }
+        script.reply("Published.");
+        let outline = script.outline();
+        let head = outline.lines().next().unwrap_or_default().to_owned();
+        head.split(" / ").find_map(|part| part.trim().strip_prefix("Open: ").map(str::to_owned))
+    };
+    assert_eq!(open(None).as_deref(), Some("2 boxes not ticked in `gh pr create`"));
+    assert_eq!(open(Some("gh pr edit 7 --body \"- [x] staging\n- [x] e2e\"")), None);
+    assert_eq!(open(Some("gh pr edit 7 --title x")).as_deref(), Some("2 boxes not ticked in `gh pr create`"));
+}
+
 #[test]
 fn what_a_plan_names_and_no_call_did_is_open() {
     let mut script = Script::new();

@@ -18,7 +18,7 @@ use crate::attempt::{told_unapproved, unapproved_plan};
 use crate::escape::code;
 use crate::words::closing::{Closing, ClosingLine};
 use crate::words::sentence::sentences;
-use crate::words::{shorten, summary};
+use crate::words::{Boxes, shorten, summary};
 use crate::{Item, StepStatus, Task};
 
 /// Characters of what was asked, in one of many turns and in the only one, and of closing words on one line.
@@ -249,6 +249,8 @@ struct Made<'a> {
     commits: Vec<&'a MadeCommit>,
     /// Commands that made what others see, with the addresses that they printed.
     published: Vec<(String, Vec<String>)>,
+    /// Boxes that are not ticked in the last text with boxes that others see, and the command that published it.
+    public_boxes: Option<(String, Boxes)>,
     /// The last run of each check.
     checks: Vec<LastRun>,
     /// The last attempt of each commit, push and publication that did not succeed, and what was refused, by their words.
@@ -261,6 +263,8 @@ struct Made<'a> {
     tree: Option<&'a WorkTree>,
     /// Writes of files of the project so far that a check may judge.
     writes: usize,
+    /// Commands that had a program rewrite sources, in order.
+    mends: Vec<String>,
     /// Writes in the project after the last call that made a commit, or names one and succeeded: through another program
     /// a commit shows nothing that is known here.
     uncommitted: usize,
@@ -285,6 +289,8 @@ struct LastRun {
     verdict: Verdict,
     /// Writes of files of the project before it.
     writes: usize,
+    /// Commands before it that had a program rewrite sources, those of its own call included.
+    mends: usize,
     /// The step, and whether it ran other checks, too: of a failure nobody knows whose it was.
     step: usize,
     is_shared: bool,
@@ -325,6 +331,7 @@ impl<'a> Made<'a> {
             made.pushed |= complete && action.pushes();
             if complete {
                 made.publish(draft, &action);
+                made.public_boxes = public_boxes(draft, &action).or(made.public_boxes.take());
             }
             made.attempt(draft, &action);
             let changes = |command: &Command<'_>| {
@@ -342,6 +349,9 @@ impl<'a> Made<'a> {
                     hooks.for_each(|it| it.verdict = Verdict::Unknown);
                 }
                 None => {}
+            }
+            if complete && let Some(command) = action.mends() {
+                made.mends.push(code::span(&shorten::at_word(&action.plain_text(command), SHORT / 2)));
             }
             if let Some(verdict) = draft.step.check {
                 made.check_run(at, draft, &action, verdict, project, &mut checks);
@@ -393,7 +403,7 @@ impl<'a> Made<'a> {
             let text_alone = text.clone();
             let folder_shown = folder.clone().filter(|folder| !folder.is_empty());
             let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
-            let run = LastRun { text, verdict, writes: self.writes, step, is_shared };
+            let run = LastRun { text, verdict, writes: self.writes, mends: self.mends.len(), step, is_shared };
             // What failed where nothing said the folder, and the same in a folder: the call was made again.
             let bare = (key.clone(), Some(String::new()));
             let again = known.get(&bare).copied().filter(|&at| {
@@ -422,7 +432,8 @@ impl<'a> Made<'a> {
 
     /// The checks that hooks of a commit ran.
     fn hook_run(&mut self, step: usize, verdict: Verdict, known: &mut HashMap<(String, Option<String>), usize>) {
-        let run = LastRun { text: HOOKS.to_owned(), verdict, writes: self.writes, step, is_shared: false };
+        let (text, writes, mends) = (HOOKS.to_owned(), self.writes, self.mends.len());
+        let run = LastRun { text, verdict, writes, mends, step, is_shared: false };
         let at = *known.entry((HOOKS.to_owned(), None)).or_insert(self.checks.len());
         match self.checks.get_mut(at) {
             Some(known) => *known = run,
@@ -514,7 +525,7 @@ impl<'a> Made<'a> {
         decided.sort_by_key(|it| (it.verdict != Verdict::Failed, std::cmp::Reverse(it.writes)));
         let mut lines: Vec<String> = Vec::new();
         for run in decided {
-            let line = self.check(&run.text, run.verdict, run.writes);
+            let line = self.check(run);
             if !lines.contains(&line) {
                 lines.push(line);
             }
@@ -522,14 +533,21 @@ impl<'a> Made<'a> {
         lines
     }
 
-    fn check(&self, command: &str, verdict: Verdict, writes: usize) -> String {
-        let after = match self.writes - writes {
+    fn check(&self, run: &LastRun) -> String {
+        let after = match self.writes - run.writes {
             0 if self.writes > 0 => " after the last edit".to_owned(),
             0 => String::new(),
             later => format!(", {} after it", plural(later as u64, "edit")),
         };
-        format!("{command} {}{after}", verdict.as_str())
+        let before = self.mends.get(run.mends).map_or_else(String::new, |mend| format!(", before {mend}"));
+        format!("{} {}{after}{before}", run.text, run.verdict.as_str())
     }
+}
+
+/// The boxes of a published text, the description of a pull request for example; `None` where it has none.
+fn public_boxes(draft: &StepDraft, action: &Action<'_>) -> Option<(String, Boxes)> {
+    let command = action.commands.iter().find(|it| it.publishes && it.class != Class::GitChange)?;
+    Some((command.key(), Boxes::of(draft.step.full_args()))).filter(|(_, boxes)| boxes.any())
 }
 
 /// Whether a call replaces the commit before it.
@@ -563,11 +581,6 @@ fn within<'p>(path: &'p str, project: Option<&str>) -> &'p str {
     project.and_then(|project| path.strip_prefix(project)).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
 
-/// `2 boxes not ticked`.
-fn plural_boxes(count: i64) -> String {
-    format!("{} not ticked", if count == 1 { "1 box".to_owned() } else { format!("{count} boxes") })
-}
-
 /// `` `src/a.rs` +8 −0 ``.
 fn file(file: &ChangedFile, project: Option<&str>) -> String {
     let path = code::span(within(&file.path, project));
@@ -592,9 +605,13 @@ fn open(told: &Told<'_>, made: &Made<'_>, last: Option<&Closing>, steps: &[StepD
     let boxes = last.map_or(&[][..], |words| &words.lines).iter().filter(|line| line.is_open);
     let boxes = listed(boxes.map(|line: &ClosingLine| shorten::at_word(&line.text, SHORT)), ", ", TASKS);
     lines.extend(boxes.map(|boxes| format!("not ticked: {boxes}")));
-    let boxes = made.files.iter().filter(|file| file.boxes > 0);
-    let boxes = boxes.map(|it| format!("{} in {}", plural_boxes(it.boxes), code::span(within(&it.path, told.project))));
+    let boxes = made.files.iter().filter_map(|file| {
+        let open = Boxes { open: u64::try_from(file.boxes).ok()?, ticked: 0 };
+        Some(format!("{} in {}", open.told()?, code::span(within(&file.path, told.project))))
+    });
     lines.extend(listed(boxes, ", ", TASKS));
+    let public = made.public_boxes.iter().filter_map(|(key, boxes)| Some((key, boxes.told()?)));
+    lines.extend(public.map(|(key, told)| format!("{told} in {}", code::span(key))));
     lines.extend(told.planned.iter().flat_map(|plan| plan.open(steps)));
     let mut failing: Vec<&String> =
         made.checks.iter().filter(|it| it.verdict == Verdict::Failed).map(|it| &it.text).collect();

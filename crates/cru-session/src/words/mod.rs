@@ -5,6 +5,7 @@
 //! said ([`quote`]), and only a title may lose words at its beginning. The words that the rules know are data, a file for
 //! each language and purpose (`lists/`).
 
+pub mod boxes;
 mod choice;
 pub mod closing;
 pub mod done;
@@ -17,6 +18,7 @@ pub mod shorten;
 pub mod summary;
 pub mod title;
 
+pub use boxes::Boxes;
 pub use closing::closing;
 pub use done::DoneWords;
 pub use quote::quote;

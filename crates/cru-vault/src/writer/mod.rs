@@ -212,6 +212,7 @@ impl<'a> Writer<'a> {
 
     /// Only under the lock.
     fn locked(&self, key: &str, note: &VaultPath, job: attempt::Wish<'_>) -> Result<Written> {
+        self.vault.writable()?;
         let path = self.vault.file(note);
         files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
         // What cannot be brought in now is kept, and is no reason not to write.

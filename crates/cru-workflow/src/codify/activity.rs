@@ -143,7 +143,8 @@ fn spread(entries: &[Entry<'_>], keys: Vec<Option<Key>>) -> Vec<Key> {
     let mut spread = Vec::with_capacity(keys.len());
     for (at, key) in keys.into_iter().enumerate() {
         let closes = match &entries[at] {
-            Entry::Conclusion(..) | Entry::Item(Item::Error(_), _) => true,
+            // A sub-agent stands behind the call that started it.
+            Entry::Conclusion(..) | Entry::Item(Item::Error(_) | Item::Subagent(_), _) => true,
             Entry::Item(Item::Prose(_), _) => !leads[at],
             _ => false,
         };

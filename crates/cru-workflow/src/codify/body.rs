@@ -65,7 +65,7 @@ pub(super) fn parts(
     let Some(draft) = drafts.get(index) else { return Vec::new() };
     let said: Vec<String> = draft.said().map(|user| clean(head(&user.words, SEEN))).collect();
     let mut page = StepBody { note: whole.note, ..StepBody::default() };
-    page.intent(draft);
+    page.intent(draft, whole);
     page.parts.extend(data::flow(data).map(Part::Flow));
     if let Some(before) = after.and_then(|at| drafts.get(at)) {
         page.remark(RemarkKind::After, &before.title);
@@ -231,8 +231,8 @@ impl StepBody<'_> {
     }
 
     /// What the step is to do, in the words of those who asked for it.
-    fn intent(&mut self, draft: &Draft<'_>) {
-        let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+    fn intent(&mut self, draft: &Draft<'_>, whole: &Whole<'_>) {
+        let task = task(draft, whole);
         let asked = draft.opening.filter(|_| draft.subagent.is_none());
         if let Some(words) = asked.map(|user| user.words.as_str()).or(task)
             && is_long(words)
@@ -244,7 +244,7 @@ impl StepBody<'_> {
             if let Some(made) = made.filter(|made| !made.is_empty()) {
                 self.remark(RemarkKind::Plain, &format!("understood as: {made}"));
             }
-        } else if let Some(words) = intent(draft) {
+        } else if let Some(words) = intent(draft, whole) {
             self.prose(paragraph(&words));
         }
     }
@@ -464,9 +464,17 @@ fn uses(draft: &Draft<'_>) -> Vec<String> {
     used
 }
 
+/// What a parent agent asked for: all of it where the transcript has it, else as the note says.
+fn task<'t>(draft: &'t Draft<'_>, whole: &'t Whole<'_>) -> Option<&'t str> {
+    match draft.subagent {
+        Some(subagent) => whole.prompt(subagent).or(subagent.task.as_deref()),
+        None => draft.task,
+    }
+}
+
 /// What to do, in the words of those who asked for it.
-fn intent(draft: &Draft<'_>) -> Option<String> {
-    let task = draft.subagent.map_or(draft.task, |subagent| subagent.task.as_deref());
+fn intent(draft: &Draft<'_>, whole: &Whole<'_>) -> Option<String> {
+    let task = task(draft, whole);
     let asked = draft.opening.filter(|_| draft.subagent.is_none());
     let words = match (asked, task) {
         (Some(user), _) => Some(spoken(user, MAX_WORDS)),

@@ -68,8 +68,8 @@ pub(super) struct Whole<'a> {
     finished: Vec<Place>,
     /// Calls that give a stopped merge or its like up, by their places.
     given_up: BTreeMap<Place, &'a Call<'a>>,
-    /// What sub-agents answered, by the addresses of their callouts.
-    answers: HashMap<usize, &'a str>,
+    /// What sub-agents were told and answered, by the addresses of their callouts.
+    delegated: HashMap<usize, Delegated<'a>>,
 }
 
 impl<'a> Whole<'a> {
@@ -85,9 +85,10 @@ impl<'a> Whole<'a> {
         calls.sort_by_key(|call| call.place);
         let replaced = Replaced::of(&calls, evidence);
         let (worked, passed, finished) = (HashMap::new(), HashMap::new(), Vec::new());
-        let answers = answers(drafts, evidence);
+        let delegated = delegated(drafts, evidence);
         let given_up = BTreeMap::new();
-        let mut whole = Self { checks, inputs, evidence, note, worked, passed, replaced, finished, given_up, answers };
+        let mut whole =
+            Self { checks, inputs, evidence, note, worked, passed, replaced, finished, given_up, delegated };
         for call in calls {
             if call.succeeded() {
                 if call.gives_up {
@@ -183,42 +184,59 @@ impl<'a> Whole<'a> {
 
     /// All that a sub-agent answered; `None` where only its note tells.
     pub(super) fn answer(&self, subagent: &Subagent) -> Option<&'a str> {
-        self.answers.get(&std::ptr::from_ref(subagent).addr()).copied()
+        self.delegated.get(&address(subagent)).and_then(|it| it.answer)
+    }
+
+    /// All that a sub-agent was told to do; `None` where only its note tells.
+    pub(super) fn prompt(&self, subagent: &Subagent) -> Option<&'a str> {
+        self.delegated.get(&address(subagent)).and_then(|it| it.prompt)
     }
 }
 
-/// What sub-agents answered, as their calls have it: the answer of a call with the same task, where it begins as the summary
+/// What the call of a sub-agent says beyond its callout.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delegated<'a> {
+    prompt: Option<&'a str>,
+    answer: Option<&'a str>,
+}
+
+fn address(subagent: &Subagent) -> usize {
+    std::ptr::from_ref(subagent).addr()
+}
+
+/// What sub-agents were told and answered, by the call with the same task: of an answer only one that begins as the summary
 /// of the sub-agent does.
-fn answers<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usize, &'a str> {
+fn delegated<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usize, Delegated<'a>> {
     /// Letters of a summary that are looked for, and letters of an answer in which they are.
     const SEEN: usize = 24;
     const SEARCHED: usize = 6_000;
     let letters = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).take(SEARCHED).collect()
     };
-    let mut calls: HashMap<String, VecDeque<&'a str>> = HashMap::new();
-    let mut answers = HashMap::new();
+    let mut calls: HashMap<String, VecDeque<Delegated<'a>>> = HashMap::new();
+    let mut delegated = HashMap::new();
     for entry in drafts.iter().filter(|draft| draft.subagent.is_none()).flat_map(|draft| &draft.entries) {
         match entry {
             Entry::Call(call) if call.tool == ToolKind::Subagent && call.succeeded() => {
-                if let Some(output) = evidence.output(call.step.id.as_deref()) {
-                    calls.entry(clean(call.step.full_args())).or_default().push_back(output);
-                }
+                let id = call.step.id.as_deref();
+                let told = Delegated { prompt: evidence.prompt(id), answer: evidence.output(id) };
+                calls.entry(clean(call.step.full_args())).or_default().push_back(told);
             }
             Entry::Item(Item::Subagent(subagent), _) => {
                 let task = clean(subagent.task.as_deref().unwrap_or_default());
-                let Some(output) = calls.get_mut(&task).and_then(VecDeque::pop_front) else { continue };
+                let Some(told) = calls.get_mut(&task).and_then(VecDeque::pop_front) else { continue };
                 let summary = subagent.summary.as_deref().unwrap_or_default();
                 let begins: String =
                     letters(summary.split('…').next().unwrap_or_default()).chars().take(SEEN).collect();
-                if !begins.is_empty() && output.len() > summary.len() && letters(output).contains(&begins) {
-                    answers.insert(std::ptr::from_ref::<Subagent>(subagent).addr(), output);
-                }
+                let is_its = |answer: &&str| {
+                    !begins.is_empty() && answer.len() > summary.len() && letters(answer).contains(&begins)
+                };
+                delegated.insert(address(subagent), Delegated { answer: told.answer.filter(is_its), ..told });
             }
             _ => {}
         }
     }
-    answers
+    delegated
 }
 
 /// How a call is told.

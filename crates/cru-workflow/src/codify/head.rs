@@ -16,6 +16,7 @@ use cru_base::Span;
 use cru_base::text::{plural, truncate};
 use cru_graph::{Plan, plan};
 use cru_session::attempt::{told_unapproved, unapproved_plan};
+use cru_session::words::Boxes;
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 use cru_session::{Session, Status, User};
@@ -306,6 +307,12 @@ fn open(
         let text = code_span(&truncate(&clean(&call.text), MAX_VALUE));
         parts.push(format!("{text} failed; the record does not say which of its checks did"));
     }
+    let published = calls.iter().rev().filter(|call| call.succeeded() && call.publishes && !call.pushes);
+    let boxes = published.map(|call| (call, Boxes::of(call.step.full_args()))).find(|(_, boxes)| boxes.any());
+    parts.extend(boxes.and_then(|(call, boxes)| {
+        let program = call.programs.first()?;
+        Some(format!("{} in the text of {}", boxes.told()?, code_span(program)))
+    }));
     let of_plan = |told: &str| workflow.checks.iter().filter(|check| check.text.ends_with(told)).count();
     let (not_run, untold) = (of_plan(verification::NOT_RUN), of_plan(verification::UNTOLD));
     if not_run > 0 {

@@ -2,7 +2,7 @@
 
 use super::call::{Call, CallKind};
 use cru_action::{Action, Command, ToolKind};
-use cru_base::text::{fold_whitespace, slug};
+use cru_base::text::{fold_whitespace, plural, slug};
 use cru_session::words::list::STOP;
 use cru_session::words::shorten::{at_word, file_name, without_queries};
 
@@ -118,6 +118,14 @@ pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
     let outside = calls.iter().filter(|call| call.asks_elsewhere).count() * 2 > calls.len();
     if outside { list("Look with", &asked, "commands") } else { list("Read", &names, "files") }
         .or_else(|| list("Look with", &asked, "commands"))
+        .or_else(|| {
+            let started = calls.iter().filter(|call| call.tool == ToolKind::Subagent).count() as u64;
+            match started {
+                0 => None,
+                1 => Some("Ask a sub-agent".to_owned()),
+                many => Some(format!("Ask {}", plural(many, "sub-agent"))),
+            }
+        })
         .or_else(|| {
             let tools = calls.iter().find(|call| !call.text.is_empty() && call.tool != ToolKind::Plan);
             Some(given(&format!("Look with {}", tools?.step.tool)))

@@ -58,9 +58,12 @@ impl LogKind {
             }),
             Self::Task(Task::Start { task }) => task_is(task, "in_progress"),
             Self::Task(Task::Done { task }) => task_is(task, "completed"),
-            Self::Lesson { text, level, after } => Entry::Lesson(entry::Lesson {
+            Self::Lesson { text, level, confidence, advice, evidence, after } => Entry::Lesson(entry::Lesson {
                 text: text::of_words(text, "the lesson")?,
                 level: level.clone(),
+                confidence: confidence.clone(),
+                advice: advice.clone(),
+                evidence: evidence.clone(),
                 after: after.clone(),
                 ..Default::default()
             }),

@@ -160,7 +160,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
     let file = |name: &String| Some(cx.absolute(Path::new(name))).filter(|path| path.is_file());
     if !names.is_empty() && names.iter().all(|name| file(name).is_some()) {
         let places = names.iter().filter_map(file).map(Place::File).collect();
-        return Ok((places, Vault::find(cx.vault_arg(), cx.env).ok()));
+        return Ok((places, Vault::find_to_read(cx.vault_arg(), cx.env).ok()));
     }
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);

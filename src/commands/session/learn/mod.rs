@@ -195,6 +195,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let (case, prompt) = (Template::of(&vault, template::Kind::Case)?, Template::of(&vault, template::Kind::Prompt)?);
     let layouts = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
     let layout = Layout::new(layouts.name, layouts.case)?;
+    if args.export.is_none() && !args.dry_run && !args.stats {
+        vault.writable()?;
+    }
     let mut reviews = Reviews::read(&catalog, &vault);
     let drafts = |format: Format, place: Place| {
         let drafter = Drafter::new(format, place, options(args, layouts))?;

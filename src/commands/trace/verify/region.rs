@@ -21,6 +21,7 @@ pub(super) fn write(
     at: Option<&str>,
     cx: &Context<'_>,
 ) -> Result<()> {
+    world.vault.writable()?;
     let file = world.vault.file(path);
     let old = files::read(&file)?;
     let new = with(&String::from_utf8_lossy(&old), &region(verified, at, cx));

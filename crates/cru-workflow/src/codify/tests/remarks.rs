@@ -153,6 +153,21 @@ fn a_failure_is_quoted_by_its_lines() {
     assert!(told.contains("error[E0308]: mismatched types") && !told.contains("hint: rerun"), "{told}");
 }
 
+/// A sub-agent stands in the step that starts it, with all that it was told where the transcript has that.
+#[test]
+fn a_sub_agent_is_told_what_to_do() {
+    let body = "- `Task Look at the valves` → Good. ^n-001\n\n> [!subagent] @Explore\n> mode: inline  \n\
+                > Task: Look at the valves  \n> Summary: The red one leaks.\n\nThe red one leaks.\n\n\
+                > [!user]\n> \"And what does the manual say of it?\"\n\n- `Read manual.md` → 9 lines ^n-002\n    - reads: `manual.md`\n";
+    let mut evidence = Evidence::default();
+    let prompt = "Look at every valve of the pump.\n\n1. Say which one leaks.\n2. Say why.";
+    evidence.add_prompt("n-001".into(), prompt.into());
+    let told = with(body, &evidence);
+    let at = |text: &str| told.find(text).unwrap_or_else(|| panic!("{text}\n{told}"));
+    assert!(at("here the sub-agent works: “Look at the valves”") < at("what does the manual say"), "{told}");
+    assert!(at("### Look at the valves @Explore") < at("1. Say which one leaks. 2. Say why."), "{told}");
+}
+
 /// Of a sub-agent's answer all is told where the transcript has it; another answer is none of it.
 #[test]
 fn answers_of_sub_agents_are_whole() {

@@ -315,3 +315,20 @@ fn what_was_not_done_is_open() {
         "{text}"
     );
 }
+
+/// A pull request tells what was not done of its plan.
+#[test]
+fn boxes_of_what_was_published_are_open() {
+    let create = |boxes: &str| {
+        let args = format!("gh pr create --title t --body \"$(cat <<'EOF'\n{boxes}\nEOF\n)\"");
+        let command = args.replace('\n', "\n    ");
+        let step = format!(
+            "- `Bash gh pr create …` → `https://github.com/o/r/pull/7` ^n-001\n    ```\n    {command}\n    ```\n"
+        );
+        text(&imported("Publish it", &step))
+    };
+    let open = create("- [x] unit tests\n- [ ] staging");
+    assert!(open.contains("1 box not ticked in the text of `gh pr create`"), "{open}");
+    let done = create("- [x] unit tests\n- [x] staging");
+    assert!(!done.contains("not ticked"), "{done}");
+}

@@ -1,13 +1,19 @@
 //! `cru lessons`: what readings and people have learned, and the way into a file that agents read.
 
+mod add;
+mod change;
+pub(super) mod verdict;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use self::verdict::JudgedLesson;
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
 use super::read::Shelf;
+use super::trace::TraceWorld;
 use super::{Context, Output, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
@@ -20,7 +26,46 @@ use crate::vault::Catalog;
 #[derive(Debug, clap::Subcommand)]
 pub enum LessonsCommand {
     List(ListArgs),
+    Add(add::AddArgs),
+    From(add::FromArgs),
+    Show(change::ShowArgs),
+    Check(change::CheckArgs),
+    Retire(change::RetireArgs),
+    Supersede(change::SupersedeArgs),
     Apply(ApplyArgs),
+}
+
+/// What a lesson is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LessonLevelArg {
+    /// The project
+    Project,
+    /// One task
+    Task,
+    /// What a person likes
+    User,
+    /// A model
+    Model,
+    /// A tool
+    Tool,
+    /// A skill
+    Skill,
+    /// A sub-agent
+    Subagent,
+}
+
+impl LessonLevelArg {
+    const fn level(self) -> LessonLevel {
+        match self {
+            Self::Project => LessonLevel::Project,
+            Self::Task => LessonLevel::Task,
+            Self::User => LessonLevel::User,
+            Self::Model => LessonLevel::Model,
+            Self::Tool => LessonLevel::Tool,
+            Self::Skill => LessonLevel::Skill,
+            Self::Subagent => LessonLevel::Subagent,
+        }
+    }
 }
 
 /// List lessons
@@ -57,22 +102,34 @@ pub struct ApplyArgs {
 
 impl LessonsCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        let vault = reading::vault(cx)?;
-        let shelf = Shelf::read(&Catalog::read(&vault), &vault);
         match self {
-            Self::List(args) => Ok(Box::new(list(&args, shelf))),
-            Self::Apply(args) => apply(&args, &shelf, cx),
+            Self::List(args) => list(&args, cx),
+            Self::Add(args) => add::add(&args, cx),
+            Self::From(args) => add::from(&args, cx),
+            Self::Show(args) => change::show(&args, cx),
+            Self::Check(args) => change::check(&args, cx),
+            Self::Retire(args) => change::retire(&args, cx),
+            Self::Supersede(args) => change::supersede(&args, cx),
+            Self::Apply(args) => {
+                let vault = reading::vault(cx)?;
+                apply(&args, &Shelf::read(&Catalog::read(&vault), &vault), cx)
+            }
         }
     }
 }
 
-fn list(args: &ListArgs, shelf: Shelf) -> LessonList {
+fn list(args: &ListArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
     let level = args.level.as_deref().and_then(LessonLevel::parse);
     let status = args.status.as_deref().and_then(ReviewStatus::parse);
     let all = shelf.lessons.len();
-    let mut lessons: Vec<Lesson> = shelf.lessons.into_iter().map(|it| it.lesson).collect();
-    lessons.retain(|it| level.is_none_or(|level| it.level == level) && status.is_none_or(|status| it.status == status));
-    LessonList { schema: 1, all, lessons }
+    let mut lessons = shelf.lessons;
+    lessons.retain(|it| {
+        level.is_none_or(|level| it.lesson.level == level) && status.is_none_or(|status| it.lesson.status == status)
+    });
+    let lessons = verdict::judge(lessons, &world, cx)?;
+    Ok(Box::new(LessonList { schema: 1, all, lessons }))
 }
 
 fn apply(args: &ApplyArgs, shelf: &Shelf, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -133,7 +190,7 @@ struct LessonList {
     schema: u32,
     /// Lessons of the vault.
     all: usize,
-    lessons: Vec<Lesson>,
+    lessons: Vec<JudgedLesson>,
 }
 
 impl Output for LessonList {
@@ -141,13 +198,17 @@ impl Output for LessonList {
         if self.lessons.is_empty() {
             return format!("None of {} is meant.\n", plural(self.all as u64, "lesson"));
         }
-        let heads = ["ID", "STATUS", "LEVEL", "CONFIDENCE", "SEEN", "LESSON"];
+        let heads = ["ID", "STATUS", "HOLDS", "BROKEN", "LEVEL", "CONFIDENCE", "SEEN", "LESSON"];
         let columns: Vec<(&str, Align)> = heads.into_iter().map(|name| (name, Align::Left)).collect();
         let mut table = Table::new(&columns);
-        for it in &self.lessons {
+        for judged in &self.lessons {
+            let it = &judged.note.lesson;
+            let look = if judged.verdict.is_sound() { style::GOOD } else { style::WARN };
             table.row([
                 Cell::new(&it.id).style(style::ID),
-                Cell::new(it.status.as_str()),
+                Cell::new(it.ended.as_deref().unwrap_or(it.status.as_str())),
+                Cell::new(judged.verdict.word()).style(look),
+                Cell::new(if judged.broken == 0 { String::new() } else { judged.broken.to_string() }),
                 Cell::new(it.level.as_str()),
                 Cell::new(it.confidence.as_str()),
                 Cell::new(it.sessions.len().to_string()),

@@ -1,0 +1,247 @@
+//! `cru doctor`: what is wrong around the notes: the machine's state, hooks, transcripts, copies.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::output::style::{self, paint};
+use super::{Context, Output, View, check, hooks, status};
+use crate::base::Result;
+use crate::base::text::{one_line, plural};
+use crate::memory::prune::{Prunable, candidates};
+use crate::vault::{Catalog, State, Vault};
+use jiff::Timestamp;
+
+/// Look for what is wrong around the notes
+///
+/// The configuration, the state of this machine, hooks that do not run, transcripts that are gone or will be deleted, copies that a
+/// sync service left, links that lead nowhere, stored copies that belong to nothing. Changes nothing; each line that is not `ok` names the command that helps.
+///
+/// Where the vault was moved or copied, `--adopt` brings over what waits in the state that it had elsewhere on this machine: journals,
+/// the log of writes for `cru undo`, copies of files. Any command that writes does so, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 all is well, 1 something is wrong, 2 usage error, 3 I/O error.")]
+pub struct Args {
+    /// Bring over the state of another place
+    #[arg(long)]
+    adopt: bool,
+}
+
+/// How a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    /// As it should be.
+    Ok,
+    /// Worth a look; nothing is lost.
+    Note,
+    /// Something does not work.
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+struct DoctorRow {
+    part: &'static str,
+    health: Health,
+    text: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl DoctorRow {
+    fn ok(part: &'static str, text: impl Into<String>) -> Self {
+        Self { part, health: Health::Ok, text: text.into(), help: None }
+    }
+
+    fn with(part: &'static str, health: Health, text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { part, health, text: text.into(), help: Some(help.into()) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct DoctorReport {
+    schema: u32,
+    rows: Vec<DoctorRow>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
+    let mut rows = vec![configuration(&vault)];
+    rows.push(state(args.adopt, &vault, cx)?);
+    rows.push(objects(&vault, cx));
+    rows.extend(waiting_and_transcripts(cx)?);
+    rows.push(copies(&vault));
+    rows.push(notes(cx)?);
+    rows.push(of_hooks(cx));
+    Ok(Box::new(DoctorReport { schema: 1, rows }))
+}
+
+fn configuration(vault: &Vault) -> DoctorRow {
+    const PART: &str = "configuration";
+    if let Err(error) = vault.writable() {
+        return DoctorRow::with(PART, Health::Bad, error.to_string(), "install a newer cru; reading works");
+    }
+    match vault.warnings() {
+        [] => DoctorRow::ok(PART, format!("schema {}", vault.config().schema)),
+        [first, rest @ ..] => {
+            let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+            DoctorRow::with(PART, Health::Note, format!("{}{more}", first.diagnostic.message), "edit .cru/config.toml")
+        }
+    }
+}
+
+fn state(adopt: bool, vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
+    const PART: &str = "state";
+    let others = State::others(vault, cx.env);
+    let own = State::there_or_not(vault, cx.env).dir().display().to_string();
+    if others.is_empty() {
+        return Ok(DoctorRow::ok(PART, own));
+    }
+    let named: Vec<String> = others.iter().map(|other| other.dir().display().to_string()).collect();
+    let text = format!("{own}; of another place of this vault: {}", named.join(", "));
+    if !adopt {
+        return Ok(DoctorRow::with(PART, Health::Note, text, "`cru doctor --adopt` brings it over"));
+    }
+    vault.writable()?;
+    State::of(vault, cx.env)?;
+    Ok(match State::others(vault, cx.env).as_slice() {
+        [] => DoctorRow::ok(PART, format!("{own}; brought over: {}", named.join(", "))),
+        _ => DoctorRow::with(
+            PART,
+            Health::Bad,
+            text,
+            "not all of it could be brought over; see the permissions of these folders",
+        ),
+    })
+}
+
+/// Stored copies of files that no checkpoint names.
+fn objects(vault: &Vault, cx: &Context<'_>) -> DoctorRow {
+    const PART: &str = "copies of files";
+    let Some(state) = State::existing(vault, cx.env) else { return DoctorRow::ok(PART, "none") };
+    // Nothing is older than the beginning of time: what is left belongs to nothing.
+    let orphans = candidates(state.dir(), &[Prunable::Copies], Timestamp::MIN, cx.env.now());
+    match orphans.len() as u64 {
+        0 => DoctorRow::ok(PART, "each belongs to a checkpoint"),
+        count => DoctorRow::with(
+            PART,
+            Health::Note,
+            format!("{} belong to no checkpoint", plural(count, "file")),
+            "`cru prune --copies` removes them",
+        ),
+    }
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().or_else(|| value.as_array().map(|all| all.len() as u64)).unwrap_or(0)
+}
+
+fn waiting_and_transcripts(cx: &Context<'_>) -> Result<[DoctorRow; 2]> {
+    let told = status::run(&status::Args::default(), cx)?.json().unwrap_or_default();
+    let (waiting, unfiled) = (count(&told["waiting"]), count(&told["unfiled"]));
+    let waiting = match (waiting, unfiled) {
+        (0, 0) => DoctorRow::ok("journals", "nothing waits"),
+        (0, events) => DoctorRow::with(
+            "journals",
+            Health::Note,
+            format!("{} of hooks found no vault", plural(events, "event")),
+            "`cru hooks install` moves them to this one",
+        ),
+        (sessions, _) => DoctorRow::with(
+            "journals",
+            Health::Note,
+            format!("entries of {} wait", plural(sessions, "session")),
+            "`cru flush --all` writes them",
+        ),
+    };
+    let (risk, gone) = (count(&told["evidence"]["at_risk"]), count(&told["evidence"]["gone"]));
+    let transcripts = match (risk, gone) {
+        (0, 0) => DoctorRow::ok("transcripts", "all are there"),
+        (0, gone) => DoctorRow::ok("transcripts", format!("{gone} not on this machine; their notes are all there is")),
+        (risk, _) => DoctorRow::with(
+            "transcripts",
+            Health::Note,
+            format!("{} will be deleted by the host", plural(risk, "transcript")),
+            "`cru status` says when; `cru import` brings them in",
+        ),
+    };
+    Ok([waiting, transcripts])
+}
+
+fn copies(vault: &Vault) -> DoctorRow {
+    let catalog = Catalog::read(vault);
+    let all: Vec<String> = catalog.conflict_copies().map(|(copy, _)| copy.path.to_string()).collect();
+    match all.first() {
+        None => DoctorRow::ok("copies of notes", "none"),
+        Some(first) => DoctorRow::with(
+            "copies of notes",
+            Health::Note,
+            format!("{}: {first}{}", plural(all.len() as u64, "note"), if all.len() > 1 { " …" } else { "" }),
+            "`cru merge NOTE COPY` brings one into its note",
+        ),
+    }
+}
+
+fn notes(cx: &Context<'_>) -> Result<DoctorRow> {
+    let told = check::run(&check::Args::default(), cx)?.json().unwrap_or_default();
+    let (errors, warnings) = (count(&told["errors"]), count(&told["warnings"]));
+    let text = format!("{}, {}", plural(errors, "error"), plural(warnings, "warning"));
+    Ok(match (errors, warnings) {
+        (0, 0) => DoctorRow::ok("notes", format!("{} without a fault", plural(count(&told["notes"]), "note"))),
+        (0, _) => DoctorRow::with("notes", Health::Note, text, "`cru check` shows them"),
+        _ => DoctorRow::with("notes", Health::Bad, text, "`cru check` shows them"),
+    })
+}
+
+/// Hooks that are installed, and whether an event arrives through them.
+fn of_hooks(cx: &Context<'_>) -> DoctorRow {
+    const PART: &str = "hooks";
+    let told = hooks::status_json(cx).unwrap_or_default();
+    let programs = |value: &Value| value["programs"].as_array().map_or(0, Vec::len);
+    let settings = told["settings"].as_array().into_iter().flatten();
+    let installed = settings.map(programs).sum::<usize>() + programs(&told["plugin"]);
+    if installed == 0 {
+        return DoctorRow::ok(PART, "none are installed");
+    }
+    let failed: Vec<&Value> =
+        told["tests"].as_array().into_iter().flatten().filter(|test| test["result"] == "lost").collect();
+    let last = told["trouble"].as_array().and_then(|all| all.first()).and_then(|it| it["last"].as_str());
+    match (failed.first(), last) {
+        (Some(_), _) => {
+            DoctorRow::with(PART, Health::Bad, "an event that was sent for a test did not arrive", "`cru hooks status`")
+        }
+        (None, Some(last)) => {
+            DoctorRow::with(PART, Health::Note, format!("last trouble: {}", one_line(last)), "`cru hooks status`")
+        }
+        (None, None) => DoctorRow::ok(PART, "an event arrives"),
+    }
+}
+
+impl Output for DoctorReport {
+    fn text(&self, _: &View) -> String {
+        let width = self.rows.iter().map(|row| row.part.len()).max().unwrap_or(0);
+        let mut out = String::new();
+        for row in &self.rows {
+            let (word, look) = match row.health {
+                Health::Ok => ("ok  ", style::GOOD),
+                Health::Note => ("note", style::WARN),
+                Health::Bad => ("bad ", style::BAD),
+            };
+            let _ = writeln!(out, "{}  {:width$}  {}", paint(look, word), row.part, one_line(&row.text));
+            if let Some(help) = &row.help {
+                let _ = writeln!(out, "{:1$}{help}", "", width + 8);
+            }
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(self.rows.iter().any(|row| row.health == Health::Bad))
+    }
+}

@@ -1,0 +1,96 @@
+//! `[events]` of the user's configuration: programs that are started when something has happened in a session.
+//!
+//! They are started by what writes notes, `cru flush`, the end of a session and `cru import`, and never by a hook. What was
+//! told of a session stands in the machine's state, so each thing is told once, whoever wrote the note. What a program
+//! says is not read; what goes wrong stands in the log of hooks.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Context;
+use crate::base::files;
+use crate::live::hook::trouble;
+use crate::memory::event::{SessionEvent, ToldEvents, events};
+use crate::vault::state::key;
+use crate::vault::{State, UserConfig, Vault, VaultPath};
+
+/// Seconds that a program may take.
+const SECONDS: u64 = 10;
+
+/// Events of one session that are told at once; of more only the last.
+const MOST: usize = 20;
+
+/// Tells what happened in the sessions of these notes. Nothing fails by it.
+pub(super) fn tell(notes: &[VaultPath], vault: &Vault, state: &State, cx: &Context<'_>) {
+    let Some(config) = configured(cx) else { return };
+    for path in notes {
+        let Ok(session) = vault.session(path) else { continue };
+        let Some(id) = session.meta.session_id.clone() else { continue };
+        let place = state.dir().join("events").join(format!("{}.json", key(&id)));
+        let told: ToldEvents =
+            std::fs::read(&place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let (happened, now) = events(&session, &told);
+        // Said once: who is killed between has it not said again.
+        if now != told && save(&place, &now).is_err() {
+            continue;
+        }
+        let skipped = happened.len().saturating_sub(MOST);
+        for event in happened.iter().skip(skipped) {
+            start(&config, event, &id, path, vault, state, cx);
+        }
+    }
+}
+
+/// Tells that notes were imported, and takes what stands in them as told.
+pub(super) fn imported(notes: &[VaultPath], vault: &Vault, state: &State, cx: &Context<'_>) {
+    let Some(config) = configured(cx) else { return };
+    for path in notes {
+        let Ok(session) = vault.session(path) else { continue };
+        let Some(id) = session.meta.session_id.clone() else { continue };
+        let place = state.dir().join("events").join(format!("{}.json", key(&id)));
+        let _ = save(&place, &events(&session, &ToldEvents::default()).1);
+        let event = SessionEvent { event: "imported", text: session.title().to_owned() };
+        start(&config, &event, &id, path, vault, state, cx);
+    }
+}
+
+/// The configuration, where it names a program for any event.
+fn configured(cx: &Context<'_>) -> Option<UserConfig> {
+    let (config, _) = UserConfig::read(cx.env).ok()?;
+    (!config.events.is_empty()).then_some(config)
+}
+
+fn save(place: &Path, told: &ToldEvents) -> crate::base::Result<()> {
+    if let Some(folder) = place.parent() {
+        files::create_private_dir(folder)?;
+    }
+    files::put_private(place, &serde_json::to_vec(told).unwrap_or_default())
+}
+
+fn start(
+    config: &UserConfig,
+    event: &SessionEvent,
+    session: &str,
+    note: &VaultPath,
+    vault: &Vault,
+    state: &State,
+    cx: &Context<'_>,
+) {
+    let Some(command) = config.events.get(event.event).filter(|command| !command.is_empty()) else { return };
+    let file = vault.file(note).to_string_lossy().into_owned();
+    let fill = |word: &String| word.replace("{note}", &file).replace("{session}", session);
+    let command: Vec<String> = command.iter().map(fill).collect();
+    let input =
+        json!({ "event": event.event, "session": session, "note": file, "text": event.text, "time": cx.env.now() });
+    let why = match cx.ui.ask(&command, &format!("{input}\n"), SECONDS) {
+        Ok(answer) if answer.timed_out => format!("ended after {SECONDS} seconds"),
+        Ok(answer) if answer.code == Some(0) => return,
+        Ok(answer) => {
+            let last = answer.errors.lines().last().unwrap_or_default();
+            format!("exit status {}: {last}", answer.code.map_or_else(|| "unknown".to_owned(), |code| code.to_string()))
+        }
+        Err(error) => error.to_string(),
+    };
+    let _ = trouble::note(&state.hook_log(), cx.env.now(), event.event, &format!("`{}`: {why}", command.join(" ")));
+}

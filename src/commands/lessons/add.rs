@@ -1,0 +1,260 @@
+//! `cru lessons add` and `from`: a lesson that a person writes down, with what it rests on.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::LessonLevelArg;
+use crate::base::text::{fold_whitespace, sanitise, slug};
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::read::Shelf;
+use crate::commands::trace::TraceWorld;
+use crate::commands::trace::refs::{NamedBlock, References};
+use crate::commands::{Context, Output, View};
+use crate::readings::answer::Confidence;
+use crate::readings::lesson::{FOLDER, Lesson, LessonNote, Likeness, likeness};
+use crate::readings::note::ReviewStatus;
+use crate::session::{FileRef, Item, Link, file_ref};
+use crate::vault::VaultPath;
+
+/// Anchors of a lesson at most.
+const ANCHORS: usize = 3;
+
+/// Write a lesson down
+///
+/// The note `lessons/NAME.md` holds the claim, what it rests on, and lines of files that show whether it still holds: those that the
+/// named steps read and wrote, three at most. Where a lesson says the same already, the evidence is added to it.
+#[derive(Debug, clap::Args)]
+pub struct AddArgs {
+    /// The claim
+    #[arg(required = true, value_name = "TEXT")]
+    text: Vec<String>,
+    /// What it rests on: a step, a decision, words of a person, `SESSION#n-014`, `^`
+    #[arg(long, value_name = "REF", required = true)]
+    from: Vec<String>,
+    #[command(flatten)]
+    about: About,
+}
+
+/// Make a lesson of something in a session
+///
+/// REF is words of a person, a decision, an error, a step or any callout. Its words are the claim; on a terminal the note is opened in
+/// `$VISUAL` or `$EDITOR`.
+#[derive(Debug, clap::Args)]
+pub struct FromArgs {
+    /// `SESSION#u-05`, `^`
+    #[arg(value_name = "REF")]
+    reference: String,
+    #[command(flatten)]
+    about: About,
+}
+
+/// What else is said of a lesson.
+#[derive(Debug, clap::Args)]
+struct About {
+    /// What it is about
+    #[arg(long, value_enum, default_value = "project", value_name = "LEVEL")]
+    level: LessonLevelArg,
+    /// How sure it is
+    #[arg(long, value_parser = ["high", "medium", "low"], default_value = "high", value_name = "LEVEL")]
+    confidence: String,
+    /// What to do
+    #[arg(long = "do", value_name = "TEXT")]
+    advice: Option<String>,
+    /// A command that shows whether it holds
+    #[arg(long, value_name = "COMMAND")]
+    check: Option<String>,
+}
+
+pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    world.vault.writable()?;
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let blocks: Vec<NamedBlock> = args.from.iter().map(|text| references.block(text)).collect::<Result<_>>()?;
+    let made = write(&claim(&args.text.join(" "))?, &blocks, &args.about, &world)?;
+    Ok(Box::new(made))
+}
+
+pub(super) fn from(args: &FromArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    world.vault.writable()?;
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let block = references.block(&args.reference)?;
+    let words = block.place.item_in(&block.session).map(words_of).unwrap_or_default();
+    let made = write(&claim(&words)?, std::slice::from_ref(&block), &args.about, &world)?;
+    let file = world.vault.root().join(&made.path);
+    open(&file, cx)?;
+    Ok(Box::new(made))
+}
+
+/// Opens the note where a person can edit it.
+fn open(file: &Path, cx: &Context<'_>) -> Result<()> {
+    let editor = cx.editor();
+    if editor.is_empty() {
+        return Ok(());
+    }
+    match cx.ui.edit(&editor, file) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(()),
+        Err(error) => {
+            Err(Error::usage(format!("{}: {error}", editor.join(" ")))
+                .with_hint(format!("the note is {}", file.display())))
+        }
+    }
+}
+
+/// The claim on one line; it must have a word.
+fn claim(text: &str) -> Result<String> {
+    let text = fold_whitespace(&sanitise(text));
+    if text.chars().any(char::is_alphanumeric) { Ok(text) } else { Err(Error::usage("a lesson needs a word")) }
+}
+
+/// What an item says in its own words.
+fn words_of(item: &Item) -> String {
+    match item {
+        Item::User(it) => it.words.clone(),
+        Item::Step(it) => format!("{} {}", it.tool, it.args),
+        Item::Prose(it) => it.text.lines().next().unwrap_or_default().to_owned(),
+        other => other.callout().map_or_else(String::new, |it| {
+            if it.title.trim().is_empty() || it.kind == "lesson" {
+                it.body.lines().find(|line| !line.trim().is_empty()).unwrap_or(&it.title).to_owned()
+            } else {
+                it.title.clone()
+            }
+        }),
+    }
+}
+
+/// Writes the note, or adds the evidence to the one that says the same.
+fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -> Result<MadeLesson> {
+    let mut evidence = Vec::new();
+    let mut anchors: Vec<String> = Vec::new();
+    for block in blocks {
+        evidence.push(format!("Evidence: [[{}#^{}]]", block.path.stem(), id_of(block)?));
+        for anchor in files_of(block).iter().flat_map(file_ref::spans) {
+            if anchors.len() < ANCHORS && !anchors.contains(&anchor) {
+                anchors.push(anchor);
+            }
+        }
+    }
+    let first = blocks.first().ok_or_else(|| Error::usage("a lesson needs evidence"))?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
+    let level = about.level.level();
+    let same = |it: &&LessonNote| {
+        it.lesson.ended.is_none() && it.lesson.level == level && likeness(&it.lesson.text, text) == Likeness::Same
+    };
+    if let Some(known) = shelf.lessons.iter().find(same) {
+        let added = with_evidence(&known.text, &evidence);
+        if added != known.text {
+            let file = world.vault.root().join(&known.path);
+            files::replace_within(world.vault.root(), &file, known.text.as_bytes(), added.as_bytes())?;
+        }
+        let (id, path) = (known.lesson.id.clone(), known.path.clone());
+        return Ok(MadeLesson { schema: 1, id, path, created: false, evidence: evidence.len(), anchors: 0 });
+    }
+    let meta = &first.session.meta;
+    let name = Some(slug(text, 7)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "lesson".to_owned());
+    let lesson = Lesson {
+        id: name.clone(),
+        text: text.to_owned(),
+        level,
+        place: None,
+        confidence: Confidence::parse(&about.confidence).unwrap_or(Confidence::High),
+        status: ReviewStatus::Accepted,
+        project: meta.project.clone(),
+        learned: meta.started.map(|at| at.to_string()),
+        sessions: Vec::new(),
+        evidence,
+        contradicts: Vec::new(),
+        ended: None,
+        commit: meta.commit.clone(),
+        advice: about.advice.as_deref().map(|text| fold_whitespace(&sanitise(text))),
+        anchors,
+        check: about.check.as_deref().map(|text| fold_whitespace(&sanitise(text))),
+        broke: Vec::new(),
+    };
+    for number in 1..10_000 {
+        let id = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        let path = format!("{FOLDER}/{id}.md");
+        let Some(place) = VaultPath::new(&path) else { break };
+        files::create_dir(&world.vault.root().join(FOLDER))?;
+        if files::create(&world.vault.file(&place), lesson.render_own().as_bytes())? {
+            let (evidence, anchors) = (lesson.evidence.len(), lesson.anchors.len());
+            return Ok(MadeLesson { schema: 1, id, path, created: true, evidence, anchors });
+        }
+    }
+    Err(Error::usage("no name for the lesson is free"))
+}
+
+fn id_of(block: &NamedBlock) -> Result<String> {
+    match block.place.item_in(&block.session).and_then(Item::id) {
+        Some(id) => Ok(id.to_owned()),
+        None if block.place.item.is_none() => Ok(block.id().to_owned()),
+        None => Err(Error::usage("it has no id, so nothing can point at it")
+            .with_hint(format!("`cru check --fix {}` gives ids", block.path))),
+    }
+}
+
+/// The files with a hash that a step read and wrote, or the steps that a decision or an error rests on.
+fn files_of(block: &NamedBlock) -> Vec<FileRef> {
+    let rests: Vec<&Link> = match block.place.item_in(&block.session) {
+        Some(Item::Decision(it)) => it.rests_on.iter().collect(),
+        Some(Item::Error(it)) => it.steps.iter().chain(&it.resolved_by).collect(),
+        _ => Vec::new(),
+    };
+    let ids: Vec<&str> = rests.iter().filter_map(|link| link.block.as_deref()).collect();
+    let own = block.step().into_iter();
+    let of = block.session.steps().map(|(_, step)| step);
+    let steps = own.chain(of.filter(|step| step.id.as_deref().is_some_and(|id| ids.contains(&id))));
+    let files = steps.flat_map(|step| step.reads.iter().chain(&step.writes));
+    files.filter(|file| file.hash.is_some() || !file.lines.is_empty()).cloned().collect()
+}
+
+/// A note with further lines of evidence behind the last one.
+fn with_evidence(text: &str, evidence: &[String]) -> String {
+    let fresh: Vec<String> =
+        evidence.iter().map(|line| format!("- {line}")).filter(|line| !text.contains(line)).collect();
+    if fresh.is_empty() {
+        return text.to_owned();
+    }
+    let last = text.match_indices("\n- Evidence:").last().map(|(at, _)| at + 1);
+    let at = last.map_or(text.len(), |at| text[at..].find('\n').map_or(text.len(), |end| at + end + 1));
+    let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
+    format!("{}{gap}{}\n{}", &text[..at], fresh.join("\n"), &text[at..])
+}
+
+#[derive(Debug, Serialize)]
+struct MadeLesson {
+    schema: u32,
+    id: String,
+    path: String,
+    /// Whether the note is new; else the evidence was added to it.
+    created: bool,
+    evidence: usize,
+    anchors: usize,
+}
+
+impl Output for MadeLesson {
+    fn text(&self, _: &View) -> String {
+        let what = if self.created { "" } else { "  the evidence was added" };
+        format!("{}{what}\n", paint(style::ID, sanitise(&self.path)))
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_stands_behind_evidence() {
+        let text = "# T\n\n- Do: x\n- Evidence: [[a#^n-001]]\n- Anchor: `b`\n\nmine\n";
+        let with = with_evidence(text, &["Evidence: [[c#^u-01]]".to_owned(), "Evidence: [[a#^n-001]]".to_owned()]);
+        assert_eq!(with, "# T\n\n- Do: x\n- Evidence: [[a#^n-001]]\n- Evidence: [[c#^u-01]]\n- Anchor: `b`\n\nmine\n");
+        assert_eq!(with_evidence("# T", &["Evidence: [[c]]".to_owned()]), "# T\n- Evidence: [[c]]\n");
+    }
+}

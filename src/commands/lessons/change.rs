@@ -1,0 +1,199 @@
+//! `cru lessons show`, `check`, `retire` and `supersede`.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::verdict::{JudgedLesson, LessonVerdict, judge};
+use crate::base::text::{one_line, sanitise};
+use crate::base::{Error, Result, files};
+use crate::commands::output::style::{self, paint};
+use crate::commands::read::Shelf;
+use crate::commands::trace::TraceWorld;
+use crate::commands::{Context, Output, View};
+use crate::note::edit::set_key;
+use crate::note::frontmatter::Value;
+use crate::readings::lesson::LessonNote;
+use crate::readings::note::ReviewStatus;
+
+/// Show a lesson, and whether it holds
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// Id or name of its note
+    lesson: String,
+}
+
+/// Check whether accepted lessons still hold
+///
+/// A lesson holds where the lines of files that it rests on are as they were; it drifted where one changed, is orphaned where nothing of it
+/// is left, and unanchored where it rests on nothing that can be compared.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 success, 1 with --strict where one drifted or is orphaned, 2 usage error, 3 I/O error."
+)]
+pub struct CheckArgs {
+    /// Exit with 1 where one does not hold
+    #[arg(long)]
+    strict: bool,
+}
+
+/// End a lesson: it is used nowhere any more
+#[derive(Debug, clap::Args)]
+pub struct RetireArgs {
+    /// Id or name of its note
+    lesson: String,
+}
+
+/// Put one lesson in the place of another
+#[derive(Debug, clap::Args)]
+pub struct SupersedeArgs {
+    /// The lesson that ends
+    old: String,
+    /// The one that holds instead
+    new: String,
+}
+
+fn find<'s>(shelf: &'s Shelf, name: &str) -> Result<&'s LessonNote> {
+    shelf
+        .lesson(name)
+        .ok_or_else(|| Error::no(format!("no lesson `{}`", sanitise(name))).with_hint("`cru lessons list` shows them"))
+}
+
+pub(super) fn show(args: &ShowArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
+    let note = find(&shelf, &args.lesson)?.clone();
+    let mut judged = judge(vec![note], &world, cx)?;
+    let lesson = judged.pop().ok_or_else(|| Error::no("no lesson"))?;
+    Ok(Box::new(ShownLesson { schema: 1, lesson }))
+}
+
+#[derive(Debug, Serialize)]
+struct ShownLesson {
+    schema: u32,
+    lesson: JudgedLesson,
+}
+
+impl Output for ShownLesson {
+    fn text(&self, _: &View) -> String {
+        let it = &self.lesson;
+        let mut out = format!("{}  {}\n", paint(style::ID, one_line(&it.note.path)), it.verdict.word());
+        if let LessonVerdict::Drifted { reasons } = &it.verdict {
+            for reason in reasons {
+                let _ = writeln!(out, "  {}", paint(style::WARN, one_line(reason)));
+            }
+        }
+        if it.broken > 0 {
+            let _ = writeln!(out, "  {}", paint(style::WARN, format!("broken {} times since", it.broken)));
+        }
+        let _ = write!(out, "\n{}", sanitise(&it.note.text));
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+pub(super) fn check(args: &CheckArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
+    let accepted = shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted).collect();
+    let lessons = judge(accepted, &world, cx)?;
+    Ok(Box::new(CheckedLessons { schema: 1, strict: args.strict, lessons }))
+}
+
+#[derive(Debug, Serialize)]
+struct CheckedLessons {
+    schema: u32,
+    #[serde(skip)]
+    strict: bool,
+    lessons: Vec<JudgedLesson>,
+}
+
+impl Output for CheckedLessons {
+    fn text(&self, _: &View) -> String {
+        let mut out = String::new();
+        for it in &self.lessons {
+            let look = if it.verdict.is_sound() { style::GOOD } else { style::WARN };
+            let _ = writeln!(
+                out,
+                "{}  {}  {}",
+                paint(look, format_args!("{:<12}", it.verdict.word())),
+                paint(style::ID, one_line(&it.note.lesson.id)),
+                one_line(&it.note.lesson.text)
+            );
+            if let LessonVerdict::Drifted { reasons } = &it.verdict {
+                for reason in reasons {
+                    let _ = writeln!(out, "              {}", one_line(reason));
+                }
+            }
+            if let Some(check) = &it.note.lesson.check {
+                let _ = writeln!(out, "              by hand: {}", one_line(check));
+            }
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn exit_code(&self) -> u8 {
+        let fails = |it: &JudgedLesson| matches!(it.verdict, LessonVerdict::Drifted { .. } | LessonVerdict::Orphaned);
+        u8::from(self.strict && self.lessons.iter().any(fails))
+    }
+}
+
+pub(super) fn retire(args: &RetireArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
+    let note = find(&shelf, &args.lesson)?;
+    set(note, &[("status", "retired".to_owned())], &world)?;
+    Ok(Box::new(EndedLesson { schema: 1, path: note.path.clone(), status: "retired", by: None }))
+}
+
+pub(super) fn supersede(args: &SupersedeArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::read(&world.catalog, &world.vault);
+    let (old, new) = (find(&shelf, &args.old)?, find(&shelf, &args.new)?);
+    if old.path == new.path {
+        return Err(Error::usage("a lesson cannot supersede itself"));
+    }
+    let name = new.path.rsplit('/').next().unwrap_or(&new.path).trim_end_matches(".md");
+    let by = format!("[[{name}]]");
+    set(old, &[("status", "superseded".to_owned()), ("superseded_by", by.clone())], &world)?;
+    Ok(Box::new(EndedLesson { schema: 1, path: old.path.clone(), status: "superseded", by: Some(by) }))
+}
+
+/// Sets keys of a lesson's frontmatter; all else of the note stays.
+fn set(note: &LessonNote, keys: &[(&str, String)], world: &TraceWorld) -> Result<()> {
+    world.vault.writable()?;
+    let mut text = note.text.clone();
+    for (key, value) in keys {
+        let patch = set_key(&text, key, &Value::String(value.clone()))
+            .map_err(|error| Error::usage(format!("could not change {}: {error}", note.path)))?;
+        text = String::from_utf8_lossy(&patch.apply(text.as_bytes())).into_owned();
+    }
+    let file = world.vault.root().join(&note.path);
+    files::replace_within(world.vault.root(), &file, note.text.as_bytes(), text.as_bytes())
+}
+
+#[derive(Debug, Serialize)]
+struct EndedLesson {
+    schema: u32,
+    path: String,
+    status: &'static str,
+    by: Option<String>,
+}
+
+impl Output for EndedLesson {
+    fn text(&self, _: &View) -> String {
+        let by = self.by.as_deref().map_or_else(String::new, |by| format!(" by {}", one_line(by)));
+        format!("{}  {}{by}\n", paint(style::ID, one_line(&self.path)), self.status)
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}

@@ -1,0 +1,220 @@
+//! What there is to know, in the order in which it is told.
+
+use std::collections::HashSet;
+
+use crate::base::Result;
+use crate::base::text::{fold_whitespace, one_line};
+use crate::commands::lessons::verdict::{JudgedLesson, LessonVerdict, judge};
+use crate::commands::output::proof_text;
+use crate::commands::read::Shelf;
+use crate::commands::trace::TraceWorld;
+use crate::commands::{Context, reading};
+use crate::index::{Record, SessionRow, Table};
+use crate::readings::answer::LessonLevel;
+use crate::readings::note::ReviewStatus;
+use crate::session::words::quote::quote;
+use crate::session::words::summary;
+use crate::session::{Item, file_ref};
+use crate::vault::VaultPath;
+
+/// Sessions whose open tasks and questions are told.
+const LAST: usize = 3;
+/// Characters of a line.
+const LONGEST: usize = 240;
+
+/// A part of the context, in the order in which parts are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContextPart {
+    Lessons,
+    Drifted,
+    Open,
+    Last,
+    Decisions,
+}
+
+/// A line.
+#[derive(Debug, Default)]
+pub(super) struct KnownLine {
+    pub(super) id: String,
+    pub(super) text: String,
+}
+
+/// All that is known.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) project: String,
+    pub(super) lines: Vec<(ContextPart, KnownLine)>,
+}
+
+impl Gathered {
+    fn add(&mut self, part: ContextPart, id: &str, text: &str) {
+        self.lines.push((part, KnownLine { id: id.to_owned(), text: fold_whitespace(&one_line(text)) }));
+    }
+}
+
+/// Gathers what concerns the project in a folder, and files of it.
+pub(super) fn gather(folder: &str, paths: &[String], cx: &Context<'_>) -> Result<Gathered> {
+    let mut gathered = Gathered { project: folder.to_owned(), ..Gathered::default() };
+    let world = TraceWorld::read(cx)?;
+    lessons(folder, paths, &world, cx, &mut gathered)?;
+    let snapshot = reading::snapshot(&world.vault, cx)?;
+    let mut rows: Vec<&SessionRow> =
+        snapshot.sessions().iter().filter(|row| !row.subagent && is_in(row, folder)).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.started, &row.path)));
+    for row in rows.iter().take(LAST) {
+        open(row, &world, &mut gathered);
+    }
+    if let Some(row) = rows.first() {
+        last(row, &world, &mut gathered);
+    }
+    if !paths.is_empty() {
+        let wanted: HashSet<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+        let mut told = Vec::new();
+        let of = |record: Record| decisions(&record, paths);
+        let tables = [Table::Decisions, Table::Files];
+        snapshot.each_record(
+            |row| row.decisions > 0 && wanted.contains(row.path.as_str()),
+            &tables,
+            of,
+            |it| told.extend(it),
+        )?;
+        told.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+        for (_, id, text) in told {
+            gathered.add(ContextPart::Decisions, &id, &text);
+        }
+    }
+    Ok(gathered)
+}
+
+/// Whether a session worked in the folder or below it.
+fn is_in(row: &SessionRow, folder: &str) -> bool {
+    let Some(project) = row.project.as_deref() else { return false };
+    let rest = project.strip_prefix(folder.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || folder.strip_prefix(project.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a path of a note names one of the files, or lies below one of the folders.
+fn is_of(path: &str, paths: &[String]) -> bool {
+    paths.iter().any(|wanted| {
+        let wanted = wanted.trim_start_matches("./").trim_end_matches('/');
+        let below = |path: &str| path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        below(path) || path.match_indices('/').any(|(at, _)| below(&path[at + 1..]))
+    })
+}
+
+fn lessons(
+    folder: &str,
+    paths: &[String],
+    world: &TraceWorld,
+    cx: &Context<'_>,
+    gathered: &mut Gathered,
+) -> Result<()> {
+    let shelf = Shelf::within(&world.catalog, &world.vault, cx.global.reach);
+    let is_here = |project: Option<&str>| {
+        project.is_none_or(|own| own == folder || folder.starts_with(&format!("{}/", own.trim_end_matches('/'))))
+    };
+    let wanted =
+        shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted && it.lesson.ended.is_none());
+    let wanted = wanted.filter(|it| {
+        !matches!(it.lesson.level, LessonLevel::Project | LessonLevel::Task) || is_here(it.lesson.project.as_deref())
+    });
+    let mut judged = judge(wanted.collect(), world, cx)?;
+    let names_path = |it: &JudgedLesson| {
+        let lesson = &it.note.lesson;
+        let anchored = lesson.anchors.iter().any(|text| is_of(&file_ref::parse(text).path, paths));
+        anchored || lesson.place.as_deref().is_some_and(|place| is_of(place.trim_end_matches(['*', '/']), paths))
+    };
+    let order = |it: &JudgedLesson| {
+        let level = match it.note.lesson.level {
+            _ if names_path(it) => 0,
+            LessonLevel::Project | LessonLevel::Task => 1,
+            LessonLevel::User => 2,
+            _ => 3,
+        };
+        (level, std::cmp::Reverse(it.note.lesson.confidence), it.note.lesson.text.clone())
+    };
+    judged.sort_by_key(order);
+    for it in judged.iter().filter(|it| it.verdict.is_sound()) {
+        let lesson = &it.note.lesson;
+        let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
+        gathered.add(ContextPart::Lessons, &lesson.id, &format!("{}{advice}", lesson.text));
+    }
+    for it in &judged {
+        if let LessonVerdict::Drifted { reasons } = &it.verdict {
+            let reason = reasons.first().map_or("", String::as_str);
+            gathered.add(ContextPart::Drifted, &it.note.lesson.id, &format!("{}: {reason}", it.note.lesson.text));
+        }
+    }
+    Ok(())
+}
+
+/// What a session left open.
+fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
+    let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
+    for task in session.tasks().into_iter().filter(|task| task.is_open()) {
+        gathered.add(ContextPart::Open, "", &format!("task: {} ({})", quote(&task.content, LONGEST), row.id));
+    }
+    for (_, item) in session.items() {
+        let Item::Callout(it) = item else { continue };
+        if it.kind == "question" && it.field("Answer").is_none() {
+            let words = if it.title.is_empty() { &it.body } else { &it.title };
+            gathered.add(ContextPart::Open, "", &format!("question: {} ({})", quote(words, LONGEST), row.id));
+        }
+    }
+}
+
+/// The last session in two lines.
+fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
+    let mut line = row.title.clone();
+    let day = row.started.map(|at| at.strftime("%Y-%m-%d").to_string());
+    for part in [day, row.status.clone(), proof_text(row)].into_iter().flatten() {
+        line.push_str(&format!(", {part}"));
+    }
+    gathered.add(ContextPart::Last, "", &format!("{line} ({})", row.id));
+    let session = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok());
+    let concluded = session.as_ref().and_then(|session| {
+        let prose = session.items().filter_map(|(_, item)| if let Item::Prose(it) = item { Some(it) } else { None });
+        prose.last().map(|prose| summary(&prose.text, LONGEST))
+    });
+    if let Some(text) = concluded.filter(|text| !text.is_empty()) {
+        gathered.add(ContextPart::Last, "", &text);
+    }
+}
+
+/// The decisions of phases that wrote the files, with their time and id.
+fn decisions(record: &Record, paths: &[String]) -> Vec<(Option<jiff::Timestamp>, String, String)> {
+    let written = record.files.iter().filter(|file| file.access != "read" && is_of(&file.path, paths));
+    let phases: HashSet<&str> = written.filter_map(|file| file.phase.as_deref()).collect();
+    let wanted = record.decisions.iter().filter(|it| it.phase.as_deref().is_some_and(|phase| phases.contains(phase)));
+    let told = wanted.map(|it| {
+        let why = it.why.as_deref().filter(|why| !why.trim().is_empty());
+        let text = match why {
+            Some(why) => format!("{} – {}", quote(&it.title, LONGEST), quote(why, LONGEST)),
+            None => quote(&it.title, LONGEST),
+        };
+        let id = it.id.as_deref().map_or_else(|| record.session.id.clone(), |id| format!("{}#{id}", record.session.id));
+        (it.at.or(record.session.started), id, text)
+    });
+    told.collect()
+}
+
+/// A lesson's note, or a decision, in full.
+pub(super) fn whole(id: &str, cx: &Context<'_>) -> Result<Option<String>> {
+    let world = TraceWorld::read(cx)?;
+    let shelf = Shelf::within(&world.catalog, &world.vault, cx.global.reach);
+    if let Some(lesson) = shelf.lesson(id) {
+        let note = crate::note::Note::parse(lesson.text.as_str());
+        return Ok(Some(crate::index::entry::hidden::blanked(&note)));
+    }
+    let Some((name, block)) = id.split_once('#') else { return Ok(None) };
+    let Ok(head) = world.catalog.session(name, &world.vault, cx.env) else { return Ok(None) };
+    cx.global.reach.check(&head.meta, name)?;
+    let session = world.vault.session(&head.path)?;
+    let block = block.trim_start_matches('^');
+    let found = session.items().find_map(|(_, item)| match item {
+        Item::Decision(it) if it.callout.id.as_deref() == Some(block) => Some(it),
+        _ => None,
+    });
+    Ok(found.map(|it| format!("{}\n\n{}\n", it.callout.title, it.callout.body)))
+}

@@ -1,0 +1,180 @@
+//! `cru context`: what a session that begins should know.
+
+mod gather;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use self::gather::{ContextPart, Gathered};
+use super::output::style::{self, paint};
+use super::{Context, Global, Output, Reach, View};
+use crate::base::text::{plural, sanitise};
+use crate::base::{Error, Result};
+use crate::live::resume::token;
+
+/// Tokens where nobody says how many.
+const BUDGET: u64 = 1_500;
+
+/// Print what a session that begins should know
+///
+/// Accepted lessons that hold, those about PATH first, then those of the project, then what you like; lessons that rest on what has
+/// changed since, to be checked first; tasks and questions that the last three sessions of the project left open; the last session
+/// with its proof; decisions that touch PATH. One line each, within a budget of tokens. Sessions and lessons that are kept from agents are left out.
+///
+/// With `[hooks] context = true` in `.cru/config.toml` the hook of a session's start prints it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files or folders that the work is about
+    path: Vec<PathBuf>,
+    /// The project's folder; else the current one
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Tokens at most
+    #[arg(long, value_name = "TOKENS", default_value_t = BUDGET)]
+    budget: u64,
+    /// Show the tokens of each line, and what was left out
+    #[arg(long)]
+    explain: bool,
+    /// Print one lesson or decision in full, by its id
+    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "project", "explain"])]
+    show: Option<String>,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(id) = &args.show {
+        let text = shared(cx, |cx| gather::whole(id, cx))?;
+        let text = text.ok_or_else(|| {
+            Error::no(format!("no lesson and no decision has the id `{}`", sanitise(id)))
+                .with_hint("the ids stand in brackets behind the lines of `cru context`")
+        })?;
+        return Ok(Box::new(super::Raw { name: "context", text }));
+    }
+    let folder = match &args.project {
+        Some(dir) => cx.env.at(cx.absolute(dir)).folder(),
+        None => cx.env.folder(),
+    };
+    let paths: Vec<String> = args.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let gathered = shared(cx, |cx| gather::gather(&folder, &paths, cx))?;
+    Ok(Box::new(ContextReport::of(gathered, args.budget, args.explain)))
+}
+
+/// The text for the hook of a session's start; nothing where there is nothing to say.
+pub(super) fn at_start(folder: &str, cx: &Context<'_>) -> Option<String> {
+    let gathered = shared(cx, |cx| gather::gather(folder, &[], cx)).ok()?;
+    let report = ContextReport::of(gathered, BUDGET, false);
+    let text = report.plain();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Does something without what is kept from agents, and without the caller's own session.
+fn shared<T>(cx: &Context<'_>, work: impl FnOnce(&Context<'_>) -> T) -> T {
+    let global = Global { reach: Reach::Earlier, ..cx.global.clone() };
+    work(&Context { global: &global, ..*cx })
+}
+
+/// A line that was told, or had no room.
+#[derive(Debug, Serialize)]
+struct ContextLine {
+    part: &'static str,
+    /// What `--show` takes; empty where there is no more to show.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    id: String,
+    text: String,
+    tokens: u64,
+    told: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ContextReport {
+    schema: u32,
+    project: String,
+    budget: u64,
+    tokens: u64,
+    lines: Vec<ContextLine>,
+    #[serde(skip)]
+    explain: bool,
+}
+
+impl ContextReport {
+    fn of(gathered: Gathered, budget: u64, explain: bool) -> Self {
+        let mut left = budget;
+        let mut lines = Vec::new();
+        let mut heads: Vec<&'static str> = Vec::new();
+        for (part, line) in gathered.lines {
+            let mut text = line.text;
+            if !line.id.is_empty() {
+                let _ = write!(text, " [{}]", line.id);
+            }
+            let head = if heads.contains(&part.title()) { 0 } else { token::count(part.title()) + 1 };
+            let tokens = token::count(&text) + 2;
+            let told = tokens + head <= left;
+            if told {
+                left -= tokens + head;
+                heads.push(part.title());
+            }
+            lines.push(ContextLine { part: part.title(), id: line.id, text, tokens, told });
+        }
+        Self { schema: 1, project: gathered.project, budget, tokens: budget - left, lines, explain }
+    }
+
+    /// What an agent is given.
+    fn plain(&self) -> String {
+        let mut out = String::new();
+        let mut head = "";
+        for line in self.lines.iter().filter(|line| line.told) {
+            if line.part != head {
+                head = line.part;
+                let _ = writeln!(out, "{head}:");
+            }
+            let _ = writeln!(out, "- {}", line.text);
+        }
+        out
+    }
+}
+
+impl Output for ContextReport {
+    fn text(&self, _: &View) -> String {
+        if !self.explain {
+            return self.plain();
+        }
+        let mut out = String::new();
+        let mut head = "";
+        for line in &self.lines {
+            if line.part != head {
+                head = line.part;
+                let _ = writeln!(out, "{}", paint(style::TITLE, head));
+            }
+            let mark = if line.told { "" } else { "  left out" };
+            let _ = writeln!(out, "{:>6}  {}{}", line.tokens, line.text, paint(style::DIM, mark));
+        }
+        let told = self.lines.iter().filter(|line| line.told).count() as u64;
+        let _ = writeln!(
+            out,
+            "{} of {} tokens, {} of {}",
+            self.tokens,
+            self.budget,
+            told,
+            plural(self.lines.len() as u64, "line")
+        );
+        out
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+impl ContextPart {
+    /// What stands above its lines.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Lessons => "Lessons of earlier sessions",
+            Self::Drifted => "Check first, what they rest on has changed",
+            Self::Open => "Left open by the last sessions",
+            Self::Last => "The last session",
+            Self::Decisions => "Decisions on these files",
+        }
+    }
+}

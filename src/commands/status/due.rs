@@ -1,0 +1,74 @@
+//! What is due: said in a line each, and only then.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::super::output::amount;
+use super::super::read::Shelf;
+use super::Context;
+use crate::base::text::plural;
+use crate::index::SessionRow;
+use crate::memory::prune::{Prunable, candidates};
+use crate::readings::note::ReviewStatus;
+use crate::vault::{Catalog, State, Vault};
+
+/// Sessions that were closed longer ago are nobody's business any more.
+const RECENT: SignedDuration = SignedDuration::from_hours(14 * 24);
+
+/// Bytes of copies of files that are worth a word.
+const MUCH: u64 = 1_000_000_000;
+
+/// What is due.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Due {
+    /// Lessons and readings that somebody proposed.
+    pub(super) proposals: u64,
+    /// Sessions that were closed lately with writes after their last check.
+    pub(super) unproven: u64,
+    /// Bytes of copies of files that `cru prune` would remove, where these are many.
+    pub(super) old_copies: u64,
+}
+
+impl Due {
+    pub(super) fn of(rows: &[SessionRow], catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Self {
+        let shelf = Shelf::read(catalog, vault);
+        let lessons = shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Proposed).count();
+        let readings = shelf.readings.iter().filter(|it| it.head.status == ReviewStatus::Proposed).count();
+        let is_recent = |at: Timestamp| cx.env.now().duration_since(at) < RECENT;
+        let unproven = |row: &&SessionRow| {
+            row.status.as_deref() == Some("completed")
+                && row.proof.as_deref() == Some("writes_after")
+                && !row.subagent
+                && row.ended.or(row.started).is_some_and(is_recent)
+        };
+        let old = State::existing(vault, cx.env).map_or(0, |state| {
+            let before = cx.env.now().checked_sub(SignedDuration::from_hours(90 * 24)).unwrap_or(Timestamp::MIN);
+            candidates(state.dir(), &[Prunable::Copies], before, cx.env.now()).iter().map(|file| file.bytes).sum()
+        });
+        Self {
+            proposals: (lessons + readings) as u64,
+            unproven: rows.iter().filter(unproven).count() as u64,
+            old_copies: if old >= MUCH { old } else { 0 },
+        }
+    }
+
+    /// A name and a sentence each.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        if self.proposals > 0 {
+            lines.push(("Review", format!("{} wait; `cru review` shows them", plural(self.proposals, "proposal"))));
+        }
+        if self.unproven > 0 {
+            let have = if self.unproven == 1 { "has" } else { "have" };
+            let sessions = plural(self.unproven, "closed session");
+            lines.push(("Unproven", format!("{sessions} {have} writes after the last check; `cru review` shows them")));
+        }
+        if self.old_copies > 0 {
+            lines.push((
+                "Copies",
+                format!("{}B of old copies of files; `cru prune` removes them", amount(self.old_copies)),
+            ));
+        }
+        lines
+    }
+}

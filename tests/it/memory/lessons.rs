@@ -1,0 +1,173 @@
+//! Lessons that a person writes down, whether they hold, and what a session that begins is told: through the real program.
+
+use std::process::Output;
+
+use crate::small_vault::{SmallVault, succeeded};
+
+/// A vault with a session, and the project that it worked in.
+struct World(SmallVault);
+
+impl World {
+    fn new() -> Self {
+        let world = Self(SmallVault::new("[vault]\nid = \"v\"\n"));
+        world.put("code/src/pump.rs", "one\ntwo\nthree\n");
+        world.put("vault/sessions/s1.md", &session("s1", "2026-11-20T09:00:00Z", &Self::anchor()));
+        world
+    }
+
+    /// A read of all lines, as an import writes it.
+    fn anchor() -> String {
+        let lines = cru::session::LineAnchor::of(Some(1), ["one", "two", "three"]).unwrap();
+        format!("src/pump.rs:1-3@{}", lines.hash)
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        self.0.put(path, text);
+    }
+
+    fn read(&self, path: &str) -> String {
+        self.0.read(path)
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> Output {
+        self.0.run_in("code", args, input)
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        succeeded(args, &self.run(args, ""))
+    }
+}
+
+fn session(id: &str, started: &str, anchor: &str) -> String {
+    format!(
+        "---\ntype: session\nsession_id: {id}\ntitle: Work of {id}\nstatus: completed\nstarted: {started}\nproject: ~/code\n---\n\
+         # Work of {id}\n\n**Tasks:**\n- [ ] Paint the pump ^task-1\n\n## Mend it @coder #dev\n\n*{started}* ^p-01\n\n\
+         > [!user]\n> \"Mend the pump.\"\n\n^u-01\n\n- `Read src/pump.rs` → `3 lines` ^n-001\n    - reads: `{anchor}`\n\
+         - `Edit src/pump.rs` → `+1 −0` ^n-002\n    - writes: `src/pump.rs`\n\n\
+         > [!user] Correction\n> \"Use pnpm, never npm, for the pump.\"\n\n^u-02\n\n\
+         > [!decision] Keep three lines\n> Why: the valve counts them  \n> Rests on: [[#^n-001]]\n\n^d-01\n\nThe pump runs. All is well.\n"
+    )
+}
+
+#[test]
+fn a_lesson_rests_on_what_it_was_learned_from() {
+    let world = World::new();
+    assert_eq!(
+        world.ok(&[
+            "lessons",
+            "add",
+            "The pump has three lines",
+            "--from",
+            "s1#n-001",
+            "--do",
+            "count them",
+            "--check",
+            "wc -l src/pump.rs"
+        ]),
+        "lessons/the-pump-has-three-lines.md\n"
+    );
+    let note = world.read("vault/lessons/the-pump-has-three-lines.md").replace(&World::anchor(), "ANCHOR");
+    insta::assert_snapshot!(note, @"
+    ---
+    type: lesson
+    title: The pump has three lines
+    level: project
+    confidence: high
+    status: accepted
+    project: ~/code
+    learned: 2026-11-20T09:00:00Z
+    ---
+    # The pump has three lines
+
+    - Do: count them
+    - Evidence: [[s1#^n-001]]
+    - Anchor: `ANCHOR`
+    - Check: `wc -l src/pump.rs`
+    ");
+    assert_eq!(world.ok(&["check"]).lines().last(), world.ok(&["check"]).lines().last());
+    assert!(world.ok(&["lessons", "check", "--strict"]).starts_with("holds"), "{}", world.ok(&["lessons", "check"]));
+    // The same again: the evidence is added to the first.
+    let again = world.ok(&["lessons", "add", "The pump has three lines.", "--from", "s1#d-01"]);
+    assert_eq!(again, "lessons/the-pump-has-three-lines.md  the evidence was added\n");
+    assert!(world.read("vault/lessons/the-pump-has-three-lines.md").contains("- Evidence: [[s1#^d-01]]\n"));
+    // What it rests on changes, goes, comes back.
+    world.put("code/src/pump.rs", "one\n2\nthree\n");
+    let drifted = world.run(&["lessons", "check", "--strict"], "");
+    let told = String::from_utf8_lossy(&drifted.stdout).into_owned();
+    assert!(told.starts_with("drifted") && told.contains("src/pump.rs:1-3"), "{told}");
+    assert_eq!(drifted.status.code(), Some(1));
+    assert!(world.ok(&["review"]).contains("the-pump-has-three-lines"), "{}", world.ok(&["review"]));
+    world.put("code/src/pump.rs", "zero\none\ntwo\nthree\n");
+    assert!(world.ok(&["lessons", "check", "--strict"]).starts_with("holds"), "moved");
+    assert_eq!(world.run(&["lessons", "add", "  ", "--from", "s1#n-001"], "").status.code(), Some(2));
+    assert_eq!(world.run(&["lessons", "add", "x y"], "").status.code(), Some(2), "no evidence");
+}
+
+#[test]
+fn words_of_a_person_become_a_lesson_which_later_words_may_break() {
+    let world = World::new();
+    assert_eq!(world.ok(&["lessons", "from", "s1#u-02"]), "lessons/use-pnpm-never-npm-for-the-pump.md\n");
+    let list = |world: &World| world.ok(&["lessons", "list", "-f", "json"]);
+    assert!(
+        list(&world).contains("\"verdict\": \"unanchored\"") && list(&world).contains("\"broken\": 0"),
+        "{}",
+        list(&world)
+    );
+    world.put("vault/sessions/s2.md", &session("s2", "2026-11-20T12:00:00Z", "src/pump.rs"));
+    assert!(list(&world).contains("\"broken\": 1"), "{}", list(&world));
+    world.ok(&["lessons", "add", "Use bun", "--from", "s2#n-001"]);
+    let told = world.ok(&["lessons", "supersede", "use-pnpm-never-npm-for-the-pump", "use-bun"]);
+    assert_eq!(told, "lessons/use-pnpm-never-npm-for-the-pump.md  superseded by [[use-bun]]\n");
+    assert!(world.ok(&["lessons", "list"]).contains("superseded  retired"), "{}", world.ok(&["lessons", "list"]));
+    assert_eq!(world.ok(&["lessons", "retire", "use-bun"]), "lessons/use-bun.md  retired\n");
+    assert!(!world.ok(&["context"]).contains("bun"));
+}
+
+#[test]
+fn a_session_that_begins_is_told_what_holds() {
+    let world = World::new();
+    world.ok(&["lessons", "add", "The pump has three lines", "--from", "s1#n-001"]);
+    world.ok(&["lessons", "from", "s1#u-02", "--level", "user"]);
+    insta::assert_snapshot!(world.ok(&["context", "src/pump.rs"]), @"
+    Lessons of earlier sessions:
+    - The pump has three lines [the-pump-has-three-lines]
+    - Use pnpm, never npm, for the pump. [use-pnpm-never-npm-for-the-pump]
+    Left open by the last sessions:
+    - task: Paint the pump (s1)
+    The last session:
+    - Work of s1, 2026-11-20, completed, never checked (s1)
+    - The pump runs. All is well.
+    Decisions on these files:
+    - Keep three lines – the valve counts them [s1#d-01]
+    ");
+    assert!(world.ok(&["context", "--show", "s1#d-01"]).contains("the valve counts them"));
+    assert!(world.ok(&["context", "--show", "the-pump-has-three-lines"]).contains("- Evidence: [[s1#^n-001]]"));
+    let few = world.ok(&["context", "--budget", "40", "--explain"]);
+    assert!(few.contains("left out") && few.lines().last().unwrap().contains("of 40 tokens"), "{few}");
+    // What drifted is never told as a fact.
+    world.put("code/src/pump.rs", "1\n2\n3\n");
+    let told = world.ok(&["context"]);
+    let (facts, rest) =
+        told.split_once("Check first, what they rest on has changed:").unwrap_or_else(|| panic!("{told}"));
+    assert!(!facts.contains("three lines") && rest.contains("- The pump has three lines: src/pump.rs:1-3"), "{told}");
+    // What is kept from agents is not told.
+    let private =
+        world.read("vault/sessions/s1.md").replace("status: completed\n", "status: completed\nexport: false\n");
+    world.put("vault/sessions/s1.md", &private);
+    assert!(!world.ok(&["context"]).contains("Paint the pump"));
+}
+
+#[test]
+fn the_hook_of_a_start_prints_it_where_the_vault_wants_it() {
+    let world = World::new();
+    world.ok(&["lessons", "from", "s1#u-02"]);
+    let cwd = world.0.path("code").display().to_string();
+    let event = format!(
+        "{{\"session_id\":\"x-1\",\"cwd\":\"{cwd}\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}}"
+    );
+    let start = |world: &World| String::from_utf8(world.run(&["hook", "session-start"], &event).stdout).unwrap();
+    assert_eq!(start(&world), "");
+    world.put("vault/.cru/config.toml", "[vault]\nid = \"v\"\n[hooks]\nflush = \"never\"\ncontext = true\n");
+    let told = start(&world);
+    assert!(told.starts_with("Lessons of earlier sessions:\n- Use pnpm, never npm"), "{told}");
+}
