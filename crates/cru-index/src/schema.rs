@@ -10,8 +10,8 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use super::words::{self, Words};
 
-/// Version of schema, tokenizer and what entries are made of; an index of another version is made anew.
-pub const VERSION: u32 = 6;
+/// Version of schema, tokenizer, and the rules that entries and rows are made by; an index of another version is made anew.
+pub const VERSION: u32 = 7;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

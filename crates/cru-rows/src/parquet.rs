@@ -31,10 +31,10 @@ pub const LAYOUT: &str = "v1";
 
 /// Bytes of an object that are read at once.
 const PIECE: usize = 8 << 20;
-/// Families that are folded before rows are written.
-const FAMILIES: usize = 64;
-/// Bytes of text in rows that wait to be written.
-const BYTES: usize = 256 << 20;
+/// Families that are folded together, for each thread: their rows are in memory at once.
+const FAMILIES: usize = 4;
+/// Bytes of memory in rows that wait to be written.
+const BYTES: usize = 128 << 20;
 
 /// What an export did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn export(paths: &[PathBuf], folder: &Path, since: Option<Timestamp>) -> Res
     let mut order: Vec<(i64, FamilyMembers)> = members.into_iter().collect();
     order.sort_by_key(|(family, it)| (day(it.first), family % BUCKETS, *family));
     let mut writer = PartWriter { root, waiting: BTreeMap::new(), size: 0, part: 0, done: Exported::default() };
-    for chunk in order.chunks(FAMILIES) {
+    for chunk in order.chunks(FAMILIES * rayon::current_num_threads()) {
         let folded: Vec<TableRows> =
             chunk.par_iter().map(|(family, it)| fold_one(*family, &it.paths)).collect::<Result<_>>()?;
         for rows in folded {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Program, find, program_name};
+use super::{Program, classify, find, program_name};
 use crate::shell::Dialect;
 
 /// What a command runs.
@@ -17,7 +17,9 @@ pub(crate) enum Inner {
 /// What the command runs, where it only runs another.
 pub(crate) fn unwrap(words: &[Cow<'_, str>]) -> Option<Inner> {
     let first = words.first()?;
-    let (program, _) = find(first, program_name(first))?;
+    let Some((program, _)) = find(first, program_name(first)) else {
+        return runs_known(words.get(1..)?).then_some(Inner::Words(1));
+    };
     let row = program.row;
     if row.script_args && words.len() > 1 {
         return Some(Inner::Script { at: 1, joined: true, dialect: Dialect::Posix });
@@ -38,6 +40,17 @@ pub(crate) fn unwrap(words: &[Cow<'_, str>]) -> Option<Inner> {
     option(&row.command_option, false)
         .or_else(|| option(&row.command_any_option, true))
         .or_else(|| program.rules().wraps.iter().find_map(|head| behind_head(program, words, head)).map(Inner::Words))
+}
+
+/// Whether the words behind a program without a row are a command: a known program, by its bare name, with one of the verbs
+/// it is known by. A program that is given `git commit -m …` runs that.
+fn runs_known(words: &[Cow<'_, str>]) -> bool {
+    let is_name = words.first().is_some_and(|word| !word.contains(['/', '\\', '.', '=']) && !word.starts_with('-'));
+    let has_verb = || {
+        let known = classify(words);
+        known.listed && !known.verb.is_empty()
+    };
+    is_name && words.len() > 1 && has_verb()
 }
 
 /// The word behind one of `options`, which stands before the first plain word unless `anywhere`.

@@ -28,7 +28,7 @@ fn named(tool: &str, input: &Value, place: &Place) -> Option<String> {
     let query = || Some(role(tool, input, Role::Query)?.to_owned());
     match kind {
         ToolKind::Patch => Some(patch::names(&patched(tool, input, place))).filter(|names| !names.is_empty()),
-        ToolKind::Shell => command(tool, input).map(|command| command.trim().to_owned()),
+        ToolKind::Shell => script(tool, input, place),
         ToolKind::Read => match shown_path(tool, input, place) {
             Some(path) => Some(format!("{path}{}", lines_of(input.as_object()?))),
             None => looked_at(tool, input, place),
@@ -50,6 +50,36 @@ fn named(tool: &str, input: &Value, place: &Place) -> Option<String> {
         ToolKind::Fetch | ToolKind::Subagent => query(),
         ToolKind::Other => shown_path(tool, input, place).or_else(query),
     }
+}
+
+/// The shell command of a call, with the way to the folder that the call says.
+pub(crate) fn script(tool: &str, input: &Value, place: &Place) -> Option<String> {
+    command(tool, input).map(|script| in_folder(script.trim(), folder(input), place))
+}
+
+/// The folder that a call of a shell says it runs in; empty where it says none.
+pub(crate) fn folder(input: &Value) -> &str {
+    const NAMES: [&str; 7] =
+        ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory", "dir"];
+    NAMES.iter().find_map(|name| input.get(name)?.as_str()).unwrap_or_default()
+}
+
+/// Whether a folder that a call names is another one than the one that the session is in.
+pub(crate) fn is_elsewhere(folder: &str, place: &Place) -> bool {
+    let shown = place.show_shell(folder);
+    !folder.is_empty() && !matches!(shown.as_str(), "." | "") && shown != place.show_shell(".")
+}
+
+/// A script with the way to the folder that it runs in, where that is another one: as a person would type it.
+pub(crate) fn in_folder(script: &str, folder: &str, place: &Place) -> String {
+    if !is_elsewhere(folder, place) || script.is_empty() {
+        return script.to_owned();
+    }
+    let folder = place.show_shell(folder);
+    // A blank, or a sign that a shell reads otherwise.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '_' | '-' | '~' | ':' | '@' | '+');
+    let folder = if folder.chars().all(is_plain) { folder } else { format!("'{}'", folder.replace('\'', r"'\''")) };
+    format!("cd {folder} && {script}")
 }
 
 /// The shell command of a call.

@@ -1,5 +1,8 @@
 //! What the success of a shell command proves.
 
+use serde_json::Value;
+
+use super::argument;
 use super::touched::{ShellRead, TouchedFiles};
 use crate::stream::place::Place;
 use cru_action::Action;
@@ -13,9 +16,10 @@ pub(crate) struct Effects {
     pub(crate) read: Option<ShellRead>,
 }
 
-/// Reads a command of the tool `tool`, whose name says which shell reads it.
-pub(crate) fn effects(tool: &str, command: &str, place: &Place) -> Effects {
-    let action = Action::of(tool, command);
+/// What a call of the tool `tool`, whose name says which shell reads it, does to files if it succeeds.
+pub(crate) fn effects(tool: &str, input: &Value, place: &Place) -> Effects {
+    let script = argument::script(tool, input, place).unwrap_or_default();
+    let action = Action::of(tool, &script);
     let read = read(&action, false, place);
     Effects { writes: written(&action).map(|path| place.show_shell(path)).collect(), read }
 }

@@ -31,10 +31,7 @@ pub(crate) fn call(
     let tool = if tool.trim().is_empty() { "tool" } else { tool };
     let mut open = OpenCall::new(id.clone(), host_id, tool, "");
     match ToolKind::of_call(tool, &input) {
-        ToolKind::Shell => {
-            let command = argument::command(tool, &input).unwrap_or_default();
-            open.effects = shell::effects(tool, &command, place);
-        }
+        ToolKind::Shell => open.effects = shell::effects(tool, &input, place),
         ToolKind::Patch => open.input = Some(input.clone()),
         _ => {
             open.path = argument::path(tool, &input).map(str::to_owned);

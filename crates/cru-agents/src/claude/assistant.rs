@@ -101,10 +101,7 @@ impl ClaudeStream {
         match ToolKind::of(&tool) {
             // It watches a command that goes on.
             _ if tool == "Monitor" => {}
-            ToolKind::Shell => {
-                let command = argument::command(&tool, &block.input).unwrap_or_default();
-                call.effects = shell::effects(&tool, &command, &self.place);
-            }
+            ToolKind::Shell => call.effects = shell::effects(&tool, &block.input, &self.place),
             // The text of an edit, where its answer does not tell it.
             ToolKind::Subagent | ToolKind::Task | ToolKind::Ask | ToolKind::Plan | ToolKind::Write | ToolKind::Edit => {
                 call.input = Some(block.input.clone());

@@ -52,12 +52,11 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&s
     match ToolKind::of(name) {
         ToolKind::Shell => {
             let command = ["command", "cmd"].iter().find_map(|key| input.get(key)).unwrap_or(input);
-            let workdir = ["workdir", "cwd", "working_directory"].iter().find_map(|key| input.get(key)?.as_str());
             if let Some(patch) = patch_of(command) {
                 return patched(name, &Value::from(patch), place);
             }
             if let Some(script) = argv::script(command) {
-                return shelled(script.trim(), workdir.unwrap_or(""), place);
+                return shelled(script.trim(), argument::folder(input), place);
             }
         }
         ToolKind::Patch => return patched(name, input, place),
@@ -121,9 +120,8 @@ fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String
 }
 
 fn shelled(script: &str, workdir: &str, place: &Place) -> CodexTold {
-    let folder = place.show_shell(workdir);
-    let elsewhere = !workdir.is_empty() && !matches!(folder.as_str(), "." | "") && folder != place.show_shell(".");
-    let args = if elsewhere { format!("cd {folder} && {script}") } else { script.to_owned() };
+    let elsewhere = argument::is_elsewhere(workdir, place);
+    let args = argument::in_folder(script, workdir, place);
     let action = Action::of("Bash", script);
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));

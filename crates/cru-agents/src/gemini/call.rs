@@ -41,9 +41,8 @@ impl GeminiSession<'_> {
             self.find_place(record, tool, input, &answer.output);
         }
         let mut files = if works { self.files(tool, call, input, &answer) } else { TouchedFiles::default() };
-        let command = argument::command(tool, input).filter(|_| ToolKind::of(tool) == ToolKind::Shell && works);
-        if let Some(command) = command {
-            shell::touched(&shell::effects(tool, &command, &self.place), &answer.output, &mut files);
+        if works && ToolKind::of(tool) == ToolKind::Shell {
+            shell::touched(&shell::effects(tool, input, &self.place), &answer.output, &mut files);
         }
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {

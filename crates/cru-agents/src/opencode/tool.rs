@@ -28,8 +28,7 @@ pub(super) struct Asked<'p> {
 impl Asked<'_> {
     /// What its shell command does if it succeeds.
     pub(super) fn effects(&self, place: &Place) -> Effects {
-        let command = crate::call::argument::command(self.tool, self.input).unwrap_or_default();
-        shell::effects(self.tool, &command, place)
+        shell::effects(self.tool, self.input, place)
     }
 }
 

@@ -19,10 +19,7 @@ impl PiSession {
             let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, made_by);
             call.path = argument::path(&tool, &input).map(str::to_owned);
             match ToolKind::of_call(&tool, &input) {
-                ToolKind::Shell => {
-                    let command = argument::command(&tool, &input).unwrap_or_default();
-                    call.effects = shell::effects(&tool, &command, &self.place);
-                }
+                ToolKind::Shell => call.effects = shell::effects(&tool, &input, &self.place),
                 ToolKind::Read | ToolKind::Write => call.input = Some(block.arguments.clone()),
                 _ => {}
             }

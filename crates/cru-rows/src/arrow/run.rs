@@ -21,8 +21,8 @@ use cru_base::{Error, Result};
 
 /// Rows of all tables that wait to be written together.
 const ROWS: usize = 20_000;
-/// Bytes of text in them.
-const BYTES: usize = 16 << 20;
+/// Bytes of memory in them.
+const BYTES: usize = 32 << 20;
 
 /// Reads batches of `{uri, bytes}` and writes one row for each object. An object may come in several rows in a row: then
 /// they are its pieces.

@@ -147,14 +147,14 @@ impl TableRows {
         self.len() == 0
     }
 
-    /// About how many bytes of text the rows hold.
+    /// About how many bytes of memory the rows take.
     pub fn size(&self) -> usize {
-        let cell = |cell: &Cell| match cell {
+        let text = |cell: &Cell| match cell {
             Cell::Text(text) => text.len(),
-            Cell::Texts(texts) => texts.iter().map(String::len).sum(),
+            Cell::Texts(texts) => texts.iter().map(|text| size_of::<String>() + text.len()).sum(),
             Cell::Place(uri, ..) => uri.len(),
-            _ => 8,
+            _ => 0,
         };
-        self.tables.iter().flatten().flatten().map(cell).sum()
+        self.tables.iter().flatten().flatten().map(|cell| size_of::<Cell>() + text(cell)).sum()
     }
 }

@@ -129,8 +129,6 @@ pub(super) struct StepDraft {
     pub(super) written: Vec<FileChange>,
     /// Commits that it made.
     pub(super) commits: Vec<MadeCommit>,
-    /// The folder that the call says it works in.
-    pub(super) folder: Option<String>,
     /// How the checks ended that hooks of a commit or push ran, by its output.
     pub(super) hooks: Option<Verdict>,
     /// The work tree that its output shows.
@@ -180,16 +178,6 @@ impl Steps {
         }
     }
 
-    /// The folder that a call says it works in.
-    pub(super) fn folder(&mut self, call: &Call<'_>) {
-        const NAMES: [&str; 5] = ["workdir", "cwd", "working_directory", "workingDirectory", "dir"];
-        let folder = NAMES.iter().find_map(|name| call.input.get(name)?.as_str()).filter(|folder| !folder.is_empty());
-        let draft = self.index_of(&call.id).and_then(|index| self.all.get_mut(index));
-        if let Some((draft, folder)) = draft.zip(folder) {
-            draft.folder = Some(sanitise(folder).trim_end_matches('/').to_owned());
-        }
-    }
-
     /// What the step of a call does to files.
     pub(super) fn changes(&mut self, call: &str, changes: CallChanges) {
         if let Some(draft) = self.index_of(call).and_then(|index| self.all.get_mut(index)) {
@@ -222,7 +210,6 @@ impl Steps {
             changes: None,
             written: Vec::new(),
             commits: Vec::new(),
-            folder: None,
             hooks: None,
             tree: None,
             limit_ms,

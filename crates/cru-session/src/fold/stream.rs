@@ -213,7 +213,6 @@ impl Fold {
                 self.call(&call, time, record);
                 self.given(&call, &given);
                 self.facts.naming.call(&call);
-                self.steps.folder(&call);
                 self.changes(&call, changes);
             }
             EventKind::Result(mut result) => {

@@ -212,7 +212,13 @@ fn whole(text: &str, max: usize, short: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ');
     let bare = line.trim_end_matches(is_number);
     let line = if bare.ends_with(['.', ':', '!', '?']) { bare } else { line.trim_end() };
-    if line.is_empty() { shorten::at_word(short, max) } else { line.to_owned() }
+    // A colon announces what is wanted.
+    let announces = line.ends_with([':', '：']) && line.len() < text.trim_end().len();
+    match line {
+        "" => shorten::at_word(short, max),
+        _ if announces => shorten::at_word(text, max),
+        _ => line.to_owned(),
+    }
 }
 
 /// The files of the project; of others beside them the number.
@@ -354,7 +360,7 @@ impl<'a> Made<'a> {
                 made.mends.push(code::span(&shorten::at_word(&action.plain_text(command), SHORT / 2)));
             }
             if let Some(verdict) = draft.step.check {
-                made.check_run(at, draft, &action, verdict, project, &mut checks);
+                made.check_run(at, &action, verdict, project, &mut checks);
             }
         }
         made
@@ -383,14 +389,12 @@ impl<'a> Made<'a> {
     fn check_run(
         &mut self,
         step: usize,
-        draft: &StepDraft,
         action: &Action<'_>,
         verdict: Verdict,
         project: Option<&str>,
         known: &mut HashMap<(String, Option<String>), usize>,
     ) {
-        let own = draft.folder.as_deref().unwrap_or_default();
-        let place = |command: &Command<'_>| action.folder(command).map(|folder| below(own, &folder, project));
+        let place = |command: &Command<'_>| action.folder(command).map(|folder| below(folder, project));
         let all: Vec<_> = action.checks().map(|check| (check.key(), place(check.command()), check.command())).collect();
         let text = |commands: &mut dyn Iterator<Item = &Command<'_>>| {
             let text: Vec<String> = commands.map(|command| action.plain_text(command)).collect();
@@ -556,23 +560,17 @@ fn amends(action: &Action<'_>) -> bool {
     commits.any(|it| it.words.iter().any(|word| word == "--amend"))
 }
 
-/// The folder of a command as it lies in the project: `own` is that of the call, `folder` what the command says.
-fn below(own: &str, folder: &str, project: Option<&str>) -> String {
-    let path = match (own, folder) {
-        (own, "") => own.to_owned(),
-        ("", folder) => folder.to_owned(),
-        (_, folder) if folder.starts_with(['/', '~']) => folder.to_owned(),
-        (own, folder) => format!("{own}/{folder}"),
-    };
-    let Some(project) = project else { return path };
-    // The project is written with `~`, the call's folder as the system has it.
+/// The folder of a command as it lies in the project.
+fn below(folder: String, project: Option<&str>) -> String {
+    let Some(project) = project else { return folder };
+    // The project is written with `~`, a folder that the agent named may be written as the system has it.
     let bare = project.trim_start_matches('~');
-    let at =
-        path.find(bare).filter(|at| !bare.is_empty() && path.starts_with(['/', '~']) && (*at > 0 || bare == project));
-    let rest = at.or_else(|| path.starts_with(project).then_some(0)).map(|at| &path[at + bare.len()..]);
+    let is_whole = folder.starts_with(['/', '~']);
+    let at = folder.find(bare).filter(|at| !bare.is_empty() && is_whole && (*at > 0 || bare == project));
+    let rest = at.or_else(|| folder.starts_with(project).then_some(0)).map(|at| &folder[at + bare.len()..]);
     match rest {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/').to_owned(),
-        _ => path,
+        _ => folder,
     }
 }
 

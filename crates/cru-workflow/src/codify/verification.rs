@@ -1,6 +1,9 @@
 //! What a plan says of its verification, as checks of the workflow: each run or not run.
 
-use cru_action::{Action, Class};
+use std::path::Path;
+
+use cru_action::shell::Operator;
+use cru_action::{Action, Class, Command};
 use cru_base::text::fold_whitespace;
 use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
@@ -16,6 +19,9 @@ const MAX_ITEMS: usize = 20;
 /// Characters of an item in words.
 const MAX_WORDS: usize = 300;
 
+/// Characters of a call that is quoted beside a command of a plan.
+const MAX_CALL: usize = 160;
+
 /// What is said of a command of a plan that was not run.
 pub(super) const NOT_RUN: &str = "in the plan; it was not run";
 /// What is said of an item of a plan in words: what no command of the plan does, a person has to do.
@@ -30,11 +36,11 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
     if sections.is_empty() {
         return;
     }
-    let run: Vec<(String, Ended)> = drafts
+    let run: Vec<RunCall> = drafts
         .iter()
         .flat_map(Draft::calls)
         .filter(|call| call.shell && call.ended != Ended::Denied)
-        .map(|call| (fold_whitespace(call.step.full_args()), call.ended))
+        .map(|call| RunCall::of(call.step.full_args(), call.ended))
         .collect();
     let mut added = 0;
     for item in sections.into_iter().flat_map(items) {
@@ -47,16 +53,13 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 if made.iter().any(|check| check.command.as_deref() == Some(&command)) {
                     continue;
                 }
-                let own = run.iter().rev().find(|(text, _)| holds(text, &command));
-                let text = match (checks.standing(&command), own) {
-                    (Some(Standing::Passes), _) => "passes",
-                    (Some(Standing::Failed), _) => "in the plan; it failed when it was last run",
-                    (_, Some((text, Ended::Badly))) if *text == command => "in the plan; it was run and failed",
-                    (_, Some((_, Ended::Badly))) => "in the plan; a call that ran it failed",
-                    (_, Some(_)) => "in the plan; it was run",
-                    (_, None) => NOT_RUN,
+                let text = match (checks.standing(&command), run_of(&command, &run)) {
+                    (Some(Standing::Passes), _) => "passes".to_owned(),
+                    (Some(Standing::Failed), _) => "in the plan; it failed when it was last run".to_owned(),
+                    (_, Some(own)) => own.told(&command),
+                    (_, None) => NOT_RUN.to_owned(),
                 };
-                Check { command: Some(command), text: text.to_owned(), ..Check::default() }
+                Check { command: Some(command), text, ..Check::default() }
             }
             Item::Words(words) => {
                 let told = quote(words, MAX_WORDS);
@@ -74,6 +77,60 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
             added += 1;
         }
     }
+}
+
+/// A call of a shell: its words, the commands in it by what another run of each has in common with it, and how it ended.
+struct RunCall {
+    text: String,
+    commands: Vec<(String, Option<String>)>,
+    ended: Ended,
+}
+
+impl RunCall {
+    fn of(args: &str, ended: Ended) -> Self {
+        Self { text: fold_whitespace(args), commands: commands(args), ended }
+    }
+
+    /// Whether all of `planned` ran in it, each in its folder as far as both name one.
+    fn ran(&self, planned: &[(String, Option<String>)]) -> bool {
+        let is_same = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
+        planned.iter().all(|(identity, folder)| {
+            let mut own = self.commands.iter().filter(|(known, _)| known == identity);
+            own.any(|(_, own)| own.as_deref().zip(folder.as_deref()).is_none_or(|(own, planned)| is_same(own, planned)))
+        })
+    }
+
+    /// What is known of `command`, which it ran: with its own words, where these are others.
+    fn told(&self, command: &str) -> String {
+        let is_same = self.text == command;
+        let ended = match self.ended {
+            Ended::Badly if is_same => "run and failed",
+            Ended::Badly => "run in a call that failed",
+            _ => "run",
+        };
+        if is_same || holds(&self.text, command) || self.text.chars().count() > MAX_CALL || self.text.contains('`') {
+            return format!("in the plan; it was {ended}");
+        }
+        format!("in the plan; it was {ended}: '{}'", super::clean(&self.text))
+    }
+}
+
+/// The last call that ran a command, or all commands of a line.
+fn run_of<'r>(command: &str, run: &'r [RunCall]) -> Option<&'r RunCall> {
+    let planned = commands(command);
+    let ran = |call: &&RunCall| holds(&call.text, command) || (!planned.is_empty() && call.ran(&planned));
+    run.iter().rev().find(ran)
+}
+
+/// The commands of a call that do something, and the folder of each where the call names one; empty where the call is not
+/// understood.
+fn commands(args: &str) -> Vec<(String, Option<String>)> {
+    let action = Action::of("Bash", args);
+    let is_way = |program: &str| matches!(program, "cd" | "pushd" | "popd");
+    let reads_output = |it: &Command<'_>| it.operator == Operator::Pipe && it.class == Class::Look;
+    let own = action.commands.iter().filter(|it| !is_way(&it.program) && !reads_output(it));
+    let own = own.filter(|it| !it.words.is_empty());
+    own.map(|it| (action.identity_of(it), action.folder(it).filter(|folder| !folder.is_empty()))).collect()
 }
 
 /// Whether a command was run within another one, as whole words.
