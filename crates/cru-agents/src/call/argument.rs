@@ -259,6 +259,9 @@ mod tests {
         check("Execute", &json!({"command": "ls"}), "ls");
         check("shell", &json!({"command": ["bash", "-lc", "ls | head"]}), "ls | head");
         check("Bash", &json!({"command": 5}), r#"{"command":5}"#);
+        check("bash", &json!({"command": "npm test", "workdir": "/home/mia/api/web"}), "cd web && npm test");
+        check("bash", &json!({"command": "npm test", "workdir": "/home/mia/api/"}), "npm test");
+        check("run_shell_command", &json!({"command": "ls", "dir_path": "/srv/a b"}), "cd '/srv/a b' && ls");
         check("Read", &json!({"file_path": "/home/mia/api/src/a.rs"}), "src/a.rs");
         check("Read", &json!({"file_path": "/home/mia/x.md", "offset": 10, "limit": 51}), "~/x.md:10-60");
         check("Read", &json!({"file_path": "/etc/x", "limit": "20"}), "/etc/x:1-20");

@@ -229,6 +229,36 @@ fn a_plan_in_the_request_gives_the_steps() {
     );
 }
 
+/// A command of a plan was run where a call ran the same command, with other words around it and on another way to its
+/// folder.
+#[test]
+fn a_command_of_a_plan_is_found_in_other_words() {
+    let planned = ["cd valves && make lint", "make bench -j2 pump", "cd doors && make test", "make dist --fast"];
+    let items: String = planned.iter().map(|command| format!(">\n> - `{command}`\n")).collect();
+    let words = format!(
+        "Implement this plan:\n>\n> # Red valves\n>\n> ## 1. Cut the pipe\n>\n> In `pipe.c`.\n>\n> ## Verification\n{items}>"
+    );
+    let ran = ["cd ~/code/valves && make lint", "make bench pump -j2 2>&1 | tail -3", "cd gates && make test"];
+    let calls: String = ran.iter().map(|command| format!("- `Bash {command}` → ok\n")).collect();
+    let steps = format!("- `Edit pipe.c` → ok\n    - writes: `pipe.c`\n{calls}");
+    let body =
+        format!("## Red valves @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"{words} Go\"\n\n{steps}");
+    let made = workflow(&body);
+    let told = |command: &&str| {
+        let check = made.checks.iter().find(|it| it.command.as_deref() == Some(command));
+        check.map(|it| it.text.clone()).unwrap_or_default()
+    };
+    assert_eq!(
+        planned.iter().map(told).collect::<Vec<_>>(),
+        [
+            "in the plan; it was run: 'cd ~/code/valves && make lint'",
+            "in the plan; it was run: 'make bench pump -j2 2>&1 | tail -3'",
+            "in the plan; it was not run",
+            "in the plan; it was not run"
+        ]
+    );
+}
+
 /// Tasks that the agent began one after the other are the steps.
 #[test]
 fn begun_tasks_are_the_steps() {
