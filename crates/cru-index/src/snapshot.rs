@@ -115,6 +115,8 @@ pub struct Snapshot {
     fields: Fields,
     parts: Vec<Part>,
     listed: Vec<Listed>,
+    /// By the path of the note.
+    copies: HashMap<String, u64>,
     places: OnceLock<HashMap<NoteKey, usize>>,
     file: Option<Mutex<File>>,
     rows: OnceLock<Vec<SessionRow>>,
@@ -193,6 +195,7 @@ impl Snapshot {
             listed,
             places: OnceLock::new(),
             file,
+            copies: HashMap::new(),
             rows: OnceLock::new(),
             single: OnceLock::new(),
             records,
@@ -214,7 +217,11 @@ impl Snapshot {
         let stems: Vec<String> = self.listed.iter().map(stem).collect();
         let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
         let id = |at: usize| self.listed.get(at).map(|listed| self.row(listed).id);
-        let copies: HashSet<usize> = conflict_copies(&stems, id).into_iter().map(|(copy, _)| copy).collect();
+        let pairs = conflict_copies(&stems, id);
+        for (_, of) in &pairs {
+            *self.copies.entry(self.listed[*of].path.clone()).or_default() += 1;
+        }
+        let copies: HashSet<usize> = pairs.into_iter().map(|(copy, _)| copy).collect();
         if !copies.is_empty() {
             let mut at = 0;
             self.listed.retain(|_| {
@@ -222,6 +229,11 @@ impl Snapshot {
                 !copies.contains(&(at - 1))
             });
         }
+    }
+
+    /// How many copies of a note a sync service left beside it.
+    pub fn copies(&self, path: &str) -> u64 {
+        self.copies.get(path).copied().unwrap_or_default()
     }
 
     /// Leaves out the sessions whose place in [`Snapshot::sessions`] is `false` in `kept`; neither they nor anything in

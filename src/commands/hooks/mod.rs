@@ -34,6 +34,8 @@ pub enum HooksCommand {
     Plugin(plugin::Args),
 }
 
+pub(super) use status::hosts::last_event;
+
 /// What `cru hooks status` tells, as a value.
 pub(super) fn status_json(cx: &Context<'_>) -> Result<serde_json::Value> {
     let told = status::run(&status::Args::default(), cx)?;

@@ -3,7 +3,7 @@
 //! Runs nothing but commands of the user's own settings, and this program itself: a project's settings come from
 //! whoever wrote the project.
 
-mod hosts;
+pub(super) mod hosts;
 mod text;
 
 use std::fmt::Write as _;

@@ -118,7 +118,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let total = rows.len();
     rows.truncate(most(args.limit));
     let prices = prices(cx)?;
-    let of = |row| SessionListRow::of(row, subagents.has(row), &prices);
+    let of = |row: &SessionRow| SessionListRow {
+        copies: snapshot.copies(&row.path),
+        ..SessionListRow::of(row, subagents.has(row), &prices)
+    };
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
     let columns = if args.columns.is_empty() { ListColumn::USUAL.to_vec() } else { args.columns.clone() };
     Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
@@ -250,6 +253,7 @@ impl ListColumn {
             }),
             Self::Model => or_none(row.model.as_deref()),
             Self::Project => or_none(row.project.as_deref()),
+            Self::Title if row.copies > 0 => Cell::new(format!("{} ({})", row.title, plural_copies(row.copies))),
             Self::Title => Cell::new(&row.title),
             Self::Path => Cell::new(&row.path),
         }
@@ -319,6 +323,18 @@ struct SessionListRow {
     project: Option<String>,
     subagent: bool,
     path: String,
+    /// Copies of the note that a sync service left.
+    #[serde(skip_serializing_if = "is_zero")]
+    copies: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn plural_copies(count: u64) -> String {
+    if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
 }
 
 impl SessionListRow {
@@ -347,6 +363,7 @@ impl SessionListRow {
             project: it.project.clone(),
             subagent,
             path: it.path.clone(),
+            copies: 0,
         }
     }
 }

@@ -7,13 +7,18 @@ use super::super::output::amount;
 use super::super::read::Shelf;
 use super::Context;
 use crate::base::text::plural;
+use crate::commands::hooks::last_event;
 use crate::index::SessionRow;
+use crate::live::hook::{HOSTS, Host};
 use crate::memory::prune::{Prunable, candidates};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Catalog, State, Vault};
 
 /// Sessions that were closed longer ago are nobody's business any more.
 const RECENT: SignedDuration = SignedDuration::from_hours(14 * 24);
+
+/// Hooks that are silent for longer may be broken.
+const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Bytes of copies of files that are worth a word.
 const MUCH: u64 = 1_000_000_000;
@@ -27,6 +32,35 @@ pub(super) struct Due {
     pub(super) unproven: u64,
     /// Bytes of copies of files that `cru prune` would remove, where these are many.
     pub(super) old_copies: u64,
+    /// Hosts whose hooks wrote here once and have been silent for a week, while sessions of theirs began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) silent: Vec<SilentHooks>,
+}
+
+/// Hooks that do not arrive any more.
+#[derive(Debug, Serialize)]
+pub(super) struct SilentHooks {
+    /// As `host` of a note says it.
+    host: &'static str,
+    #[serde(skip)]
+    title: &'static str,
+    /// When the last event arrived.
+    last_event: Timestamp,
+    /// Sessions that began since, for which no hook was called.
+    sessions: u64,
+}
+
+impl SilentHooks {
+    fn of(host: &Host, rows: &[SessionRow], state: &State, now: Timestamp) -> Option<Self> {
+        let (_, last) = last_event(state, host);
+        let last = last.filter(|last| now.duration_since(*last) > SILENT)?;
+        let since = |row: &&SessionRow| {
+            row.host.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(host.id))
+                && row.started.is_some_and(|started| started > last)
+        };
+        let sessions = rows.iter().filter(since).count() as u64;
+        (sessions > 0).then_some(Self { host: host.id, title: host.title(), last_event: last, sessions })
+    }
 }
 
 impl Due {
@@ -41,7 +75,10 @@ impl Due {
                 && !row.subagent
                 && row.ended.or(row.started).is_some_and(is_recent)
         };
-        let old = State::existing(vault, cx.env).map_or(0, |state| {
+        let state = State::existing(vault, cx.env);
+        let silent =
+            |state: &State| HOSTS.iter().filter_map(|host| SilentHooks::of(host, rows, state, cx.env.now())).collect();
+        let old = state.as_ref().map_or(0, |state| {
             let before = cx.env.now().checked_sub(SignedDuration::from_hours(90 * 24)).unwrap_or(Timestamp::MIN);
             candidates(state.dir(), &[Prunable::Copies], before, cx.env.now()).iter().map(|file| file.bytes).sum()
         });
@@ -49,6 +86,7 @@ impl Due {
             proposals: (lessons + readings) as u64,
             unproven: rows.iter().filter(unproven).count() as u64,
             old_copies: if old >= MUCH { old } else { 0 },
+            silent: state.as_ref().map(silent).unwrap_or_default(),
         }
     }
 
@@ -68,6 +106,11 @@ impl Due {
                 "Copies",
                 format!("{}B of old copies of files; `cru prune` removes them", amount(self.old_copies)),
             ));
+        }
+        for it in &self.silent {
+            let (title, day, sessions) = (it.title, it.last_event.strftime("%Y-%m-%d"), plural(it.sessions, "session"));
+            let text = format!("of {title} silent since {day}, and {sessions} began; `cru hooks status` tests them");
+            lines.push(("Hooks", text));
         }
         lines
     }

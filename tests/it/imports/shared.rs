@@ -262,7 +262,15 @@ fn a_conflict_copy_is_one_row_in_every_list() {
         let note = one.note(SESSION);
         let copy = note.with_file_name(pattern.replace("NAME", note.file_stem().unwrap().to_str().unwrap()));
         fs::copy(&note, &copy).unwrap();
-        assert_eq!(one.json(&["session", "list"])["sessions"].as_array().unwrap().len(), 2, "{pattern}");
+        let listed = one.json(&["session", "list"]);
+        let copies: Vec<u64> = listed["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["copies"].as_u64().unwrap_or_default())
+            .collect();
+        assert_eq!(copies, [1, 0], "{pattern}");
+        assert!(one.cru(&["session", "list"]).0.contains("(1 copy)"), "{pattern}");
         assert_eq!(one.cru(&["query", "sessions", "-f", "jsonl"]).0.lines().count(), 2, "{pattern}");
         assert_eq!(one.cru(&["query", "steps", "-f", "jsonl"]).0.lines().count(), 3, "{pattern}");
         let found = one.json(&["search", "lighthouses"]);

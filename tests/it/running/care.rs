@@ -5,7 +5,7 @@ use std::process::Command;
 
 use cru::base::files;
 
-use crate::small_vault::SmallVault;
+use crate::small_vault::{SmallVault, succeeded};
 
 fn note(id: &str, more: &str) -> String {
     format!(
@@ -199,4 +199,27 @@ fn doctor_says_what_is_wrong_and_what_helps() {
     for said in ["bad   configuration", "note  copies of notes", "cru merge NOTE COPY", "bad   notes"] {
         assert!(told.contains(said), "{said}\n{told}");
     }
+}
+
+#[test]
+fn hooks_that_fell_silent_are_told_while_sessions_go_on() {
+    let world = world();
+    let event = r#"{"session_id":"s-9","hook_event_name":"UserPromptSubmit","prompt":"Count the buoys"}"#;
+    succeeded(&["hook"], &world.run_in("vault", &["hook", "prompt"], event));
+    let journals = walk(world.home()).into_iter().filter(|path| path.to_string_lossy().contains("claude-code--"));
+    for path in journals {
+        let old: jiff::Timestamp = "2026-11-10T08:00:00Z".parse().unwrap();
+        std::fs::File::options().append(true).open(path).unwrap().set_modified(old.into()).unwrap();
+    }
+    assert!(!world.ok(&["status"]).contains("silent"));
+    let text = "---\ntype: session\nsession_id: late\nstarted: 2026-11-15T08:00:00Z\nstatus: completed\nhost: claude-code\n---\n# Late\n";
+    world.put("vault/sessions/late.md", text);
+    let told = world.ok(&["status"]);
+    assert!(told.contains("Hooks        of Claude Code silent since 2026-11-10, and 1 session began"), "{told}");
+}
+
+/// The files below a folder.
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }

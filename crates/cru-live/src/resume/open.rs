@@ -93,15 +93,27 @@ fn line(task: &Task) -> String {
     format!("- [ ] {id}{}{words} ({})", if id.is_empty() || words.is_empty() { "" } else { " " }, facts.join(", "))
 }
 
-/// The newest checkpoint up to the resume point, or a newer summary that the host went on from.
+/// The newest checkpoint up to the resume point that says something, or a newer summary that the host went on from.
 pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(ItemPlace, &'a Callout)> {
     let phases = point.before().iter().enumerate().rev();
     phases
         .flat_map(|(index, phase)| phase.items.iter().enumerate().rev().map(move |(at, item)| (index, at, item)))
         .find_map(|(index, at, item)| match item {
-            Item::Callout(it) if it.kind == "checkpoint" || is_compaction(it) => Some(((Some(index), at), it)),
+            Item::Callout(it) if is_checkpoint(it) && !it.is_empty() => Some(((Some(index), at), it)),
             _ => None,
         })
+}
+
+/// Whether a checkpoint that says nothing stands behind the one that is taken.
+fn skips(session: &Session, taken: ItemPlace) -> bool {
+    let phases = session.phases.iter().enumerate();
+    let mut all = phases
+        .flat_map(|(index, phase)| phase.items.iter().enumerate().map(move |(at, item)| ((Some(index), at), item)));
+    all.any(|(place, item)| place > taken && matches!(item, Item::Callout(it) if is_checkpoint(it) && it.is_empty()))
+}
+
+fn is_checkpoint(callout: &Callout) -> bool {
+    callout.kind == "checkpoint" || is_compaction(callout)
 }
 
 fn is_compaction(callout: &Callout) -> bool {
@@ -118,6 +130,9 @@ pub(super) fn written(checkpoint: &Callout, session: &Session, place: ItemPlace,
     }
     if !title.is_empty() {
         head.push_str(&format!(": **{title}**"));
+    }
+    if skips(session, place) {
+        head.push_str(" (a later checkpoint says nothing)");
     }
     let whole = phase::remark(&head, &checkpoint.body, Detail::Full);
     if token::count(&whole) <= room {

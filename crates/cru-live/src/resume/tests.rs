@@ -82,6 +82,16 @@ table: printed # %%private SECRET%%
 "#;
 
 #[test]
+fn a_checkpoint_that_says_nothing_is_passed_over() {
+    let question = "> Blocked: none\n";
+    let note = NOTE.replace(question, &format!("{question}\n> [!checkpoint]\n"));
+    let told = pack(&note, 4_000).markdown().to_string();
+    assert!(told.contains("In p-02: **manual** (a later checkpoint says nothing)"), "{told}");
+    let told = pack(NOTE, 4_000).markdown().to_string();
+    assert!(!told.contains("says nothing"), "{told}");
+}
+
+#[test]
 fn a_pack_in_its_order() {
     let pack = pack(NOTE, 4_000);
     insta::assert_snapshot!(pack.markdown(), @r"

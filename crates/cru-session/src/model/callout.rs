@@ -35,6 +35,11 @@ impl Callout {
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
+
+    /// Whether it says nothing: neither a title nor a body.
+    pub fn is_empty(&self) -> bool {
+        self.title.trim().is_empty() && self.body.trim().is_empty()
+    }
 }
 
 /// `> [!decision] Title`.

@@ -70,8 +70,27 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
             Item::User(User { callout, words, interpretation, correction })
         }
         "subagent" => Item::Subagent(subagent(note, block, day, callout, diagnostics)),
+        "checkpoint" => {
+            diagnostics.extend(unreadable(&callout));
+            Item::Callout(callout)
+        }
         _ => Item::Callout(callout),
     }
+}
+
+/// What keeps a checkpoint from being of use.
+fn unreadable(checkpoint: &Callout) -> Option<Diagnostic> {
+    let copy = checkpoint.field("Restore").and_then(|it| it.split(['`', ' ']).find(|word| word.starts_with("cp-")));
+    let (message, help) = match copy {
+        _ if checkpoint.is_empty() => {
+            ("the checkpoint says nothing".to_owned(), "`cru session resume` goes on from the one before it".to_owned())
+        }
+        Some(copy) if checkpoint.id.as_deref() != Some(copy) => {
+            (format!("the checkpoint names the copy {copy} and has not its id"), format!("put `^{copy}` below it"))
+        }
+        _ => return None,
+    };
+    Some(Diagnostic::warning("checkpoint-unreadable", checkpoint.span, message).help(help))
 }
 
 /// The links of a callout that stand in one of the fields `wanted`; `""` means: in no field.

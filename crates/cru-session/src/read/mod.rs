@@ -86,6 +86,22 @@ mod tests {
                          -->;<div>;</div>;# Title;## Build @coder #dev;## Build;### Below;*2026-11-20T09:31:04Z* ^p-02;\
                          from: [[#^p-01]] ^p-03;[a]: b;[^1]: note;[[link]] #tag";
 
+    #[test]
+    fn a_checkpoint_that_is_of_no_use() {
+        let codes = |callout: &str| {
+            let note = format!(
+                "---\ntype: session\nsession_id: s\nstatus: active\nstarted: 2026-11-20T09:00:00Z\n---\n# S\n\n## P @a\n\n{callout}\n"
+            );
+            let (_, odd) = session(&Note::parse(&*note));
+            odd.into_iter().map(|it| it.code).collect::<Vec<_>>()
+        };
+        let named = "> [!checkpoint] risk: before `rm x`\n> Restore: `cru checkpoint restore cp-20261116-101212`\n";
+        assert_eq!(codes("> [!checkpoint]"), ["checkpoint-unreadable"]);
+        assert_eq!(codes(named), ["checkpoint-unreadable"]);
+        assert!(codes(&format!("{named}\n^cp-20261116-101212\n")).is_empty());
+        assert!(codes("> [!checkpoint] Before the move").is_empty());
+    }
+
     proptest! {
         // Each case is a note that is long enough to be read in parts.
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]

@@ -94,7 +94,7 @@ fn journals(state: &State) -> Vec<(String, PathBuf)> {
 }
 
 /// Journals of hooked sessions of a host, and when one was last written.
-pub(super) fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
+pub(in crate::commands) fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
     let prefix = format!("{}--", host.id);
     let own = journals(state).into_iter().filter(|(name, _)| name.starts_with(&prefix));
     own.fold((0, None), |(count, last), (_, path)| (count + 1, last.max(written(&path))))
