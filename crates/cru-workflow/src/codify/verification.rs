@@ -56,7 +56,7 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
                 let text = match (checks.standing(&command), run_of(&command, &run)) {
                     (Some(Standing::Passes), _) => "passes".to_owned(),
                     (Some(Standing::Failed), _) => "in the plan; it failed when it was last run".to_owned(),
-                    (_, Some(own)) => own.told(&command),
+                    (_, Some((call, how))) => call.told(how, &command),
                     (_, None) => NOT_RUN.to_owned(),
                 };
                 Check { command: Some(command), text, ..Check::default() }
@@ -79,11 +79,30 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
     }
 }
 
-/// A call of a shell: its words, the commands in it by what another run of each has in common with it, and how it ended.
+/// A call of a shell.
 struct RunCall {
     text: String,
-    commands: Vec<(String, Option<String>)>,
+    commands: Vec<RunCommand>,
     ended: Ended,
+}
+
+/// A command, as far as another run of it is told by it.
+struct RunCommand {
+    /// As [`Action::identity`].
+    identity: String,
+    /// Program, verb and what it is run on, without options.
+    subject: Vec<String>,
+    /// Where the call names one.
+    folder: Option<String>,
+}
+
+/// How a call has to do with a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    /// It ran it.
+    Same,
+    /// It ran it with other options.
+    Alike,
 }
 
 impl RunCall {
@@ -92,45 +111,66 @@ impl RunCall {
     }
 
     /// Whether all of `planned` ran in it, each in its folder as far as both name one.
-    fn ran(&self, planned: &[(String, Option<String>)]) -> bool {
-        let is_same = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
-        planned.iter().all(|(identity, folder)| {
-            let mut own = self.commands.iter().filter(|(known, _)| known == identity);
-            own.any(|(_, own)| own.as_deref().zip(folder.as_deref()).is_none_or(|(own, planned)| is_same(own, planned)))
+    fn ran(&self, planned: &[RunCommand], how: Ran) -> bool {
+        planned.iter().all(|planned| {
+            let is_same = |own: &&RunCommand| match how {
+                Ran::Same => own.identity == planned.identity,
+                Ran::Alike => own.subject == planned.subject,
+            };
+            self.commands.iter().filter(is_same).any(|own| planned.is_in_the_folder_of(own))
         })
     }
 
     /// What is known of `command`, which it ran: with its own words, where these are others.
-    fn told(&self, command: &str) -> String {
+    fn told(&self, how: Ran, command: &str) -> String {
         let is_same = self.text == command;
-        let ended = match self.ended {
-            Ended::Badly if is_same => "run and failed",
-            Ended::Badly => "run in a call that failed",
-            _ => "run",
+        let ended = match (self.ended, how) {
+            (Ended::Badly, Ran::Same) if is_same => "it was run and failed",
+            (Ended::Badly, Ran::Same) => "it was run in a call that failed",
+            (Ended::Badly, Ran::Alike) => "it was run with other options in a call that failed",
+            (_, Ran::Same) => "it was run",
+            (_, Ran::Alike) => "it was run with other options",
         };
         if is_same || holds(&self.text, command) || self.text.chars().count() > MAX_CALL || self.text.contains('`') {
-            return format!("in the plan; it was {ended}");
+            return format!("in the plan; {ended}");
         }
-        format!("in the plan; it was {ended}: '{}'", super::clean(&self.text))
+        format!("in the plan; {ended}: '{}'", super::clean(&self.text))
     }
 }
 
-/// The last call that ran a command, or all commands of a line.
-fn run_of<'r>(command: &str, run: &'r [RunCall]) -> Option<&'r RunCall> {
-    let planned = commands(command);
-    let ran = |call: &&RunCall| holds(&call.text, command) || (!planned.is_empty() && call.ran(&planned));
-    run.iter().rev().find(ran)
+impl RunCommand {
+    fn is_in_the_folder_of(&self, other: &Self) -> bool {
+        let ends = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
+        self.folder.as_deref().zip(other.folder.as_deref()).is_none_or(|(one, other)| ends(one, other))
+    }
 }
 
-/// The commands of a call that do something, and the folder of each where the call names one; empty where the call is not
-/// understood.
-fn commands(args: &str) -> Vec<(String, Option<String>)> {
+/// The last call that ran a command, or all commands of a line; else the last one that did so with other options.
+fn run_of<'r>(command: &str, run: &'r [RunCall]) -> Option<(&'r RunCall, Ran)> {
+    let planned = commands(command);
+    let last = |ran: &dyn Fn(&RunCall) -> bool, how| Some((run.iter().rev().find(|call| ran(call))?, how));
+    let has = |how| {
+        let planned = &planned;
+        move |call: &RunCall| !planned.is_empty() && call.ran(planned, how)
+    };
+    last(&|call| holds(&call.text, command) || has(Ran::Same)(call), Ran::Same)
+        .or_else(|| last(&has(Ran::Alike), Ran::Alike))
+}
+
+/// The commands of a call that do something; none where the call is not understood.
+fn commands(args: &str) -> Vec<RunCommand> {
     let action = Action::of("Bash", args);
     let is_way = |program: &str| matches!(program, "cd" | "pushd" | "popd");
     let reads_output = |it: &Command<'_>| it.operator == Operator::Pipe && it.class == Class::Look;
-    let own = action.commands.iter().filter(|it| !is_way(&it.program) && !reads_output(it));
-    let own = own.filter(|it| !it.words.is_empty());
-    own.map(|it| (action.identity_of(it), action.folder(it).filter(|folder| !folder.is_empty()))).collect()
+    let own = action.commands.iter().filter(|it| !it.words.is_empty() && !is_way(&it.program) && !reads_output(it));
+    own.map(|it| {
+        let mut subject: Vec<String> =
+            it.words.iter().filter(|word| !word.starts_with('-')).map(ToString::to_string).collect();
+        subject.sort_unstable();
+        let folder = action.folder(it).filter(|folder| !folder.is_empty());
+        RunCommand { identity: action.identity_of(it), subject, folder }
+    })
+    .collect()
 }
 
 /// Whether a command was run within another one, as whole words.

@@ -233,12 +233,25 @@ fn a_plan_in_the_request_gives_the_steps() {
 /// folder.
 #[test]
 fn a_command_of_a_plan_is_found_in_other_words() {
-    let planned = ["cd valves && make lint", "make bench -j2 pump", "cd doors && make test", "make dist --fast"];
+    let planned = [
+        "cd valves && make lint",
+        "make bench -j2 pump",
+        "cd doors && make test",
+        "make dist --fast",
+        "make check -k",
+        "make \"gate\"",
+    ];
     let items: String = planned.iter().map(|command| format!(">\n> - `{command}`\n")).collect();
     let words = format!(
         "Implement this plan:\n>\n> # Red valves\n>\n> ## 1. Cut the pipe\n>\n> In `pipe.c`.\n>\n> ## Verification\n{items}>"
     );
-    let ran = ["cd ~/code/valves && make lint", "make bench pump -j2 2>&1 | tail -3", "cd gates && make test"];
+    let ran = [
+        "cd ~/code/valves && make lint",
+        "make bench pump -j2 2>&1 | tail -3",
+        "cd gates && make test",
+        "make -j4 check",
+        "make gate",
+    ];
     let calls: String = ran.iter().map(|command| format!("- `Bash {command}` → ok\n")).collect();
     let steps = format!("- `Edit pipe.c` → ok\n    - writes: `pipe.c`\n{calls}");
     let body =
@@ -254,7 +267,9 @@ fn a_command_of_a_plan_is_found_in_other_words() {
             "in the plan; it was run: 'cd ~/code/valves && make lint'",
             "in the plan; it was run: 'make bench pump -j2 2>&1 | tail -3'",
             "in the plan; it was not run",
-            "in the plan; it was not run"
+            "in the plan; it was not run",
+            "in the plan; it was run with other options: 'make -j4 check'",
+            "in the plan; it was run: 'make gate'"
         ]
     );
 }
