@@ -1,19 +1,24 @@
 //! What waits, gathered from where each of it is known.
 
-use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
 
-use crate::base::Result;
+use jiff::{SignedDuration, Timestamp};
+use rayon::prelude::*;
+
 use crate::base::text::plural;
+use crate::base::{Result, Span};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::References;
-use crate::commands::{Context, reading, status, trace};
+use crate::commands::trace::stale::{StaleQuestion, gather};
+use crate::commands::{Context, reading, status};
 use crate::index::search::{Order, Search, SearchOptions};
 use crate::index::{Query, SessionRow, Snapshot};
 use crate::memory::review::{ReviewItem, ReviewKind};
 use crate::readings::note::ReviewStatus;
 use crate::session::Item;
+use crate::session::read::content_of;
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// A question that is open for so long is asked again.
@@ -24,10 +29,11 @@ const MOST_HITS: usize = 1_000;
 
 /// All that waits, in no order.
 pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> {
-    let catalog = Catalog::read(vault);
+    let world = TraceWorld::read(cx)?;
+    let catalog = &world.catalog;
     let snapshot = reading::snapshot(vault, cx)?;
     let mut items = Vec::new();
-    let shelf = Shelf::read(&catalog, vault);
+    let shelf = Shelf::read(catalog, vault);
     proposals(&shelf, &mut items);
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
@@ -38,10 +44,10 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     }
     conflicts(&snapshot, vault, cx, &mut items)?;
     questions(&snapshot, vault, cx, &mut items)?;
-    bookmarks(vault, &catalog, cx, &mut items)?;
-    drifted(cx, &mut items)?;
-    lessons(shelf, cx, &mut items)?;
-    transcripts(cx, &mut items)?;
+    bookmarks(vault, catalog, cx, &mut items)?;
+    drifted(&world, cx, &mut items)?;
+    lessons(shelf, &world, cx, &mut items)?;
+    transcripts(snapshot.sessions(), vault, cx, &mut items);
     Ok(items)
 }
 
@@ -80,11 +86,7 @@ fn unproven(row: &SessionRow) -> Option<ReviewItem> {
 }
 
 /// The blocks of a kind: the note, and the bytes.
-fn blocks(
-    kind: &str,
-    snapshot: &Snapshot,
-    cx: &Context<'_>,
-) -> Result<Vec<(SessionRow, crate::base::Span, Option<Timestamp>)>> {
+fn blocks(kind: &str, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
     let text = format!("kind:{kind}");
     let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
     let options = SearchOptions { order: Order::Time, limit: MOST_HITS, ..SearchOptions::default() };
@@ -108,28 +110,38 @@ fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
 }
 
 fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
-    let mut looked = std::collections::HashSet::new();
-    for (row, _, _) in blocks("question", snapshot, cx)? {
-        let old = |time: Timestamp| cx.env.now().duration_since(time) >= OPEN;
-        let Some(path) = VaultPath::new(&row.path).filter(|_| looked.insert(row.path.clone())) else { continue };
-        let session = vault.session(&path)?;
-        for (phase, item) in session.items() {
-            let Item::Callout(callout) = item else { continue };
-            let asked = callout.at.or_else(|| phase.and_then(|phase| phase.started)).or(session.meta.started);
-            if callout.kind != "question" || callout.field("Answer").is_some() || !asked.is_some_and(old) {
-                continue;
-            }
-            let words = if callout.title.is_empty() { &callout.body } else { &callout.title };
-            let link = match &callout.id {
-                Some(id) => format!("{}#^{id}", stem(&row.path)),
-                None => stem(&row.path).to_owned(),
-            };
-            let subject = format!("{} {words}", row.id);
-            let age = asked.map_or(0.0, |asked| -(asked.as_second() as f64));
-            items.push(ReviewItem::new(ReviewKind::Question, &subject, "", words, &link).weighing(age));
-        }
-    }
+    let old = |time: &Timestamp| cx.env.now().duration_since(*time) >= OPEN;
+    let hits: Vec<_> = blocks("question", snapshot, cx)?
+        .into_iter()
+        .filter_map(|(row, span, time)| Some((time.or(row.started).filter(old)?, span, row)))
+        .collect();
+    let open = |(asked, span, row): &(Timestamp, Span, SessionRow)| {
+        let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
+        let text = std::str::from_utf8(&bytes).ok()?;
+        let (words, id) = open_question(text, *span)?;
+        let link = match id {
+            Some(id) => format!("{}#^{id}", stem(&row.path)),
+            None => stem(&row.path).to_owned(),
+        };
+        let item = ReviewItem::new(ReviewKind::Question, &format!("{} {words}", row.id), "", &words, &link);
+        Some(item.weighing(-(asked.as_second() as f64)))
+    };
+    items.extend(hits.par_iter().filter_map(open).collect::<Vec<_>>());
     Ok(())
+}
+
+/// The words and the id of the question that stands there, if nobody answered it. Only the callout is read, not the note.
+fn open_question(text: &str, span: Span) -> Option<(String, Option<String>)> {
+    let below = text.get(span.end..)?.trim_start();
+    let id_line = below.lines().next().filter(|line| line.starts_with('^')).unwrap_or_default();
+    let alone = format!("## Question\n\n{}\n\n{id_line}\n", text.get(span.start..span.end)?);
+    let session = content_of(alone);
+    let callout = session.items().find_map(|(_, item)| match item {
+        Item::Callout(callout) if callout.kind == "question" => Some(callout.clone()),
+        _ => None,
+    })?;
+    let words = if callout.title.is_empty() { callout.body.clone() } else { callout.title.clone() };
+    callout.field("Answer").is_none().then_some((words, callout.id))
 }
 
 fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
@@ -145,32 +157,28 @@ fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec
 }
 
 /// What is kept and rests on what has changed, as `cru stale` tells.
-fn drifted(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
-    let told = trace::stale::run(&trace::stale::Args::default(), cx)?.json().unwrap_or_default();
-    for row in told["rows"].as_array().into_iter().flatten() {
-        let text = |name: &str| row[name].as_str().unwrap_or_default();
-        let (reference, kept, reason) = (text("reference"), text("kept"), text("reason"));
+fn drifted(world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    for row in gather(&StaleQuestion::default(), world, cx)?.rows {
         // A lesson is told once, with all that it rests on.
-        if kept.starts_with("lesson ") {
+        if row.kept.starts_with("lesson ") {
             continue;
         }
-        let words = if kept.is_empty() { reason.to_owned() } else { format!("{kept}: {reason}") };
-        let link = reference.replacen('#', "#^", 1);
-        items.push(ReviewItem::new(ReviewKind::Drifted, reference, &words, &words, &link));
+        let words = if row.kept.is_empty() { row.reason } else { format!("{}: {}", row.kept, row.reason) };
+        let link = row.reference.replacen('#', "#^", 1);
+        items.push(ReviewItem::new(ReviewKind::Drifted, &row.reference, &words, &words, &link));
     }
     Ok(())
 }
 
 /// Accepted lessons that do not hold any more, or that later corrections have broken more than once.
-fn lessons(shelf: Shelf, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+fn lessons(shelf: Shelf, world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
     const OFTEN: u64 = 2;
     let mut accepted = shelf.lessons;
     accepted.retain(|it| it.lesson.status == ReviewStatus::Accepted);
     if accepted.is_empty() {
         return Ok(());
     }
-    let world = TraceWorld::read(cx)?;
-    for it in judge(accepted, &world, cx)? {
+    for it in judge(accepted, world, cx)? {
         let why = match &it.verdict {
             LessonVerdict::Drifted { reasons } => reasons.first().cloned().unwrap_or_default(),
             LessonVerdict::Orphaned => "nothing that it rests on is there any more".to_owned(),
@@ -184,13 +192,11 @@ fn lessons(shelf: Shelf, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Resul
 }
 
 /// Transcripts that will be deleted, as `cru status` tells: one item for each host and day.
-fn transcripts(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
-    let told = status::run(&status::Args::default(), cx)?.json().unwrap_or_default();
-    let mut by_host: std::collections::BTreeMap<String, (u64, String)> = std::collections::BTreeMap::new();
-    for row in told["evidence"]["at_risk"].as_array().into_iter().flatten() {
-        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        let day: String = text("from").chars().take(10).collect();
-        let entry = by_host.entry(text("host")).or_insert_with(|| (0, day.clone()));
+fn transcripts(rows: &[SessionRow], vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) {
+    let mut by_host: BTreeMap<&str, (u64, String)> = BTreeMap::new();
+    for (host, from) in status::at_risk(rows, vault, cx.env) {
+        let day = from.strftime("%Y-%m-%d").to_string();
+        let entry = by_host.entry(host).or_insert_with(|| (0, day.clone()));
         entry.0 += 1;
         if day < entry.1 {
             entry.1 = day;
@@ -198,7 +204,6 @@ fn transcripts(cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
     }
     for (host, (count, day)) in by_host {
         let text = format!("{} of {host} may be deleted from {day} on: `cru import`", plural(count, "transcript"));
-        items.push(ReviewItem::new(ReviewKind::Transcripts, &host, &day, &text, ""));
+        items.push(ReviewItem::new(ReviewKind::Transcripts, host, &day, &text, ""));
     }
-    Ok(())
 }

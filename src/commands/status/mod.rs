@@ -21,11 +21,11 @@ use super::history::{line, status_look};
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
 use super::{Context, Output, View, current, reading};
-use crate::base::Result;
 use crate::base::text::{plural, thousands};
+use crate::base::{Env, Result};
 use crate::index::{SessionRow, Snapshot};
 use crate::live::hook::unfiled;
-use crate::vault::{Catalog, Head};
+use crate::vault::{Catalog, Head, Vault};
 
 /// Rows of a list that a glance takes in.
 const MOST: usize = 8;
@@ -66,6 +66,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         now: cx.env.now(),
         most: if args.all { usize::MAX } else { MOST },
     }))
+}
+
+/// The transcripts that will be deleted within seven days: of which host, and from when on.
+pub(super) fn at_risk(rows: &[SessionRow], vault: &Vault, env: &Env) -> Vec<(&'static str, Timestamp)> {
+    Evidence::of(rows, vault, env).at_risk.into_iter().map(|it| (it.host, it.from)).collect()
 }
 
 #[derive(Debug, Serialize)]

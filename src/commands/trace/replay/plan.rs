@@ -98,7 +98,7 @@ pub(super) fn stale(
     user: &UserConfig,
     cx: &Context<'_>,
 ) -> Result<ReplayPlan> {
-    let report = gather(&StaleQuestion { project, all: false }, world, cx)?;
+    let report = gather(&StaleQuestion { project, ..StaleQuestion::default() }, world, cx)?;
     let mut chosen: BTreeMap<(VaultPath, Place), Vec<String>> = BTreeMap::new();
     let mut by_note: BTreeMap<VaultPath, BTreeSet<Place>> = BTreeMap::new();
     for row in &report.rows {

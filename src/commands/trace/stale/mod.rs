@@ -36,7 +36,7 @@ pub struct Args {
     /// Look at every step
     #[arg(long)]
     all: bool,
-    /// Exit with 1 also where something cannot be told
+    /// Exit with 1 also where something cannot be told, sessions of projects that are not on this machine among them
     #[arg(long)]
     strict: bool,
 }
@@ -50,12 +50,16 @@ pub(super) type KeptSteps = BTreeMap<Place, String>;
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let asked = StaleQuestion { project: args.project.as_deref(), all: args.all };
+    let asked = StaleQuestion { project: args.project.as_deref(), all: args.all, elsewhere: args.strict };
     let report = StaleReport { strict: args.strict, ..gather(&asked, &world, cx)? };
     report.dangling.iter().for_each(|message| cx.ui.warn(message));
     if report.rows.is_empty() {
         let unknown = if report.unknown == 0 { String::new() } else { format!(", {} unknown", report.unknown) };
-        cx.ui.note(&format!("nothing is stale ({} looked at{unknown})", plural(report.looked_at, "claim")));
+        let elsewhere = match report.elsewhere {
+            0 => String::new(),
+            count => format!("; {} left out: the project is not on this machine", plural(count, "session")),
+        };
+        cx.ui.note(&format!("nothing is stale ({} looked at{unknown}{elsewhere})", plural(report.looked_at, "claim")));
     }
     Ok(Box::new(report))
 }
@@ -67,6 +71,8 @@ pub(in crate::commands) struct StaleQuestion<'a> {
     pub(in crate::commands) project: Option<&'a str>,
     /// Every step, and not only what is kept.
     pub(in crate::commands) all: bool,
+    /// Sessions of projects that are not on this machine as well, of whose claims nothing can be told.
+    pub(in crate::commands) elsewhere: bool,
 }
 
 /// Looks at what is kept.
@@ -79,7 +85,15 @@ pub(in crate::commands) fn gather(
     let mut dangling = Vec::new();
     let mut kept = keep::named(&references, world, &mut dangling)?;
     let here = asked.project.map(|wanted| wanted_project(wanted, cx));
-    let heads: Vec<&Head> = world.catalog.sessions().filter(|head| is_in(head, here.as_deref())).collect();
+    let mut heads: Vec<&Head> = world.catalog.sessions().filter(|head| is_in(head, here.as_deref())).collect();
+    let asked_for = heads.len();
+    if !asked.elsewhere {
+        let mut roots: HashMap<&str, bool> = HashMap::new();
+        heads.retain(|head| {
+            let project = head.meta.project.as_deref().unwrap_or_default();
+            *roots.entry(project).or_insert_with(|| world.roots.root(project).is_some())
+        });
+    }
     // What is kept in a session stands in it as a word, and an open session is marked: others are not parsed.
     let may = |head: &&&Head| {
         let says = || {
@@ -101,7 +115,12 @@ pub(in crate::commands) fn gather(
         world,
         files: WorkingFiles::new(since, cx),
         commits: HashMap::new(),
-        report: StaleReport { schema: 1, dangling, ..StaleReport::default() },
+        report: StaleReport {
+            schema: 1,
+            dangling,
+            elsewhere: (asked_for - heads.len()) as u64,
+            ..StaleReport::default()
+        },
         cx,
     };
     let mut cache = world.answers();
@@ -191,6 +210,8 @@ pub(in crate::commands) struct StaleReport {
     strict: bool,
     looked_at: u64,
     unknown: u64,
+    /// Sessions that were left out, since their projects are not on this machine.
+    elsewhere: u64,
     pub(in crate::commands) rows: Vec<StaleRow>,
     /// Bookmarks that lead nowhere, in words.
     #[serde(skip)]
