@@ -9,7 +9,7 @@ use crate::base::Result;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::trace::{JudgedNote, TraceWorld, judge_notes};
 use crate::commands::{Context, reading};
-use crate::index::{Record, Table};
+use crate::index::{Record, SessionRow, Table};
 use crate::note::Note;
 use crate::readings::lesson::{Lesson, LessonNote};
 use crate::readings::note::ReviewStatus;
@@ -89,7 +89,7 @@ pub(in crate::commands) fn judge(
             }
         }
     }
-    let corrections = corrections(world, cx)?;
+    let corrections = corrections(&lessons, world, cx)?;
     let judged = lessons.into_iter().zip(anchored).map(|(note, (own, other_branch))| {
         let lesson = &note.lesson;
         let leads = leads(&note, world);
@@ -147,7 +147,16 @@ struct SaidCorrection {
     words: HashSet<String>,
 }
 
-fn corrections(world: &TraceWorld, cx: &Context<'_>) -> Result<Vec<SaidCorrection>> {
+/// The corrections of the projects that the lessons are of.
+fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> Result<Vec<SaidCorrection>> {
+    // One of no project holds in all.
+    let projects: HashSet<Option<&str>> = lessons.iter().map(|it| it.lesson.project.as_deref()).collect();
+    let counts = |row: &SessionRow| {
+        row.corrections > 0 && (projects.contains(&None) || projects.contains(&row.project.as_deref()))
+    };
+    if projects.is_empty() {
+        return Ok(Vec::new());
+    }
     let snapshot = reading::snapshot(&world.vault, cx)?;
     let mut all = Vec::new();
     let of = |record: Record| {
@@ -164,7 +173,7 @@ fn corrections(world: &TraceWorld, cx: &Context<'_>) -> Result<Vec<SaidCorrectio
         });
         said.collect::<Vec<_>>()
     };
-    snapshot.each_record(|row| row.corrections > 0, &[Table::User], of, |it| all.extend(it))?;
+    snapshot.each_record(counts, &[Table::User], of, |it| all.extend(it))?;
     Ok(all)
 }
 

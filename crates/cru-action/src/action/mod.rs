@@ -16,6 +16,7 @@ mod identity;
 mod section;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 pub use ended::CallEnd;
 pub use files::{FileRead, FileWrite, Lines};

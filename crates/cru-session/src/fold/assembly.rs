@@ -8,7 +8,7 @@ use super::draft::{Child, Draft, DraftPatch};
 use super::facts::StreamFacts;
 use super::step::{self, Run};
 use super::stream::{Begun, Fold, Last, NoteEntry};
-use super::{brief, part, place, top, trouble};
+use super::{brief, commits, part, place, top, trouble};
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
@@ -75,8 +75,8 @@ impl Fold {
         let transcript = header.transcript.to_string_lossy();
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
+        facts.naming.committed(commits::standing(&steps));
         for draft in steps.iter().filter(|draft| draft.step.status == StepStatus::Complete) {
-            facts.naming.committed(&draft.commits);
             draft.changes.iter().for_each(|changes| facts.naming.changed(changes));
         }
         let mut errors = trouble::errors(&steps);

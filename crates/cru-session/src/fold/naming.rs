@@ -157,8 +157,8 @@ impl Naming {
         }
     }
 
-    /// Commits that a step made.
-    pub(super) fn committed(&mut self, commits: &[MadeCommit]) {
+    /// The commits that stand.
+    pub(super) fn committed<'c>(&mut self, commits: impl IntoIterator<Item = &'c MadeCommit>) {
         for commit in commits {
             remember(&mut self.commits, title::of_commit(commit.subject()));
         }

@@ -265,6 +265,28 @@ fn the_branch_is_the_last_one_the_commit_that_of_the_start_and_steps_say_what_th
     assert_eq!(again.steps().next().unwrap().1.fields, fields[0]);
 }
 
+/// What a session committed and took back is neither listed nor names the session.
+#[test]
+fn commits_that_were_taken_back_do_not_stand() {
+    let told = |back: &'static str| {
+        let mut script = Script::new();
+        script.prompt("mend the pump and the valve");
+        script.call("a", "Bash", "git commit -m 'Mend the pump'").ok("a", "[main 1111111] Mend the pump");
+        script.call("b", "Bash", "git commit -m 'Mend the valve'").ok("b", "[main 2222222] Mend the valve");
+        script.call("c", "Bash", back).ok("c", "[main 3333333] Mend both");
+        let note = crate::render::note(&script.reply("Done.").finish().session);
+        let line = note.lines().find_map(|line| line.strip_prefix("> Commits: ")).unwrap_or_default().to_owned();
+        (line.trim().to_owned(), note.contains("\n# Mend the valve"))
+    };
+    let last = "`3333333` Mend both";
+    assert_eq!(told("git reset --soft HEAD~2 && git commit -m 'Mend both'"), (last.to_owned(), false));
+    assert_eq!(told("git reset --soft main && git commit -m 'Mend both'"), (last.to_owned(), false));
+    let (line, _) = told("git commit --amend -m 'Mend both'");
+    assert_eq!(line, format!("`1111111` Mend the pump; {last}"));
+    let (line, _) = told("git commit -m 'Mend both'");
+    assert_eq!(line, format!("`1111111` Mend the pump; `2222222` Mend the valve; {last}"));
+}
+
 /// A commit that failed and was made later is not open; what another program may have committed is not claimed.
 #[test]
 fn what_is_open_is_what_the_record_leaves_open() {

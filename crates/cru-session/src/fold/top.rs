@@ -8,7 +8,7 @@ use cru_action::{Action, Class, Command, ToolKind, Verdict, is_outside, is_prose
 use cru_base::text::{fold_whitespace, plural};
 
 use super::changes::LineCount;
-use super::commits::MadeCommit;
+use super::commits::{self, MadeCommit};
 use super::conclusions;
 use super::planned::PlannedWork;
 use super::step::StepDraft;
@@ -121,7 +121,8 @@ fn decided<'t>(told: &'t Told<'_>) -> impl Iterator<Item = String> + 't {
         let text = decision.trim_start_matches("Plan: ");
         said().any(|line| line.contains(text))
     };
-    told.decisions.iter().filter(move |decision| !is_said(decision)).cloned()
+    let mut seen = HashSet::new();
+    told.decisions.iter().filter(move |decision| !is_said(decision) && seen.insert(decision.as_str())).cloned()
 }
 
 /// What was asked, where that was once.
@@ -304,7 +305,7 @@ struct LastRun {
 
 impl<'a> Made<'a> {
     fn of(steps: &'a [StepDraft], project: Option<&str>) -> Self {
-        let mut made = Self::default();
+        let mut made = Self { commits: commits::standing(steps), ..Self::default() };
         let (mut files, mut checks) = (HashMap::new(), HashMap::new());
         for (at, draft) in steps.iter().enumerate() {
             let complete = draft.step.status == StepStatus::Complete;
@@ -321,10 +322,6 @@ impl<'a> Made<'a> {
             }
             let action = draft.step.action();
             if !draft.commits.is_empty() {
-                if amends(&action) {
-                    made.commits.pop();
-                }
-                made.commits.extend(&draft.commits);
                 made.uncommitted = 0;
                 made.pushed = false;
             }
@@ -552,12 +549,6 @@ impl<'a> Made<'a> {
 fn public_boxes(draft: &StepDraft, action: &Action<'_>) -> Option<(String, Boxes)> {
     let command = action.commands.iter().find(|it| it.publishes && it.class != Class::GitChange)?;
     Some((command.key(), Boxes::of(draft.step.full_args()))).filter(|(_, boxes)| boxes.any())
-}
-
-/// Whether a call replaces the commit before it.
-fn amends(action: &Action<'_>) -> bool {
-    let mut commits = action.commands.iter().filter(|it| it.program == "git" && it.verb == "commit");
-    commits.any(|it| it.words.iter().any(|word| word == "--amend"))
 }
 
 /// The folder of a command as it lies in the project.

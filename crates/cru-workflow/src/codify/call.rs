@@ -147,8 +147,6 @@ pub(super) struct TakenBack {
     pub removed: Vec<String>,
     /// Whether everything that is not committed is put aside, or back again: `git stash`, `git stash pop`.
     pub stash: Option<Stash>,
-    /// How many commits are undone: `git reset HEAD~1`.
-    pub commits: usize,
 }
 
 /// What happens to a stash.
@@ -235,10 +233,7 @@ impl<'a> Call<'a> {
             finishes: (action.commits() && !gives_up) || by_host.is_some(),
             gives_up,
             records: action.commands.iter().any(|it| it.key() == "git commit") || by_host.is_some(),
-            amends: action
-                .commands
-                .iter()
-                .any(|it| it.key() == "git commit" && it.words.iter().any(|w| w == "--amend")),
+            amends: action.amends(),
             pushes: action.pushes(),
             publishes: action.publishes(),
             keeps_versions: action.commands.iter().any(Command::keeps_versions),
@@ -434,10 +429,7 @@ fn taken_back(action: &Action<'_>) -> TakenBack {
                 back.all |= named().any(|word| word == ".");
                 back.restored.extend(named().skip(1));
             }
-            ("git", "reset") => {
-                back.all |= words.contains(&"--hard");
-                back.commits += named().skip(1).find_map(|word| commits_before_head(&word)).unwrap_or(0);
-            }
+            ("git", "reset") => back.all |= words.contains(&"--hard"),
             ("git", "stash") => {
                 let verb = named().nth(1);
                 back.stash = match verb.as_deref() {
@@ -450,18 +442,6 @@ fn taken_back(action: &Action<'_>) -> TakenBack {
         }
     }
     back
-}
-
-/// How many commits lie behind the one that a word names: `HEAD^`, `HEAD~2`.
-fn commits_before_head(word: &str) -> Option<usize> {
-    let rest = word.strip_prefix("HEAD").or_else(|| word.strip_prefix('@'))?;
-    if !rest.is_empty() && rest.bytes().all(|byte| byte == b'^') {
-        return Some(rest.len());
-    }
-    match rest.strip_prefix('~')? {
-        "" => Some(1),
-        number => number.parse().ok(),
-    }
 }
 
 /// The command as it was run, without a way to the project's own folder before it.

@@ -76,7 +76,8 @@ impl<'a> Replaced<'a> {
                 continue;
             }
             let back = &call.taken_back;
-            let standing = commits.len().saturating_sub(back.commits);
+            let ids: Vec<&str> = commits.iter().map(|_| "").collect();
+            let standing = commits.len() - call.step.action().undone(&ids);
             found.extend(commits.drain(standing..).map(|it| (it.place, (call, Replacement::Undone))));
             match back.stash {
                 Some(Stash::Away) => {
