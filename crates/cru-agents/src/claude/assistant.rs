@@ -74,6 +74,7 @@ impl ClaudeStream {
     ) -> bool {
         match block.kind.str() {
             "text" => {
+                self.works = false;
                 if let Some(text) = block.text.take() {
                     out.emit(EventKind::Reply(text));
                 }
@@ -94,6 +95,7 @@ impl ClaudeStream {
     }
 
     fn call(&mut self, block: ClaudeBlock<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
+        self.works = true;
         let tool = block.name.filled().unwrap_or("tool").to_owned();
         let id = self.calls.name(block.id.str(), out.record);
         let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, record.uuid.str());

@@ -28,6 +28,8 @@ pub(super) struct ClaudeStream {
     pub(super) turn: u32,
     /// Records of the agent so far.
     pub(super) worked: u64,
+    /// Whether the agent is at work: its last words were a call, or nothing was said since the prompt.
+    pub(super) works: bool,
     /// A compaction whose summary has not come yet.
     pub(super) compaction: Option<ClaudeCompaction>,
     /// A shell line of the person's whose output has not come yet.

@@ -2,7 +2,7 @@
 
 use super::agents::Agents;
 use super::record::ClaudeRecord;
-use super::said::reason;
+use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
 use crate::stream::out::{Fate, Out};
@@ -75,9 +75,12 @@ impl ClaudeStream {
     pub(super) fn queue_operation(&mut self, record: &ClaudeRecord<'_>, out: &Out<'_>) -> Fate {
         let text = record.content.to_string();
         match record.operation.str() {
-            "enqueue" => self.queue.enqueue(text, out.time, self.worked),
+            "enqueue" => {
+                let by_host = !matches!(tell_queued(&text), ClaudeSaid::Words(_) | ClaudeSaid::Command(_));
+                self.queue.enqueue(text, by_host, out.time, self.worked);
+            }
             "dequeue" => self.queue.dequeue(self.worked),
-            "remove" if self.queue.remove(&text, out.record) => return Fate::Shown,
+            "remove" if self.queue.remove(&text, self.works, out.record) => return Fate::Shown,
             "popAll" => self.queue.take_back(),
             _ => {}
         }

@@ -69,7 +69,7 @@ impl ClaudeStream {
         if self.key.agent.is_some() {
             return PromptOrigin::Task;
         }
-        let sent = self.queue.was_sent(text);
+        let sent = self.queue.was_sent(text, self.worked);
         if source == "queued" || (sent && source != "sdk") { PromptOrigin::Queued } else { PromptOrigin::Typed }
     }
 
@@ -81,6 +81,7 @@ impl ClaudeStream {
             out.emit(EventKind::Rewind { to: parent.record });
         }
         self.turn = self.turn.saturating_add(1);
+        self.works = true;
         self.calls.begin_turn();
         out.began_turn = true;
         out.emit(EventKind::Prompt(prompt));
