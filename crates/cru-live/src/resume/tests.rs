@@ -85,9 +85,9 @@ table: printed # %%private SECRET%%
 fn a_checkpoint_that_says_nothing_is_passed_over() {
     let question = "> Blocked: none\n";
     let note = NOTE.replace(question, &format!("{question}\n> [!checkpoint]\n"));
-    let told = pack(&note, 4_000).markdown().to_string();
+    let told = pack(&note, 4_000).markdown().clone();
     assert!(told.contains("In p-02: **manual** (a later checkpoint says nothing)"), "{told}");
-    let told = pack(NOTE, 4_000).markdown().to_string();
+    let told = pack(NOTE, 4_000).markdown().clone();
     assert!(!told.contains("says nothing"), "{told}");
 }
 
