@@ -241,7 +241,7 @@ fn a_command_of_a_plan_is_found_in_other_words() {
         "make check -k",
         "make \"gate\"",
     ];
-    let items: String = planned.iter().map(|command| format!(">\n> - `{command}`\n")).collect();
+    let items = planned.map(|command| format!(">\n> - `{command}`\n")).concat();
     let words = format!(
         "Implement this plan:\n>\n> # Red valves\n>\n> ## 1. Cut the pipe\n>\n> In `pipe.c`.\n>\n> ## Verification\n{items}>"
     );
@@ -252,7 +252,7 @@ fn a_command_of_a_plan_is_found_in_other_words() {
         "make -j4 check",
         "make gate",
     ];
-    let calls: String = ran.iter().map(|command| format!("- `Bash {command}` → ok\n")).collect();
+    let calls = ran.map(|command| format!("- `Bash {command}` → ok\n")).concat();
     let steps = format!("- `Edit pipe.c` → ok\n    - writes: `pipe.c`\n{calls}");
     let body =
         format!("## Red valves @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"{words} Go\"\n\n{steps}");
