@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, checkpoint, events, reading, summary};
+use super::{Context, Output, View, checkpoint, events, onset, reading, summary};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::unfiled;
@@ -48,7 +48,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let hooked = flush_hooked(&vault, &state, cx.env, None, heard.as_deref())?;
         let catalog = Catalog::read(&vault);
         let marked = checkpoint::MarkedSessions::of(&state);
-        let waits = |target: &Target| is_live(&log, target) || marked.has(target);
+        let waits =
+            |target: &Target| is_live(&log, target) || marked.has(target) || onset::waits_for_note(&state, target);
         (catalog.sessions().map(Target::of).filter(waits).collect(), hooked)
     } else {
         let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx.env, heard.as_deref())?;
@@ -114,10 +115,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(report))
 }
 
-/// Writes the callouts of checkpoints behind what waited; whether there was any.
+/// Writes what the session was told at its start, and the callouts of checkpoints, behind what waited; whether there was any.
 fn checkpoints(log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<bool> {
+    let told = onset::write_into_note(log, target)?;
     let written = !checkpoint::write_waiting(log, target, cx)?.is_empty();
-    Ok(checkpoint::finish(log, target)? || written)
+    Ok(checkpoint::finish(log, target)? || written || told)
 }
 
 #[derive(Debug, Serialize)]

@@ -134,8 +134,11 @@ impl Call<'_> {
             }
             if vault.config().hooks.context && !is_test {
                 threads::start(self.cx.env);
-                let known = onset::at_start(&folder, self.cx);
-                printed = printed.into_iter().chain(known).reduce(|pack, known| format!("{pack}\n{known}"));
+                if let Some((known, linked)) = onset::at_start(&folder, self.cx) {
+                    let kept = onset::keep_for_note(&linked, now, &key, &state);
+                    self.troubles.extend(kept.err().map(|error| words(&error)));
+                    printed = Some(printed.map_or(known.clone(), |pack| format!("{pack}\n{known}")));
+                }
             }
         }
         let save = vault.config().session.save.as_deref().and_then(Save::parse).unwrap_or_default();
@@ -270,6 +273,7 @@ fn checkpoints(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) ->
     // One without a note has none yet.
     let Ok(target) = Target::find(Some(session), vault, cx.env) else { return Ok(()) };
     let log = Log::new(vault, state, cx.env.now())?;
+    onset::write_into_note(&log, &target)?;
     write_waiting(&log, &target, cx)?;
     finish(&log, &target).map(drop)
 }

@@ -307,6 +307,11 @@ entries! {
         /// The step it stands behind.
         after: Option<String>,
     }
+    /// What the agent was told at its start, from other notes.
+    "context" Context {
+        /// Markdown, with links to where it stands.
+        text: String,
+    }
     /// Tokens were used.
     "usage" Usage {
         /// By which model.

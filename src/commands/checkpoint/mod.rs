@@ -11,7 +11,7 @@ mod show;
 
 pub(super) use callouts::{finish, write_waiting};
 pub(super) use hook::{Risky, before_call};
-pub(super) use shelf::MarkedSessions;
+pub(super) use shelf::{MarkedSessions, session_keys};
 
 use serde::Serialize;
 

@@ -21,7 +21,7 @@ pub(super) struct SessionCopies {
 
 impl SessionCopies {
     pub(super) fn of(target: &Target, state: &State) -> Self {
-        Self { shelves: keys(target).iter().map(|key| CopyShelf::of(state.dir(), key)).collect() }
+        Self { shelves: session_keys(target).iter().map(|key| CopyShelf::of(state.dir(), key)).collect() }
     }
 
     /// Where new ones go.
@@ -63,12 +63,12 @@ impl MarkedSessions {
 
     /// Whether a session is one of them.
     pub(in crate::commands) fn has(&self, target: &Target) -> bool {
-        !self.0.is_empty() && keys(target).iter().any(|key| self.0.contains(key))
+        !self.0.is_empty() && session_keys(target).iter().any(|key| self.0.contains(key))
     }
 }
 
 /// The names of a session in the machine's state: its own, and that which its hooks know it by.
-fn keys(target: &Target) -> Vec<String> {
+pub(in crate::commands) fn session_keys(target: &Target) -> Vec<String> {
     let host = target.meta.host.as_deref().zip(target.meta.host_session.as_deref());
     let hooked = host.map(|(host, session)| key(&format!("{host}--{session}")));
     std::iter::once(target.key()).chain(hooked).collect()

@@ -36,6 +36,8 @@ pub(super) enum ContextPart {
 #[derive(Debug, Default)]
 pub(super) struct KnownLine {
     pub(super) id: String,
+    /// The note that says it, as links name it.
+    pub(super) note: String,
     pub(super) text: String,
 }
 
@@ -47,8 +49,10 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, part: ContextPart, id: &str, text: &str) {
-        self.lines.push((part, KnownLine { id: id.to_owned(), text: fold_whitespace(&one_line(text)) }));
+    fn add(&mut self, part: ContextPart, id: &str, path: &str, text: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let note = name.strip_suffix(".md").unwrap_or(name).to_owned();
+        self.lines.push((part, KnownLine { id: id.to_owned(), note, text: fold_whitespace(&one_line(text)) }));
     }
 }
 
@@ -79,8 +83,8 @@ pub(super) fn gather(folder: &str, paths: &[String], cx: &Context<'_>) -> Result
             |it| told.extend(it),
         )?;
         told.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
-        for (_, id, text) in told {
-            gathered.add(ContextPart::Decisions, &id, &text);
+        for (_, id, path, text) in told {
+            gathered.add(ContextPart::Decisions, &id, &path, &text);
         }
     }
     Ok(gathered)
@@ -138,12 +142,13 @@ fn lessons(
     for it in judged.iter().filter(|it| it.verdict.is_sound()) {
         let lesson = &it.note.lesson;
         let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
-        gathered.add(ContextPart::Lessons, &lesson.id, &format!("{}{advice}", lesson.text));
+        gathered.add(ContextPart::Lessons, &lesson.id, &it.note.path, &format!("{}{advice}", lesson.text));
     }
     for it in &judged {
         if let LessonVerdict::Drifted { reasons } = &it.verdict {
             let reason = reasons.first().map_or("", String::as_str);
-            gathered.add(ContextPart::Drifted, &it.note.lesson.id, &format!("{}: {reason}", it.note.lesson.text));
+            let lesson = &it.note.lesson;
+            gathered.add(ContextPart::Drifted, &lesson.id, &it.note.path, &format!("{}: {reason}", lesson.text));
         }
     }
     Ok(())
@@ -153,13 +158,23 @@ fn lessons(
 fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
     for task in session.tasks().into_iter().filter(|task| task.is_open()) {
-        gathered.add(ContextPart::Open, "", &format!("task: {} ({})", quote(&task.content, LONGEST), row.id));
+        gathered.add(
+            ContextPart::Open,
+            "",
+            &row.path,
+            &format!("task: {} ({})", quote(&task.content, LONGEST), row.id),
+        );
     }
     for (_, item) in session.items() {
         let Item::Callout(it) = item else { continue };
         if it.kind == "question" && it.field("Answer").is_none() {
             let words = if it.title.is_empty() { &it.body } else { &it.title };
-            gathered.add(ContextPart::Open, "", &format!("question: {} ({})", quote(words, LONGEST), row.id));
+            gathered.add(
+                ContextPart::Open,
+                "",
+                &row.path,
+                &format!("question: {} ({})", quote(words, LONGEST), row.id),
+            );
         }
     }
 }
@@ -171,19 +186,19 @@ fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     for part in [day, row.status.clone(), proof_text(row)].into_iter().flatten() {
         line.push_str(&format!(", {part}"));
     }
-    gathered.add(ContextPart::Last, "", &format!("{line} ({})", row.id));
+    gathered.add(ContextPart::Last, "", &row.path, &format!("{line} ({})", row.id));
     let session = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok());
     let concluded = session.as_ref().and_then(|session| {
         let prose = session.items().filter_map(|(_, item)| if let Item::Prose(it) = item { Some(it) } else { None });
         prose.last().map(|prose| summary(&prose.text, LONGEST))
     });
     if let Some(text) = concluded.filter(|text| !text.is_empty()) {
-        gathered.add(ContextPart::Last, "", &text);
+        gathered.add(ContextPart::Last, "", &row.path, &text);
     }
 }
 
-/// The decisions of phases that wrote the files, with their time and id.
-fn decisions(record: &Record, paths: &[String]) -> Vec<(Option<jiff::Timestamp>, String, String)> {
+/// The decisions of phases that wrote the files, with their time, id and note.
+fn decisions(record: &Record, paths: &[String]) -> Vec<(Option<jiff::Timestamp>, String, String, String)> {
     let written = record.files.iter().filter(|file| file.access != "read" && is_of(&file.path, paths));
     let phases: HashSet<&str> = written.filter_map(|file| file.phase.as_deref()).collect();
     let wanted = record.decisions.iter().filter(|it| it.phase.as_deref().is_some_and(|phase| phases.contains(phase)));
@@ -194,7 +209,7 @@ fn decisions(record: &Record, paths: &[String]) -> Vec<(Option<jiff::Timestamp>,
             None => quote(&it.title, LONGEST),
         };
         let id = it.id.as_deref().map_or_else(|| record.session.id.clone(), |id| format!("{}#{id}", record.session.id));
-        (it.at.or(record.session.started), id, text)
+        (it.at.or(record.session.started), id, record.session.path.clone(), text)
     });
     told.collect()
 }

@@ -1,6 +1,7 @@
 //! `cru context`: what a session that begins should know.
 
 mod gather;
+mod told;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -8,11 +9,13 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use self::gather::{ContextPart, Gathered};
+pub(super) use self::told::{keep_for_note, waits_for_note, write_into_note};
 use super::output::style::{self, paint};
 use super::{Context, Global, Output, Reach, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::resume::token;
+use crate::session::escape;
 
 /// Tokens where nobody says how many.
 const BUDGET: u64 = 1_500;
@@ -60,12 +63,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(ContextReport::of(gathered, args.budget, args.explain)))
 }
 
-/// The text for the hook of a session's start; nothing where there is nothing to say.
-pub(super) fn at_start(folder: &str, cx: &Context<'_>) -> Option<String> {
+/// What the hook of a session's start tells: the text for the agent, and the same with links for the note. Nothing where there
+/// is nothing to say.
+pub(super) fn at_start(folder: &str, cx: &Context<'_>) -> Option<(String, String)> {
     let gathered = shared(cx, |cx| gather::gather(folder, &[], cx)).ok()?;
     let report = ContextReport::of(gathered, BUDGET, false);
     let text = report.plain();
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then(|| (text, report.linked()))
 }
 
 /// Does something without what is kept from agents, and without the caller's own session.
@@ -84,6 +88,9 @@ struct ContextLine {
     text: String,
     tokens: u64,
     told: bool,
+    /// The note that says it.
+    #[serde(skip)]
+    note: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -114,13 +121,22 @@ impl ContextReport {
                 left -= tokens + head;
                 heads.push(part.title());
             }
-            lines.push(ContextLine { part: part.title(), id: line.id, text, tokens, told });
+            lines.push(ContextLine { part: part.title(), id: line.id, text, tokens, told, note: line.note });
         }
         Self { schema: 1, project: gathered.project, budget, tokens: budget - left, lines, explain }
     }
 
     /// What an agent is given.
     fn plain(&self) -> String {
+        self.listed(|line| line.text.clone())
+    }
+
+    /// The same for a note.
+    fn linked(&self) -> String {
+        self.listed(|line| format!("{} [[{}]]", escape::inline(&line.text), line.note))
+    }
+
+    fn listed(&self, told: impl Fn(&ContextLine) -> String) -> String {
         let mut out = String::new();
         let mut head = "";
         for line in self.lines.iter().filter(|line| line.told) {
@@ -128,7 +144,7 @@ impl ContextReport {
                 head = line.part;
                 let _ = writeln!(out, "{head}:");
             }
-            let _ = writeln!(out, "- {}", line.text);
+            let _ = writeln!(out, "- {}", told(line));
         }
         out
     }

@@ -170,4 +170,19 @@ fn the_hook_of_a_start_prints_it_where_the_vault_wants_it() {
     world.put("vault/.cru/config.toml", "[vault]\nid = \"v\"\n[hooks]\nflush = \"never\"\ncontext = true\n");
     let told = start(&world);
     assert!(told.starts_with("Lessons of earlier sessions:\n- Use pnpm, never npm"), "{told}");
+    // The note of the session says what was told, with links; once.
+    let event = |name: &str, more: &str| {
+        format!("{{\"session_id\":\"x-1\",\"cwd\":\"{cwd}\",\"hook_event_name\":\"{name}\"{more}}}")
+    };
+    world.run(&["hook", "prompt"], &event("UserPromptSubmit", ",\"prompt\":\"Paint the pump\""));
+    let call = ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t1\",\"tool_input\":{\"command\":\"ls\"},\"tool_response\":{\"stdout\":\"a\"}";
+    world.run(&["hook", "post-tool"], &event("PostToolUse", call));
+    world.ok(&["flush", "--all"]);
+    world.run(&["hook", "prompt"], &event("UserPromptSubmit", ",\"prompt\":\"And the door\""));
+    world.ok(&["flush", "--all"]);
+    let notes = std::fs::read_dir(world.0.path("vault/sessions")).unwrap();
+    let notes = notes.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let note = notes.into_iter().find(|note| note.contains("Paint the pump") && note.contains("[!context]")).unwrap();
+    assert_eq!(note.matches("> [!context]- Told at the start").count(), 1, "{note}");
+    assert!(note.contains("> - Use pnpm, never npm") && note.contains("[[use-pnpm"), "{note}");
 }

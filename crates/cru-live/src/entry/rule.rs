@@ -79,6 +79,7 @@ impl Entry {
             Self::Answer(it) => needs(&it.question, "question").and_then(|()| needs(&it.text, "text")),
             Self::Checkpoint(_) => Ok(()),
             Self::Summary(it) => needs(&it.title, "title"),
+            Self::Context(it) => needs(&it.text, "text"),
             Self::Usage(it) => needs(&it.model, "model"),
             Self::Status(it) if STATES.contains(&it.status.as_str()) => Ok(()),
             Self::Status(_) => Err(format!("`status` is one of {}", STATES.join(", "))),

@@ -125,6 +125,11 @@ pub(super) fn summary(it: &entry::Summary) -> Item {
     Item::Callout(Callout { body, ..callout("summary", title, it.at) })
 }
 
+pub(super) fn context(it: &entry::Context) -> Item {
+    let body = sanitise(&it.text).trim().to_owned();
+    Item::Callout(Callout { body, folded: Some(true), ..callout("context", "Told at the start".to_owned(), it.at) })
+}
+
 pub(super) fn question(it: &entry::Question, id: &str) -> Item {
     let (title, body) = titled(&it.text, "");
     Item::Callout(Callout { body, id: Some(id.to_owned()), ..callout("question", title, it.at) })

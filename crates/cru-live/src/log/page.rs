@@ -151,6 +151,7 @@ impl<'a> Page<'a> {
             }
             Entry::Note(it) => self.place(item::note(it), it.after.as_deref()),
             Entry::Summary(it) => self.place(item::summary(it), it.after.as_deref()),
+            Entry::Context(it) => self.place(item::context(it), None),
             Entry::Question(it) => {
                 let id = self.known.next("q", 3);
                 let item = item::question(it, &id);
@@ -339,7 +340,7 @@ fn last(names: &[String]) -> Option<&str> {
 /// Whether an entry tells of the session and not of work in it: it does not take a paused session up again.
 fn is_bookkeeping(entry: &Entry) -> bool {
     match entry {
-        Entry::Status(_) | Entry::Summary(_) => true,
+        Entry::Status(_) | Entry::Summary(_) | Entry::Context(_) => true,
         Entry::Checkpoint(it) => it.kind.as_deref().is_some_and(|kind| kind != "manual"),
         _ => false,
     }
