@@ -130,9 +130,12 @@ fn below(folder: &Path, found: &mut std::collections::BTreeSet<PathBuf>) {
     }
 }
 
-/// Lays a file down under its own name, in pieces.
+/// Lays a file down under its own name: as a link, else as a copy, in pieces.
 fn lay(stage: &mut Stage, path: &Path) {
     use std::io::Read as _;
+    if stage.link(path) {
+        return;
+    }
     let uri = path.to_string_lossy();
     let mut buffer = vec![0; PIECE];
     let mut read = || -> std::io::Result<()> {

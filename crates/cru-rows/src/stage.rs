@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use cru_base::{Error, Result, files};
 use tempfile::TempDir;
 
+/// How a database of `SQLite` begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
 /// Bytes of one name of a path; file systems take 255.
 const NAME: usize = 200;
 
@@ -53,6 +56,25 @@ impl Stage {
         if let Err(error) = files::append(&path, bytes) {
             self.failed.push((uri.to_owned(), error.with_causes()));
         }
+    }
+
+    /// Lays down a file of this machine under its own name without copying it; whether that was possible. Not a database,
+    /// into which reading may write.
+    pub fn link(&mut self, path: &Path) -> bool {
+        let uri = path.to_string_lossy();
+        let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+        let is_plain = is_file && files::beginning(path, DATABASE.len() as u64).is_ok_and(|begin| begin != DATABASE);
+        if !is_plain || self.path_of.contains_key(uri.as_ref()) {
+            return false;
+        }
+        let place = self.place(&uri);
+        let folder = place.parent().unwrap_or(&self.root);
+        let linked = files::create_dir(folder).is_ok() && std::fs::hard_link(path, &place).is_ok();
+        if !linked {
+            self.uri_of.remove(&place);
+            self.path_of.remove(uri.as_ref());
+        }
+        linked
     }
 
     /// Keeps an object as one that cannot be read.
@@ -139,6 +161,27 @@ fn name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_linked_and_a_database_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            files::put(&path, bytes).unwrap();
+            path
+        };
+        let (plain, database) = (put("a.jsonl", b"one\n"), put("a.db", b"SQLite format 3\0..."));
+        let mut stage = Stage::new().unwrap();
+        assert!(!stage.link(&database) && !stage.link(&folder.path().join("gone")));
+        assert!(stage.paths().is_empty());
+        // Whether it can be done is the file system's business.
+        if stage.link(&plain) {
+            assert_eq!(std::fs::read(&stage.paths()[0]).unwrap(), b"one\n");
+            assert_eq!(stage.uri(&stage.paths()[0]), plain.to_string_lossy());
+            drop(stage);
+            assert_eq!(std::fs::read(&plain).unwrap(), b"one\n");
+        }
+    }
 
     #[test]
     fn pieces_of_an_object_are_put_together_in_their_order() {
