@@ -453,9 +453,9 @@ impl Steps {
     }
 }
 
-/// How the checks ended that hooks of `git commit` ran. Lines of runners alone tell of them: the exit code is that of git.
+/// How the checks ended that hooks of `git commit` or `git push` ran. Lines of runners alone tell of them: the exit code is that of git.
 fn hooks(action: &Action<'_>, output: &str) -> Option<Verdict> {
-    if !action.commands.iter().any(|it| it.program == "git" && it.verb == "commit") {
+    if !action.commands.iter().any(|it| it.program == "git" && matches!(it.verb.as_str(), "commit" | "push")) {
         return None;
     }
     let run = CheckRun {

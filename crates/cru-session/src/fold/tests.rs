@@ -769,6 +769,15 @@ fn checks_of_hooks_are_told() {
 }
 
 #[test]
+fn checks_of_a_push_are_told() {
+    let mut script = Script::new();
+    script.prompt("push it").call("c", "Bash", "git push origin main");
+    script.ok("c", "test result: ok. 3 passed; 0 failed; 0 ignored\nTo host:x\n   6c08f5a5..b02b3c07  main -> main\n");
+    let note = crate::render::note(&script.reply("Pushed.").finish().session);
+    assert!(note.contains("> Checks: hooks of `git push` passed"), "{note}");
+}
+
+#[test]
 fn a_wait_for_an_answer_is_no_work() {
     let mut script = Script::new();
     script.prompt("go").wait(60).call("q", "AskUserQuestion", "which?");

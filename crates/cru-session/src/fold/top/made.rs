@@ -18,8 +18,9 @@ use crate::words::{Boxes, shorten};
 /// Addresses of what was published that are shown.
 const ADDRESSES: usize = 3;
 
-/// How the checks are called that hooks of a commit run.
+/// How the checks are called that hooks of a commit and of a push run.
 const HOOKS: &str = "hooks of `git commit`";
+const PUSH_HOOKS: &str = "hooks of `git push`";
 
 /// What the steps made.
 #[derive(Default)]
@@ -121,7 +122,10 @@ impl<'a> Made<'a> {
             }
             made.tree = draft.tree.as_ref().or(made.tree);
             match draft.hooks {
-                Some(verdict) => made.hook_run(at, verdict, &mut checks),
+                Some(verdict) => {
+                    let commits = action.commands.iter().any(|it| it.program == "git" && it.verb == "commit");
+                    made.hook_run(at, if commits { HOOKS } else { PUSH_HOOKS }, verdict, &mut checks);
+                }
                 // A later commit that nothing stopped passed the hooks, whatever its output shows of them.
                 None if complete && action.commands.iter().any(|it| it.program == "git" && it.verb == "commit") => {
                     let hooks = made.checks.iter_mut().filter(|it| it.text == HOOKS);
@@ -207,11 +211,17 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// The checks that hooks of a commit ran.
-    fn hook_run(&mut self, step: usize, verdict: Verdict, known: &mut HashMap<(String, Option<String>), usize>) {
-        let (text, writes, mends) = (HOOKS.to_owned(), self.writes, self.mends.len());
+    /// The checks that hooks of git ran.
+    fn hook_run(
+        &mut self,
+        step: usize,
+        hooks: &str,
+        verdict: Verdict,
+        known: &mut HashMap<(String, Option<String>), usize>,
+    ) {
+        let (text, writes, mends) = (hooks.to_owned(), self.writes, self.mends.len());
         let run = LastRun { text, verdict, writes, mends, step, is_shared: false };
-        let at = *known.entry((HOOKS.to_owned(), None)).or_insert(self.checks.len());
+        let at = *known.entry((hooks.to_owned(), None)).or_insert(self.checks.len());
         match self.checks.get_mut(at) {
             Some(known) => *known = run,
             None => self.checks.push(run),
