@@ -12,7 +12,7 @@ use super::node::{Body, Node, NodeId};
 use super::{Edge, EdgeKind, check, flow, relation};
 use cru_session::Link;
 use cru_vault::link::number;
-use cru_vault::{Catalog, Finding, Loaded};
+use cru_vault::{Catalog, Finding, Loaded, Relation};
 
 /// The graph of a vault's sessions. Borrows them: it holds numbers and references, no text of its own but ids.
 #[derive(Debug)]
@@ -128,6 +128,14 @@ impl<'a> Graph<'a> {
     /// The edges that end at a node, sorted by start.
     pub fn incoming(&self, node: NodeId) -> impl Iterator<Item = &Edge> {
         self.edges.incoming(node)
+    }
+
+    /// What the link of one node to another says of itself, where it leads a list item: `- extends [[b#^d-01]] (why)`.
+    pub fn relation(&self, from: NodeId, to: NodeId) -> Option<&'a Relation> {
+        let is_link = |edge: &&Edge| edge.kind == EdgeKind::LinksTo && edge.to == to;
+        let written = self.out(from).iter().find(is_link)?.written?;
+        let session = self.nodes.get(from.index())?.session?;
+        self.sessions.get(session as usize)?.outline.relations.get(&written.start)
     }
 
     /// Where the edges of one kind lead.

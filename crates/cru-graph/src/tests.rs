@@ -126,6 +126,33 @@ fn family() -> World {
     )
 }
 
+/// A list item of one word and a link says what the link means; other links are links.
+#[test]
+fn links_that_say_what_they_mean() {
+    let body = "## P @a\n\n*2026-11-20T09:00:00Z* ^p-01\n\nAbout it:\n\n- lesson_application [[b#^n-001]] (it broke the same way)\n\
+                - extends [[lesson]]\n- see also [[a]]\n\nSee [[c]] (why).\n";
+    let world = world(
+        &[
+            ("s/a.md", note("a", "", body)),
+            ("s/b.md", note("b", "", CHILD)),
+            ("s/c.md", note("c", "", CHILD)),
+            ("lesson.md", "---\ntype: lesson\n---\n# L\n".to_owned()),
+        ],
+        &[],
+    );
+    let graph = world.graph();
+    let mut out = String::new();
+    for edge in graph.edges().iter().filter(|edge| edge.kind == EdgeKind::LinksTo) {
+        let relation = graph.relation(edge.from, edge.to).map(|it| (it.name.as_str(), it.reason.as_deref()));
+        let _ = writeln!(out, "{} {relation:?}", graph.key(edge.to));
+    }
+    insta::assert_snapshot!(out, @r#"
+    b#n-001 Some(("lesson_application", Some("it broke the same way")))
+    c None
+    lesson.md Some(("extends", None))
+    "#);
+}
+
 #[test]
 fn relations_of_a_family() {
     let world = family();

@@ -36,7 +36,7 @@ pub use folder::Vault;
 pub use journal::Journal;
 pub use link::{LinkTable, Target};
 pub use load::Loaded;
-pub use outline::Outline;
+pub use outline::{Outline, Relation};
 pub use path::VaultPath;
 pub use state::State;
 pub use walk::Walk;

@@ -11,12 +11,43 @@ use cru_session::{Link, read};
 pub struct Outline {
     /// Every wiki link of the text outside of code and comments, in order, with its place.
     pub links: Vec<Link>,
+    /// What links that lead list items say of themselves, by where each begins.
+    pub relations: HashMap<usize, Relation>,
     /// Block ids without `^`, in lower case, each with the place of its block; of two the first.
     pub blocks: HashMap<String, Span>,
     /// Headings as a link names them (see [`heading_key`]), each with its place; of two the first.
     pub headings: HashMap<String, Span>,
     /// The first line of each property that names other notes, or this one.
     pub properties: Vec<(&'static str, Span)>,
+}
+
+/// What a link says of itself: `- lesson_application [[b#^l-01]] (why)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// The word before it.
+    pub name: String,
+    /// The words in parentheses behind it.
+    pub reason: Option<String>,
+}
+
+impl Relation {
+    /// Letters of the longest name.
+    const MAX: usize = 40;
+
+    /// Of the link at `link`: nothing where no list item begins with one word and the link.
+    fn of(text: &str, link: Span) -> Option<Self> {
+        let line = text.get(..link.start)?.rfind('\n').map_or(0, |at| at + 1);
+        let before = text.get(line..link.start)?.trim_start_matches([' ', '\t', '>']);
+        let name = before.strip_prefix(['-', '*', '+'])?.strip_prefix(' ')?.trim_start().strip_suffix(' ')?.trim_end();
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        if name.len() > Self::MAX || !name.starts_with(char::is_alphabetic) || !name.chars().all(is_word) {
+            return None;
+        }
+        let behind = text.get(link.end..)?.lines().next().unwrap_or_default().trim();
+        let reason = behind.strip_prefix('(').and_then(|rest| rest.rsplit_once(')')).map(|(reason, _)| reason.trim());
+        let reason = reason.filter(|reason| !reason.is_empty()).map(str::to_owned);
+        Some(Self { name: name.to_owned(), reason })
+    }
 }
 
 /// Properties whose place is asked for.
@@ -33,6 +64,9 @@ impl Outline {
     /// The outline of a note.
     pub fn of(note: &Note) -> Self {
         let mut outline = Self { links: read::links(note), ..Self::default() };
+        let relations = outline.links.iter().filter(|link| !link.embed);
+        let relations = relations.filter_map(|link| Some((link.span.start, Relation::of(note.text(), link.span)?)));
+        outline.relations = relations.collect();
         outline.add(note, note.blocks());
         let yaml = note.frontmatter().map(|bounds| bounds.yaml).unwrap_or_default();
         let mut start = yaml.start;

@@ -60,6 +60,11 @@ struct EdgeRow {
     written: bool,
     #[serde(skip_serializing_if = "is_one")]
     count: u32,
+    /// What the link says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// Where a session broke.
@@ -133,7 +138,11 @@ pub fn export(picture: &Picture<'_, '_>) -> serde_json::Result<serde_json::Value
             outside: picture.outside.contains(&id),
         }
     };
+    let relation =
+        |arrow: &crate::Arrow| graph.relation(arrow.from, arrow.to).filter(|_| arrow.kind == EdgeKind::LinksTo);
     let edge = |arrow: &crate::Arrow| EdgeRow {
+        relation: relation(arrow).map(|it| it.name.clone()),
+        reason: relation(arrow).and_then(|it| it.reason.clone()),
         from: graph.key(arrow.from),
         kind: arrow.kind,
         to: graph.key(arrow.to),
