@@ -147,6 +147,7 @@ fn links_that_say_what_they_mean() {
         let _ = writeln!(out, "{} {relation:?}", graph.key(edge.to));
     }
     insta::assert_snapshot!(out, @r#"
+    a None
     b#n-001 Some(("lesson_application", Some("it broke the same way")))
     c None
     lesson.md Some(("extends", None))

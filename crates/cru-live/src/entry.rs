@@ -436,8 +436,8 @@ mod tests {
             @r#"
         unknown field `argz`, expected one of `at`, `tool`, `args`, `result`, `failed`, `exit`, `duration`, `reads`, `writes`, `created`, `after`, `replays`, `cell`, `check`, `commits`, `also_active`, `by`, `opened` (column 36)
         invalid type: string "one", expected i32 (column 42)
-        unknown event `tol`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, usage, status (column 0)
-        it has no `event`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, usage, status (column 0)
+        unknown event `tol`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, context, usage, status (column 0)
+        it has no `event`; it is one of phase, tool, decision, error, resolve, user, subagent, subagent_done, task, lesson, note, question, answer, checkpoint, summary, context, usage, status (column 0)
         `soon` is no time; write 2026-11-20T09:31:04Z (column 39)
         a note needs `text` (column 0)
         `status` is one of active, paused, completed, failed, abandoned (column 0)

@@ -288,7 +288,7 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
         let links = || of(EdgeKind::LinksTo).filter(|it| !is_child(it));
         let said = |arrow: &&Arrow| self.graph().relation(id, arrow.to);
         for arrow in links() {
-            let Some(relation) = said(&arrow) else { continue };
+            let Some(relation) = said(arrow) else { continue };
             let reason = relation.reason.as_deref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
             say(&clean(&relation.name), vec![format!("{}{reason}", named(&arrow))]);
         }
