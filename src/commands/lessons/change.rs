@@ -1,5 +1,6 @@
 //! `cru lessons show`, `check`, `retire` and `supersede`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
+use crate::commands::trace::probe::{ProbeEnd, probe};
 use crate::commands::{Context, Output, View};
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
@@ -26,7 +28,9 @@ pub struct ShowArgs {
 /// Check whether accepted lessons still hold
 ///
 /// A lesson holds where the lines of files that it rests on are as they were; it drifted where one changed, is orphaned where nothing of it
-/// is left, and unanchored where it rests on nothing that can be compared.
+/// is left, and unanchored where it rests on nothing that can be compared. With --run, the commands behind `Check:` run as well, each in
+/// the folder of its project: those that `[run] allow` of your own configuration names, and those that you agree to. A lesson whose
+/// command fails has drifted.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: 0 success, 1 with --strict where one drifted or is orphaned, 2 usage error, 3 I/O error."
@@ -35,6 +39,9 @@ pub struct CheckArgs {
     /// Exit with 1 where one does not hold
     #[arg(long)]
     strict: bool,
+    /// Run the commands of lessons (`Check:`)
+    #[arg(long)]
+    run: bool,
 }
 
 /// End a lesson: it is used nowhere any more
@@ -99,8 +106,33 @@ pub(super) fn check(args: &CheckArgs, cx: &Context<'_>) -> Result<Box<dyn Output
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::read(&world.catalog, &world.vault);
     let accepted = shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted).collect();
-    let lessons = judge(accepted, &world, cx)?;
+    let mut lessons = judge(accepted, &world, cx)?;
+    if args.run {
+        run_checks(&mut lessons, &world, cx)?;
+    }
     Ok(Box::new(CheckedLessons { schema: 1, strict: args.strict, lessons }))
+}
+
+/// Runs the checks of lessons, those of one project together.
+fn run_checks(lessons: &mut [JudgedLesson], world: &TraceWorld, cx: &Context<'_>) -> Result<()> {
+    let mut by_project: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, it) in lessons.iter().enumerate().filter(|(_, it)| it.note.lesson.check.is_some()) {
+        by_project.entry(it.note.lesson.project.clone().unwrap_or_default()).or_default().push(at);
+    }
+    for (project, places) in by_project {
+        let ends = if let Some(folder) = world.roots.root(&project) {
+            let commands: Vec<&str> =
+                places.iter().filter_map(|at| lessons[*at].note.lesson.check.as_deref()).collect();
+            probe(&commands, &folder, Some(&project), cx)?
+        } else {
+            let why = if project.is_empty() { "it names no project" } else { "its project is not on this machine" };
+            vec![ProbeEnd::NotRun { why: why.to_owned() }; places.len()]
+        };
+        for (at, end) in places.into_iter().zip(ends) {
+            lessons[at].checked(end);
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]
@@ -129,7 +161,13 @@ impl Output for CheckedLessons {
                 }
             }
             if let Some(check) = &it.note.lesson.check {
-                let _ = writeln!(out, "              by hand: {}", one_line(check));
+                let what = match &it.check {
+                    None => "by hand".to_owned(),
+                    Some(ProbeEnd::Passed) => "passed".to_owned(),
+                    Some(ProbeEnd::Failed { .. }) => "failed".to_owned(),
+                    Some(ProbeEnd::NotRun { why }) => format!("not run ({})", one_line(why)),
+                };
+                let _ = writeln!(out, "              {what}: {}", one_line(check));
             }
         }
         out

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::base::Result;
+use crate::commands::trace::probe::ProbeEnd;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::trace::{JudgedNote, TraceWorld, judge_notes};
 use crate::commands::{Context, reading};
@@ -68,6 +69,23 @@ pub(in crate::commands) struct JudgedLesson {
     pub(in crate::commands) verdict: LessonVerdict,
     /// Corrections after it that say the same.
     pub(in crate::commands) broken: u64,
+    /// What came of its own check, where that was to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) check: Option<ProbeEnd>,
+}
+
+impl JudgedLesson {
+    /// Its check was run: one that fails shows that it does not hold.
+    pub(super) fn checked(&mut self, end: ProbeEnd) {
+        if let (ProbeEnd::Failed { why }, Some(command)) = (&end, &self.note.lesson.check) {
+            let reason = format!("`{command}` {why}");
+            match &mut self.verdict {
+                LessonVerdict::Drifted { reasons } => reasons.push(reason),
+                verdict => *verdict = LessonVerdict::Drifted { reasons: vec![reason] },
+            }
+        }
+        self.check = Some(end);
+    }
 }
 
 /// Corrections of one project that are alike by so much of their words.
@@ -109,7 +127,7 @@ pub(in crate::commands) fn judge(
             () => LessonVerdict::Unanchored,
         };
         let broken = broken(lesson, &corrections);
-        JudgedLesson { note, verdict, broken }
+        JudgedLesson { note, verdict, broken, check: None }
     });
     Ok(judged.collect())
 }

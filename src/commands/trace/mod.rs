@@ -6,6 +6,7 @@ pub(super) mod bookmarks;
 pub(super) mod deps;
 mod files;
 mod git;
+pub(super) mod probe;
 pub(super) mod refs;
 pub(super) mod replay;
 pub(super) mod resolve;

@@ -186,3 +186,24 @@ fn the_hook_of_a_start_prints_it_where_the_vault_wants_it() {
     assert_eq!(note.matches("> [!context]- Told at the start").count(), 1, "{note}");
     assert!(note.contains("> - Use pnpm, never npm") && note.contains("[[use-pnpm"), "{note}");
 }
+
+#[test]
+fn the_check_of_a_lesson_runs_with_consent_alone() {
+    let world = World::new();
+    let add = |text: &str, check: &str| world.ok(&["lessons", "add", text, "--from", "s1#n-001", "--check", check]);
+    add("There is a pump", "test -f src/pump.rs");
+    add("There is a valve", "test -f src/valve.rs");
+    add("It can be oiled", "touch src/oil.rs");
+    assert!(!world.ok(&["lessons", "check"]).contains("passed"), "nothing runs unasked");
+    let told = world.ok(&["lessons", "check", "--run"]);
+    assert_eq!(told.matches("not run (not a terminal").count(), 3, "{told}");
+    world.put(".config/cru/config.toml", "[run]\nallow = [\"test -f *\"]\n");
+    let output = world.run(&["lessons", "check", "--run", "--strict"], "");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("passed: test -f src/pump.rs") && told.contains("not run (not a terminal"), "{told}");
+    assert!(told.contains("`test -f src/valve.rs` exits with 1") && told.contains("drifted"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!world.0.path("code/src/oil.rs").exists());
+    world.put("code/src/valve.rs", "");
+    assert!(!world.ok(&["lessons", "check", "--run", "--strict"]).contains("drifted"));
+}
