@@ -42,11 +42,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         answers.remove(0)
     } else {
         let findings: Vec<_> = answers.iter().flat_map(|it| it.findings.clone()).collect();
-        let claims = answers.iter().map(|it| it.claims).sum();
+        let refused: usize = answers.iter().map(|it| it.claims - it.kept).sum();
         let parts: Vec<_> = answers.into_iter().map(|it| it.answer).collect();
         let Some(mut whole) = join(&parts, &source) else { return Err(Error::usage("--from names no answer")) };
         whole.findings.splice(0..0, findings);
-        whole.claims = claims;
+        whole.claims += refused;
         whole
     };
     only(&mut checked, &args.only);
@@ -54,6 +54,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Err(Error::no(format!("no claim is left; nothing was written\n{}", told(&checked).trim_end())));
     }
     let prompts = Prompts::of(&source, 0, &args.only, &vault)?;
+    if prompts.parts.len() > args.from.len() {
+        cx.ui.note(&format!(
+            "the prompt has {} parts, and this is {}: what is written holds nothing else; give all of them at once, `--from FILE --from FILE`",
+            prompts.parts.len(),
+            crate::base::text::plural(args.from.len() as u64, "answer"),
+        ));
+    }
     let reader = args.reader.as_deref().unwrap_or("unknown");
     let head = head(&source, &prompts, reader, &args.only, &checked, None);
     let shelf = Shelf::read(&catalog, &vault);

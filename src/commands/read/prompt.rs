@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     if all > 1 {
         let next = format!("`cru read --prompt --part N {}`", head.id());
-        cx.ui.note(&format!("the session is long: this is part {} of {all}; {next} prints the others, and `--from` is given once for each answer", at + 1));
+        cx.ui.note(&format!("the session is long: this is part {} of {all}; {next} prints the others; give all answers at once, `cru read --from FILE --from FILE`", at + 1));
     }
     let text = prompts.part(at, None, NO_REFUSALS)?;
     Ok(Box::new(Raw { name: "prompt", text }))

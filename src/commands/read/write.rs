@@ -7,7 +7,7 @@ use super::source::Source;
 use crate::base::{Error, Result, files};
 use crate::commands::Context;
 use crate::readings::Checked;
-use crate::readings::lesson::{Lesson, Likeness, likeness};
+use crate::readings::lesson::{Lesson, LessonNote, Likeness, likeness};
 use crate::readings::note::{ReadingHead, ReviewStatus, path_of, render};
 use crate::session::op::Op;
 use crate::sync::top;
@@ -54,7 +54,12 @@ pub(super) fn write(
         (create(&source.name, newest.map_or(1, |it| it.version() + 1), &text, vault)?, "created")
     };
     let mut written = WrittenReading { path, fate, ..WrittenReading::default() };
-    lessons(checked, source, vault, shelf, &mut written)?;
+    let before: Vec<&str> = match replaced.and_then(|old| old.answer.as_ref()) {
+        Some(old) => old.lessons.iter().map(|lesson| lesson.text.as_str()).collect(),
+        None => Vec::new(),
+    };
+    let kept = withdrawn(&before, checked, source, vault, shelf)?;
+    lessons(checked, source, vault, kept, &mut written)?;
     top::keep(vault, &State::of(vault, cx.env)?, &source.head)?;
     name_it(&written.path, source, vault, cx)?;
     Ok(written)
@@ -79,19 +84,46 @@ fn put(path: &str, text: &str, vault: &Vault) -> Result<bool> {
     files::create(&folder.join(name), text.as_bytes())
 }
 
+/// Takes out the lessons that the reading told before it was replaced and tells no more, as far as nobody else tells them and
+/// nobody has touched or decided about them. What stays.
+fn withdrawn<'s>(
+    before: &[&str],
+    checked: &Checked,
+    source: &Source,
+    vault: &Vault,
+    shelf: &'s Shelf,
+) -> Result<Vec<&'s LessonNote>> {
+    let mut kept = Vec::new();
+    for note in &shelf.lessons {
+        let lesson = &note.lesson;
+        let is_own = note.of_reading && !note.changed && lesson.status == ReviewStatus::Proposed;
+        let is_alone = lesson.sessions.len() == 1 && lesson.sessions.iter().all(|name| *name == source.name);
+        let is_told = || checked.answer.lessons.iter().any(|new| new.text == lesson.text);
+        if is_own && is_alone && before.contains(&lesson.text.as_str()) && !is_told() {
+            let file = files::within(vault.root(), &vault.root().join(&note.path))?;
+            // Somebody may have written since it was read.
+            if files::read(&file)? == note.text.as_bytes() {
+                files::remove(&file)?;
+            }
+        } else {
+            kept.push(note);
+        }
+    }
+    Ok(kept)
+}
+
 /// Writes the lessons of a reading: one that is told already gets the new evidence.
 fn lessons(
     checked: &Checked,
     source: &Source,
     vault: &Vault,
-    shelf: &Shelf,
+    shelf: Vec<&LessonNote>,
     written: &mut WrittenReading,
 ) -> Result<()> {
     let meta = &source.session.meta;
     let started = meta.started.map(|time| time.to_string());
     let mut known: Vec<(String, String, Lesson, bool)> = shelf
-        .lessons
-        .iter()
+        .into_iter()
         .map(|it| (it.path.clone(), it.text.clone(), it.lesson.clone(), it.of_reading && !it.changed))
         .collect();
     for lesson in &checked.answer.lessons {

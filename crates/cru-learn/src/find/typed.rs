@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use crate::case::entry::Entry;
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
@@ -30,6 +31,8 @@ pub struct TypedCase<'a> {
     pub said: Option<&'a str>,
     /// The first and the last step of what is right, of one turn; all between belongs to it.
     pub right: Option<(&'a str, &'a str)>,
+    /// Whether, without steps that are right, what the agent said behind the words is.
+    pub in_words: bool,
     /// Whether a check that passed shows that it is right.
     pub verified: bool,
     /// Whether the failure was meant to happen.
@@ -77,8 +80,10 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
         told.retain(|entry| !(entry.is_edit() && entry.is_failed()));
         ((from.0, start), told)
     });
+    let answer = answer.or_else(|| wanted.in_words.then(|| answered_in_words(trail, wanted)).flatten());
     let answer = answer.filter(|(_, told)| !told.is_empty());
     let mut uses = wanted.uses;
+    let answered = answer.as_ref().map(|(from, _)| from.0);
     let (at, story, between) = match kind {
         Kind::Puzzle => {
             let failed = failed(trail, wanted, wrong)?;
@@ -116,7 +121,7 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
             };
             // What is compared must answer the same: nothing was done between the words and the answer.
             uses.pair &= between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
-            let words = said(trail, wanted, last.0, right.map(|(from, _)| from.0))?;
+            let words = said(trail, wanted, last.0, answered)?;
             let correction = Correction { behaviour, words, rule: "reading", response, ..Correction::default() };
             ((last.0, from), Story::Correction(correction), between)
         }
@@ -138,7 +143,7 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
     }
     let mut recalled = HashSet::new();
     if between.is_empty() && note.calls.is_some() {
-        let of = right.map_or(at.0, |(from, _)| from.0);
+        let of = answered.unwrap_or(at.0);
         let failure = matches!(story, Story::Puzzle(_)).then_some(at.1);
         recalled = Recall::of(trail).complete(&mut context, &story, of, failure);
     }
@@ -179,6 +184,14 @@ fn before_prose(trail: &Turns<'_>, (round, mut at): Place) -> usize {
         at -= 1;
     }
     at
+}
+
+/// What the agent said behind the words that are named, up to the next ones; nothing where it did more than look.
+fn answered_in_words(trail: &Turns<'_>, wanted: &TypedCase<'_>) -> Option<(Place, Vec<Entry>)> {
+    let turn = named_turn(trail, wanted)?;
+    let told = turns::told(&trail.rounds[turn].beats);
+    let only_says = told.iter().all(|entry| !entry.is_step() || entry.is_look());
+    (only_says && told.iter().any(|entry| !entry.is_step())).then_some(((turn, 0), told))
 }
 
 /// The step of a puzzle that failed.

@@ -33,6 +33,7 @@ const WANTED: TypedCase<'static> = TypedCase {
     failed: None,
     said: None,
     right: Some(("n-004", "n-005")),
+    in_words: false,
     verified: true,
     planned: false,
     expected: Some("The seal of the pump is changed."),

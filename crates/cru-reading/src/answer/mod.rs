@@ -367,6 +367,15 @@ pub struct ReadCase {
     pub worth: f64,
 }
 
+impl ReadCase {
+    /// Whether a person set words right, and the agent's answer is words as well, which `expected` cites.
+    pub fn is_answered_in_words(&self) -> bool {
+        let of_words = matches!(self.kind, CaseKind::Correction | CaseKind::Preference);
+        let mut proofs = self.expected.iter().flat_map(|claim| &claim.proof);
+        of_words && self.right.is_none() && proofs.any(|proof| matches!(proof, Proof::Prose { .. }))
+    }
+}
+
 /// A run of steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StepRange {

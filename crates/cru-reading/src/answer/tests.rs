@@ -62,7 +62,6 @@ fn errors_say_where_and_what_to_do() {
     unknown key `extra`; remove it. Known keys: reading, session, note, lang, summary, cases, lessons, workflow, segments
     summary.goal.proof: has no proof; cite one to 5 places of the record
     summary.outcome.state: `finished` is none of done, partly, failed, abandoned, unknown
-    summary.outcome.claim.proof[0].has: missing; add a text of that step's call or result, 8 characters or more
     cases[0].context.text: has 301 characters; use at most 300
     cases[0].for[0]: `training` is none of completion, pair, eval, lesson
     cases[0].worth: must be a number from 0 to 1

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use cru_action::verdict::{silences_check, switches_check_off};
+use cru_session::StepStatus;
 
 use super::claim::{self, Names};
 use super::proof::{range, status_holds};
@@ -31,8 +32,9 @@ pub(super) fn check(answer: &Answer, names: &Names<'_>, findings: &mut Findings<
         {
             findings.add(&format!("{path}.for[pair]"), &case.title, Severity::Refused, None, refusal);
         }
-        let before = answer.cases[..at].iter().position(|other| overlaps(other, case, findings.record));
-        if let Some(other) = before {
+        // What is refused itself stands in nobody's way.
+        let mut before = (0..at).filter(|other| !findings.refused(&format!("cases[{other}]")));
+        if let Some(other) = before.find(|other| overlaps(&answer.cases[*other], case, findings.record)) {
             let refusal = Refusal::of(Rule::Twice, format!("cases[{other}] has the same steps; keep one of them"));
             findings.add(&path, &case.title, Severity::Refused, None, refusal);
         }
@@ -80,9 +82,12 @@ fn shape(case: &ReadCase) -> Vec<Refusal> {
         CaseKind::Unsolved if right.is_some() || case.check.is_some() => {
             refuse("an unsolved case has no `right` and no `check`");
         }
-        CaseKind::Correction | CaseKind::Puzzle | CaseKind::Preference if right.is_none() => {
-            refuse("without `right` the kind is `unsolved`");
+        CaseKind::Correction | CaseKind::Preference if right.is_none() && !case.is_answered_in_words() => {
+            refuse(
+                "without `right` the kind is `unsolved`; where the agent answered in words, `expected` cites them (`prose`)",
+            );
         }
+        CaseKind::Puzzle if right.is_none() => refuse("without `right` the kind is `unsolved`"),
         _ => {}
     }
     if case.kind == CaseKind::Preference && case.failure.is_none() {
@@ -116,7 +121,9 @@ fn cites_words(claim: Option<&Claim>) -> bool {
 
 /// Checks, looks and failures of the host are never wrong.
 fn not_wrong(case: &ReadCase, wrong: &[StepFact]) -> Option<Refusal> {
-    if wrong.iter().all(|step| step.looks || step.only_checks || step.host_failed) {
+    // What the host refused to do was wrong to try.
+    let is_refused = |step: &StepFact| case.kind == CaseKind::Unsafe && step.status == StepStatus::Denied;
+    if wrong.iter().all(|step| !is_refused(step) && (step.looks || step.only_checks || step.host_failed)) {
         let reason = if wrong.iter().all(|step| step.host_failed) {
             "the steps of `wrong` failed by the host or its provider, which is no fault of the agent"
         } else if matches!(case.kind, CaseKind::Puzzle | CaseKind::Unsolved) && wrong.iter().any(StepFact::failed) {
@@ -270,29 +277,33 @@ fn check_step(
 
 /// How the person took it: what was said next behind the right answer must be judged.
 fn after(case: &ReadCase, record: &Record) -> Vec<Refusal> {
-    let end = case.right.as_ref().or(case.wrong.as_ref()).and_then(|it| record.step(&it.to));
-    let right = case.right.as_ref().and_then(|it| record.step(&it.to));
-    let next = right.and_then(|end| record.said.iter().find(|said| said.at > end.at));
+    let place = |step: &StepFact| (step.at, step.id.clone());
+    let step = |range: Option<&StepRange>| range.and_then(|it| record.step(&it.to)).map(place);
+    let words = || words_cited(case).into_iter().filter_map(|id| record.words(id)).max_by_key(|said| said.at);
+    let right = match &case.right {
+        None if case.is_answered_in_words() => words().map(|said| (said.at, said.id.clone())),
+        right => step(right.as_ref()),
+    };
+    let end = right.clone().or_else(|| step(case.wrong.as_ref()));
+    let next = right.as_ref().and_then(|(at, _)| record.said.iter().find(|said| said.at > *at));
     let mut all = Vec::new();
     let told = case.after.as_ref().filter(|after| after.verdict != AfterVerdict::None);
     if let Some(id) = case.after.as_ref().and_then(|after| after.said.as_ref()) {
         let Some(said) = record.words(id) else {
             return vec![Refusal::of(Rule::Id, format!("{id} is no words of a person"))];
         };
-        if let Some(end) = end.filter(|end| said.at < end.at) {
-            all.push(Refusal::of(Rule::Order, format!("{id} was said before {}", end.id)));
-        } else if let (Some(next), Some(end)) = (next.filter(|next| next.at < said.at), right) {
-            let reason = format!(
-                "the next words of the person after {} are {}: say in `after` how they took it",
-                end.id, next.id
-            );
+        if let Some((_, end)) = end.filter(|(at, _)| said.at <= *at) {
+            all.push(Refusal::of(Rule::Order, format!("{id} was said before {end}")));
+        } else if let (Some(next), Some((_, end))) = (next.filter(|next| next.at < said.at), &right) {
+            let reason =
+                format!("the next words of the person after {end} are {}: say in `after` how they took it", next.id);
             all.push(Refusal::of(Rule::After, reason));
         }
     } else if told.is_some() {
         all.push(Refusal::of(Rule::Id, "`after` names no words; give `said`, or the verdict none"));
     }
-    if let (Some(next), Some(end), None) = (next, right, told) {
-        let reason = format!("{} follows {}: say in `after` how the person took it", next.id, end.id);
+    if let (Some(next), Some((_, end)), None) = (next, right, told) {
+        let reason = format!("{} follows {end}: say in `after` how the person took it", next.id);
         all.push(Refusal::of(Rule::After, reason));
     }
     all
@@ -300,13 +311,15 @@ fn after(case: &ReadCase, record: &Record) -> Vec<Refusal> {
 
 /// Why the right answer of a case is none: the person complains of it, or another case shows that steps of it were wrong.
 fn no_answer(case: &ReadCase, at: usize, answer: &Answer, record: &Record) -> Option<Refusal> {
-    let right = case.right.as_ref()?;
+    if case.right.is_none() && !case.is_answered_in_words() {
+        return None;
+    }
     if let Some(after) = case.after.as_ref().filter(|after| after.verdict == AfterVerdict::Complains) {
         let said = after.said.as_deref().unwrap_or_default();
         let reason = format!("the person's next words {said} complain: it is no right answer; the case is `unsolved`");
         return Some(Refusal::of(Rule::After, reason));
     }
-    let right = steps(Some(right), record).ok().flatten()?;
+    let right = steps(case.right.as_ref(), record).ok().flatten()?;
     let (first, last) = (right.first()?.at, right.last()?.at);
     let others = answer.cases.iter().enumerate().filter(|(other, _)| *other != at);
     for (other, case) in others {
@@ -361,7 +374,8 @@ fn pair(case: &ReadCase, record: &Record) -> Option<Refusal> {
     Some(Refusal::of(Rule::Pair, format!("the number {other} comes of the steps that were wrong")))
 }
 
-/// Whether two cases have steps of their answers in common that do more than look, or all that was wrong.
+/// Whether two cases are one: they are about the same thing and have steps of their answers in common that do more than look,
+/// or all that was wrong.
 fn overlaps(one: &ReadCase, other: &ReadCase, record: &Record) -> bool {
     let ends = |it: &Option<StepRange>| {
         let it = it.as_ref()?;
@@ -370,7 +384,41 @@ fn overlaps(one: &ReadCase, other: &ReadCase, record: &Record) -> bool {
     let right = ends(&one.right).zip(ends(&other.right));
     let shared = right.and_then(|(a, b)| record.steps.get(a.0.max(b.0)..=a.1.min(b.1)));
     if shared.is_some_and(|steps| steps.iter().any(|step| !step.looks)) {
-        return true;
+        return is_same_subject(one, other, record);
     }
     one.right.is_none() && other.right.is_none() && one.wrong.is_some() && one.wrong == other.wrong
+}
+
+/// Whether two cases begin at the same thing: words that set right, or what failed. One change may answer two remarks, or words
+/// and a failure.
+fn is_same_subject(one: &ReadCase, other: &ReadCase, record: &Record) -> bool {
+    let is_of_words = |case: &ReadCase| matches!(case.kind, CaseKind::Correction | CaseKind::Preference);
+    let is_puzzle = |case: &ReadCase| case.kind == CaseKind::Puzzle;
+    if is_of_words(one) && is_of_words(other) {
+        let (one, other) = (words_cited(one), words_cited(other));
+        return one.is_empty() || other.is_empty() || !one.is_disjoint(&other);
+    }
+    if is_puzzle(one) && is_puzzle(other) {
+        let failed = |case: &ReadCase| -> HashSet<usize> {
+            let ends = case.wrong.iter().flat_map(|it| [&it.from, &it.to]);
+            let same_as = case.check.iter().filter_map(|check| check.same_as.as_ref());
+            ends.chain(same_as).filter_map(|id| record.step_index(id)).collect()
+        };
+        let (a, b) = (failed(one), failed(other));
+        let ends_in = |a: &HashSet<usize>, b: &HashSet<usize>| {
+            a.iter().any(|at| b.iter().min() <= Some(at) && Some(at) <= b.iter().max())
+        };
+        return a.is_empty() || b.is_empty() || ends_in(&a, &b) || ends_in(&b, &a);
+    }
+    is_puzzle(one) == is_puzzle(other) && is_of_words(one) == is_of_words(other)
+}
+
+/// The words of persons that a case cites as what set right.
+fn words_cited(case: &ReadCase) -> HashSet<&str> {
+    let proofs = case.expected.iter().chain(&case.failure).flat_map(|claim| &claim.proof);
+    let said = proofs.filter_map(|proof| match proof {
+        Proof::Said { said, .. } => Some(said.as_str()),
+        _ => None,
+    });
+    said.collect()
 }

@@ -144,7 +144,7 @@ pub(super) fn secret(path: &str, text: &str, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a claim shares no word of four letters with the places that it cites. Of texts without blanks, and of those that only
+/// Whether a claim shares no word of three letters with the places that it cites. Of texts without blanks, and of those that only
 /// count, nothing is said.
 fn shares_no_word(claim: &Claim, record: &Record) -> bool {
     let text = alike(&claim.text).to_lowercase();
@@ -152,7 +152,7 @@ fn shares_no_word(claim: &Claim, record: &Record) -> bool {
         return false;
     }
     let words = |text: &str| -> HashSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 4);
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 3);
         words.map(|word| word.chars().take(5).collect()).collect()
     };
     let own = words(&text);

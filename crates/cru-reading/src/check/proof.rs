@@ -68,12 +68,16 @@ fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -
 fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<Refusal> {
     let Some(step) = record.step(id) else { return vec![no_block(id, "a step", record)] };
     let mut all: Vec<Refusal> = status_holds(step, status).err().into_iter().collect();
+    if has.trim().is_empty() {
+        all.push(Refusal::of(Rule::Has, "`has` is missing: copy a text of that step's call or result"));
+        return all;
+    }
     let is_name = Named::is_one_name(has);
     let has = alike(has);
     if holds(&step.call, &has) || holds(&step.result, &has) {
-        if !(is_name || is_long_enough(&has) || step.has_line(&has)) {
-            let reason = "`has` is too short: cite 8 characters or more, a whole line of the result, or a name, path or \
-                hash";
+        if !(is_name || is_long_enough(&has) || step.has_line(&has) || alike(&step.args) == has) {
+            let reason = "`has` is too short: cite 8 characters or more, the whole call, a whole line of the result, or a \
+                name, path or hash";
             all.push(Refusal::of(Rule::Has, reason));
         }
         return all;

@@ -327,6 +327,9 @@ fn every_rule_has_a_row() {
                 json!({ "step": "n-008", "status": "failed", "has": "leave it alone" });
         }),
         ("text of another step", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("for the valve")),
+        ("a step without a text of it", &[4], &|it| {
+            it["cases"][0]["failure"]["proof"][0].as_object_mut().unwrap().remove("has");
+        }),
         ("a text that is too short", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("test")),
         ("a negation cut off inside a word", &[5], &|it| {
             it["cases"][0]["context"]["proof"][0]["quote"] = json!("o tests should be deleted");
@@ -389,14 +392,58 @@ fn every_rule_has_a_row() {
 fn a_look_may_belong_to_two_cases() {
     let shares = |from: &str, to: &str| {
         let checked = case(|it| {
-            let mut other = it["cases"][0].clone();
-            it["cases"][0]["right"] = json!({ "from": "n-001", "to": "n-002" });
+            let case = &mut it["cases"][0];
+            case["kind"] = json!("demonstration");
+            for part in ["failure", "wrong", "check"] {
+                case[part] = serde_json::Value::Null;
+            }
+            case["right"] = json!({ "from": "n-001", "to": "n-002" });
+            case["after"] = json!({ "said": "u-02", "verdict": "moves_on" });
+            let mut other = case.clone();
             other["right"] = json!({ "from": from, "to": to });
             it["cases"].as_array_mut().unwrap().push(other);
         });
         checked.findings.iter().any(|finding| finding.rule.number() == 16)
     };
     assert!(!shares("n-001", "n-001") && shares("n-002", "n-004"));
+}
+
+/// One change may answer words and mend a failure, or two remarks: these are two cases.
+#[test]
+fn one_change_may_belong_to_cases_of_two_things() {
+    let is_one = |change: &dyn Fn(&mut serde_json::Value)| {
+        let checked = case(|it| {
+            let mut other = it["cases"][0].clone();
+            change(&mut other);
+            it["cases"].as_array_mut().unwrap().push(other);
+        });
+        checked.findings.iter().any(|finding| finding.rule.number() == 16)
+    };
+    assert!(is_one(&|other| other["kind"] = json!("preference")), "the same words");
+    assert!(!is_one(&|other| other["kind"] = json!("puzzle")), "words, and a failure");
+    let puzzles = |wrong: &str| {
+        let checked = case(|it| {
+            it["cases"][0]["kind"] = json!("puzzle");
+            let mut other = it["cases"][0].clone();
+            other["check"]["same_as"] = serde_json::Value::Null;
+            other["wrong"] = json!({ "from": wrong, "to": wrong });
+            it["cases"].as_array_mut().unwrap().push(other);
+        });
+        checked.findings.iter().any(|finding| finding.rule.number() == 16)
+    };
+    assert!(puzzles("n-003") && !puzzles("n-001"), "the same failure, and another");
+}
+
+/// A case that is refused itself takes no other along.
+#[test]
+fn a_refused_case_stands_in_nobodys_way() {
+    let checked = case(|it| {
+        let case = it["cases"][0].clone();
+        it["cases"][0]["right"]["to"] = json!("n-099");
+        it["cases"].as_array_mut().unwrap().push(case);
+    });
+    assert!(checked.findings.iter().all(|finding| finding.rule.number() != 16));
+    assert_eq!(checked.answer.cases.len(), 1);
 }
 
 /// What a person answered to a question is cited by the step that asked.

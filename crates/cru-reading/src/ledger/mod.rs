@@ -1,7 +1,7 @@
 //! A session as a reader is shown it: every step and every word with its id, and what rules find worth a look.
 //!
-//! It is made of the note alone, so that its hash is the same on every machine that has the note. Ends of long outputs, where the
-//! transcript is at hand, are shown as well and are not part of the hash.
+//! It is made of the note alone, so that its hash is the same on every machine that has the note. Ends of long outputs, and the
+//! first lines of what edits changed, are shown as well where the transcript is at hand, and are not part of the hash.
 
 mod trigger;
 
@@ -14,7 +14,7 @@ use cru_session::mask::Masks;
 use cru_session::{Item, Session, Step, StepStatus};
 
 use crate::FullText;
-use crate::record::ended;
+use crate::record::{ended, shortcut};
 pub use trigger::{Trigger, triggers};
 
 /// Characters of words and prose that are shown; of longer ones the beginning and the end.
@@ -23,6 +23,8 @@ const LONGEST: usize = 6_000;
 const COMMAND: usize = 700;
 /// Characters of the end of an output of a failed step or check.
 const OUTPUT: usize = 400;
+/// Characters of the lines that an edit takes out, and of those that it puts in.
+const CHANGE: usize = 240;
 
 /// A session as a reader is shown it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,9 +130,11 @@ impl LedgerPhase {
         match item {
             Item::Step(step) => {
                 let id = step.id.as_deref().unwrap_or_default();
-                let more = full.get(id).map(|full| output_of(step, full)).unwrap_or_default();
+                let full = full.get(id);
+                let more = full.map(|full| output_of(step, full) + &change_of(full)).unwrap_or_default();
                 let text = without_end(step);
-                self.text.push_str(&format!("{text} [{}]\n{more}", ended(step.status, step.verdict(), step.exit)));
+                let off = shortcut(&step.action(), full).map(|_| ", switches a check off").unwrap_or_default();
+                self.text.push_str(&format!("{text} [{}{off}]\n{more}", ended(step.status, step.verdict(), step.exit)));
                 self.hashed.push_str(&format!("{text} [{}]\n", hashed_end(step)));
             }
             Item::User(user) => {
@@ -281,6 +285,25 @@ fn output_of(step: &Step, full: &FullText) -> String {
     let mut out = String::new();
     for line in tail.lines().filter(|line| !line.trim().is_empty()) {
         let _ = writeln!(out, "    > {line}");
+    }
+    out
+}
+
+/// What a call changed in files: the first lines that went and that came.
+fn change_of(full: &FullText) -> String {
+    let mut out = String::new();
+    for (mark, lines) in [('-', &full.removed), ('+', &full.added)] {
+        let mut lines = lines.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty()).peekable();
+        let mut left = CHANGE;
+        while let Some(line) = lines.next_if(|_| left > 0) {
+            let shown: String = line.chars().take(left).collect();
+            left = left.saturating_sub(shown.chars().count() + 1);
+            let _ = writeln!(out, "    {mark} {shown}");
+        }
+        let more = lines.count();
+        if more > 0 {
+            let _ = writeln!(out, "    {mark} [{more} more lines]");
+        }
     }
     out
 }

@@ -25,6 +25,8 @@ pub struct FullText {
     pub result: String,
     /// Lines that the call puts into files and that were not there before.
     pub added: Vec<String>,
+    /// Lines that it takes out of files.
+    pub removed: Vec<String>,
 }
 
 impl FullText {
@@ -32,14 +34,16 @@ impl FullText {
     pub fn of(tool: &str, input: &Value, args: &str, output: Option<&str>) -> Self {
         let mut call = format!("{tool}\n{args}\n");
         texts(input, &mut call);
-        let mut added = Vec::new();
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
         if let Value::Object(map) = input {
             for file in of_call(tool, map) {
-                let before: HashSet<&str> = file.before().map(str::trim).collect();
+                let [before, after]: [HashSet<&str>; 2] =
+                    [file.before().map(str::trim).collect(), file.after().map(str::trim).collect()];
                 added.extend(file.after().filter(|line| !before.contains(line.trim())).map(str::to_owned));
+                removed.extend(file.before().filter(|line| !after.contains(line.trim())).map(str::to_owned));
             }
         }
-        Self { call, result: output.unwrap_or_default().to_owned(), added }
+        Self { call, result: output.unwrap_or_default().to_owned(), added, removed }
     }
 }
 
@@ -344,18 +348,13 @@ impl StepFact {
             call.push('\n');
             call.push_str(input);
         }
-        let mut shortcut =
-            action.commands.iter().map(|command| action.text(command)).find(|text| switches_check_off(text));
         if let Some(full) = full {
             call.push('\n');
             call.push_str(&full.call);
             result.push('\n');
             result.push_str(&full.result);
-            shortcut = shortcut.or_else(|| {
-                full.added.iter().map(String::as_str).find(|line| switches_check_off(line) || silences_check(line))
-            });
         }
-        let shortcut = shortcut.map(|text| cru_base::text::truncate(&cru_base::text::one_line(text), 80).into_owned());
+        let shortcut = shortcut(&action, full);
         let output = full.map(|full| full.result.as_str()).or(step.result.as_deref()).unwrap_or_default();
         let files = step.writes.iter().chain(&step.reads).map(|file| file.path.clone());
         let attempt = Attempt::of_action(&action, &step.tool);
@@ -430,6 +429,16 @@ impl StepFact {
         self.files.iter().any(|path| ends(path))
             || self.args.split_whitespace().any(|word| ends(word.trim_matches(['"', '\''])))
     }
+}
+
+/// What switches a check off or silences it in a call, where something does.
+pub(crate) fn shortcut(action: &Action<'_>, full: Option<&FullText>) -> Option<String> {
+    let mut added = full.into_iter().flat_map(|full| &full.added).map(String::as_str);
+    let mut commands = action.commands.iter().map(|command| action.text(command));
+    let text = commands
+        .find(|text| switches_check_off(text))
+        .or_else(|| added.find(|line| switches_check_off(line) || silences_check(line)))?;
+    Some(cru_base::text::truncate(&cru_base::text::one_line(text), 80).into_owned())
 }
 
 /// How a step ended, in words: first the word that a proof needs, then the exit status and what its check found.
