@@ -59,9 +59,12 @@ def prove(task, options, logs):
     git = ["git", "-C", str(options.repository)]
     with tempfile.TemporaryDirectory(prefix="task-") as folder:
         root = pathlib.Path(folder) / "work"
-        added = subprocess.run([*git, "worktree", "add", "--quiet", "--detach", str(root), facts["base_commit"]], capture_output=True)
+        added = subprocess.run([*git, "worktree", "add", "--no-checkout", "--detach", str(root), facts["base_commit"]], capture_output=True)
         if added.returncode:
             return "commit not in the repository"
+        # A partial copy of a repository lacks large files: what is there is checked out.
+        subprocess.run(["git", "-C", str(root), "read-tree", "HEAD"], capture_output=True)
+        subprocess.run(["git", "-C", str(root), "checkout-index", "--all", "--force"], capture_output=True)
         try:
             if options.prepare and run(options.prepare, root, options.timeout, logs / (task["id"] + ".prepare")) != 0:
                 return "could not be prepared"

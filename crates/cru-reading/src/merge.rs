@@ -1,6 +1,6 @@
 //! Readings of parts of a session as one, and ids that stay the same over versions.
 
-use crate::answer::{Answer, CaseKind, ReadCase, StepRange, Summary};
+use crate::answer::{Answer, CaseKind, OutcomeState, ReadCase, StepRange, Summary};
 
 /// The id of a case: of the session, its steps and its kind, so that a later version knows it again.
 pub fn case_id(session: &str, case: &ReadCase) -> String {
@@ -18,7 +18,9 @@ pub fn join(earlier: &Answer, later: &Answer) -> Answer {
     let before = &earlier.summary;
     // What the person wanted is told by the part with their first words.
     *goal = before.goal.clone().or(goal.take());
-    *outcome = outcome.take().or(before.outcome.clone());
+    // What a part cannot tell was told before.
+    let known = outcome.take_if(|it| it.state != OutcomeState::Unknown || before.outcome.is_none());
+    *outcome = known.or(before.outcome.clone());
     for (list, old) in [(decisions, &before.decisions), (open, &before.open)] {
         let mut all = old.clone();
         all.extend(list.drain(..).filter(|claim| !old.contains(claim)));
@@ -46,7 +48,7 @@ pub fn join(earlier: &Answer, later: &Answer) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Claim, OutcomeState, ReadOutcome};
+    use crate::answer::{Claim, ReadOutcome};
 
     #[test]
     fn the_later_one_counts() {
@@ -63,5 +65,8 @@ mod tests {
         assert_eq!(join(&one, &two).summary, summary(Some("a"), Some("d"), &["x", "y"]));
         let three = Answer { summary: summary(None, None, &[]), ..Answer::default() };
         assert_eq!(join(&one, &three).summary, one.summary);
+        let unknown = ReadOutcome { state: OutcomeState::Unknown, claim: claim("e") };
+        let four = Answer { summary: Summary { outcome: Some(unknown), ..Summary::default() }, ..Answer::default() };
+        assert_eq!(join(&one, &four).summary, one.summary, "an end that nobody knows takes no other's place");
     }
 }

@@ -27,6 +27,8 @@ pub struct TypedCase<'a> {
     pub wrong: Option<(&'a str, &'a str)>,
     /// The step that failed, of a puzzle; without it the last failed one of `wrong`.
     pub failed: Option<&'a str>,
+    /// What went wrong, where no step was: places that tell it.
+    pub fault: FaultPlaces<'a>,
     /// The words of the person that set right; without them those that the answer follows.
     pub said: Option<&'a str>,
     /// The first and the last step of what is right, of one turn; all between belongs to it.
@@ -43,6 +45,15 @@ pub struct TypedCase<'a> {
     pub uses: CaseUses,
     /// The key of the reading.
     pub reading: &'a str,
+}
+
+/// Where it is told what went wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaultPlaces<'a> {
+    /// Steps.
+    pub steps: Vec<&'a str>,
+    /// Words of the agent.
+    pub quotes: Vec<&'a str>,
 }
 
 /// A turn and a place in it.
@@ -109,11 +120,16 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
                 uses.pair &= first.0 == last.0;
                 (from, behaviour, last, (last.0, last.1 + 1))
             } else {
-                // Words were set right, and no step: all of the turn before them is what was said and done.
-                let turn = named_turn(trail, wanted)?.checked_sub(1)?;
-                let beats = &trail.rounds[turn].beats;
+                // Words were set right, and no step: the turn that told them is what was said and done. Where none is named,
+                // nothing was wrong before, and all of it is context.
+                let words = named_turn(trail, wanted)?;
                 uses.pair = false;
-                (0, turns::told(beats), (turn, 0), (turn, beats.len()))
+                let told = faulty_turn(trail, &wanted.fault, words);
+                let turn = told.or_else(|| words.checked_sub(1))?;
+                let beats = &trail.rounds[turn].beats;
+                let (from, behaviour) =
+                    if told.is_some() { (0, turns::told(beats)) } else { (beats.len(), Vec::new()) };
+                (from, behaviour, (turn, 0), (turn, beats.len()))
             };
             let (response, between) = match answer {
                 Some((from, response)) => (response, between(trail, behind, from)?),
@@ -147,7 +163,8 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
         let failure = matches!(story, Story::Puzzle(_)).then_some(at.1);
         recalled = Recall::of(trail).complete(&mut context, &story, of, failure);
     }
-    let beat = trail.rounds[at.0].beats.get(at.1)?;
+    let beats = &trail.rounds[at.0].beats;
+    let beat = beats.get(at.1).or(beats.last())?;
     let origin = origin(trail, note, family, at.0, (beat.item.span(), beat.item.id().map(str::to_owned)));
     let mut case = super::case(wanted.title.to_owned(), origin, context, (story, recalled));
     case.between = between;
@@ -233,6 +250,24 @@ fn between(trail: &Turns<'_>, from: Place, to: Place) -> Option<Vec<Turn>> {
 /// Whether a turn opens with the words that are named.
 fn is_named(round: &turns::SessionTurn<'_>, wanted: &TypedCase<'_>) -> bool {
     round.users.iter().any(|user| user.callout.id.is_some() && user.callout.id.as_deref() == wanted.said)
+}
+
+/// The last turn before `words` in which the agent did or said what was wrong.
+fn faulty_turn(trail: &Turns<'_>, fault: &FaultPlaces<'_>, words: usize) -> Option<usize> {
+    // Marks, blanks and escapes differ between a quote and the note.
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let quotes: Vec<String> = fault.quotes.iter().map(|quote| letters(quote)).filter(|it| !it.is_empty()).collect();
+    let tells = |round: &turns::SessionTurn<'_>| {
+        round.beats.iter().any(|beat| match beat.item {
+            Item::Prose(prose) => {
+                let text = letters(&prose.text);
+                quotes.iter().any(|quote| text.contains(quote.as_str()))
+            }
+            item => item.id().is_some_and(|id| fault.steps.contains(&id)),
+        })
+    };
+    trail.rounds[..words].iter().rposition(tells)
 }
 
 /// The turn of the words that are named.

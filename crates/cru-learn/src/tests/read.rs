@@ -30,6 +30,7 @@ fn session() -> Session {
 const WANTED: TypedCase<'static> = TypedCase {
     title: "The pump, not the valve",
     wrong: Some(("n-001", "n-001")),
+    fault: FaultPlaces { steps: Vec::new(), quotes: Vec::new() },
     failed: None,
     said: None,
     right: Some(("n-004", "n-005")),
@@ -136,9 +137,9 @@ fn a_puzzle_begins_with_the_step_that_failed() {
     let prompt = messages(&row.text, "prompt");
     assert_eq!(prompt.last().unwrap(), "user: The pump, please. Look at its seal.");
     assert!(prompt.iter().any(|message| message.contains("✗ 1 failed")), "{prompt:?}");
-    let named = TypedCase { wrong: None, failed: Some("n-002"), ..wanted };
+    let named = TypedCase { wrong: None, failed: Some("n-002"), ..wanted.clone() };
     assert!(made(Kind::Puzzle, &named).unwrap().failure().contains("make test"));
-    let unsolved = TypedCase { right: None, verified: false, ..wanted };
+    let unsolved = TypedCase { right: None, verified: false, ..wanted.clone() };
     assert_eq!(made(Kind::Puzzle, &unsolved).unwrap().gap(), Some(Reason::Unresolved));
     let planned = TypedCase { planned: true, ..wanted };
     assert_eq!(made(Kind::Puzzle, &planned).unwrap().gap(), Some(Reason::Planned));
@@ -158,14 +159,23 @@ fn words_that_were_set_right_are_compared_with_nothing() {
     let mut session = session();
     let Item::User(user) = &mut session.phases[0].items[5] else { panic!("words") };
     user.callout.id = Some("u-02".into());
-    let wanted = TypedCase { wrong: None, said: Some("u-02"), ..WANTED };
+    let fault = FaultPlaces { quotes: vec!["I stop here"], ..FaultPlaces::default() };
+    let wanted = TypedCase { wrong: None, fault, said: Some("u-02"), ..WANTED };
     let case = typed(note(&session), &Family::default(), Kind::Correction, &wanted).unwrap();
     assert_eq!(
         (case.correction().unwrap().words.as_str(), case.uses.pair),
         ("The pump, please. Look at its seal.", false)
     );
-    assert!(case.failure().contains("It fails, and I stop here."), "all of the turn before the words");
+    assert!(case.failure().contains("It fails, and I stop here."), "all of the turn that tells it");
     assert_eq!(tables(&case), ["completion"]);
+    // Where nobody says that something was wrong, what was done before is context.
+    let wished = TypedCase { fault: FaultPlaces::default(), ..wanted.clone() };
+    let wish = typed(note(&session), &Family::default(), Kind::Correction, &wished).unwrap();
+    assert_eq!((wish.failure().as_str(), wish.gap()), ("", None));
+    assert_eq!(tables(&wish), ["completion"]);
+    assert_eq!(wish.context.last().unwrap().done.last().unwrap().text(), "It fails, and I stop here.");
+    let prompt = |case: &Case| messages(&rows::of(case, None, OPTIONS).remove(0).unwrap().1.text, "prompt");
+    assert_eq!(prompt(&wish), prompt(&case), "a row asks the same");
     let nobody = TypedCase { said: Some("u-09"), ..wanted };
     assert!(typed(note(&session), &Family::default(), Kind::Correction, &nobody).is_err());
 }

@@ -252,7 +252,9 @@ fn check_step(
         None if case.kind == CaseKind::Puzzle => {
             let same =
                 wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && it.key.is_some() && it.key == step.key));
-            if same.is_none() {
+            // What no command repeats, as an edit that did not apply, is shown by any check.
+            let repeatable = wrong.is_some_and(|wrong| wrong.iter().any(|it| it.failed() && it.key.is_some()));
+            if same.is_none() && (repeatable || wrong.is_none()) {
                 let reason =
                     format!("{} repeats no failed step of `wrong`; name the failed step in `same_as`", step.id);
                 all.push(Refusal::of(Rule::Order, reason));

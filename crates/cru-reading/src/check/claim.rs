@@ -60,12 +60,18 @@ pub(super) fn proofs(path: &str, text: &str, all: &[Proof], findings: &mut Findi
 pub(super) fn names_of(path: &str, text: &str, claim: &str, names: &Names<'_>, findings: &mut Findings<'_>) {
     let Some(named) = names.named.get(text) else { return };
     for name in named.names.iter().filter(|name| !names.known.contains(*name)) {
-        let refusal = Refusal::of(Rule::Name, format!("the record does not hold `{name}`"));
+        let refusal = Refusal::of(Rule::Name, format!("the record does not hold `{}`", as_written(text, name)));
         findings.add(path, claim, Severity::Refused, None, refusal);
     }
     for id in named.blocks.iter().filter(|id| !findings.record.has_block(id)).cloned().collect::<Vec<_>>() {
         findings.add(path, claim, Severity::Refused, None, Refusal::of(Rule::Id, format!("the session has no {id}")));
     }
+}
+
+/// A name in lower case as the text spells it.
+fn as_written<'t>(text: &'t str, name: &'t str) -> &'t str {
+    let spelled = text.char_indices().filter_map(|(at, _)| text.get(at..at + name.len()));
+    spelled.into_iter().find(|part| part.eq_ignore_ascii_case(name)).unwrap_or(name)
 }
 
 /// A number of one or two digits stands somewhere in every record: it must stand in what the claim cites.

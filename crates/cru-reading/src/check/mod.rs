@@ -97,10 +97,20 @@ impl std::fmt::Display for Finding {
             Severity::Doubted => "doubted",
         };
         let proof = self.proof.map(|at| format!(".proof[{at}]")).unwrap_or_default();
-        let kept = if self.severity == Severity::Doubted { "; it is written, with less confidence" } else { "" };
-        write!(f, "{}{proof}: {word} by rule {}: {}{kept}", self.path, self.rule.number(), self.reason)
+        let part = self.path.rsplit('.').next().unwrap_or_default();
+        let fate = match self.severity {
+            Severity::Doubted => "; it is written, with less confidence",
+            Severity::Refused if self.path.starts_with("cases[") && CASE_PARTS.contains(&part) => {
+                "; the case goes with it"
+            }
+            Severity::Refused => "",
+        };
+        write!(f, "{}{proof}: {word} by rule {}: {}{fate}", self.path, self.rule.number(), self.reason)
     }
 }
+
+/// The claims of a case that it cannot do without.
+const CASE_PARTS: [&str; 3] = ["context", "failure", "expected"];
 
 /// A reading that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -263,9 +273,7 @@ pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     keep(&mut left.cases, |at| {
         let path = format!("cases[{at}]");
         let has_nothing = answer.cases[at].kind == CaseKind::Demonstration && refused(&format!("{path}.right"));
-        !refused(&path)
-            && !has_nothing
-            && ["context", "failure", "expected"].iter().all(|part| !refused(&format!("{path}.{part}")))
+        !refused(&path) && !has_nothing && CASE_PARTS.iter().all(|part| !refused(&format!("{path}.{part}")))
     });
     for (at, lesson) in left.lessons.iter_mut().enumerate() {
         if doubted(&format!("lessons[{at}]")) {

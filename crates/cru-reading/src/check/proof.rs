@@ -46,10 +46,11 @@ fn no_block(id: &str, what: &str, record: &Record) -> Refusal {
 
 /// A quote that is there must be long enough, or all that was said there.
 fn too_short(quote: &str, is_whole: bool) -> Vec<Refusal> {
-    if is_whole || is_long_enough(quote) {
+    if is_whole || is_long_enough(quote) || Named::is_one_name(quote) {
         return Vec::new();
     }
-    let reason = "`quote` is too short: cite 8 characters or more, or the whole message".to_owned();
+    let reason =
+        "`quote` is too short: cite 8 characters or more, the whole message, or a name, path or hash".to_owned();
     vec![Refusal::of(Rule::Quote, reason)]
 }
 

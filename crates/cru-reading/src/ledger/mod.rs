@@ -296,7 +296,8 @@ fn change_of(full: &FullText) -> String {
         let mut lines = lines.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty()).peekable();
         let mut left = CHANGE;
         while let Some(line) = lines.next_if(|_| left > 0) {
-            let shown: String = line.chars().take(left).collect();
+            // Cut between words and marked, as a quote may not end inside a word.
+            let shown = cut_at_word(&line, left);
             left = left.saturating_sub(shown.chars().count() + 1);
             let _ = writeln!(out, "    {mark} {shown}");
         }
@@ -306,6 +307,15 @@ fn change_of(full: &FullText) -> String {
         }
     }
     out
+}
+
+/// The beginning of a line up to the last blank before `max` characters, with the mark of a cut; a line of no more than `max`
+/// characters is whole.
+fn cut_at_word(line: &str, max: usize) -> String {
+    let Some((end, _)) = line.char_indices().nth(max) else { return line.to_owned() };
+    let head = &line[..end];
+    let head = head.rfind(char::is_whitespace).map_or(head, |blank| &head[..blank]);
+    format!("{}…", head.trim_end())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::learn::{self, Case, CaseUses, Extraction, Family, Kind, LeftOut, Reason, TypedCase};
+use crate::learn::{self, Case, CaseUses, Extraction, Family, FaultPlaces, Kind, LeftOut, Reason, TypedCase};
 use crate::readings::answer::{CaseKind, CaseUse, Proof, ReadCase, StepRange};
 use crate::readings::note::ReadingNote;
 use crate::session::Session;
@@ -40,7 +40,10 @@ pub(super) fn of(
 ) -> (Vec<Case>, Vec<LeftOut>) {
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
     let read = reading.answer.iter().flat_map(|answer| &answer.cases);
-    for case in read.filter(|case| case.about_agent) {
+    // What the host or a person did wrong is nothing to learn from; of work that was done well nobody asks.
+    let is_told =
+        |case: &&ReadCase| case.about_agent || matches!(case.kind, CaseKind::Demonstration | CaseKind::Preference);
+    for case in read.filter(is_told) {
         let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
         match learn::typed(note, family, kind, &typed_case(case, note.session, &reading.head.key)) {
             Ok(case) => cases.push(case),
@@ -79,10 +82,19 @@ fn typed_case<'a>(case: &'a ReadCase, session: &Session, key: &'a str) -> TypedC
         let right = case.right.as_ref().and_then(|right| place(&right.from));
         cited.filter(|id| right.is_none() || place(id) < right).max_by_key(|id| place(id))
     };
+    let mut fault = FaultPlaces::default();
+    for proof in case.failure.iter().flat_map(|claim| &claim.proof) {
+        match proof {
+            Proof::Step { step, .. } => fault.steps.push(step),
+            Proof::Prose { quote, .. } => fault.quotes.push(quote),
+            _ => {}
+        }
+    }
     let used = |wanted: CaseUse| case.uses.contains(&wanted);
     TypedCase {
         title: &case.title,
         wrong: ends(&case.wrong),
+        fault,
         failed: case.check.as_ref().filter(|_| case.wrong.is_none()).and_then(|check| check.same_as.as_deref()),
         said,
         right: ends(&case.right),
