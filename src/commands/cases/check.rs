@@ -49,8 +49,6 @@ pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let parts = review.parts();
         let needed: &[(Part, &str)] = match Kind::parse(&review.kind) {
             Some(Kind::Demonstration) => &[(Part::Context, "task"), (Part::Expected, "what was done")],
-            // What nobody calls wrong has no failure.
-            Some(Kind::Correction) => &[(Part::Context, "context"), (Part::Expected, "expected behaviour")],
             _ => &[(Part::Context, "context"), (Part::Failure, "failure"), (Part::Expected, "expected behaviour")],
         };
         for (part, name) in needed {

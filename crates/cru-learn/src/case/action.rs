@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
 
 use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
@@ -113,6 +114,27 @@ impl Entry {
         self.attempt() == Some(Attempt::Edit)
     }
 
+    /// Whether a step shows what it changes: an edit, or a command that does something of its own. A check shows nothing, and of
+    /// what a formatter or another program changes in files the record holds no line.
+    pub(crate) fn shows_change(&self) -> bool {
+        if self.is_edit() || !self.changes().is_empty() {
+            return true;
+        }
+        let Some(command) = self.command() else { return false };
+        let action = Action::of("Bash", &command);
+        let acts = |class: Class| !matches!(class, Class::Look | Class::GitLook | Class::Check | Class::Change);
+        action.checks().next().is_none() && action.commands.iter().any(|command| acts(command.class))
+    }
+
+    /// Whether a step deletes or discards something that may not come back.
+    pub(crate) fn destroys(&self) -> bool {
+        let of_tool = self.whole().is_some_and(|call| call.kind() == ToolKind::Delete);
+        let is_destroying = |command: Cow<'_, str>| {
+            Action::of("Bash", &command).commands.iter().any(|command| command.class == Class::Destroy)
+        };
+        of_tool || self.command().is_some_and(is_destroying)
+    }
+
     /// Whether a step changes nothing, and so mends nothing.
     pub(crate) fn is_look(&self) -> bool {
         match self.whole() {
@@ -180,20 +202,35 @@ pub(crate) fn diff(change: &FilePatch<'_>) -> String {
     let name = |path: Option<&str>| path.map_or_else(|| "/dev/null".to_owned(), str::to_owned);
     let mut text = format!("```diff\n--- {}\n+++ {}\n", name(change.old_path), name(change.new_path));
     for hunk in &change.hunks {
-        text.push_str("@@\n");
-        for line in &hunk.lines {
-            let (mark, line) = match line {
-                PatchLine::Kept(line) => (' ', line),
-                PatchLine::Added(line) => ('+', line),
-                PatchLine::Removed(line) => ('-', line),
-            };
-            text.push(mark);
-            text.push_str(line);
-            text.push('\n');
+        // An edit names a text and what takes its place: what differs in them is less.
+        let side = |old: bool| -> Vec<&str> {
+            let lines = hunk.lines.iter().filter_map(|line| match *line {
+                PatchLine::Kept(line) => Some(line),
+                PatchLine::Added(line) => (!old).then_some(line),
+                PatchLine::Removed(line) => old.then_some(line),
+            });
+            lines.collect()
+        };
+        let (before, after) = (side(true), side(false));
+        let compared = TextDiff::from_slices(&before, &after);
+        for group in compared.grouped_ops(CONTEXT) {
+            text.push_str("@@\n");
+            for line in group.iter().flat_map(|op| compared.iter_changes(op)) {
+                text.push(match line.tag() {
+                    ChangeTag::Equal => ' ',
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                });
+                text.push_str(line.value());
+                text.push('\n');
+            }
         }
     }
     text + "```"
 }
+
+/// Lines that are shown around what differs.
+const CONTEXT: usize = 3;
 
 /// The lines that a change puts into a file and that were not there, without those of a word or a bracket.
 pub(crate) fn added<'a>(change: &FilePatch<'a>) -> Vec<&'a str> {

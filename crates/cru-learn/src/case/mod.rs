@@ -256,13 +256,7 @@ impl Turn {
 impl Case {
     /// What it was made from.
     pub const fn kind(&self) -> Kind {
-        match self.story {
-            Story::Puzzle(_) => Kind::Puzzle,
-            Story::Correction(_) => Kind::Correction,
-            Story::Demonstration(_) => Kind::Demonstration,
-            Story::Preference(_) => Kind::Preference,
-            Story::Trajectory => Kind::Trajectory,
-        }
+        self.story.kind()
     }
 
     /// The words that set right, and what was done before and after them.

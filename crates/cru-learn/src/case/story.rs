@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::case::Kind;
 use crate::case::entry::{self, Entry};
 
 /// What happened.
@@ -22,6 +23,17 @@ pub enum Story {
 }
 
 impl Story {
+    /// Its kind.
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Puzzle(_) => Kind::Puzzle,
+            Self::Correction(_) => Kind::Correction,
+            Self::Demonstration(_) => Kind::Demonstration,
+            Self::Preference(_) => Kind::Preference,
+            Self::Trajectory => Kind::Trajectory,
+        }
+    }
+
     /// What was done that is right.
     pub(crate) fn done(&self) -> &[Entry] {
         match self {
@@ -67,6 +79,9 @@ pub struct Puzzle {
     /// Whether the fix is all that was done between failure and success.
     #[serde(skip)]
     pub complete: bool,
+    /// Whether what worked is the very command that had failed.
+    #[serde(skip)]
+    pub same: bool,
     /// Whether nothing is told of what made it work but that it was tried again.
     #[serde(skip)]
     pub retried: bool,

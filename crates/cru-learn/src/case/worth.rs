@@ -2,6 +2,7 @@
 //!
 //! A number for filters, made of what the record shows and of nothing else. A person's word is above all of it.
 
+use crate::case::entry::Entry;
 use crate::case::{Case, Evidence, Fidelity, Story};
 
 /// What an export makes of a case.
@@ -73,15 +74,19 @@ impl Case {
         }
     }
 
-    /// Whether facts alone prove the answer, or somebody vouches for it: a check that passed, a failure recovered within
-    /// its turn, a reading, a person. Everything else is a proposal.
+    /// Whether facts alone prove the answer, or somebody vouches for it: a reading, a person, a check that passed, or the very
+    /// command that failed and worked within its turn behind something else that was done. An answer that deletes or discards
+    /// something is left to whoever knows whether it should. Everything else is a proposal.
     pub fn is_proven(&self) -> bool {
         let by_facts = match &self.story {
-            Story::Puzzle(it) => it.verified && it.complete && !it.planned,
+            Story::Puzzle(it) => {
+                it.verified && it.complete && it.same && !it.planned && it.fix.iter().any(Entry::shows_change)
+            }
             Story::Demonstration(it) => it.check.is_some(),
             Story::Correction(_) | Story::Preference(_) => false,
             Story::Trajectory => true,
         };
+        let by_facts = by_facts && !self.done().iter().any(Entry::destroys);
         by_facts || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
     }
 

@@ -12,7 +12,7 @@ use cru_action::patch::FilePatch;
 use cru_graph::turn::reply;
 use cru_session::words::shorten::file_name;
 
-/// Lines of which half must be gone.
+/// Lines of which half must be gone; of fewer, half must go with the next change that the person's words lead to.
 const LEAST: usize = 5;
 
 /// How many turns later a line may be taken out for what it was: far behind that other work has begun, unless a failure
@@ -53,9 +53,10 @@ fn changes_in<'a>(round: &'a SessionTurn<'_>) -> impl Iterator<Item = FilePatch<
 
 /// Whether at least half of what was added is taken out soon after, upon words of the person.
 fn is_gone(trail: &Turns<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bool {
-    if lines.len() < LEAST {
+    if lines.is_empty() {
         return false;
     }
+    let is_short = lines.len() < LEAST;
     let mut gone: HashSet<(&str, &str)> = HashSet::new();
     let mut spoken = false;
     for (later, round) in trail.rounds.iter().skip(index + 1).take(FAR).enumerate() {
@@ -71,6 +72,9 @@ fn is_gone(trail: &Turns<'_>, index: usize, lines: &HashSet<(&str, &str)>) -> bo
             added(&change).into_iter().filter(known).for_each(|line| {
                 gone.remove(&(file, line));
             });
+        }
+        if is_short && changes_in(round).next().is_some() {
+            break;
         }
     }
     gone.len() * 2 >= lines.len()
@@ -116,6 +120,32 @@ mod tests {
         assert!(wrong("shorter, please", "I look.", three, "int valves;"));
         assert!(!wrong("shorter, please", "I look.", "int a_valve;\nint b_valve;", "int valves;"));
         assert!(!wrong("sorted, please", "I look.", three, "int c_valve;\nint b_valve;\nint a_valve;"));
+    }
+
+    /// Of a few lines half must go with the next change.
+    #[test]
+    fn few_lines_that_were_taken_out() {
+        let edit = |id: &str, old: &str, new: &str| {
+            let input = json!({ "file_path": "lib/pump.c", "old_string": old, "new_string": new });
+            (id.to_owned(), Call::new("Edit", input, Some("done")).unwrap())
+        };
+        let wrong = |then: &[(&str, &str)]| {
+            let mut calls: Calls = [edit("n-000", "", "open(valve, path);")].into_iter().collect();
+            let mut items =
+                vec![user("", "Mend the pump.", None), step("n-000", "Edit lib/pump.c", "+1"), prose("Done.")];
+            for (at, (old, new)) in then.iter().enumerate() {
+                let id = format!("n-00{}", at + 1);
+                items.extend([user("", "and now this", None), step(&id, "Edit lib/pump.c", "+1"), prose("Done.")]);
+                calls.extend([edit(&id, old, new)]);
+            }
+            with_calls(items, &calls, |trail| {
+                let done: Vec<Entry> = trail.rounds[0].beats.iter().map(|beat| beat.entry.clone()).collect();
+                shows_wrong(trail, 0, &done)
+            })
+        };
+        let replaced = ("open(valve, path);", "open(valve, name);");
+        assert!(wrong(&[replaced]));
+        assert!(!wrong(&[("int flow_rate;", "int flow_limit;"), replaced]), "other work has begun");
     }
 
     #[test]

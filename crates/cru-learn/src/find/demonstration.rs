@@ -109,11 +109,21 @@ fn of(trail: &Turns<'_>, index: usize, round: &SessionTurn<'_>) -> Option<FoundD
         round: index,
         span: user.span,
         block: user.id.clone(),
-        title: one_line(&words),
+        title: title(trail, index, &words),
         context: context(trail, index, &words),
         words,
         demonstration: Demonstration { done: turns::told(&round.beats), check },
     })
+}
+
+/// What the session or the phase is called whose first words these are; without a name their first line.
+fn title(trail: &Turns<'_>, index: usize, words: &str) -> String {
+    let name = match index {
+        0 if trail.is_named() => trail.title(),
+        0 => String::new(),
+        _ => trail.phase_title(trail.rounds[index].phase),
+    };
+    one_line(if name.trim().is_empty() { words } else { &name })
 }
 
 /// What led here, and what was asked.

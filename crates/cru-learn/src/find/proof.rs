@@ -10,9 +10,16 @@ use cru_session::Step;
 const PLAIN: &[&str] =
     &[".md", ".mdx", ".txt", ".rst", ".adoc", ".json", ".jsonc", ".yaml", ".yml", ".toml", ".lock", ".csv"];
 
+/// Ends of names of files that nothing runs or reads but a person.
+const WRITING: &[&str] = &[".md", ".mdx", ".txt", ".rst", ".adoc"];
+
 /// Whether the checks of a step prove nothing of what was done: code was changed, and they only look at its style, which
-/// nobody asked about by the name of the program.
-pub(crate) fn is_weak<'a>(check: &Step, words: &str, mut done: impl Iterator<Item = (&'a Step, &'a Entry)>) -> bool {
+/// nobody asked about by the name of the program; or nothing but writing was changed, which no check of code reads.
+pub(crate) fn is_weak<'a>(
+    check: &Step,
+    words: &str,
+    done: impl Iterator<Item = (&'a Step, &'a Entry)> + Clone,
+) -> bool {
     let action = check.action();
     let style = |check: cru_action::action::Check<'_, '_>| matches!(check.kind(), CheckKind::Lint | CheckKind::Format);
     let asked = || {
@@ -20,18 +27,22 @@ pub(crate) fn is_weak<'a>(check: &Step, words: &str, mut done: impl Iterator<Ite
         let names: HashSet<&str> = words.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))).collect();
         action.checks().any(|check| names.contains(check.command().program.as_ref()))
     };
-    action.is_check() && action.checks().all(style) && !asked() && done.any(|(step, entry)| changes_code(step, entry))
+    let changes = |ends: &[&str]| done.clone().any(|(step, entry)| changes_other_than(ends, step, entry));
+    let is_style = action.checks().all(style);
+    action.is_check() && !asked() && (!changes(WRITING) || is_style && changes(PLAIN))
 }
 
-fn changes_code(step: &Step, entry: &Entry) -> bool {
-    let code = |path: &str| {
+/// Whether a step changes a file whose name has none of these ends.
+fn changes_other_than(ends: &[&str], step: &Step, entry: &Entry) -> bool {
+    let other = |path: &str| {
         let path = path.to_lowercase();
-        !path.is_empty() && !PLAIN.iter().any(|end| path.ends_with(end))
+        !path.is_empty() && !ends.iter().any(|end| path.ends_with(end))
     };
     if entry.whole().is_some() {
-        return entry.changes().iter().any(|change| code(change.path()));
+        return entry.changes().iter().any(|change| other(change.path()))
+            || step.writes.iter().any(|it| other(&it.path));
     }
-    entry.is_edit() && code(step.args.split_whitespace().next().unwrap_or_default())
+    entry.is_edit() && other(step.args.split_whitespace().next().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -51,6 +62,8 @@ mod tests {
         assert!(weak("Mend it.", "npm run lint", "pump.ts"));
         assert!(!weak("Mend what Ruff says.", "ruff check", "pump.py"));
         assert!(!weak("Mend it.", "npm run check", "pump.ts"));
-        assert!(!weak("Mend it.", "ruff check", "README.md"));
+        assert!(weak("Mend it.", "ruff check", "README.md") && weak("Mend it.", "cargo test", "README.md"));
+        assert!(!weak("Mend what markdownlint says.", "markdownlint README.md", "README.md"));
+        assert!(!weak("Mend it.", "ruff check", "ruff.toml") && !weak("Mend it.", "cargo test", "Cargo.toml"));
     }
 }

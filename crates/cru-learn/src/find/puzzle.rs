@@ -13,6 +13,7 @@ use crate::find::planned;
 use crate::find::recovery;
 use crate::find::turns::{SessionTurn, TurnItem, Turns};
 use cru_base::{Span, text};
+use cru_session::attempt::{is_same_command, is_shell};
 use cru_session::{Error, Item, Step, StepStatus};
 
 /// How far before an error callout its failing step is looked for, in things done.
@@ -164,9 +165,16 @@ fn from_callout(
             helped,
             planned: failing.is_some_and(|step| planned::is_planned(&round.beats, step)),
             complete,
+            same: failing.zip(success).is_some_and(|(failed, success)| is_same(&round.beats, failed, success)),
             retried,
         },
     })
+}
+
+/// Whether two steps ran the very same command of a shell.
+fn is_same(beats: &[TurnItem<'_>], failed: usize, success: usize) -> bool {
+    let steps = recovery::step_at(beats, failed).zip(recovery::step_at(beats, success));
+    steps.is_some_and(|(failed, success)| is_shell(&failed.tool) && is_same_command(failed, success))
 }
 
 /// Whether all that was done is what had failed, to the letter, and looks between.
@@ -213,6 +221,7 @@ fn from_step(index: usize, round: &SessionTurn<'_>, at: usize, step: &Step) -> O
             helped: false,
             planned: planned::is_planned(&round.beats, at),
             complete: true,
+            same: is_same(&round.beats, at, to),
             retried: false,
         },
     })

@@ -168,6 +168,11 @@ impl<'a> Turns<'a> {
         if heading.is_empty() || heading == title { title } else { format!("{title}: {heading}") }
     }
 
+    /// Whether the session has a title.
+    pub(crate) fn is_named(&self) -> bool {
+        self.note.session.meta.title.is_some() || self.note.session.heading.is_some()
+    }
+
     /// What the session is called.
     pub(crate) fn title(&self) -> String {
         // A title has no place of its own among the blocks.

@@ -6,13 +6,13 @@
 
 use std::collections::HashSet;
 
-use crate::case::entry::Entry;
+use crate::case::entry::{Entry, Told};
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
 use crate::case::{Case, CaseUses, Correction, Demonstration, Evidence, Kind, Puzzle, Story, Turn};
 use crate::context::recall::Recall;
-use crate::find::turns::{self, Turns};
+use crate::find::turns::{self, TurnItem, Turns};
 use crate::find::{ending, origin};
 use cru_action::Verdict;
 use cru_session::attempt::Attempt;
@@ -35,6 +35,8 @@ pub struct TypedCase<'a> {
     pub right: Option<(&'a str, &'a str)>,
     /// Whether, without steps that are right, what the agent said behind the words is.
     pub in_words: bool,
+    /// The check behind what is right.
+    pub check: Option<&'a str>,
     /// Whether a check that passed shows that it is right.
     pub verified: bool,
     /// Whether the failure was meant to happen.
@@ -66,7 +68,7 @@ pub fn typed(note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>
         return Err(Box::new(refused(note, wanted, reason)));
     }
     let trail = Turns::of(note);
-    made(&trail, note, family, kind, wanted).ok_or_else(|| Box::new(refused(note, wanted, Reason::NotOneTurn)))
+    made(&trail, note, family, kind, wanted).map_err(|reason| Box::new(refused(note, wanted, reason)))
 }
 
 fn refused(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
@@ -76,79 +78,37 @@ fn refused(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
     LeftOut { reason, session, case: String::new(), title, source }
 }
 
-fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Option<Case> {
+fn made(
+    trail: &Turns<'_>,
+    note: Note<'_>,
+    family: &Family,
+    kind: Kind,
+    wanted: &TypedCase<'_>,
+) -> Result<Case, Reason> {
     // What is named must be there.
-    let wrong = wanted.wrong.map(|ends| places(trail, ends).ok_or(())).transpose().ok()?;
-    let right = wanted.right.map(|ends| places(trail, ends).ok_or(())).transpose().ok()?;
+    let places_of =
+        |ends: Option<(&str, &str)>| ends.map(|ends| places(trail, ends).ok_or(Reason::NotOneTurn)).transpose();
+    let (wrong, right) = (places_of(wanted.wrong)?, places_of(wanted.right)?);
     if right.is_some_and(|(from, to)| from.0 != to.0) {
-        return None;
+        return Err(Reason::NotOneTurn);
     }
-    let answer = right.map(|(from, to)| {
-        let beats = &trail.rounds[from.0].beats;
-        let start = before_prose(trail, from);
-        let mut told = turns::told(&beats[start..=to.1]);
-        // An edit that failed changed nothing: nobody is to learn it as an answer.
-        told.retain(|entry| !(entry.is_edit() && entry.is_failed()));
-        ((from.0, start), told)
-    });
-    let answer = answer.or_else(|| wanted.in_words.then(|| answered_in_words(trail, wanted)).flatten());
-    let answer = answer.filter(|(_, told)| !told.is_empty());
-    let mut uses = wanted.uses;
-    let answered = answer.as_ref().map(|(from, _)| from.0);
-    let (at, story, between) = match kind {
-        Kind::Puzzle => {
-            let failed = failed(trail, wanted, wrong)?;
-            let behind = (failed.0, failed.1 + 1);
-            let (fix, between) = match answer {
-                Some((from, fix)) => (fix, between(trail, behind, from)?),
-                None => (Vec::new(), Vec::new()),
-            };
-            let puzzle = Puzzle {
-                step: Some(trail.rounds[failed.0].beats[failed.1].entry.clone()),
-                fix,
-                verified: wanted.verified,
-                planned: wanted.planned,
-                complete: true,
-                ..Puzzle::default()
-            };
-            (failed, Story::Puzzle(puzzle), between)
+    let answer = match right {
+        Some((from, to)) => {
+            let beats = &trail.rounds[from.0].beats;
+            let check = wanted.check.and_then(|check| trail.place_of(check)).filter(|place| place.0 == to.0);
+            let end = whole_answer(beats, to.1, check.map(|place| place.1))?;
+            let start = before_prose(trail, from);
+            let mut told = turns::told(&beats[start..=end]);
+            // An edit that failed changed nothing: nobody is to learn it as an answer.
+            told.retain(|entry| !(entry.is_edit() && entry.is_failed()));
+            Some(((from.0, start), told))
         }
-        Kind::Correction | Kind::Preference => {
-            let (from, behaviour, last, behind) = if let Some((first, last)) = wrong {
-                let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
-                let behaviour = turns::told(&trail.rounds[last.0].beats[from..=last.1]);
-                uses.pair &= first.0 == last.0;
-                (from, behaviour, last, (last.0, last.1 + 1))
-            } else {
-                // Words were set right, and no step: the turn that told them is what was said and done. Where none is named,
-                // nothing was wrong before, and all of it is context.
-                let words = named_turn(trail, wanted)?;
-                uses.pair = false;
-                let told = faulty_turn(trail, &wanted.fault, words);
-                let turn = told.or_else(|| words.checked_sub(1))?;
-                let beats = &trail.rounds[turn].beats;
-                let (from, behaviour) =
-                    if told.is_some() { (0, turns::told(beats)) } else { (beats.len(), Vec::new()) };
-                (from, behaviour, (turn, 0), (turn, beats.len()))
-            };
-            let (response, between) = match answer {
-                Some((from, response)) => (response, between(trail, behind, from)?),
-                None => (Vec::new(), Vec::new()),
-            };
-            // What is compared must answer the same: nothing was done between the words and the answer.
-            uses.pair &= between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
-            let words = said(trail, wanted, last.0, answered)?;
-            let correction = Correction { behaviour, words, rule: "reading", response, ..Correction::default() };
-            ((last.0, from), Story::Correction(correction), between)
-        }
-        Kind::Demonstration => {
-            let (from, done) = answer?;
-            let check = wanted.verified.then(String::new);
-            (from, Story::Demonstration(Demonstration { done, check }), Vec::new())
-        }
-        Kind::Trajectory => return None,
+        None => wanted.in_words.then(|| answered_in_words(trail, wanted)).flatten(),
     };
-    let mut story = story;
+    let answer = answer.filter(|(_, told)| !told.is_empty());
+    let found = made_of(trail, kind, wanted, wrong, answer).ok_or(Reason::NotOneTurn)?;
+    let FoundStory { at, mut story, between, uses, answered } = found;
+    let kind = story.kind();
     if note.calls.is_some() && !story.done().is_empty() {
         ending::complete(trail, &mut story);
     }
@@ -164,7 +124,7 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
         recalled = Recall::of(trail).complete(&mut context, &story, of, failure);
     }
     let beats = &trail.rounds[at.0].beats;
-    let beat = beats.get(at.1).or(beats.last())?;
+    let beat = beats.get(at.1).or(beats.last()).ok_or(Reason::NotOneTurn)?;
     let origin = origin(trail, note, family, at.0, (beat.item.span(), beat.item.id().map(str::to_owned)));
     let mut case = super::case(wanted.title.to_owned(), origin, context, (story, recalled));
     case.between = between;
@@ -179,14 +139,122 @@ fn made(trail: &Turns<'_>, note: Note<'_>, family: &Family, kind: Kind, wanted: 
     case.clean();
     // Edits elsewhere in the note and another reading of the same steps leave it as it is.
     let ends = |range: Option<(&str, &str)>| range.map_or_else(String::new, |(from, to)| format!("{from}..{to}"));
-    let places = [ends(wanted.wrong), ends(wanted.right), wanted.failed.unwrap_or_default().to_owned()];
+    let words = wanted.said.filter(|_| wanted.wrong.is_none() && wanted.right.is_none());
+    let places = [ends(wanted.wrong), ends(wanted.right), wanted.failed.or(words).unwrap_or_default().to_owned()];
     let id = super::digest(&[kind.as_str(), &case.origin.session, &places.join(" ")]);
     case.id = format!("{}-{}", kind.as_str(), &id.to_hex()[..16]);
     let hash =
         super::digest(&[&case.content_hash, &case.expected, &case.between.iter().map(Turn::done).collect::<String>()]);
     hash.to_hex()[..16].clone_into(&mut case.content_hash);
-    Some(case)
+    Ok(case)
 }
+
+/// What happened, and where it begins.
+struct FoundStory {
+    /// Where it begins: all before is context.
+    at: Place,
+    story: Story,
+    between: Vec<Turn>,
+    uses: CaseUses,
+    /// The turn of the answer.
+    answered: Option<usize>,
+}
+
+/// What happened, of the answer as it was found.
+fn made_of(
+    trail: &Turns<'_>,
+    kind: Kind,
+    wanted: &TypedCase<'_>,
+    wrong: Option<(Place, Place)>,
+    answer: Option<(Place, Vec<Entry>)>,
+) -> Option<FoundStory> {
+    let mut uses = wanted.uses;
+    let answered = answer.as_ref().map(|(from, _)| from.0);
+    let failure = match (kind, wrong) {
+        (Kind::Trajectory, _) => return None,
+        (Kind::Demonstration, _) => None,
+        (Kind::Puzzle, _) => {
+            let failed = failed(trail, wanted, wrong)?;
+            let behind = (failed.0, failed.1 + 1);
+            let (fix, between) = match answer {
+                Some((from, fix)) => (fix, between(trail, behind, from)?),
+                None => (Vec::new(), Vec::new()),
+            };
+            let puzzle = Puzzle {
+                step: Some(trail.rounds[failed.0].beats[failed.1].entry.clone()),
+                fix,
+                verified: wanted.verified,
+                planned: wanted.planned,
+                complete: true,
+                ..Puzzle::default()
+            };
+            let story = Story::Puzzle(puzzle);
+            return Some(FoundStory { at: failed, story, between, uses, answered });
+        }
+        (Kind::Correction | Kind::Preference, Some((first, last))) => {
+            let from = if first.0 == last.0 { before_prose(trail, first) } else { 0 };
+            let beats = &trail.rounds[last.0].beats;
+            // What the agent said of it was wrong with it.
+            let end =
+                if beats[last.1 + 1..].iter().any(|beat| beat.entry.is_step()) { last.1 + 1 } else { beats.len() };
+            uses.pair &= first.0 == last.0;
+            Some(((last.0, from), turns::told(&beats[from..end]), (last.0, end)))
+        }
+        // Words were set right, and no step: the turn that told them is what was said and done.
+        (Kind::Correction | Kind::Preference, None) => {
+            uses.pair = false;
+            let words = named_turn(trail, wanted)?;
+            faulty_turn(trail, &wanted.fault, words).map(|turn| {
+                let beats = &trail.rounds[turn].beats;
+                ((turn, 0), turns::told(beats), (turn, beats.len()))
+            })
+        }
+    };
+    let Some((at, behaviour, behind)) = failure else {
+        // Nothing was wrong before: the words ask, and what was done upon them is right.
+        let (from, done) = answer?;
+        let check = wanted.verified.then(String::new);
+        let story = Story::Demonstration(Demonstration { done, check });
+        let uses = CaseUses { pair: false, ..uses };
+        return Some(FoundStory { at: from, story, between: Vec::new(), uses, answered });
+    };
+    let (response, between) = match answer {
+        Some((from, response)) => (response, between(trail, behind, from)?),
+        None => (Vec::new(), Vec::new()),
+    };
+    // What is compared must answer the same: nothing was done between the words and the answer.
+    uses.pair &= between.len() < 3 && between.iter().skip(1).all(|turn| turn.done.is_empty());
+    let words = said(trail, wanted, at.0, answered)?;
+    let story = Story::Correction(Correction { behaviour, words, rule: "reading", response, ..Correction::default() });
+    Some(FoundStory { at, story, between, uses, answered })
+}
+
+/// Where an answer ends that was named up to `to`: with its check, where that ran soon behind it in the same turn, and with what
+/// the agent looked at, checked and said right behind. Refused where a check fails before anything else is changed: the answer is
+/// not whole.
+fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>) -> Result<usize, Reason> {
+    let mut whole = check.filter(|check| (to..=to + WAY).contains(check)).unwrap_or(to);
+    for (at, beat) in beats.iter().enumerate().skip(whole + 1) {
+        let entry = &beat.entry;
+        let checks = matches!(entry.attempt(), Some(Attempt::Check(_)));
+        if checks && entry.is_failed() {
+            return Err(Reason::CheckFailed);
+        }
+        if entry.is_step() && !checks && !entry.is_look() {
+            break;
+        }
+        match &entry.told {
+            // Words that announce the next call are no end.
+            Told::Prose(text) if !ending::announces(text) => whole = at,
+            Told::Step { .. } if checks => whole = at,
+            _ => {}
+        }
+    }
+    Ok(whole)
+}
+
+/// How many things done behind an answer its check is looked for.
+const WAY: usize = 25;
 
 /// Both ends of a range, in their order.
 fn places(trail: &Turns<'_>, (first, last): (&str, &str)) -> Option<(Place, Place)> {

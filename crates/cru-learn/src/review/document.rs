@@ -10,6 +10,7 @@ use crate::case::action;
 use crate::case::entry::{Entry, Told};
 use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
+use cru_action::ToolKind;
 use cru_base::{Error, Result, text};
 
 /// The layout used where a vault has none of its own.
@@ -19,8 +20,24 @@ pub const TEMPLATE: &str = include_str!("../../../../templates/case.md");
 const FIRST: usize = budget::FIRST;
 const LAST: usize = 12;
 
-/// Characters of one quoted text in a context.
-const QUOTE: usize = 1_500;
+/// Characters of what was asked: who judges an answer reads all of it, but for what somebody has pasted.
+const ASKED: usize = budget::PART;
+
+/// How much of one thing is shown.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Characters of a quoted text.
+    quote: usize,
+    /// Lines of a difference, or of an output.
+    lines: usize,
+}
+
+impl Room {
+    /// In a context.
+    const CONTEXT: Self = Self { quote: 1_500, lines: 40 };
+    /// In what a case is about.
+    const WHOLE: Self = Self { quote: usize::MAX, lines: 240 };
+}
 
 /// What a template is given.
 #[derive(Debug, Serialize)]
@@ -55,7 +72,9 @@ struct Values<'a> {
     content_hash: &'a str,
     context: Vec<TurnValues>,
     failure: String,
-    /// What was said and done between it and the answer, where somebody found them apart.
+    /// What was said and done between it and the correction.
+    until: String,
+    /// What was said and done between that and the answer, where somebody found them apart.
     between: String,
     correction: String,
     rule: &'static str,
@@ -118,14 +137,14 @@ pub fn file_name(kind: Kind, id: &str, title: &str) -> String {
 fn values(case: &Case, standalone: bool) -> Values<'_> {
     let origin = &case.origin;
     let turns = case.context.iter().map(|turn| TurnValues {
-        asked: if turn.heading { line(&turn.asked) } else { quote(&cut_middle(&turn.asked, QUOTE * 2)) },
+        asked: if turn.heading { line(&turn.asked) } else { quote(&cut_middle(&turn.asked, ASKED)) },
         heading: turn.heading,
-        done: entries(&elided(turn, &origin.note), origin, QUOTE),
+        done: entries(&elided(turn, &origin.note), origin, Room::CONTEXT),
     });
     let mut rule = "";
     let (failure, correction) = match &case.story {
         Story::Puzzle(it) => {
-            let step = it.step.as_ref().map(|step| entries(&[ShownCase::Entry(step)], origin, usize::MAX));
+            let step = it.step.as_ref().map(|step| entries(&[ShownCase::Entry(step)], origin, Room::WHOLE));
             let callout = match (it.title.is_empty(), it.text.is_empty()) {
                 (true, true) => String::new(),
                 (false, true) => format!("> [!error] {}", line(&it.title)),
@@ -135,26 +154,35 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         }
         Story::Correction(it) | Story::Preference(it) => {
             rule = it.rule;
-            (entries(&with_plans(&it.behaviour), origin, usize::MAX), quote(&it.words))
+            (entries(&with_plans(&it.behaviour), origin, Room::WHOLE), quote(&it.words))
         }
         Story::Demonstration(_) | Story::Trajectory => (String::new(), String::new()),
     };
     // The correction has a part of its own.
     let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
-    let between = case.between.iter().map(|turn| {
-        let asked = if turn.asked.is_empty() || turn.asked == words {
-            String::new()
-        } else {
-            format!("> [!user]\n{}", quote(&turn.asked))
-        };
-        crate::case::entry::paragraphs([asked.as_str(), &entries(&elided(turn, &origin.note), origin, QUOTE)])
-    });
-    let between = between.collect::<Vec<_>>();
-    let between = crate::case::entry::paragraphs(between.iter().map(String::as_str));
+    let shown = |turns: &[Turn]| {
+        let turns = turns.iter().map(|turn| {
+            let asked = if turn.asked.is_empty() || turn.asked == words {
+                String::new()
+            } else {
+                format!("> [!user]\n{}", quote(&turn.asked))
+            };
+            crate::case::entry::paragraphs([
+                asked.as_str(),
+                &entries(&elided(turn, &origin.note), origin, Room::CONTEXT),
+            ])
+        });
+        let turns: Vec<String> = turns.collect();
+        crate::case::entry::paragraphs(turns.iter().map(String::as_str))
+    };
+    // What stands before the correcting words was done before them.
+    let corrected = case.between.iter().position(|turn| !words.is_empty() && turn.asked == words).unwrap_or_default();
+    let (until, between) = case.between.split_at(corrected);
+    let (until, between) = (shown(until), shown(between));
     let expected = match &case.story {
         Story::Puzzle(it) => {
             let words = it.resolution.as_deref().map(quote).unwrap_or_default();
-            crate::case::entry::paragraphs([words.as_str(), &entries(&all(&it.fix), origin, usize::MAX)])
+            crate::case::entry::paragraphs([words.as_str(), &entries(&all(&it.fix), origin, Room::WHOLE)])
         }
         Story::Correction(it) | Story::Preference(it) => {
             let words = it.interpretation.as_deref().map(quote).unwrap_or_default();
@@ -162,9 +190,9 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
             if it.more > 0 {
                 shown.push(ShownCase::Line(format!("- … {} more in [[{}]]", it.more, origin.note)));
             }
-            crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, usize::MAX)])
+            crate::case::entry::paragraphs([words.as_str(), &entries(&shown, origin, Room::WHOLE)])
         }
-        Story::Demonstration(it) => entries(&all(&it.done), origin, usize::MAX),
+        Story::Demonstration(it) => entries(&all(&it.done), origin, Room::WHOLE),
         Story::Trajectory => String::new(),
     };
     Values {
@@ -204,6 +232,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         content_hash: &case.content_hash,
         context: turns.collect(),
         failure,
+        until,
         between,
         correction,
         rule,
@@ -252,14 +281,14 @@ fn elided<'a>(turn: &'a Turn, note: &str) -> Vec<ShownCase<'a>> {
 }
 
 /// Entries as markdown: steps as a list with links, everything else quoted.
-fn entries(shown: &[ShownCase<'_>], origin: &Origin, max: usize) -> String {
+fn entries(shown: &[ShownCase<'_>], origin: &Origin, room: Room) -> String {
     let mut out = String::new();
     let mut in_list = false;
     for entry in shown {
         let (is_item, text) = match entry {
             ShownCase::Line(line) => (true, line.clone()),
             ShownCase::Text(text) => (false, text.clone()),
-            ShownCase::Entry(entry) => (entry.is_step(), written(entry, origin, max)),
+            ShownCase::Entry(entry) => (entry.is_step(), written(entry, origin, room)),
         };
         if !out.is_empty() {
             out.push_str(if in_list && is_item { "\n" } else { "\n\n" });
@@ -270,33 +299,49 @@ fn entries(shown: &[ShownCase<'_>], origin: &Origin, max: usize) -> String {
     out
 }
 
-fn written(entry: &Entry, origin: &Origin, max: usize) -> String {
+fn written(entry: &Entry, origin: &Origin, room: Room) -> String {
     let link = entry.block.as_ref().map(|block| format!(" [[{}#^{block}]]", origin.note)).unwrap_or_default();
     match &entry.told {
         Told::Step { call, result, .. } => {
             let (line, fence) = call.split_once('\n').unwrap_or((call, ""));
             let result = if result.is_empty() { String::new() } else { format!(" → {}", escaped(result)) };
-            let blocks = [fence.to_owned(), changed_lines(entry), failing_lines(entry)];
+            let blocks =
+                [fence.to_owned(), arguments(entry, line), changed_lines(entry, room.lines), failing_lines(entry)];
             let blocks = blocks.iter().filter(|block| !block.is_empty());
             let blocks: String = blocks.map(|block| format!("\n{block}").replace('\n', "\n  ")).collect();
             format!("- {line}{result}{link}{blocks}")
         }
-        Told::Prose(text) | Told::Remark(text) => quote(&cut_middle(text, max)),
+        Told::Prose(text) => quote(&cut_middle(text, room.quote)),
+        // What the note says of the work is none of the agent's words.
+        Told::Remark(text) => format!("> [!note] In the note\n{}", quote(&cut_middle(text, room.quote))),
     }
 }
 
-/// Lines of a difference, or of an output, that a note shows of one step.
-const LINES: usize = 40;
+/// The arguments of a call that its line does not show, of tools that neither run, read nor change something: there they are what
+/// matters.
+fn arguments(entry: &Entry, line: &str) -> String {
+    let Some(call) = entry.whole() else { return String::new() };
+    if !matches!(call.kind(), ToolKind::Subagent | ToolKind::Skill | ToolKind::Mcp | ToolKind::Other) {
+        return String::new();
+    }
+    let told = call.arguments.iter().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (name, text::fold_whitespace(&value))
+    });
+    let hidden = told.filter(|(_, value)| !value.is_empty() && !line.contains(value.as_str()));
+    let lines: Vec<String> = hidden.map(|(name, value)| format!("{name}: {value}")).collect();
+    fenced("text", &lines, Room::CONTEXT.lines)
+}
 
 /// What a call changes, as a difference in a fence; empty where the call is not known as it was made.
-fn changed_lines(entry: &Entry) -> String {
+fn changed_lines(entry: &Entry, max: usize) -> String {
     let mut lines = Vec::new();
     for change in entry.changes() {
         let diff = action::diff(&change);
         let inside = diff.trim_start_matches("```diff\n").trim_end_matches("```");
         lines.extend(inside.lines().map(str::to_owned));
     }
-    fenced("diff", &lines)
+    fenced("diff", &lines, max)
 }
 
 /// The lines that say what failed, of an output of which the step's line shows less; empty where no line says it.
@@ -310,11 +355,11 @@ fn failing_lines(entry: &Entry) -> String {
     };
     let lines: Vec<String> = entry.failing().into_iter().map(|line| output[line].trim_end().to_owned()).collect();
     let is_shown = |line: &String| line.trim().is_empty() || shown.contains(line.trim());
-    if lines.iter().all(is_shown) { String::new() } else { fenced("text", &lines) }
+    if lines.iter().all(is_shown) { String::new() } else { fenced("text", &lines, Room::CONTEXT.lines) }
 }
 
 /// Lines in a fence that none of them closes, the middle of many left out.
-fn fenced(language: &str, lines: &[String]) -> String {
+fn fenced(language: &str, lines: &[String], max: usize) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -322,8 +367,8 @@ fn fenced(language: &str, lines: &[String]) -> String {
     let inner =
         lines.iter().map(|line| line.trim_start_matches([' ', '+', '-']).chars().take_while(|c| *c == '`').count());
     let fence = "`".repeat(longest.max(inner.max().unwrap_or_default()).max(2) + 1);
-    let left_out = lines.len().saturating_sub(LINES);
-    let (head, tail) = if left_out > 0 { (LINES * 2 / 3, LINES / 3) } else { (lines.len(), 0) };
+    let left_out = lines.len().saturating_sub(max);
+    let (head, tail) = if left_out > 0 { (max * 2 / 3, max / 3) } else { (lines.len(), 0) };
     let more = (lines.len() - head - tail > 0).then(|| format!("… {} lines", lines.len() - head - tail));
     let kept = lines[..head].iter().chain(&more).chain(&lines[lines.len() - tail..]);
     let text: Vec<_> = kept.map(|line| text::truncate(line, WIDTH)).collect();

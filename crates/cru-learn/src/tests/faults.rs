@@ -283,3 +283,27 @@ fn a_second_try_alone_is_no_solution() {
     assert_eq!(gap(&far, "Bash make check DIR=lib"), None, "the call itself was set right");
     assert_eq!(gap(&[step("n-002", "Edit b.c", "+1")], "Bash make check"), None);
 }
+
+/// What the record of a recovered failure proves by itself, and what it leaves to somebody who knows.
+#[test]
+fn what_a_later_success_proves() {
+    let standing = |fix: &[(&str, &str)], success: &str| {
+        let mut items = vec![
+            user("", "Make the test pass.", None),
+            step("n-001", "Bash cd pump && make test", "✗ error: no valve"),
+        ];
+        for (at, (line, result)) in fix.iter().enumerate() {
+            items.push(step(&format!("n-1{at:02}"), line, result));
+        }
+        items.extend([step("n-900", success, "9 passed"), prose("It passes.")]);
+        let found = cases(&failed(items)).cases;
+        found.iter().find(|case| case.kind() == Kind::Puzzle).map(Case::standing)
+    };
+    let (edit, again) = (("Edit pump/valve.c", "+1"), "Bash cd pump && make test 2>&1 | tail -5");
+    assert_eq!(standing(&[edit], again), Some(Standing::Proven));
+    assert_eq!(standing(&[edit], "Bash cd hose && make test"), Some(Standing::Proposed), "in another folder");
+    assert_eq!(standing(&[edit, ("Bash rm -rf pump/old", "done")], again), Some(Standing::Proposed), "it deletes");
+    let formats = ("Bash cargo fmt", "1 file changed");
+    assert_eq!(standing(&[formats], again), Some(Standing::Proposed), "what was changed is not in the record");
+    assert_eq!(standing(&[("Bash npm install valve", "added 1 package")], again), Some(Standing::Proven));
+}

@@ -35,6 +35,7 @@ const WANTED: TypedCase<'static> = TypedCase {
     said: None,
     right: Some(("n-004", "n-005")),
     in_words: false,
+    check: None,
     verified: true,
     planned: false,
     expected: Some("The seal of the pump is changed."),
@@ -87,8 +88,32 @@ fn all_between_wrong_and_right_stands_between_them() {
         ]
     );
     let answer = messages(&row.text, "completion");
-    assert_eq!(answer, ["assistant: The seal it is.\n\n- `Edit pump.c`\n- `Bash make test`"]);
+    assert_eq!(
+        answer,
+        ["assistant: The seal it is.\n\n- `Edit pump.c`\n- `Bash make test`\n\nThe seal is new."],
+        "up to what the agent says of it"
+    );
     assert!(!row.text.contains("is changed."), "what a reader says is trained on by nobody");
+}
+
+/// An answer ends with its check and with what the agent says of it, wherever who read it named its end.
+#[test]
+fn an_answer_is_whole() {
+    let done = |right, check, change: &dyn Fn(&mut Vec<Item>)| {
+        let mut session = session();
+        change(&mut session.phases[0].items);
+        let wanted = TypedCase { right: Some(right), check, ..WANTED };
+        let case = typed(note(&session), &Family::default(), Kind::Correction, &wanted);
+        case.map(|case| case.done().iter().filter_map(|entry| entry.block.clone()).collect::<Vec<_>>())
+            .map_err(|why| why.reason)
+    };
+    let steps = |ids: &[&str]| Ok(ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+    assert_eq!(done(("n-004", "n-004"), None, &|_| {}), steps(&["n-004", "n-005"]), "the check right behind");
+    let more = |items: &mut Vec<Item>| items.insert(9, step("n-007", "Edit seal.c", "+1"));
+    assert_eq!(done(("n-004", "n-004"), None, &more), steps(&["n-004"]), "something else is changed first");
+    assert_eq!(done(("n-004", "n-004"), Some("n-005"), &more), steps(&["n-004", "n-007", "n-005"]), "up to its check");
+    let fails = |items: &mut Vec<Item>| items[9] = step("n-005", "Bash make test", "✗ 1 failed");
+    assert_eq!(done(("n-004", "n-004"), None, &fails), Err(Reason::CheckFailed));
 }
 
 #[test]
@@ -168,15 +193,14 @@ fn words_that_were_set_right_are_compared_with_nothing() {
     );
     assert!(case.failure().contains("It fails, and I stop here."), "all of the turn that tells it");
     assert_eq!(tables(&case), ["completion"]);
-    // Where nobody says that something was wrong, what was done before is context.
+    // Where nobody says that something was wrong, the words ask and set nothing right.
     let wished = TypedCase { fault: FaultPlaces::default(), ..wanted.clone() };
     let wish = typed(note(&session), &Family::default(), Kind::Correction, &wished).unwrap();
-    assert_eq!((wish.failure().as_str(), wish.gap()), ("", None));
+    assert_eq!((wish.kind(), wish.failure().as_str(), wish.gap()), (Kind::Demonstration, "", None));
     assert_eq!(tables(&wish), ["completion"]);
-    assert_eq!(wish.context.last().unwrap().done.last().unwrap().text(), "It fails, and I stop here.");
-    let prompt = |case: &Case| messages(&rows::of(case, None, OPTIONS).remove(0).unwrap().1.text, "prompt");
-    assert_eq!(prompt(&wish), prompt(&case), "a row asks the same");
-    let nobody = TypedCase { said: Some("u-09"), ..wanted };
+    let row = |case: &Case| rows::of(case, None, OPTIONS).remove(0).unwrap().1.text;
+    assert_eq!(messages(&row(&wish), "prompt"), messages(&row(&case), "prompt"), "a row asks the same");
+    let nobody = TypedCase { said: Some("u-09"), right: None, ..wanted };
     assert!(typed(note(&session), &Family::default(), Kind::Correction, &nobody).is_err());
 }
 

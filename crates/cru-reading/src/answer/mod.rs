@@ -368,6 +368,12 @@ pub struct ReadCase {
 }
 
 impl ReadCase {
+    /// Whether words of a person are cited for what went wrong or what is right.
+    pub fn cites_person(&self) -> bool {
+        let mut proofs = self.expected.iter().chain(&self.failure).flat_map(|claim| &claim.proof);
+        proofs.any(|proof| matches!(proof, Proof::Said { .. }))
+    }
+
     /// Whether a person set words right, and the agent's answer is words as well, which `expected` cites.
     pub fn is_answered_in_words(&self) -> bool {
         let of_words = matches!(self.kind, CaseKind::Correction | CaseKind::Preference);

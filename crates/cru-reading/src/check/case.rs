@@ -150,6 +150,14 @@ fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
     if right.iter().all(|step| matches!(step.proof_status(), Some(ProofStatus::Denied))) {
         all.push(Refusal::of(Rule::Gap, "every step of `right` was refused"));
     }
+    if let Some(step) = fails_behind(case, right, record) {
+        let reason = format!(
+            "{} fails right behind {}: `right` ends where its check passes, or is no answer",
+            step.id,
+            right.last().map_or("", |it| &it.id)
+        );
+        all.push(Refusal::of(Rule::Gap, reason));
+    }
     // Unless a person asked for it by its name.
     let asked = record.said.iter().any(|said| switches_check_off(&said.words) || silences_check(&said.words));
     for step in right.iter().filter(|_| !asked) {
@@ -159,6 +167,17 @@ fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
         }
     }
     all
+}
+
+/// The check that fails behind an answer before anything else is changed or anybody says a word.
+fn fails_behind<'r>(case: &ReadCase, right: &[StepFact], record: &'r Record) -> Option<&'r StepFact> {
+    let last = right.last()?;
+    let spoken = record.said.iter().map(|said| said.at).find(|at| *at > last.at).unwrap_or(usize::MAX);
+    // What its own check covers stands in the answer.
+    let covered = case.check.as_ref().and_then(|check| record.step(&check.step)).map_or(last.at, |check| check.at);
+    let mut behind = record.steps.iter().skip_while(|step| step.at <= last.at);
+    let step = behind.find(|step| !step.looks && !(step.only_checks && !step.failed()))?;
+    (step.only_checks && step.failed() && step.at > covered && step.at < spoken).then_some(step)
 }
 
 /// The words that set the agent right: those that the case cites between what was wrong and what is right.

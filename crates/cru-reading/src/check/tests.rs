@@ -327,6 +327,15 @@ fn every_rule_has_a_row() {
                 json!({ "step": "n-008", "status": "failed", "has": "leave it alone" });
         }),
         ("text of another step", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("for the valve")),
+        ("an answer whose next check fails", &[9], &|it| {
+            let case = &mut it["cases"][0];
+            for part in ["failure", "wrong", "check"] {
+                case[part] = serde_json::Value::Null;
+            }
+            case["kind"] = json!("demonstration");
+            case["right"] = json!({ "from": "n-001", "to": "n-002" });
+            case["after"] = json!({ "said": "u-02", "verdict": "moves_on" });
+        }),
         ("a step without a text of it", &[4], &|it| {
             it["cases"][0]["failure"]["proof"][0].as_object_mut().unwrap().remove("has");
         }),
@@ -390,22 +399,21 @@ fn every_rule_has_a_row() {
 /// One look may lead to two answers.
 #[test]
 fn a_look_may_belong_to_two_cases() {
-    let shares = |from: &str, to: &str| {
+    let shares = |from: &str, to: &str, said: &str| {
         let checked = case(|it| {
             let case = &mut it["cases"][0];
             case["kind"] = json!("demonstration");
             for part in ["failure", "wrong", "check"] {
                 case[part] = serde_json::Value::Null;
             }
-            case["right"] = json!({ "from": "n-001", "to": "n-002" });
-            case["after"] = json!({ "said": "u-02", "verdict": "moves_on" });
-            let mut other = case.clone();
-            other["right"] = json!({ "from": from, "to": to });
+            case["right"] = json!({ "from": from, "to": to });
+            case["after"] = json!({ "said": said, "verdict": "moves_on" });
+            let other = case.clone();
             it["cases"].as_array_mut().unwrap().push(other);
         });
         checked.findings.iter().any(|finding| finding.rule.number() == 16)
     };
-    assert!(!shares("n-001", "n-001") && shares("n-002", "n-004"));
+    assert!(!shares("n-001", "n-001", "u-02") && shares("n-004", "n-005", "u-03"));
 }
 
 /// One change may answer words and mend a failure, or two remarks: these are two cases.
@@ -475,7 +483,9 @@ fn a_refused_part_takes_its_case_along_and_nothing_else() {
     let told: Vec<String> = checked.findings.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
-        ["cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text"]
+        [
+            "cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text; the case goes with it"
+        ]
     );
     let pair = case(|it| it["cases"][0]["for"] = json!(["pair", "eval"]));
     assert_eq!(pair.answer.cases[0].uses, [answer::CaseUse::Eval], "only that use is refused");

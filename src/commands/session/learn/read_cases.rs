@@ -60,6 +60,8 @@ fn kind_of(case: &ReadCase) -> Option<Kind> {
         CaseKind::Unsolved if case.wrong.is_some() => Some(Kind::Puzzle),
         // What nobody set right says what not to do, and not what to do.
         CaseKind::Unsafe if case.right.is_none() => None,
+        // The host may have refused it, and nobody said a word.
+        CaseKind::Unsafe if !case.cites_person() => Some(Kind::Puzzle),
         CaseKind::Correction | CaseKind::Preference | CaseKind::Unsafe => Some(Kind::Correction),
         CaseKind::Demonstration => Some(Kind::Demonstration),
         CaseKind::Unsolved => None,
@@ -83,7 +85,9 @@ fn typed_case<'a>(case: &'a ReadCase, session: &Session, key: &'a str) -> TypedC
         cited.filter(|id| right.is_none() || place(id) < right).max_by_key(|id| place(id))
     };
     let mut fault = FaultPlaces::default();
-    for proof in case.failure.iter().flat_map(|claim| &claim.proof) {
+    // Of several ways that are right none was wrong.
+    let failure = case.failure.iter().filter(|_| case.kind != CaseKind::Preference);
+    for proof in failure.flat_map(|claim| &claim.proof) {
         match proof {
             Proof::Step { step, .. } => fault.steps.push(step),
             Proof::Prose { quote, .. } => fault.quotes.push(quote),
@@ -99,6 +103,7 @@ fn typed_case<'a>(case: &'a ReadCase, session: &Session, key: &'a str) -> TypedC
         said,
         right: ends(&case.right),
         in_words: case.is_answered_in_words(),
+        check: case.check.as_ref().map(|check| check.step.as_str()),
         verified: case
             .check
             .as_ref()
