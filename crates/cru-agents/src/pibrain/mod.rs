@@ -10,6 +10,7 @@ mod node;
 mod read;
 mod recognise;
 mod totals;
+mod version;
 
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::bundle::{id_in, session};
 use super::node::{self, field};
 use super::recognise::parts;
 use super::totals::Totals;
+use super::version;
 use crate::file::document::{self, BROKEN, canonical, count, text};
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Out;
@@ -19,8 +20,8 @@ use cru_base::Result;
 use cru_session::event::{EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
-/// Another reading of the same segment counts.
-const EARLIER: &str = "earlier version of a node";
+/// The same version of the same node stands in another file.
+const COPY: &str = "copy of a node";
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
@@ -125,14 +126,24 @@ fn tell(
         return;
     }
     nodes.sort_by(|a, b| (&a.id, b.version, a.file).cmp(&(&b.id, a.version, b.file)));
-    let mut seen: HashSet<String> = HashSet::new();
-    nodes.retain(|node| {
-        let newest = node.id.is_empty() || seen.insert(node.id.clone());
-        if !newest {
-            accounts[node.file].1.skip(EARLIER);
+    // The newest reading of a segment counts; the earlier ones are kept behind it.
+    let mut earlier: HashMap<String, Vec<PiBrainNode>> = HashMap::new();
+    let mut newest: Vec<PiBrainNode> = Vec::new();
+    for node in nodes {
+        match newest.last() {
+            Some(known) if !node.id.is_empty() && known.id == node.id => {
+                let older = earlier.entry(node.id.clone()).or_default();
+                if older.last().map_or(known.version, |known| known.version) == node.version {
+                    accounts[node.file].1.skip(COPY);
+                } else {
+                    older.push(node);
+                }
+            }
+            _ => newest.push(node),
         }
-        newest
-    });
+    }
+    let mut nodes = newest;
+    let seen: HashSet<String> = nodes.iter().map(|node| node.id.clone()).collect();
     nodes.sort_by(|a, b| (a.began.is_none(), a.began, &a.id).cmp(&(b.began.is_none(), b.began, &b.id)));
     let Some(first) = nodes.first() else { return };
     let from = |name: &str| nodes.iter().find_map(|node| text(node.value.get("source")?, &[name]));
@@ -151,8 +162,10 @@ fn tell(
     let mut latest = None;
     for PiBrainNode { id, began, file, value, .. } in &nodes {
         let account = &mut accounts[*file].1;
+        let older = earlier.remove(id).unwrap_or_default();
         if intake.is_full() {
             account.skip(LATER);
+            older.iter().for_each(|node| accounts[node.file].1.skip(LATER));
             continue;
         }
         let number = intake.consume(&canonical(value, &[]), id, false);
@@ -175,6 +188,12 @@ fn tell(
         }
         latest = latest.max(node::ended(value)).max(*began);
         account.represent();
+        let mut next = value;
+        for node in &older {
+            version::tell(&node.value, next, id, &mut out);
+            accounts[node.file].1.represent();
+            next = &node.value;
+        }
     }
     totals.close(&mut Out::new(sink, Rc::clone(&key), intake.records(), latest));
     sink.close(&key, intake.consumed(false));
