@@ -26,7 +26,8 @@ pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
     for section in SECTIONS {
         differences(section, earlier.get(section), next.get(section), &mut changes);
     }
-    let mut lines = vec![text(earlier, &["content", "summary"]).or(word("content", "summary")).unwrap_or("").to_owned()];
+    let mut lines =
+        vec![text(earlier, &["content", "summary"]).or(word("content", "summary")).unwrap_or("").to_owned()];
     let more = changes.len().saturating_sub(TOLD);
     lines.extend(changes.into_iter().take(TOLD).map(|change| format!("- {change}")));
     lines.extend((more > 0).then(|| format!("- … and {more} more")));

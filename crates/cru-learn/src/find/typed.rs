@@ -96,7 +96,7 @@ fn made(
         Some((from, to)) => {
             let beats = &trail.rounds[from.0].beats;
             let check = wanted.check.and_then(|check| trail.place_of(check)).filter(|place| place.0 == to.0);
-            let end = whole_answer(beats, to.1, check.map(|place| place.1))?;
+            let end = whole_answer(beats, to.1, check.map(|place| place.1), wanted.check.is_some())?;
             let start = before_prose(trail, from);
             let mut told = turns::told(&beats[start..=end]);
             // An edit that failed changed nothing: nobody is to learn it as an answer.
@@ -230,15 +230,15 @@ fn made_of(
 }
 
 /// Where an answer ends that was named up to `to`: with its check, where that ran soon behind it in the same turn, and with what
-/// the agent looked at, checked and said right behind. Refused where a check fails before anything else is changed: the answer is
-/// not whole.
-fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>) -> Result<usize, Reason> {
+/// the agent looked at, checked and said right behind. Refused where no check is named and the next one fails before anything else
+/// is changed: the answer is not whole.
+fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>, is_checked: bool) -> Result<usize, Reason> {
     let mut whole = check.filter(|check| (to..=to + WAY).contains(check)).unwrap_or(to);
     for (at, beat) in beats.iter().enumerate().skip(whole + 1) {
         let entry = &beat.entry;
         let checks = matches!(entry.attempt(), Some(Attempt::Check(_)));
         if checks && entry.is_failed() {
-            return Err(Reason::CheckFailed);
+            return if is_checked { Ok(whole) } else { Err(Reason::CheckFailed) };
         }
         if entry.is_step() && !checks && !entry.is_look() {
             break;

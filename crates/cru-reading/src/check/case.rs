@@ -169,15 +169,14 @@ fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
     all
 }
 
-/// The check that fails behind an answer before anything else is changed or anybody says a word.
+/// The check that fails behind an answer before anything else is changed or anybody says a word; where a check of its own shows
+/// the answer, others that fail are about something else.
 fn fails_behind<'r>(case: &ReadCase, right: &[StepFact], record: &'r Record) -> Option<&'r StepFact> {
-    let last = right.last()?;
+    let last = right.last().filter(|_| case.check.is_none())?;
     let spoken = record.said.iter().map(|said| said.at).find(|at| *at > last.at).unwrap_or(usize::MAX);
-    // What its own check covers stands in the answer.
-    let covered = case.check.as_ref().and_then(|check| record.step(&check.step)).map_or(last.at, |check| check.at);
     let mut behind = record.steps.iter().skip_while(|step| step.at <= last.at);
     let step = behind.find(|step| !step.looks && !(step.only_checks && !step.failed()))?;
-    (step.only_checks && step.failed() && step.at > covered && step.at < spoken).then_some(step)
+    (step.only_checks && step.failed() && step.at < spoken).then_some(step)
 }
 
 /// The words that set the agent right: those that the case cites between what was wrong and what is right.
