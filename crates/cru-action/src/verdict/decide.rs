@@ -134,7 +134,11 @@ impl Case<'_, '_> {
         }
         let lists = self.commands.iter().any(|runner| runner_of(*runner).is_some_and(|runner| runner.lists));
         if lists {
-            if let Some((_, finding)) = self.last_of(Meaning::Error) {
+            // Another program of the same call may have warned; that it failed, the exit code would say.
+            let is_listed = |finding: &Finding| {
+                finding.meaning == Meaning::Error && runner_of(finding.runner).is_none_or(|runner| runner.lists)
+            };
+            if let Some((_, finding)) = self.last(is_listed) {
                 return (Verdict::Failed, Some(finding));
             }
             if self.findings.other.is_some() {

@@ -40,9 +40,10 @@ pub(super) fn of(
 ) -> (Vec<Case>, Vec<LeftOut>) {
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
     let read = reading.answer.iter().flat_map(|answer| &answer.cases);
-    // What the host or a person did wrong is nothing to learn from; of work that was done well nobody asks.
-    let is_told =
-        |case: &&ReadCase| case.about_agent || matches!(case.kind, CaseKind::Demonstration | CaseKind::Preference);
+    // What a person, the host or older code did wrong is none of the agent's mistakes; what it solved or did well is its own.
+    let is_told = |case: &&ReadCase| {
+        case.about_agent || matches!(case.kind, CaseKind::Demonstration | CaseKind::Preference | CaseKind::Puzzle)
+    };
     for case in read.filter(is_told) {
         let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
         match learn::typed(note, family, kind, &typed_case(case, note.session, &reading.head.key)) {

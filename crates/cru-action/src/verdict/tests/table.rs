@@ -197,6 +197,8 @@ const HIDDEN: &[(&str, &str, Verdict)] = &[
     ("go vet ./...", "# a/b\n./b.go:3:2: unreachable code", Failed),
     ("go build ./...", "go: downloading golang.org/x/a v1.0.0", Passed),
     ("gofmt -l .", "", Passed),
+    ("go build ./...", "# example.org/lua\nparser.c:2:1: warning: x", Unknown),
+    ("go build ./...", "# example.org/a\n./a.go:2:1: undefined: b", Failed),
     ("gofmt -l .", "a/b.go", Failed),
     ("gotestsum", "DONE 12 tests in 1.234s", Passed),
     ("gotestsum", "DONE 12 tests, 1 failure in 1.234s", Failed),
@@ -363,6 +365,12 @@ fn several_checks_of_one_call() {
     for (checks, output, expected) in rows {
         assert_eq!(judged(checks, output, WHOLE), *expected, "{checks:?}: {output}");
     }
+    // A warning of one program is no file that another one lists.
+    let warned = "# example.org/lua\nparser.c:2:1: warning: x";
+    let own = |checks: &[&str], output: &str| judged(checks, output, Status::Own(0));
+    let chain = ["gofmt -l .", "go vet ./...", "go test ./..."];
+    assert_eq!(own(&chain, &format!("{warned}\nok  \ta\t1.9s")), Unknown);
+    assert_eq!(own(&chain[..2], &format!("a.go\n{warned}")), Failed);
     let commands: [&[&str]; 2] = [&["cargo", "clippy"], &["cargo", "test"]];
     let run = CheckRun {
         commands: &commands,
