@@ -46,6 +46,7 @@ mod making {
     pub(crate) mod flow_key;
     pub(crate) mod hand_written;
     pub(crate) mod learn;
+    pub(crate) mod read_sessions;
     pub(crate) mod readings;
     pub(crate) mod secrets;
     pub(crate) mod skill_hosts;
