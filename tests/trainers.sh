@@ -61,6 +61,12 @@ files=("$work"/rows/*/train.jsonl)
     --report "$work/train.json" || true
 # The check looks for the first 60 characters of a text as they are; rendered.py looks for all of it, also as a JSON string.
 "$python" tests/trainers/rendered.py "$work/train.json" "${files[@]}" || failed=1
+# Whole sessions, on the rows of one file.
+rm -rf "$work/sessions"
+learn --export trajectories -o "$work/sessions" --max-tokens "$row" >/dev/null
+"$python" "$checks/train_check.py" "$work/sessions" "$work/sessions/trajectories/train.jsonl" --max-length $((2 * row)) \
+    --max-rows "${MAX_ROWS:-8}" --report "$work/train-sessions.json" || true
+"$python" tests/trainers/rendered.py "$work/train-sessions.json" "$work/sessions/trajectories/train.jsonl" || failed=1
 # Rows that are written for a template that loses something lose nothing in it.
 for template in llama3 gptoss deepseek; do
     rm -rf "$work/rows-$template"

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::answer::judge;
+use super::from::text_of;
 use super::source::Source;
 use super::{Shelf, text};
 use crate::base::text::{plural, sanitise};
-use crate::base::{Error, Result, files};
+use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View, reading};
 use crate::readings::note::ReviewStatus;
@@ -18,7 +19,7 @@ use crate::vault::{Catalog, Vault, VaultPath};
 /// Check readings, or an answer, against the record
 ///
 /// Without WHAT all readings that are not rejected: each claim is compared once more with the session as it is now. WHAT is a reading,
-/// a session, or a file with an answer, which is checked and not written. Exit code 1 when a claim is refused.
+/// a session, or a file with an answer (`-`: stdin), which is checked and not written. Exit code 1 when a claim is refused.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct Args {
     /// Readings, sessions, or files with answers
@@ -38,8 +39,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     for what in &args.what {
         let file = cx.absolute(std::path::Path::new(what));
-        if file.is_file() && file.extension().is_none_or(|it| it != "md") {
-            report.readings.push(of_file(what, &files::read(&file)?, &catalog, &vault, cx)?);
+        if what == "-" {
+            report.readings.push(of_file("stdin", &text_of(std::path::Path::new(what), cx)?, &catalog, &vault, cx)?);
+        } else if file.is_file() && file.extension().is_none_or(|it| it != "md") {
+            report.readings.push(of_file(what, &text_of(std::path::Path::new(what), cx)?, &catalog, &vault, cx)?);
         } else {
             report.readings.push(of_note(shelf.find(what)?, &catalog, &vault, cx));
         }
@@ -48,9 +51,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// An answer in a file, checked against the session that it names.
-fn of_file(name: &str, bytes: &[u8], catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Result<CheckRow> {
-    let text = String::from_utf8_lossy(bytes);
-    let answer = match crate::readings::answer::read(&text) {
+fn of_file(name: &str, text: &str, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Result<CheckRow> {
+    let answer = match crate::readings::answer::read(text) {
         Ok(answer) => answer,
         Err(errors) => {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -59,7 +61,7 @@ fn of_file(name: &str, bytes: &[u8], catalog: &Catalog, vault: &Vault, cx: &Cont
     };
     let head = catalog.session(&answer.session, vault, cx.env)?;
     let source = Source::of(head, catalog, vault, cx)?;
-    Ok(match judge(&text, &source) {
+    Ok(match judge(text, &source) {
         Ok(checked) => CheckRow::of(name, checked),
         Err(why) => CheckRow { name: name.to_owned(), error: Some(why.trim().to_owned()), ..CheckRow::default() },
     })

@@ -82,6 +82,9 @@ pub struct Puzzle {
     /// Whether what worked is the very command that had failed.
     #[serde(skip)]
     pub same: bool,
+    /// Whether a check that ran later in the same turn failed at last: the success is not the end.
+    #[serde(skip)]
+    pub disputed: bool,
     /// Whether nothing is told of what made it work but that it was tried again.
     #[serde(skip)]
     pub retried: bool,

@@ -80,7 +80,12 @@ impl Case {
     pub fn is_proven(&self) -> bool {
         let by_facts = match &self.story {
             Story::Puzzle(it) => {
-                it.verified && it.complete && it.same && !it.planned && it.fix.iter().any(Entry::shows_change)
+                it.verified
+                    && it.complete
+                    && it.same
+                    && !it.planned
+                    && !it.disputed
+                    && it.fix.iter().any(Entry::shows_change)
             }
             Story::Demonstration(it) => it.check.is_some(),
             Story::Correction(_) | Story::Preference(_) => false,

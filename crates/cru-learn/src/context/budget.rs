@@ -13,6 +13,9 @@ pub(crate) const PASTED: usize = 16_000;
 /// Turns of a prompt: the first, and the last ones.
 pub(crate) const TURNS: usize = 6;
 
+/// Turns before the one that a case is about, also where that opens a phase: its words answer what was said there.
+pub(crate) const BEFORE: usize = 2;
+
 /// Things done in one turn of a context: the first ones, and those that led to the failure; those that the answer needs
 /// come on top.
 pub(crate) const FIRST: usize = 3;

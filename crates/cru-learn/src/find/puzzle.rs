@@ -4,7 +4,7 @@
 //! success of the step that failed. A failed step without a callout is one only where it succeeded later and the
 //! record tells what was wrong ([`super::slip`], [`super::recovery`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::case::Puzzle;
 use crate::case::entry::{self, Entry, Told};
@@ -12,8 +12,9 @@ use crate::find::failure;
 use crate::find::planned;
 use crate::find::recovery;
 use crate::find::turns::{SessionTurn, TurnItem, Turns};
+use cru_action::Verdict;
 use cru_base::{Span, text};
-use cru_session::attempt::{is_same_command, is_shell};
+use cru_session::attempt::{Attempt, is_same_command, is_shell};
 use cru_session::{Error, Item, Step, StepStatus};
 
 /// How far before an error callout its failing step is looked for, in things done.
@@ -166,9 +167,23 @@ fn from_callout(
             planned: failing.is_some_and(|step| planned::is_planned(&round.beats, step)),
             complete,
             same: failing.zip(success).is_some_and(|(failed, success)| is_same(&round.beats, failed, success)),
+            disputed: success.is_some_and(|success| is_disputed(&round.beats, success)),
             retried,
         },
     })
+}
+
+/// Whether a check that ran behind a success in its turn failed at last.
+fn is_disputed(beats: &[TurnItem<'_>], success: usize) -> bool {
+    let mut last: HashMap<String, bool> = HashMap::new();
+    for entry in beats[success + 1..].iter().map(|beat| &beat.entry) {
+        if let (Some(Attempt::Check(key)), Some(verdict @ (Verdict::Passed | Verdict::Failed))) =
+            (entry.attempt(), entry.verdict())
+        {
+            last.insert(key, verdict == Verdict::Failed);
+        }
+    }
+    last.into_values().any(|failed| failed)
 }
 
 /// Whether two steps ran the very same command of a shell.
@@ -222,6 +237,7 @@ fn from_step(index: usize, round: &SessionTurn<'_>, at: usize, step: &Step) -> O
             planned: planned::is_planned(&round.beats, at),
             complete: true,
             same: is_same(&round.beats, at, to),
+            disputed: is_disputed(&round.beats, to),
             retried: false,
         },
     })

@@ -105,13 +105,10 @@ impl<'a> Turns<'a> {
         self.places.get(block).copied()
     }
 
-    /// The turns before beat `until` of round `index`, from the beginning of its phase, or of the phase before where it
-    /// opens with nothing but a "go on".
+    /// The turns before beat `until` of round `index`, from the beginning of its phase, and at least those that its words
+    /// may speak of.
     pub(crate) fn context(&self, index: usize, until: usize) -> Vec<Turn> {
-        let mut first = self.opening(index);
-        if first > 0 && correction::goes_on(&self.words(&self.rounds[first])) {
-            first = self.opening(first - 1);
-        }
+        let first = self.opening(index).min(index.saturating_sub(budget::BEFORE));
         // The first turn says what it is all about, the last ones what led here.
         let mut turns: Vec<Turn> = Vec::new();
         let last = (index + 2).saturating_sub(budget::TURNS).max(first + 1);
@@ -246,7 +243,8 @@ mod tests {
         assert_eq!(told(&session), expected);
         let trail = Turns::of(Note { path: "s.md", text: "", session: &session, calls: None });
         let context = trail.context(2, 1);
-        assert_eq!((context.len(), context[0].asked.as_str(), context[0].heading), (1, "untitled: P-02", true));
+        let asked: Vec<(&str, bool)> = context.iter().map(|turn| (turn.asked.as_str(), turn.heading)).collect();
+        assert_eq!(asked, [("a\n\nb", false), ("c", false), ("untitled: P-02", true)], "with what was said before");
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(crate) fn find(text: &str) -> Vec<PersonalData> {
             b'0'..=b'9' if starts(bytes, at) => ip(bytes, at),
             b'+' if starts(bytes, at) => phone(bytes, at),
             b'.' => host(bytes, at, floor),
-            b'/' => unblock(bytes, at, floor).or_else(|| user(bytes, at)),
+            b'/' => unblock(bytes, at, floor).or_else(|| conversation(bytes, at)).or_else(|| user(bytes, at)),
             b'\\' | b'-' => user(bytes, at),
             _ => None,
         };
@@ -290,6 +290,28 @@ fn unblock(bytes: &[u8], at: usize, floor: usize) -> Option<PersonalData> {
     Some(PersonalData { kind: "account", range: start..end })
 }
 
+/// Pages of one conversation at a host of agents, up to what names it.
+const CONVERSATIONS: &[&str] = &[
+    "/claude.ai/code/",
+    "/claude.ai/chat/",
+    "/claude.ai/share/",
+    "/chatgpt.com/c/",
+    "/chatgpt.com/share/",
+    "/chatgpt.com/codex/tasks/",
+    "/chatgpt.com/s/",
+    "/gemini.google.com/app/",
+    "/gemini.google.com/share/",
+];
+
+/// What names one conversation, behind the address of its host.
+fn conversation(bytes: &[u8], at: usize) -> Option<PersonalData> {
+    let page = CONVERSATIONS.iter().find(|page| bytes[at..].starts_with(page.as_bytes()))?;
+    let start = at + page.len();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let end = start + bytes[start..].iter().take_while(|byte| is_part(byte)).count();
+    (end > start).then_some(PersonalData { kind: "account", range: start..end })
+}
+
 /// The name of a home folder.
 fn user(bytes: &[u8], at: usize) -> Option<PersonalData> {
     let home = HOMES.iter().find(|home| bytes[at..].starts_with(home.as_bytes()))?;
@@ -346,6 +368,8 @@ mod tests {
                 "see https://github.com/[account]. Then",
             ),
             ("/security/secret-scanning/unblock-secret/2abC9", "[account]"),
+            ("https://claude.ai/code/session_01Ab-c.", "https://claude.ai/code/[account]."),
+            ("https://chatgpt.com/codex/tasks/task_e_1?x", "https://chatgpt.com/codex/tasks/[account]?x"),
             ("C--Users-anna-code", "C--Users-user-code"),
             ("~/.claude/projects/-home-anna-code", "~/.claude/projects/-home-user-code"),
         ];

@@ -35,6 +35,8 @@ struct Room {
 impl Room {
     /// In a context.
     const CONTEXT: Self = Self { quote: 1_500, lines: 40 };
+    /// In the turn before the last words.
+    const SPOKEN: Self = Self { quote: budget::PART, lines: 40 };
     /// In what a case is about.
     const WHOLE: Self = Self { quote: usize::MAX, lines: 240 };
 }
@@ -136,10 +138,16 @@ pub fn file_name(kind: Kind, id: &str, title: &str) -> String {
 
 fn values(case: &Case, standalone: bool) -> Values<'_> {
     let origin = &case.origin;
-    let turns = case.context.iter().map(|turn| TurnValues {
+    // The last words ask about what the agent said before them.
+    let spoken = case.context.iter().rposition(|turn| !turn.done.is_empty());
+    let turns = case.context.iter().enumerate().map(|(at, turn)| TurnValues {
         asked: if turn.heading { line(&turn.asked) } else { quote(&cut_middle(&turn.asked, ASKED)) },
         heading: turn.heading,
-        done: entries(&elided(turn, &origin.note), origin, Room::CONTEXT),
+        done: entries(
+            &elided(turn, &origin.note),
+            origin,
+            if Some(at) == spoken { Room::SPOKEN } else { Room::CONTEXT },
+        ),
     });
     let mut rule = "";
     let (failure, correction) = match &case.story {
@@ -353,7 +361,12 @@ fn failing_lines(entry: &Entry) -> String {
         Told::Step { result, .. } => result.as_str(),
         _ => "",
     };
-    let lines: Vec<String> = entry.failing().into_iter().map(|line| output[line].trim_end().to_owned()).collect();
+    let mut lines: Vec<String> = entry.failing().into_iter().map(|line| output[line].trim_end().to_owned()).collect();
+    if lines.is_empty() {
+        // What went wrong is told at the end.
+        let told: Vec<&str> = output.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+        lines.extend(told[told.len().saturating_sub(ENDING)..].iter().map(|line| (*line).to_owned()));
+    }
     let is_shown = |line: &String| line.trim().is_empty() || shown.contains(line.trim());
     if lines.iter().all(is_shown) { String::new() } else { fenced("text", &lines, Room::CONTEXT.lines) }
 }
@@ -374,6 +387,9 @@ fn fenced(language: &str, lines: &[String], max: usize) -> String {
     let text: Vec<_> = kept.map(|line| text::truncate(line, WIDTH)).collect();
     format!("{fence}{language}\n{}\n{fence}", text.join("\n"))
 }
+
+/// Lines at the end of an output that are shown where none is known to say what failed.
+const ENDING: usize = 12;
 
 /// Characters of such a line.
 const WIDTH: usize = 240;

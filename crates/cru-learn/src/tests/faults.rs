@@ -295,12 +295,23 @@ fn what_a_later_success_proves() {
         for (at, (line, result)) in fix.iter().enumerate() {
             items.push(step(&format!("n-1{at:02}"), line, result));
         }
-        items.extend([step("n-900", success, "9 passed"), prose("It passes.")]);
+        let (success, lint) = success.split_once(" ;; ").unwrap_or((success, ""));
+        items.push(step("n-900", success, "9 passed"));
+        if !lint.is_empty() {
+            let mut last = step("n-901", "Bash make lint", "✗ error: 1 warning");
+            if let Item::Step(step) = &mut last {
+                step.check = Some(cru_action::Verdict::Failed);
+            }
+            items.push(last);
+        }
+        items.push(prose("It passes."));
         let found = cases(&failed(items)).cases;
         found.iter().find(|case| case.kind() == Kind::Puzzle).map(Case::standing)
     };
     let (edit, again) = (("Edit pump/valve.c", "+1"), "Bash cd pump && make test 2>&1 | tail -5");
     assert_eq!(standing(&[edit], again), Some(Standing::Proven));
+    let fails = format!("{again} ;; make lint");
+    assert_eq!(standing(&[edit], &fails), Some(Standing::Proposed), "another check fails at last");
     assert_eq!(standing(&[edit], "Bash cd hose && make test"), Some(Standing::Proposed), "in another folder");
     assert_eq!(standing(&[edit, ("Bash rm -rf pump/old", "done")], again), Some(Standing::Proposed), "it deletes");
     let formats = ("Bash cargo fmt", "1 file changed");
