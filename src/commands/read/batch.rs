@@ -18,6 +18,7 @@ use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, View, reading};
 use crate::live::resume::token;
 use crate::readings::ledger::triggers;
+use crate::readings::note::ReadingNote;
 use crate::readings::{Checked, judge as second};
 use crate::session::{Item, Session};
 use crate::vault::config::{AgentConfig, UserConfig};
@@ -137,11 +138,17 @@ fn one(
     }
     let newest = shelf.of(&source.name).pop();
     let whole = Prompts::of(&source, 0, &args.only, vault)?;
-    let wanted = key(&source, &whole.template(), reader, &args.only);
-    let is_read =
-        newest.is_some_and(|old| old.head.key == wanted || (args.pending && old.head.note == source.record.note));
-    if is_read && !args.again {
-        return Ok(ReadRow::of(session, "up to date", String::new()));
+    let template = whole.template();
+    // Who has a better prompt or model says so with `--again`: else all that was read would be asked about once more.
+    let is_read = |old: &&ReadingNote| {
+        let head = &old.head;
+        head.key == key(&source, &head.prompt, &head.reader, &args.only)
+            || (args.pending && head.note == source.record.note)
+    };
+    if let Some(old) = newest.filter(is_read).filter(|_| !args.again) {
+        let is_other = old.head.prompt != template || old.head.reader != reader;
+        let told = if is_other { "by another prompt or reader; `--again` reads it once more" } else { "" };
+        return Ok(ReadRow::of(session, "up to date", told.to_owned()));
     }
     let old = newest.filter(|_| !args.again);
     let from = old.and_then(|old| grown_from(&source, old));

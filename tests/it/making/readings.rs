@@ -291,6 +291,90 @@ fn what_a_person_touched_is_not_written_again() {
     assert_eq!(world.cru(&["check"]).0, 0, "readings and lessons are no odd notes");
 }
 
+/// A reading that is made again takes out the lessons that it told alone and tells no more, as far as nobody cares for them.
+#[test]
+fn lessons_that_are_told_no_more_go() {
+    let lessons = |world: &World| {
+        let files = std::fs::read_dir(world.path("vault/lessons")).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<PathBuf> = files.collect();
+        names.sort();
+        names
+    };
+    let told = |change: &dyn Fn(&World)| {
+        let world = World::new();
+        let read = |answer: &Value| {
+            world.put("a.json", &answer.to_string());
+            let file = world.path("a.json").display().to_string();
+            assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
+        };
+        let mut answer = answer(&world.note());
+        read(&answer);
+        assert_eq!(lessons(&world).len(), 2);
+        change(&world);
+        answer["lessons"].as_array_mut().unwrap().pop();
+        read(&answer);
+        assert!(!world.path("vault/readings/s1@2.md").exists(), "nobody had decided about the first");
+        lessons(&world).len()
+    };
+    let tests = |world: &World| {
+        lessons(world).into_iter().find(|path| path.to_str().unwrap().contains("the-tests-run")).unwrap()
+    };
+    assert_eq!(told(&|_| {}), 1);
+    assert_eq!(
+        told(&|world| {
+            let text = std::fs::read_to_string(tests(world)).unwrap() + "\nSeen on two machines.\n";
+            cru::base::files::put(&tests(world), text.as_bytes()).unwrap();
+        }),
+        2,
+        "a person wrote in it"
+    );
+    assert_eq!(
+        told(&|world| {
+            let name = tests(world).file_stem().unwrap().to_str().unwrap().to_owned();
+            assert_eq!(world.cru(&["read", "accept", &name]).0, 0);
+        }),
+        2,
+        "a person accepted it"
+    );
+}
+
+/// Another template is another question: what somebody has decided about stays, and the new reading stands beside it.
+#[test]
+fn a_new_template_overwrites_nothing_and_brings_nothing_back() {
+    let world = World::new();
+    let answer = answer(&world.note());
+    world.agent(&[&answer, &answer, &answer], "");
+    assert_eq!(world.cru(&["read", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let case = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
+    // One case is deleted, one lesson rejected.
+    cru::base::files::remove(&case).unwrap();
+    let lesson = std::fs::read_dir(world.path("vault/lessons")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(world.cru(&["read", "reject", lesson.file_stem().unwrap().to_str().unwrap()]).0, 0);
+    let rejected = std::fs::read_to_string(&lesson).unwrap();
+    let first = world.text("vault/readings/s1@1.md");
+    // The same question is not asked twice.
+    let asked = world.calls();
+    assert_eq!(world.cru(&["read", "s1"]).0, 0);
+    assert_eq!(world.calls(), asked);
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/read.md");
+    let template = std::fs::read_to_string(template).unwrap() + "\nBe brief.\n";
+    world.put("vault/templates/read.md", &template);
+    assert_eq!(world.cru(&["read", "--all"]).0, 0);
+    assert_eq!(world.calls(), asked, "only who asks again gets another reading");
+    assert_eq!(world.cru(&["read", "--again", "s1"]).0, 0);
+    assert_eq!(world.calls(), asked + 1);
+    assert_eq!(world.text("vault/readings/s1@1.md"), first);
+    assert!(world.path("vault/readings/s1@2.md").exists());
+    assert_eq!(std::fs::read_to_string(&lesson).unwrap(), rejected);
+    let accepted = world.cru(&["read", "accept", "s1@2"]);
+    assert_eq!(accepted.0, 0, "{accepted:?}");
+    let (code, out, _) = world.cru(&["session", "learn"]);
+    assert!(code == 1 && out.contains("1 rejected by a person"), "{out}");
+    assert!(!case.exists(), "a case that a person deleted is not made again");
+    assert_eq!(std::fs::read_to_string(&lesson).unwrap(), rejected);
+}
+
 #[test]
 fn lessons_of_two_sessions_are_one() {
     let world = World::new();
