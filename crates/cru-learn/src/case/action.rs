@@ -13,7 +13,7 @@ use crate::case::call::Call;
 use crate::case::entry::{Entry, Told};
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, CallEnd, Class, ToolKind, Verdict, argv};
+use cru_action::{Action, CallEnd, CheckKind, Class, ToolKind, Verdict, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
 use cru_session::{Step, StepStatus};
@@ -124,6 +124,14 @@ impl Entry {
         let action = Action::of("Bash", &command);
         let acts = |class: Class| !matches!(class, Class::Look | Class::GitLook | Class::Check | Class::Change);
         action.checks().next().is_none() && action.commands.iter().any(|command| acts(command.class))
+    }
+
+    /// Whether a step runs checks, and none but linters and formatters.
+    pub(crate) fn judges_style(&self) -> bool {
+        let Some(command) = self.command() else { return false };
+        let action = Action::of("Bash", &command);
+        let mut checks = action.checks().peekable();
+        checks.peek().is_some() && checks.all(|check| matches!(check.kind(), CheckKind::Lint | CheckKind::Format))
     }
 
     /// Whether a step deletes or discards something that may not come back.

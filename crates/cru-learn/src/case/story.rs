@@ -79,9 +79,9 @@ pub struct Puzzle {
     /// Whether the fix is all that was done between failure and success.
     #[serde(skip)]
     pub complete: bool,
-    /// Whether what worked is the very command that had failed.
+    /// Whether what worked is the very command that had failed, at the first try behind what was done.
     #[serde(skip)]
-    pub same: bool,
+    pub straight: bool,
     /// Whether a check that ran later in the same turn failed at last: the success is not the end.
     #[serde(skip)]
     pub disputed: bool,

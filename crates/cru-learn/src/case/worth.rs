@@ -75,17 +75,16 @@ impl Case {
     }
 
     /// Whether facts alone prove the answer, or somebody vouches for it: a reading, a person, a check that passed, or the very
-    /// command that failed and worked within its turn behind something else that was done. An answer that deletes or discards
-    /// something is left to whoever knows whether it should. Everything else is a proposal.
+    /// command that failed and worked at the first try behind something that was done, within its turn and without another failure.
+    /// An answer that deletes or discards something is left to whoever knows whether it should. Everything else is a proposal.
     pub fn is_proven(&self) -> bool {
         let by_facts = match &self.story {
             Story::Puzzle(it) => {
-                it.verified
-                    && it.complete
-                    && it.same
-                    && !it.planned
-                    && !it.disputed
-                    && it.fix.iter().any(Entry::shows_change)
+                // Wrong turns are learned as well, and what a linter says is a matter of style.
+                let goes_wrong = it.fix.iter().any(|entry| entry.is_step() && entry.is_failed());
+                let is_style = it.step.as_ref().is_some_and(Entry::judges_style);
+                let is_known = it.verified && it.complete && it.straight && !it.planned && !it.disputed;
+                is_known && !goes_wrong && !is_style && it.fix.iter().any(Entry::shows_change)
             }
             Story::Demonstration(it) => it.check.is_some(),
             Story::Correction(_) | Story::Preference(_) => false,

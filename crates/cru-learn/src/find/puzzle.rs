@@ -154,7 +154,13 @@ fn from_callout(
         at: nearer.unwrap_or_else(|| failing.unwrap_or(at).min(first_named(trail, index, error).unwrap_or(at)).min(at)),
         span,
         block: error.callout.id.clone(),
-        title: name(&title, &told, failing.filter(|_| repeated).and_then(|step| recovery::step_at(&round.beats, step))),
+        title: match nearer.and_then(|step| recovery::step_at(&round.beats, step)) {
+            // It is about the last of several failures, which need not be the first.
+            Some(last) => name(last.result.as_deref().unwrap_or_default(), &told, Some(last)),
+            None => {
+                name(&title, &told, failing.filter(|_| repeated).and_then(|step| recovery::step_at(&round.beats, step)))
+            }
+        },
         trigger: told,
         puzzle: Puzzle {
             step,
@@ -166,7 +172,8 @@ fn from_callout(
             helped,
             planned: failing.is_some_and(|step| planned::is_planned(&round.beats, step)),
             complete,
-            same: failing.zip(success).is_some_and(|(failed, success)| is_same(&round.beats, failed, success)),
+            straight: nearer.is_none()
+                && failing.zip(success).is_some_and(|(failed, success)| is_straight(&round.beats, failed, success)),
             disputed: success.is_some_and(|success| is_disputed(&round.beats, success)),
             retried,
         },
@@ -186,10 +193,11 @@ fn is_disputed(beats: &[TurnItem<'_>], success: usize) -> bool {
     last.into_values().any(|failed| failed)
 }
 
-/// Whether two steps ran the very same command of a shell.
-fn is_same(beats: &[TurnItem<'_>], failed: usize, success: usize) -> bool {
+/// Whether the very command of a shell that failed worked at the first try behind it.
+fn is_straight(beats: &[TurnItem<'_>], failed: usize, success: usize) -> bool {
     let steps = recovery::step_at(beats, failed).zip(recovery::step_at(beats, success));
     steps.is_some_and(|(failed, success)| is_shell(&failed.tool) && is_same_command(failed, success))
+        && failures(beats, failed, success) == 0
 }
 
 /// Whether all that was done is what had failed, to the letter, and looks between.
@@ -236,7 +244,7 @@ fn from_step(index: usize, round: &SessionTurn<'_>, at: usize, step: &Step) -> O
             helped: false,
             planned: planned::is_planned(&round.beats, at),
             complete: true,
-            same: is_same(&round.beats, at, to),
+            straight: is_straight(&round.beats, at, to),
             disputed: is_disputed(&round.beats, to),
             retried: false,
         },

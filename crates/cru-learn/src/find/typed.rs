@@ -96,7 +96,9 @@ fn made(
         Some((from, to)) => {
             let beats = &trail.rounds[from.0].beats;
             let check = wanted.check.and_then(|check| trail.place_of(check)).filter(|place| place.0 == to.0);
-            let end = whole_answer(beats, to.1, check.map(|place| place.1), wanted.check.is_some())?;
+            let changes = beats[from.1..=to.1].iter().any(|beat| beat.entry.is_edit() && !beat.entry.is_failed());
+            let may_fail = wanted.check.is_some() || !changes;
+            let end = whole_answer(beats, to.1, check.map(|place| place.1), may_fail)?;
             let start = before_prose(trail, from);
             let mut told = turns::told(&beats[start..=end]);
             // An edit that failed changed nothing: nobody is to learn it as an answer.

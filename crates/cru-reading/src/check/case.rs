@@ -169,10 +169,11 @@ fn gaps(case: &ReadCase, right: &[StepFact], record: &Record) -> Vec<Refusal> {
     all
 }
 
-/// The check that fails behind an answer before anything else is changed or anybody says a word; where a check of its own shows
-/// the answer, others that fail are about something else.
+/// The check that fails behind an answer that changes something, before anything else is changed or anybody says a word; where a
+/// check of its own shows the answer, others that fail are about something else.
 fn fails_behind<'r>(case: &ReadCase, right: &[StepFact], record: &'r Record) -> Option<&'r StepFact> {
-    let last = right.last().filter(|_| case.check.is_none())?;
+    let changes = right.iter().any(|step| step.writes && !step.failed());
+    let last = right.last().filter(|_| case.check.is_none() && changes)?;
     let spoken = record.said.iter().map(|said| said.at).find(|at| *at > last.at).unwrap_or(usize::MAX);
     let mut behind = record.steps.iter().skip_while(|step| step.at <= last.at);
     let step = behind.find(|step| !step.looks && !(step.only_checks && !step.failed()))?;
