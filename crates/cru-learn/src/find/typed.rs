@@ -232,15 +232,15 @@ fn made_of(
 }
 
 /// Where an answer ends that was named up to `to`: with its check, where that ran soon behind it in the same turn, and with what
-/// the agent looked at, checked and said right behind. Refused where no check is named and the next one fails before anything else
-/// is changed: the answer is not whole.
-fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>, is_checked: bool) -> Result<usize, Reason> {
+/// the agent looked at, checked and said right behind. Refused where the next check fails before anything else is changed,
+/// unless it `may_fail`: the answer is not whole.
+fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>, may_fail: bool) -> Result<usize, Reason> {
     let mut whole = check.filter(|check| (to..=to + WAY).contains(check)).unwrap_or(to);
     for (at, beat) in beats.iter().enumerate().skip(whole + 1) {
         let entry = &beat.entry;
         let checks = matches!(entry.attempt(), Some(Attempt::Check(_)));
         if checks && entry.is_failed() {
-            return if is_checked { Ok(whole) } else { Err(Reason::CheckFailed) };
+            return if may_fail { Ok(whole) } else { Err(Reason::CheckFailed) };
         }
         if entry.is_step() && !checks && !entry.is_look() {
             break;
