@@ -1,9 +1,10 @@
 //! The tool `exec`: a script that calls other tools, `await tools.exec_command({cmd: "ls"})`.
 //!
-//! The script is never run. Calls are read whose arguments are literals; a script with any other call is told as a
-//! script.
+//! The script is never run. Calls are read whose arguments are literals, or constants that are set to one; a script with any
+//! other call is told as a script.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -19,12 +20,14 @@ const DEPTH: usize = 16;
 /// The calls of a script, in order; `None` where one of them cannot be read.
 pub(super) fn calls(script: &str) -> Option<Vec<(String, Value)>> {
     const MARK: &str = "tools.";
+    let constants = constants(script);
     let mut found = Vec::new();
     let mut rest = script;
     while let Some(at) = next_code(rest, MARK) {
         let call = &rest[at + MARK.len()..];
         let end = call.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$')))?;
-        let mut reader = Literal { text: call[end..].trim_start().strip_prefix('(')? };
+        let text = call[end..].trim_start().strip_prefix('(')?;
+        let mut reader = Literal { text, constants: Some(&constants) };
         let value = if reader.skip().text.starts_with(')') { Value::Null } else { reader.value(DEPTH)? };
         if !reader.skip().text.starts_with([')', ',']) || end == 0 || found.len() == MOST {
             return None;
@@ -33,6 +36,40 @@ pub(super) fn calls(script: &str) -> Option<Vec<(String, Value)>> {
         rest = reader.text;
     }
     Some(found)
+}
+
+/// What the constants of a script are set to, as far as that is a literal.
+fn constants(script: &str) -> HashMap<&str, Value> {
+    const MARK: &str = "const ";
+    let mut found = HashMap::new();
+    let mut rest = script;
+    while let Some(at) = next_code(rest, MARK) {
+        rest = rest[at + MARK.len()..].trim_start();
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        let Some(text) = behind.trim_start().strip_prefix('=') else { continue };
+        let mut reader = Literal { text, constants: None };
+        if let Some(value) = reader.value(DEPTH)
+            && ends_statement(reader.text)
+            && found.len() < MOST
+        {
+            // A name that is given twice, in two blocks, says nothing.
+            let value = if found.contains_key(name) { Value::Null } else { value };
+            found.insert(name, value);
+        }
+    }
+    found.retain(|_, value| !value.is_null());
+    found
+}
+
+/// Whether a statement ends where `rest` begins: what is added to a literal, or called of it, makes another value.
+fn ends_statement(rest: &str) -> bool {
+    let next = rest.trim_start();
+    let is_next_line = rest[..rest.len() - next.len()].contains('\n');
+    match next.chars().next() {
+        None | Some(';' | '}') => true,
+        Some(c) => is_next_line && (c.is_alphanumeric() || matches!(c, '_' | '$') || next.starts_with("//")),
+    }
 }
 
 /// Where `mark` stands next outside of strings and comments.
@@ -85,6 +122,8 @@ fn after_name(bytes: &[u8], at: usize) -> bool {
 /// Reads a literal from the beginning of a text.
 struct Literal<'t> {
     text: &'t str,
+    /// What names stand for.
+    constants: Option<&'t HashMap<&'t str, Value>>,
 }
 
 impl Literal<'_> {
@@ -116,15 +155,19 @@ impl Literal<'_> {
             }
             quote @ ('"' | '\'' | '`') => self.string(quote).map(Value::String),
             _ => {
-                let end =
-                    self.text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))?;
+                let end = self
+                    .text
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_' | '$')))?;
                 let (word, rest) = self.text.split_at(end);
                 self.text = rest;
                 match word {
                     "true" => Some(Value::Bool(true)),
                     "false" => Some(Value::Bool(false)),
                     "null" | "undefined" => Some(Value::Null),
-                    word => serde_json::from_str(&word.replace('_', "")).ok(),
+                    word => {
+                        let constant = self.constants.and_then(|constants| constants.get(word)).cloned();
+                        constant.or_else(|| serde_json::from_str(&word.replace('_', "")).ok())
+                    }
                 }
             }
         }
@@ -207,6 +250,19 @@ mod tests {
                 "// tools.x()\nawait Promise.all([tools.exec_command({cmd: 'a \\'b\\'', tty: true,}), tools.apply_patch(`*** x\n`)])",
                 Some(json!([["exec_command", { "cmd": "a 'b'", "tty": true }], ["apply_patch", "*** x\n"]])),
             ),
+            (
+                "const patch = \"*** x\\n\";\ntext(await tools.apply_patch(patch));",
+                Some(json!([["apply_patch", "*** x\n"]])),
+            ),
+            (
+                "const cmd = 'ls'\ntools.exec_command({cmd: cmd, tty: true})",
+                Some(json!([["exec_command", { "cmd": "ls", "tty": true }]])),
+            ),
+            ("let cmd = 'ls'; tools.exec_command({cmd: cmd})", None),
+            ("const cmd = 'ls' + x; tools.exec_command({cmd: cmd})", None),
+            ("const cmd = 'ls'\n  .trim(); tools.exec_command({cmd: cmd})", None),
+            ("{const cmd = 'ls';} {const cmd = 'rm'; tools.exec_command({cmd: cmd})}", None),
+            ("// const cmd = 'ls';\ntools.exec_command({cmd: cmd})", None),
             ("tools.exec_command({cmd: `ls ${x}`})", None),
             ("tools.exec_command({cmd: a + b})", None),
             ("tools.exec_command({cmd: \"a\" + b})", None),
@@ -229,7 +285,7 @@ mod tests {
     proptest! {
         #[test]
         fn total(parts in prop::collection::vec(prop::sample::select(vec![
-            "tools.", "exec_command", "(", ")", "{", "}", "[", "]", "cmd", ":", ",", "'", "\"", "`", "\\", "\\u12", "é", "$", "${", "/", "//", "\n", "1", " ",
+            "tools.", "const ", "a", "=", ";", "exec_command", "(", ")", "{", "}", "[", "]", "cmd", ":", ",", "'", "\"", "`", "\\", "\\u12", "é", "$", "${", "/", "//", "\n", "1", " ",
         ]), 0..40)) {
             calls(&parts.concat());
         }
