@@ -165,7 +165,9 @@ fn tell(
         let older = earlier.remove(id).unwrap_or_default();
         if intake.is_full() {
             account.skip(LATER);
-            older.iter().for_each(|node| accounts[node.file].1.skip(LATER));
+            for node in &older {
+                accounts[node.file].1.skip(LATER);
+            }
             continue;
         }
         let number = intake.consume(&canonical(value, &[]), id, false);

@@ -83,14 +83,14 @@ fn of(trail: &Turns<'_>, index: usize, round: &SessionTurn<'_>) -> Option<FoundD
     let mut failing: Vec<String> = Vec::new();
     let mut check = None;
     let first = steps.iter().find(|(_, step)| changes(step)).map_or(changed, |(at, _)| *at);
-    let done = || steps.iter().map(|(at, step)| (*step, &round.beats[*at].entry));
+    let done: Vec<_> = steps.iter().map(|(at, step)| (*step, &round.beats[*at].entry)).collect();
     let mut proven = false;
     for (at, step) in &steps {
         let Attempt::Check(key) = attempt(step) else { continue };
         let Some(verdict @ (Verdict::Passed | Verdict::Failed)) = step.verdict() else { continue };
         failing.retain(|known| *known != key);
         if verdict == Verdict::Passed {
-            proven |= *at > first && !proof::is_weak(step, &words, done());
+            proven |= *at > first && !proof::is_weak(step, &words, &done);
             check = (*at > changed).then_some(key).or(check);
         } else {
             failing.push(key);

@@ -15,11 +15,7 @@ const WRITING: &[&str] = &[".md", ".mdx", ".txt", ".rst", ".adoc"];
 
 /// Whether the checks of a step prove nothing of what was done: code was changed, and they only look at its style, which
 /// nobody asked about by the name of the program; or nothing but writing was changed, which no check of code reads.
-pub(crate) fn is_weak<'a>(
-    check: &Step,
-    words: &str,
-    done: impl Iterator<Item = (&'a Step, &'a Entry)> + Clone,
-) -> bool {
+pub(crate) fn is_weak(check: &Step, words: &str, done: &[(&Step, &Entry)]) -> bool {
     let action = check.action();
     let style = |check: cru_action::action::Check<'_, '_>| matches!(check.kind(), CheckKind::Lint | CheckKind::Format);
     let asked = || {
@@ -27,7 +23,7 @@ pub(crate) fn is_weak<'a>(
         let names: HashSet<&str> = words.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))).collect();
         action.checks().any(|check| names.contains(check.command().program.as_ref()))
     };
-    let changes = |ends: &[&str]| done.clone().any(|(step, entry)| changes_other_than(ends, step, entry));
+    let changes = |ends: &[&str]| done.iter().any(|(step, entry)| changes_other_than(ends, step, entry));
     let is_style = action.checks().all(style);
     action.is_check() && (!changes(WRITING) || is_style && !asked() && changes(PLAIN))
 }
@@ -56,7 +52,7 @@ mod tests {
             let step = Step { tool: "Edit".into(), args: file.into(), ..Step::default() };
             let entry = entry::of_step(&step, &str::to_owned);
             let check = Step { tool: "Bash".into(), args: check.into(), ..Step::default() };
-            is_weak(&check, words, [(&step, &entry)].into_iter())
+            is_weak(&check, words, &[(&step, &entry)])
         };
         assert!(weak("Mend it.", "ruff check", "pump.py"));
         assert!(weak("Mend it.", "npm run lint", "pump.ts"));

@@ -176,7 +176,8 @@ fn fails_behind<'r>(case: &ReadCase, right: &[StepFact], record: &'r Record) -> 
     let last = right.last().filter(|_| case.check.is_none() && changes)?;
     let spoken = record.said.iter().map(|said| said.at).find(|at| *at > last.at).unwrap_or(usize::MAX);
     let mut behind = record.steps.iter().skip_while(|step| step.at <= last.at);
-    let step = behind.find(|step| !step.looks && !(step.only_checks && !step.failed()))?;
+    let passes = |step: &StepFact| step.only_checks && !step.failed();
+    let step = behind.find(|step| !step.looks && !passes(step))?;
     (step.only_checks && step.failed() && step.at < spoken).then_some(step)
 }
 
