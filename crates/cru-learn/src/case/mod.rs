@@ -172,6 +172,9 @@ pub struct Case {
     /// What the record shows to be wrong with its answer.
     #[serde(skip)]
     pub fault: Option<Reason>,
+    /// Whether the person's next words lead to another change of a file of its answer.
+    #[serde(skip)]
+    pub(crate) reworked: bool,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,

@@ -41,6 +41,13 @@ pub(crate) fn shows_wrong(trail: &Turns<'_>, index: usize, done: &[Entry]) -> bo
         || is_gone(trail, index, &lines)
 }
 
+/// Whether the person's next words lead to another change of a file that was changed in round `index`: they were not done with it.
+pub(crate) fn is_reworked(trail: &Turns<'_>, index: usize, done: &[Entry]) -> bool {
+    let files: HashSet<String> = changes(done.iter()).map(|change| change.path().to_owned()).collect();
+    let next = trail.rounds.get(index + 1).filter(|next| !next.users.is_empty());
+    next.is_some_and(|next| changes_in(next).any(|change| files.contains(change.path())))
+}
+
 /// What the calls among these change that nobody refused.
 fn changes<'a>(done: impl Iterator<Item = &'a Entry>) -> impl Iterator<Item = FilePatch<'a>> {
     done.filter(|entry| !entry.is_refused()).flat_map(Entry::changes)
@@ -145,6 +152,23 @@ mod tests {
         };
         let replaced = ("open(valve, path);", "open(valve, name);");
         assert!(wrong(&[replaced]));
+        let reworked = |path: &str, words: &str| {
+            let input = json!({ "file_path": path, "old_string": "a", "new_string": "b" });
+            let again = ("n-001".to_owned(), Call::new("Edit", input, Some("done")).unwrap());
+            let calls: Calls = [edit("n-000", "", "open(valve, path);"), again].into_iter().collect();
+            let items = vec![
+                user("", "Mend the pump.", None),
+                step("n-000", "Edit lib/pump.c", "+1"),
+                user("", words, None),
+                step("n-001", &format!("Edit {path}"), "+1"),
+            ];
+            with_calls(items, &calls, |trail| {
+                let done: Vec<Entry> = trail.rounds[0].beats.iter().map(|beat| beat.entry.clone()).collect();
+                is_reworked(trail, 0, &done)
+            })
+        };
+        assert!(reworked("lib/pump.c", "and now this"));
+        assert!(!reworked("lib/hose.c", "and now this"));
         assert!(!wrong(&[("int flow_rate;", "int flow_limit;"), replaced]), "other work has begun");
     }
 

@@ -171,7 +171,8 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         let fault = aftermath::shows_wrong(&trail, round, story.done()).then_some(Reason::ShownWrong);
         let recalled = complete(&mut context, &story, round, at);
         let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
-        cases.push((Case { picture, fault, ..case(title, origin, context, (story, recalled)) }, trigger));
+        let reworked = aftermath::is_reworked(&trail, round, story.done());
+        cases.push((Case { picture, fault, reworked, ..case(title, origin, context, (story, recalled)) }, trigger));
     };
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
@@ -244,6 +245,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         recalled,
         picture: false,
         fault: None,
+        reworked: false,
         edits: None,
         accepted: false,
     };

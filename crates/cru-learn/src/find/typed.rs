@@ -231,11 +231,13 @@ fn made_of(
     Some(FoundStory { at, story, between, uses, answered })
 }
 
-/// Where an answer ends that was named up to `to`: with its check, where that ran soon behind it in the same turn, and with what
-/// the agent looked at, checked and said right behind. Refused where the next check fails before anything else is changed,
-/// unless it `may_fail`: the answer is not whole.
+/// Where an answer ends that was named up to `to`: with its check, where that ran soon behind it in the same turn, with checks right
+/// behind, and with the words that end the turn. Refused where the next check fails before anything else is changed, unless it
+/// `may_fail`: the answer is not whole.
 fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>, may_fail: bool) -> Result<usize, Reason> {
     let mut whole = check.filter(|check| (to..=to + WAY).contains(check)).unwrap_or(to);
+    // Looks belong to what comes next.
+    let mut is_next = true;
     for (at, beat) in beats.iter().enumerate().skip(whole + 1) {
         let entry = &beat.entry;
         let checks = matches!(entry.attempt(), Some(Attempt::Check(_)));
@@ -245,10 +247,12 @@ fn whole_answer(beats: &[TurnItem<'_>], to: usize, check: Option<usize>, may_fai
         if entry.is_step() && !checks && !entry.is_look() {
             break;
         }
+        is_next &= !entry.is_step() || checks;
+        let ends = !beats[at + 1..].iter().any(|beat| beat.entry.is_step());
         match &entry.told {
-            // Words that announce the next call are no end.
-            Told::Prose(text) if !ending::announces(text) => whole = at,
-            Told::Step { .. } if checks => whole = at,
+            Told::Step { .. } if is_next => whole = at,
+            // Words that lead to a call, or announce one, are no end.
+            Told::Prose(text) if is_next && ends && !ending::announces(text) => whole = at,
             _ => {}
         }
     }

@@ -313,8 +313,12 @@ fn written(entry: &Entry, origin: &Origin, room: Room) -> String {
         Told::Step { call, result, .. } => {
             let (line, fence) = call.split_once('\n').unwrap_or((call, ""));
             let result = if result.is_empty() { String::new() } else { format!(" → {}", escaped(result)) };
-            let blocks =
-                [fence.to_owned(), arguments(entry, line), changed_lines(entry, room.lines), failing_lines(entry)];
+            let blocks = [
+                fence.to_owned(),
+                arguments(entry, line),
+                changed_lines(entry, room.lines),
+                output_lines(entry, room.lines),
+            ];
             let blocks = blocks.iter().filter(|block| !block.is_empty());
             let blocks: String = blocks.map(|block| format!("\n{block}").replace('\n', "\n  ")).collect();
             format!("- {line}{result}{link}{blocks}")
@@ -325,14 +329,17 @@ fn written(entry: &Entry, origin: &Origin, room: Room) -> String {
     }
 }
 
-/// The arguments of a call that its line does not show, of tools that neither run, read nor change something: there they are what
-/// matters.
+/// The arguments of a call that its line does not show, of tools that neither read nor change something: there they are what matters.
+/// Of a command its switches.
 fn arguments(entry: &Entry, line: &str) -> String {
     let Some(call) = entry.whole() else { return String::new() };
-    if !matches!(call.kind(), ToolKind::Subagent | ToolKind::Skill | ToolKind::Mcp | ToolKind::Other) {
+    let kind = call.kind();
+    if !matches!(kind, ToolKind::Shell | ToolKind::Subagent | ToolKind::Skill | ToolKind::Mcp | ToolKind::Other) {
         return String::new();
     }
-    let told = call.arguments.iter().map(|(name, value)| {
+    let is_switch = |value: &serde_json::Value| value.is_boolean();
+    let arguments = call.arguments.iter().filter(|(_, value)| kind != ToolKind::Shell || is_switch(value));
+    let told = arguments.map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (name, text::fold_whitespace(&value))
     });
@@ -352,24 +359,57 @@ fn changed_lines(entry: &Entry, max: usize) -> String {
     fenced("diff", &lines, max)
 }
 
-/// The lines that say what failed, of an output of which the step's line shows less; empty where no line says it.
-fn failing_lines(entry: &Entry) -> String {
-    let Some(output) = entry.whole().and_then(|call| call.output.as_deref()).filter(|_| entry.is_failed()) else {
-        return String::new();
-    };
+/// What a call answered, where its line shows less: of one that failed the lines that say so, with those around them; of others
+/// the beginning and the end, where `max` allows some. Empty where all of it is shown, or it only repeats a file.
+fn output_lines(entry: &Entry, max: usize) -> String {
+    let Some(call) = entry.whole() else { return String::new() };
+    let Some(output) = call.output.as_deref() else { return String::new() };
     let shown = match &entry.told {
         Told::Step { result, .. } => result.as_str(),
         _ => "",
     };
-    let mut lines: Vec<String> = entry.failing().into_iter().map(|line| output[line].trim_end().to_owned()).collect();
-    if lines.is_empty() {
-        // What went wrong is told at the end.
-        let told: Vec<&str> = output.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
-        lines.extend(told[told.len().saturating_sub(ENDING)..].iter().map(|line| (*line).to_owned()));
+    let mut lines: Vec<(usize, &str)> = Vec::new();
+    let mut start = 0;
+    for line in output.split_inclusive('\n') {
+        if !line.trim().is_empty() {
+            lines.push((start, line.trim_end()));
+        }
+        start += line.len();
     }
-    let is_shown = |line: &String| line.trim().is_empty() || shown.contains(line.trim());
-    if lines.iter().all(is_shown) { String::new() } else { fenced("text", &lines, Room::CONTEXT.lines) }
+    let is_told = if entry.is_failed() {
+        if lines.len() > SHORT {
+            let failing = entry.failing();
+            let last = lines.len().saturating_sub(ENDING);
+            let at: Vec<usize> = failing
+                .iter()
+                .filter_map(|range| {
+                    lines.iter().position(|(start, line)| (*start..=start + line.len()).contains(&range.start))
+                })
+                .collect();
+            let is_near = |index: usize| at.iter().any(|at| index.abs_diff(*at) <= AROUND);
+            let mut index = 0;
+            lines.retain(|_| {
+                index += 1;
+                if at.is_empty() { index > last } else { is_near(index - 1) }
+            });
+        }
+        true
+    } else {
+        call.kind() == ToolKind::Shell && max > SHORT
+    };
+    let told: Vec<String> = lines.into_iter().map(|(_, line)| line.to_owned()).collect();
+    let is_shown = |line: &String| shown.contains(line.trim());
+    if !is_told || told.iter().all(is_shown) { String::new() } else { fenced("text", &told, SHORT) }
 }
+
+/// Lines of an output that is shown whole, and the most that are shown.
+const SHORT: usize = 40;
+
+/// Lines around one that says what failed.
+const AROUND: usize = 3;
+
+/// Lines at the end of an output that are shown where none is known to say what failed.
+const ENDING: usize = 12;
 
 /// Lines in a fence that none of them closes, the middle of many left out.
 fn fenced(language: &str, lines: &[String], max: usize) -> String {
@@ -387,9 +427,6 @@ fn fenced(language: &str, lines: &[String], max: usize) -> String {
     let text: Vec<_> = kept.map(|line| text::truncate(line, WIDTH)).collect();
     format!("{fence}{language}\n{}\n{fence}", text.join("\n"))
 }
-
-/// Lines at the end of an output that are shown where none is known to say what failed.
-const ENDING: usize = 12;
 
 /// Characters of such a line.
 const WIDTH: usize = 240;
