@@ -127,6 +127,7 @@ impl Fidelity {
 }
 
 /// One training or evaluation case.
+#[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Case {
     /// Kind, `-` and 16 hex digits: BLAKE3 of session and failure or words, so that edits elsewhere
