@@ -173,9 +173,10 @@ pub struct Case {
     /// What the record shows to be wrong with its answer.
     #[serde(skip)]
     pub fault: Option<Reason>,
-    /// Whether the person's next words lead to another change of a file of its answer.
+    /// Whether the record says that it was not the end of it: the person's next words lead to another change of a file of its answer, or
+    /// the plan says more than was done.
     #[serde(skip)]
-    pub(crate) reworked: bool,
+    pub(crate) unfinished: bool,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,

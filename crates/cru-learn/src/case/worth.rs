@@ -77,7 +77,7 @@ impl Case {
     /// Whether facts alone prove the answer, or somebody vouches for it: a reading, a person, a check that passed, or the very
     /// command that failed and worked at the first try behind something that was done, within its turn and without another failure.
     /// An answer that deletes or discards something is left to whoever knows whether it should, and one whose files are changed again
-    /// upon the person's next words may not be what they wanted. Everything else is a proposal.
+    /// upon the person's next words, or whose plan says more than was done, may not be what they wanted. Everything else is a proposal.
     pub fn is_proven(&self) -> bool {
         let by_facts = match &self.story {
             Story::Puzzle(it) => {
@@ -91,7 +91,7 @@ impl Case {
             Story::Correction(_) | Story::Preference(_) => false,
             Story::Trajectory => true,
         };
-        let by_facts = by_facts && !self.reworked && !self.done().iter().any(Entry::destroys);
+        let by_facts = by_facts && !self.unfinished && !self.done().iter().any(Entry::destroys);
         by_facts || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
     }
 

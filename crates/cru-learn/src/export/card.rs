@@ -62,6 +62,9 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)], options: Options<'
     // OpenAI and its like refuse a column that they do not know.
     let aside = configs.iter().any(|config| config.sample.get("metadata").is_none());
     card.push_str(&if aside { ABOUT.replace(FILTER, ASIDE) } else { ABOUT.to_owned() });
+    if configs.iter().any(|config| config.table != Table::Trajectory) {
+        card.push_str(JUDGED);
+    }
     if options.proposed {
         card.push_str(PROPOSED);
     }
@@ -74,6 +77,9 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)], options: Options<'
     }
     card
 }
+
+/// The figures are those of docs/learning.md.
+const JUDGED: &str = "\n## Who judged it\n\nRows with `metadata.evidence: reading` come of readings that somebody accepted; those with `metadata.status: accepted` were\naccepted by themselves. All others are what the record proves alone: a check passed, or a command that had failed worked.\nNobody has read them. Of such cases readers found two in five good, and one in seven wrong in what it teaches: review them\nbefore you train, or leave them out with `--accepted-only`.\n";
 
 const PROPOSED: &str = "\n## Proposals\n\nWritten with `--proposed`: it holds cases that nothing but a rule proposes (`metadata.status: proposed`, `metadata.verified:\nfalse`). Nobody has looked at them.\n";
 

@@ -35,6 +35,7 @@ use crate::context::recall::Recall;
 use crate::fault::aftermath;
 use crate::hygiene;
 use cru_base::Span;
+use cru_session::fold::is_plan_open;
 
 /// Cases, and what became none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -163,6 +164,7 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         let recall = note.calls.map(|_| recall.get_or_init(|| Recall::of(&trail)));
         recall.map(|recall| recall.complete(context, story, round, at)).unwrap_or_default()
     };
+    let plan_is_open = is_plan_open(note.session);
     let mut add = |found: (String, Vec<Turn>, Story, String), origin: Origin, round: usize, at: Option<usize>| {
         let (title, mut context, mut story, trigger) = found;
         if note.calls.is_some() {
@@ -171,8 +173,9 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         let fault = aftermath::shows_wrong(&trail, round, story.done()).then_some(Reason::ShownWrong);
         let recalled = complete(&mut context, &story, round, at);
         let picture = !matches!(story, Story::Puzzle(_)) && trail.rounds[round].picture;
-        let reworked = aftermath::is_reworked(&trail, round, story.done());
-        cases.push((Case { picture, fault, reworked, ..case(title, origin, context, (story, recalled)) }, trigger));
+        let leaves_open = plan_is_open && matches!(story, Story::Demonstration(_));
+        let unfinished = leaves_open || aftermath::is_reworked(&trail, round, story.done());
+        cases.push((Case { picture, fault, unfinished, ..case(title, origin, context, (story, recalled)) }, trigger));
     };
     if kinds.contains(&Kind::Puzzle) {
         for found in puzzle::all(&trail, note.session.meta.cursor.is_some()) {
@@ -245,7 +248,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         recalled,
         picture: false,
         fault: None,
-        reworked: false,
+        unfinished: false,
         edits: None,
         accepted: false,
     };

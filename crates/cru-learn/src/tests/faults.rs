@@ -318,3 +318,31 @@ fn what_a_later_success_proves() {
     assert_eq!(standing(&[formats], again), Some(Standing::Proposed), "what was changed is not in the record");
     assert_eq!(standing(&[("Bash npm install valve", "added 1 package")], again), Some(Standing::Proven));
 }
+
+/// A check that passed says nothing of what the plan asks besides.
+#[test]
+fn a_plan_that_was_not_carried_out_is_no_demonstration() {
+    let standing = |open: &str| {
+        let mut check = step("n-003", "Bash make test", "9 passed");
+        if let Item::Step(step) = &mut check {
+            step.check = Some(cru_action::Verdict::Passed);
+        }
+        let items = vec![
+            user("", "Carry out the plan for the pump and its hose.", None),
+            step("n-001", "Read pump.c", "9 lines"),
+            step("n-002", "Edit pump.c", "+2"),
+            check,
+            prose("All of it is done."),
+        ];
+        let mut session = failed(items);
+        session.preface.push(Item::Callout(Callout {
+            kind: "summary".into(),
+            body: format!("Result: All of it is done.\n{open}"),
+            ..Callout::default()
+        }));
+        cases(&session).cases.iter().find(|case| case.kind() == Kind::Demonstration).map(Case::standing)
+    };
+    assert_eq!(standing("Time: 2 min active"), Some(Standing::Proven));
+    assert_eq!(standing("Open: not committed"), Some(Standing::Proven));
+    assert_eq!(standing("Open: not committed; of the plan not written: `hose.c`"), Some(Standing::Proposed));
+}

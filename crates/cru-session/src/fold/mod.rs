@@ -36,4 +36,5 @@ mod work_tree;
 pub use draft::{Child, Draft, DraftPatch, Linked};
 pub use outcome::result_line;
 pub use place::{channel, shorten};
+pub use planned::is_plan_open;
 pub use stream::{Fold, Options};

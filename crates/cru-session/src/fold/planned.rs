@@ -10,10 +10,28 @@ use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, sanitise};
 
 use super::step::StepDraft;
-use crate::StepStatus;
 use crate::escape::code;
 use crate::words::shorten;
 use crate::words::summary::{item, plain};
+use crate::{Item, Session, StepStatus};
+
+/// How the summary on top names what of a plan was not done.
+const NOT_WRITTEN: &str = "of the plan not written";
+const NOT_RUN: &str = "of the plan not run";
+const NOT_TRIED: &str = "of the plan not tried by a call";
+
+/// Whether the summary on top of a note says that something of the plan was not done.
+pub fn is_plan_open(session: &Session) -> bool {
+    let mut summaries = session.preface.iter().filter_map(|item| match item {
+        Item::Callout(it) if it.kind == "summary" => Some(it.body.as_str()),
+        _ => None,
+    });
+    let names = |line: &str| {
+        let open = line.strip_prefix("Open: ").unwrap_or_default();
+        open.split("; ").any(|part| [NOT_WRITTEN, NOT_RUN, NOT_TRIED].iter().any(|name| part.starts_with(name)))
+    };
+    summaries.any(|text| text.lines().any(names))
+}
 
 /// Bytes of a plan that are read, and things that are named of it.
 const SEEN: usize = 64_000;
@@ -124,15 +142,15 @@ impl PlannedWork {
         missing.retain(|path| seen.insert(*path));
         let mut lines = Vec::new();
         let missing = missing.into_iter().map(code::span).collect();
-        lines.extend(named("of the plan not written", missing, ", "));
+        lines.extend(named(NOT_WRITTEN, missing, ", "));
         let not_run = self.checks.iter().filter(|check| !done.has_hooks && !done.has_run(check));
         let mut not_run: Vec<String> = not_run.map(|check| code::span(&check.text)).collect();
         not_run.dedup();
-        lines.extend(named("of the plan not run", not_run, ", "));
+        lines.extend(named(NOT_RUN, not_run, ", "));
         if !done.may_try {
             let by_hand =
                 self.by_hand.iter().map(|item| shorten::at_word(item.trim_end_matches([':', ' ']), SHORT)).collect();
-            lines.extend(named("of the plan not tried by a call", by_hand, " · "));
+            lines.extend(named(NOT_TRIED, by_hand, " · "));
         }
         lines
     }
