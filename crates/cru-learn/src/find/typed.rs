@@ -13,7 +13,7 @@ use crate::case::note::Note;
 use crate::case::{Case, CaseUses, Correction, Demonstration, Evidence, Kind, Puzzle, Story, Turn};
 use crate::context::recall::Recall;
 use crate::find::turns::{self, TurnItem, Turns};
-use crate::find::{ending, origin};
+use crate::find::{ending, failure, origin};
 use cru_action::Verdict;
 use cru_session::attempt::Attempt;
 use cru_session::{Item, Session, Step, StepStatus};
@@ -25,7 +25,7 @@ pub struct TypedCase<'a> {
     pub title: &'a str,
     /// The first and the last step of what was wrong.
     pub wrong: Option<(&'a str, &'a str)>,
-    /// The step that failed, of a puzzle; without it the last failed one of `wrong`.
+    /// The step that failed, of a puzzle in which none of `wrong` did.
     pub failed: Option<&'a str>,
     /// What went wrong, where no step was: places that tell it.
     pub fault: FaultPlaces<'a>,
@@ -142,7 +142,8 @@ fn made(
     // Edits elsewhere in the note and another reading of the same steps leave it as it is.
     let ends = |range: Option<(&str, &str)>| range.map_or_else(String::new, |(from, to)| format!("{from}..{to}"));
     let words = wanted.said.filter(|_| wanted.wrong.is_none() && wanted.right.is_none());
-    let places = [ends(wanted.wrong), ends(wanted.right), wanted.failed.or(words).unwrap_or_default().to_owned()];
+    let failed = wanted.failed.filter(|_| wanted.wrong.is_none());
+    let places = [ends(wanted.wrong), ends(wanted.right), failed.or(words).unwrap_or_default().to_owned()];
     let id = super::digest(&[kind.as_str(), &case.origin.session, &places.join(" ")]);
     case.id = format!("{}-{}", kind.as_str(), &id.to_hex()[..16]);
     let hash =
@@ -176,7 +177,7 @@ fn made_of(
         (Kind::Trajectory, _) => return None,
         (Kind::Demonstration, _) => None,
         (Kind::Puzzle, _) => {
-            let failed = failed(trail, wanted, wrong)?;
+            let failed = failed(trail, wanted, wrong, answer.as_ref().map(|(from, _)| *from))?;
             let behind = (failed.0, failed.1 + 1);
             let (fix, between) = match answer {
                 Some((from, fix)) => (fix, between(trail, behind, from)?),
@@ -285,18 +286,24 @@ fn answered_in_words(trail: &Turns<'_>, wanted: &TypedCase<'_>) -> Option<(Place
     (only_says && told.iter().any(|entry| !entry.is_step())).then_some(((turn, 0), told))
 }
 
-/// The step of a puzzle that failed.
-fn failed(trail: &Turns<'_>, wanted: &TypedCase<'_>, wrong: Option<(Place, Place)>) -> Option<Place> {
-    if let Some(named) = wanted.failed {
-        return trail.place_of(named);
-    }
-    let (first, last) = wrong?;
-    let fails = |&at: &usize| {
-        let place = (last.0, at);
-        place >= first
-            && matches!(trail.rounds[last.0].beats[at].item, Item::Step(step) if step.status == StepStatus::Failed)
-    };
-    Some((0..=last.1).rev().find(fails).map_or(last, |at| (last.0, at)))
+/// The step of a puzzle that failed: the last one of what was wrong that says why, else the one that is named, as far as it ran
+/// before the answer; else the last one of what was wrong.
+fn failed(
+    trail: &Turns<'_>,
+    wanted: &TypedCase<'_>,
+    wrong: Option<(Place, Place)>,
+    answer: Option<Place>,
+) -> Option<Place> {
+    let of_wrong = wrong.and_then(|(first, last)| {
+        let fails = |&at: &usize| {
+            let is_failed = |step: &Step| step.status == StepStatus::Failed && !failure::is_hosts(step);
+            (last.0, at) >= first && matches!(trail.rounds[last.0].beats[at].item, Item::Step(step) if is_failed(step))
+        };
+        Some((last.0, (0..=last.1).rev().find(fails)?))
+    });
+    let is_before = |place: &Place| answer.is_none_or(|answer| *place < answer);
+    let named = || wanted.failed.and_then(|named| trail.place_of(named)).filter(is_before);
+    of_wrong.or_else(named).or(wrong.map(|(_, last)| last))
 }
 
 /// All that was said and done from one place up to another; nothing where the other one comes first.

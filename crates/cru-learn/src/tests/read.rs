@@ -164,6 +164,11 @@ fn a_puzzle_begins_with_the_step_that_failed() {
     assert!(prompt.iter().any(|message| message.contains("✗ 1 failed")), "{prompt:?}");
     let named = TypedCase { wrong: None, failed: Some("n-002"), ..wanted.clone() };
     assert!(made(Kind::Puzzle, &named).unwrap().failure().contains("make test"));
+    // What was wrong did not fail by itself.
+    let edited = TypedCase { wrong: Some(("n-001", "n-001")), failed: Some("n-002"), ..wanted.clone() };
+    assert!(made(Kind::Puzzle, &edited).unwrap().failure().contains("make test"));
+    let later = TypedCase { failed: Some("n-005"), ..edited };
+    assert!(made(Kind::Puzzle, &later).unwrap().failure().contains("Edit valve.c"), "it ran behind the answer");
     let unsolved = TypedCase { right: None, verified: false, ..wanted.clone() };
     assert_eq!(made(Kind::Puzzle, &unsolved).unwrap().gap(), Some(Reason::Unresolved));
     let planned = TypedCase { planned: true, ..wanted };

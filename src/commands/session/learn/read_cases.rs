@@ -100,7 +100,7 @@ fn typed_case<'a>(case: &'a ReadCase, session: &Session, key: &'a str) -> TypedC
         title: &case.title,
         wrong: ends(&case.wrong),
         fault,
-        failed: case.check.as_ref().filter(|_| case.wrong.is_none()).and_then(|check| check.same_as.as_deref()),
+        failed: case.check.as_ref().and_then(|check| check.same_as.as_deref()),
         said,
         right: ends(&case.right),
         in_words: case.is_answered_in_words(),
