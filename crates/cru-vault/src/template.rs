@@ -30,6 +30,8 @@ pub enum Kind {
     Read,
     /// What the second reader of a session is asked.
     Judge,
+    /// What a reader of cases is asked.
+    JudgeCases,
 }
 
 /// File name and built-in text of each.
@@ -42,6 +44,7 @@ const TABLE: &[(Kind, &str, &str)] = &[
     (Kind::Refine, "refine.md", include_str!("../../../templates/refine.md")),
     (Kind::Read, "read.md", include_str!("../../../templates/read.md")),
     (Kind::Judge, "judge.md", include_str!("../../../templates/judge.md")),
+    (Kind::JudgeCases, "judge-cases.md", include_str!("../../../templates/judge-cases.md")),
 ];
 
 /// A template that is ready to use.

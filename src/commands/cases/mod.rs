@@ -3,6 +3,7 @@
 //! Everything here is also done by editing a note: `status` in its frontmatter is what counts.
 
 mod check;
+mod judge;
 mod list;
 mod show;
 
@@ -24,6 +25,7 @@ pub enum CasesCommand {
     Accept(Decide),
     /// Reject cases: they are in no export, and no run brings them back
     Reject(Decide),
+    Judge(judge::Args),
     Check(check::Args),
 }
 
@@ -42,6 +44,7 @@ impl CasesCommand {
             Self::Show(args) => show::run(&args, cx),
             Self::Accept(args) => decide(&args, ReviewStatus::Accepted, cx),
             Self::Reject(args) => decide(&args, ReviewStatus::Rejected, cx),
+            Self::Judge(args) => judge::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
         }
     }

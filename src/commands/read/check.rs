@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::answer::judge;
-use super::from::text_of;
 use super::source::Source;
+use super::text_of;
 use super::{Shelf, text};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};

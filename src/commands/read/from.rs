@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 /// The text of a file, or of stdin.
-pub(super) fn text_of(file: &Path, cx: &Context<'_>) -> Result<String> {
+pub(in crate::commands) fn text_of(file: &Path, cx: &Context<'_>) -> Result<String> {
     if file == Path::new("-") {
         let mut text = String::new();
         let mut stdin = std::io::Read::take(std::io::stdin(), MAX_BYTES as u64 + 1);

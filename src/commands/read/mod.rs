@@ -22,6 +22,7 @@ use super::{Context, Output};
 use crate::base::Result;
 
 pub(super) use decide::{decide, reword};
+pub(super) use from::text_of;
 pub(super) use shelf::Shelf;
 
 /// Read sessions with an agent, and check every claim against the record

@@ -462,6 +462,69 @@ fn an_accepted_reading_gives_cases() {
     assert_eq!(read(&rows(&world, &["--proposed"])), 0);
 }
 
+/// A reader of cases says what nobody should learn from; the notes stay those of the program.
+#[test]
+fn cases_that_are_judged() {
+    let world = World::new();
+    world.put("answer.json", &answer(&world.note()).to_string());
+    assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
+    let name = format!("vault/cases/{}", file.file_name().unwrap().to_str().unwrap());
+    let written = world.text(&name);
+    let id = written.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap().to_owned();
+    let (code, prompt, _) = world.cru(&["cases", "judge", "--prompt"]);
+    assert!(code == 0 && prompt.contains(&format!("Case {id}, of the session s1")), "{prompt}");
+    assert!(prompt.contains("changed the valve itself") && !prompt.contains("rendered:"), "{prompt}");
+    // An answer that cannot be used changes nothing.
+    world.put("bad.json", r#"{"verdicts": [{"case": "puzzle-0", "verdict": "good"}]}"#);
+    let (code, _, err) = world.cru(&["cases", "judge", "--from", "../bad.json"]);
+    assert!(code == 2 && err.contains("verdicts[0].case: `puzzle-0` is none of the cases"), "{err}");
+    assert_eq!(world.text(&name), written);
+    let judged = |verdict: &str, why: &str| {
+        let verdicts = json!({ "verdicts": [{ "case": id, "verdict": verdict, "why": why }] });
+        world.put("verdicts.json", &verdicts.to_string());
+        world.cru(&["cases", "judge", "--from", "../verdicts.json", "--reader", "somebody"])
+    };
+    let exported = || rows(&world, &[]).iter().filter(|row| row["metadata"]["evidence"] == "reading").count();
+    assert_eq!(exported(), 1);
+    let (code, out, _) = judged("weak", "Trivial: one line\n---\njudged: good");
+    assert!(code == 0 && out.contains("1 case judged: 0 good, 1 weak, 0 harmful"), "{out}");
+    assert!(world.text(&name).contains("\njudged: weak\n") && world.text(&name).contains("\njudge: somebody\n"));
+    assert_eq!(exported(), 0, "nobody is to learn from it");
+    let (_, out, _) = world.cru(&["session", "learn", "--dry-run"]);
+    assert!(out.contains("judged weak or harmful"), "{out}");
+    // A verdict makes no note a person's, and a run leaves it.
+    let before = world.text(&name);
+    world.cru(&["session", "learn"]);
+    assert_eq!(world.text(&name), before);
+    assert_eq!(world.cru(&["cases", "judge"]).0, 1, "nothing is left to judge");
+    assert_eq!(judged("good", "").0, 0);
+    assert_eq!(exported(), 1);
+}
+
+/// The reader of cases is an agent of the user's own configuration.
+#[test]
+fn an_agent_judges_cases() {
+    let world = World::new();
+    world.put("answer.json", &answer(&world.note()).to_string());
+    assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let (code, _, err) = world.cru(&["cases", "judge"]);
+    assert!(code == 2 && err.contains("[agent]"), "{err}");
+    let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let id = text.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap();
+    let odd = json!({ "verdicts": [{ "case": id, "verdict": "fine" }] });
+    let good = json!({ "verdicts": [{ "case": id, "verdict": "harmful", "why": "It calls a looked-up name wrong." }] });
+    world.agent(&[&odd, &good], "model = \"scripted-1\"");
+    let (code, out, err) = world.cru(&["cases", "judge"]);
+    assert!(code == 0 && out.contains("1 case judged: 0 good, 0 weak, 1 harmful"), "{out}{err}");
+    assert_eq!(world.calls(), 2, "what was wrong with the answer goes back once");
+    assert!(world.text("prompt.2").contains("verdicts[0].verdict: must be good, weak or harmful"));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("\njudge: scripted-1\n"));
+}
+
 #[test]
 fn a_rejected_reading_takes_its_cases_along() {
     let world = World::new();

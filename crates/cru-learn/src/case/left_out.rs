@@ -80,6 +80,8 @@ pub enum Reason {
     CallsUnknown,
     /// A person rejected the case.
     Rejected,
+    /// A reader of cases found it weak or harmful.
+    Judged,
     /// Nobody has accepted the case yet.
     NotAccepted,
     /// There is less for it than was asked for.
@@ -127,6 +129,7 @@ impl Reason {
             Self::NoCheck => "no check that failed and passed later",
             Self::CallsUnknown => "the transcript is gone",
             Self::Rejected => "rejected by a person",
+            Self::Judged => "judged weak or harmful",
             Self::NotAccepted => "not accepted yet",
             Self::LowQuality => "below --min-quality",
             Self::TooLong => "the answer alone is longer than --max-tokens",

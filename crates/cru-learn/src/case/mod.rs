@@ -177,6 +177,9 @@ pub struct Case {
     /// the plan says more than was done.
     #[serde(skip)]
     pub(crate) unfinished: bool,
+    /// Whether a reader of cases found it good.
+    #[serde(skip)]
+    pub judged: bool,
     /// What a person made of it in its note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,

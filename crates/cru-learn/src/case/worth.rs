@@ -92,7 +92,7 @@ impl Case {
             Story::Trajectory => true,
         };
         let by_facts = by_facts && !self.unfinished && !self.done().iter().any(Entry::destroys);
-        by_facts || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
+        by_facts || self.judged || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
     }
 
     /// Whether nothing between is left out of the answer.

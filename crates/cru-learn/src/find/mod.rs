@@ -249,6 +249,7 @@ fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (S
         picture: false,
         fault: None,
         unfinished: false,
+        judged: false,
         edits: None,
         accepted: false,
     };

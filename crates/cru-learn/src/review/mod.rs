@@ -6,8 +6,10 @@
 //! the person wrote them.
 
 pub mod document;
+pub mod verdict;
 
 use self::document::Layout;
+use self::verdict::{CaseVerdict, without_verdict};
 use crate::case::note;
 use crate::case::{Case, Edits};
 use crate::hygiene::ESCAPED;
@@ -61,6 +63,8 @@ pub struct Review {
     pub session: String,
     /// The key of the reading that it is of; empty where a rule found it.
     pub reading: String,
+    /// What a reader of cases says of it.
+    pub judged: Option<CaseVerdict>,
     /// Whether a person changed anything since the note was written.
     pub changed: bool,
     /// The whole file.
@@ -84,6 +88,8 @@ pub struct Front<'a> {
     pub rendered: &'a str,
     /// `reading`.
     pub reading: &'a str,
+    /// `judged`.
+    pub judged: &'a str,
 }
 
 /// The line of the frontmatter that holds the hash.
@@ -107,6 +113,7 @@ impl Review {
             title: title.trim().to_owned(),
             session: front.session.trim_matches(['[', ']', '"']).to_owned(),
             reading: front.reading.to_owned(),
+            judged: CaseVerdict::parse(front.judged),
             changed: front.rendered != hash(text),
             text: text.to_owned(),
         })
@@ -151,10 +158,10 @@ pub fn note(case: &Case, layout: &Layout<'_>) -> Result<String> {
     })
 }
 
-/// The hash of a note without the line that holds it, and whatever ends its lines.
+/// The hash of a note without the line that holds it and without a verdict, whatever ends its lines.
 fn hash(text: &str) -> String {
     let mut hasher = blake3::Hasher::new();
-    for line in text.lines().filter(|line| !line.starts_with(RENDERED)) {
+    for line in without_verdict(text).lines().filter(|line| !line.starts_with(RENDERED)) {
         hasher.update(line.trim_end_matches('\r').as_bytes());
         hasher.update(b"\n");
     }

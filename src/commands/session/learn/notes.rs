@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::base::{Result, files};
 use crate::learn::review::Front;
 use crate::learn::review::document::{Layout, file_name};
+use crate::learn::review::verdict::{CaseVerdict, without_verdict};
 use crate::learn::{Case, Evidence, Extraction, LeftOut, Reason, Review, ReviewStatus, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
@@ -56,6 +57,7 @@ fn parse(path: &str, text: &str) -> Option<Review> {
         session: value("session"),
         rendered: value("rendered"),
         reading: value("reading"),
+        judged: value("judged"),
     };
     Review::read(path, text, &front)
 }
@@ -63,6 +65,12 @@ fn parse(path: &str, text: &str) -> Option<Review> {
 /// What is decided about a case that has no note: whoever accepted a reading has accepted its cases.
 pub(super) fn status_of(case: &Case) -> ReviewStatus {
     if case.evidence == Evidence::Reading { ReviewStatus::Accepted } else { ReviewStatus::Proposed }
+}
+
+/// Whether a reader of cases found it weak or harmful; a person who accepted it by itself counts more.
+fn is_judged_out(case: &Case, review: Option<&Review>, status: ReviewStatus) -> bool {
+    let is_chosen = status == ReviewStatus::Accepted && case.evidence != Evidence::Reading;
+    !is_chosen && review.and_then(|review| review.judged).is_some_and(|judged| judged != CaseVerdict::Good)
 }
 
 impl Reviews {
@@ -103,7 +111,10 @@ impl Reviews {
                 left_out.push(case.left_out(Reason::Rejected));
             } else if accepted_only && status != ReviewStatus::Accepted {
                 left_out.push(case.left_out(Reason::NotAccepted));
+            } else if is_judged_out(&case, review, status) {
+                left_out.push(case.left_out(Reason::Judged));
             } else {
+                case.judged = review.is_some_and(|review| review.judged == Some(CaseVerdict::Good));
                 case.accepted = status == ReviewStatus::Accepted;
                 if let Some(review) = review.filter(|review| review.changed) {
                     case.edits = review.edits(&review::note(&case, layout)?);
@@ -135,7 +146,7 @@ impl Reviews {
                 let path = vault.root().join(&review.path);
                 let fate = if review.changed || review.status != status_of(case) {
                     Fate::Kept
-                } else if review.text == text {
+                } else if without_verdict(&review.text) == text {
                     Fate::Unchanged
                 } else {
                     files::replace(&path, review.text.as_bytes(), text.as_bytes())?;
