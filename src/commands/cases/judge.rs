@@ -152,7 +152,7 @@ fn prompt(cases: &[&Review], template: &Template, wrong: Option<&Refused>) -> Re
 fn judgements(answer: &str, cases: &[&Review]) -> Result<Vec<verdict::CaseJudgement>, String> {
     let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     let value = serde_json::from_str(json_of(answer)).map_err(|error| format!("- no valid JSON: {error}\n"))?;
-    verdict::read(&value, &ids).map_err(|errors| errors.iter().map(|error| format!("- {error}\n")).collect())
+    verdict::read(&value, &ids).map_err(|errors| format!("- {}\n", errors.join("\n- ")))
 }
 
 /// What was judged.
