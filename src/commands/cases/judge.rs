@@ -66,11 +66,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     // An answer may be of cases that were judged since they were asked about.
     let is_asked = |review: &&Review| args.again || args.from.is_some() || review.judged.is_none();
+    let known = named.iter().filter(|review| !is_asked(review)).count();
     let cases: Vec<&Review> = named.into_iter().filter(is_asked).collect();
     if cases.is_empty() {
-        return Err(
-            Error::no("no case to judge").with_hint("`cru session learn` writes cases; --again judges once more")
-        );
+        return Err(match known {
+            0 => Error::no("there are no cases with an answer").with_hint("`cru session learn` writes cases"),
+            _ => Error::no(format!("nothing to do: {} judged already", plural(known as u64, "case")))
+                .with_hint("--again judges once more"),
+        });
     }
     let template = Template::of(&vault, Kind::JudgeCases)?;
     let mut report = CasesJudged { schema: 1, cases: Vec::new(), left: 0 };

@@ -48,7 +48,7 @@ pub const JUDGE: &str = "judge";
 pub const WHY: &str = "judge_says";
 
 /// Characters of a reason that are kept.
-const LONGEST: usize = 200;
+const LONGEST: usize = 600;
 
 /// A verdict on one of the cases that were asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
