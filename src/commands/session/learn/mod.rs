@@ -36,7 +36,9 @@ use crate::vault::{Catalog, Vault};
 ///
 /// Without `--export` it writes a note for each case under `cases/`, for a person to read, edit, accept or reject
 /// (`cru cases`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
-/// their turn) and those that a person accepted, as edited; `--proposed` takes the others too.
+/// their turn), those that a person accepted, as edited, and those that a reader found good; `--proposed` takes the
+/// others too. A passed check does not make work right: have cases judged before you train (`cru cases judge`). What is
+/// judged weak or harmful stays out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
