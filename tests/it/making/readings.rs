@@ -1,12 +1,23 @@
 //! Readings from the outside: a scripted agent, answers that are spoiled, reviews, versions, lessons in a file.
 
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use crate::small_vault::SmallVault;
+
+/// A vault with a session, and an agent that answers from a script.
 struct World {
-    dir: tempfile::TempDir,
+    vault: SmallVault,
+}
+
+impl Deref for World {
+    type Target = SmallVault;
+
+    fn deref(&self) -> &SmallVault {
+        &self.vault
+    }
 }
 
 /// The part of the note that grows.
@@ -23,38 +34,9 @@ const SESSION: &str = "---\ntype: session\nsession_id: s1\ntitle: Mend the pump\
 
 impl World {
     fn new() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
-        world.put("vault/.cru/config.toml", "");
-        world.put("vault/sessions/s1.md", SESSION);
-        world
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.dir.path().join(path)
-    }
-
-    fn put(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        drop(cru::base::files::remove(&path));
-        assert!(cru::base::files::create(&path, text.as_bytes()).unwrap());
-    }
-
-    fn text(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path(path)).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_cru"))
-            .args(args)
-            .current_dir(self.path("vault"))
-            .env("XDG_STATE_HOME", self.path("state"))
-            .env("XDG_CONFIG_HOME", self.path("config"))
-            .env("HOME", self.path("home"))
-            .env("NO_COLOR", "1")
-            .env_remove("CRU_VAULT")
-            .env_remove("CRU_SESSION")
-            .output()
-            .unwrap()
+        let vault = SmallVault::new("");
+        vault.put("vault/sessions/s1.md", SESSION);
+        Self { vault }
     }
 
     /// Exit code, stdout, stderr.
@@ -77,12 +59,12 @@ impl World {
             self.put(&format!("answer.{}", at + 1), &answer.to_string());
         }
         drop(cru::base::files::remove(&self.path("calls")));
-        let dir = self.dir.path().display();
+        let dir = self.home().display();
         self.put(
             "agent.sh",
             &format!("echo x >> {dir}/calls\nn=$(wc -l < {dir}/calls | tr -d ' ')\ncat > {dir}/prompt.$n\ncat {dir}/answer.$n\n"),
         );
-        self.put("config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{dir}/agent.sh\"]\n{more}\n"));
+        self.put(".config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{dir}/agent.sh\"]\n{more}\n"));
     }
 
     fn calls(&self) -> usize {
@@ -127,19 +109,19 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     world.agent(&[&bad, &answer(&note)], "model = \"scripted-1\"");
     let (code, out, err) = world.cru(&["read", "s1", "-v"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}{err}");
-    let retry = world.text("prompt.2");
+    let retry = world.read("prompt.2");
     assert!(
         retry.contains("summary.goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"),
         "{retry}"
     );
-    let reading = world.text("vault/readings/s1@1.md");
+    let reading = world.read("vault/readings/s1@1.md");
     assert!(
         reading.contains("reader: scripted-1")
             && reading.contains("claims: 9/9")
             && reading.contains("status: proposed"),
         "{reading}"
     );
-    assert!(world.text("vault/sessions/s1.md").contains("reading: \"[[s1@1]]\""));
+    assert!(world.read("vault/sessions/s1.md").contains("reading: \"[[s1@1]]\""));
     // The same key is not asked twice, and the line in the note changes nothing of it.
     let (code, out, _) = world.cru(&["read", "s1"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}");
@@ -149,7 +131,7 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     let (code, out, _) = world.cru(&["read", "s1", "--again"]);
     assert_eq!(code, 0);
     assert!(out.contains("8 of 9 claims hold"), "{out}");
-    assert!(world.text("vault/readings/s1@2.md").contains("## Refused"));
+    assert!(world.read("vault/readings/s1@2.md").contains("## Refused"));
     let (code, out, _) = world.cru(&["read", "diff", "s1"]);
     assert_eq!(code, 1);
     assert!(out.contains("summary goal") && out.contains("- Mend the pump."), "{out}");
@@ -167,13 +149,13 @@ fn an_agent_that_fails_writes_nothing() {
     let (code, out, _) = world.cru(&["read", "s1"]);
     assert_eq!(code, 1);
     assert!(out.contains("could not be used twice"), "{out}");
-    world.put("config/cru/config.toml", "[agent]\ncommand = [\"sleep\", \"30\"]\ntimeout = 1\n");
+    world.put(".config/cru/config.toml", "[agent]\ncommand = [\"sleep\", \"30\"]\ntimeout = 1\n");
     let (code, out, _) = world.cru(&["read", "s1"]);
     assert_eq!(code, 1);
     assert!(out.contains("took longer than 1 s"), "{out}");
     // A vault decides about no program.
     let mark = world.path("mark");
-    world.put("config/cru/config.toml", "");
+    world.put(".config/cru/config.toml", "");
     world.put("vault/.cru/config.toml", &format!("[agent]\ncommand = [\"touch\", \"{}\"]\n", mark.display()));
     assert_eq!(world.cru(&["read", "s1"]).0, 2);
     assert!(!mark.exists() && !world.path("vault/readings").exists());
@@ -190,7 +172,7 @@ fn a_second_reader_refuses() {
     world.agent(&[&answer(&note)], &format!("judge = [\"cat\", \"{}\"]", judge.display()));
     let (code, out, err) = world.cru(&["read", "s1"]);
     assert_eq!(code, 0, "{out}{err}");
-    let reading = world.text("vault/readings/s1@1.md");
+    let reading = world.read("vault/readings/s1@1.md");
     assert!(
         reading.contains("judge: cat")
             && !reading.contains("## Goal")
@@ -206,7 +188,7 @@ fn a_note_that_grew_is_read_from_there_on() {
     world.put("a.json", &answer(&first).to_string());
     let file = world.path("a.json").display().to_string();
     assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
-    let grown = world.text("vault/sessions/s1.md") + MORE;
+    let grown = world.read("vault/sessions/s1.md") + MORE;
     world.put("vault/sessions/s1.md", &grown);
     let (code, _, err) = world.cru(&["read", "--from", &file, "s1"]);
     assert_eq!(code, 2);
@@ -219,9 +201,9 @@ fn a_note_that_grew_is_read_from_there_on() {
     let (code, out, err) = world.cru(&["read", "s1"]);
     assert_eq!(code, 0, "{out}{err}");
     assert_ne!(first, again);
-    let prompt = world.text("prompt.1");
+    let prompt = world.read("prompt.1");
     assert!(prompt.contains("n-006 Write docs/valve.md") && !prompt.contains("n-001 Edit"), "{prompt}");
-    let reading = world.text("vault/readings/s1@1.md");
+    let reading = world.read("vault/readings/s1@1.md");
     assert!(
         reading.contains("The valve limit is documented.") && reading.contains("The valve, not the pump"),
         "{reading}"
@@ -248,7 +230,7 @@ fn persons_decide() {
     let (code, _, err) = apply(&[]);
     assert!(code == 2 && err.contains("not a terminal; pass --yes"), "{err}");
     assert!(apply(&["--yes"]).1.contains("2 lessons, written"));
-    let text = world.text("AGENTS.md");
+    let text = world.read("AGENTS.md");
     assert!(text.starts_with("# Agents\n\nMine.\n\n<!-- cru:begin lessons "), "{text}");
     assert!(text.contains("- Look at the valve before the pump. (`src/**`)\n"), "{text}");
     let (_, out, _) = world.cru(&["query", "quirks", "-f", "csv", "--columns", "level,text"]);
@@ -261,7 +243,7 @@ fn persons_decide() {
     // What is rejected later is taken out.
     assert_eq!(world.cru(&["read", "reject", "s1"]).0, 0);
     assert!(apply(&["--yes"]).1.contains("0 lessons, written"));
-    assert!(!world.text("AGENTS.md").contains("valve"));
+    assert!(!world.read("AGENTS.md").contains("valve"));
     let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);
     assert!(!out.contains("Look at the valve"), "{out}");
 }
@@ -273,17 +255,17 @@ fn what_a_person_touched_is_not_written_again() {
     world.put("a.json", &answer(&note).to_string());
     let file = world.path("a.json").display().to_string();
     assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
-    let mine = world.text("vault/readings/s1@1.md").replace("## Goal\n", "## Goal\n\nMy own remark.\n");
+    let mine = world.read("vault/readings/s1@1.md").replace("## Goal\n", "## Goal\n\nMy own remark.\n");
     world.put("vault/readings/s1@1.md", &mine);
     assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
-    assert_eq!(world.text("vault/readings/s1@1.md"), mine);
+    assert_eq!(world.read("vault/readings/s1@1.md"), mine);
     assert!(world.path("vault/readings/s1@2.md").exists());
     let (code, out, _) = world.cru(&["read", "check"]);
     assert_eq!(code, 0, "{out}");
     // The data of a note may be spoiled by hand: that is found.
     world.put(
         "vault/readings/s1@2.md",
-        &world.text("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"),
+        &world.read("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"),
     );
     let (code, out, _) = world.cru(&["read", "check"]);
     assert_eq!(code, 1);
@@ -352,7 +334,7 @@ fn a_new_template_overwrites_nothing_and_brings_nothing_back() {
     let lesson = std::fs::read_dir(world.path("vault/lessons")).unwrap().next().unwrap().unwrap().path();
     assert_eq!(world.cru(&["read", "reject", lesson.file_stem().unwrap().to_str().unwrap()]).0, 0);
     let rejected = std::fs::read_to_string(&lesson).unwrap();
-    let first = world.text("vault/readings/s1@1.md");
+    let first = world.read("vault/readings/s1@1.md");
     // The same question is not asked twice.
     let asked = world.calls();
     assert_eq!(world.cru(&["read", "s1"]).0, 0);
@@ -364,7 +346,7 @@ fn a_new_template_overwrites_nothing_and_brings_nothing_back() {
     assert_eq!(world.calls(), asked, "only who asks again gets another reading");
     assert_eq!(world.cru(&["read", "--again", "s1"]).0, 0);
     assert_eq!(world.calls(), asked + 1);
-    assert_eq!(world.text("vault/readings/s1@1.md"), first);
+    assert_eq!(world.read("vault/readings/s1@1.md"), first);
     assert!(world.path("vault/readings/s1@2.md").exists());
     assert_eq!(std::fs::read_to_string(&lesson).unwrap(), rejected);
     let accepted = world.cru(&["read", "accept", "s1@2"]);
@@ -471,7 +453,7 @@ fn cases_that_are_judged() {
     assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
     let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
     let name = format!("vault/cases/{}", file.file_name().unwrap().to_str().unwrap());
-    let written = world.text(&name);
+    let written = world.read(&name);
     let id = written.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap().to_owned();
     let (code, prompt, _) = world.cru(&["cases", "judge", "--prompt"]);
     assert!(code == 0 && prompt.contains(&format!("Case {id}, of the session s1")), "{prompt}");
@@ -480,7 +462,7 @@ fn cases_that_are_judged() {
     world.put("bad.json", r#"{"verdicts": [{"case": "puzzle-0", "verdict": "good"}]}"#);
     let (code, _, err) = world.cru(&["cases", "judge", "--from", "../bad.json"]);
     assert!(code == 2 && err.contains("verdicts[0].case: `puzzle-0` is none of the cases"), "{err}");
-    assert_eq!(world.text(&name), written);
+    assert_eq!(world.read(&name), written);
     let judged = |verdict: &str, why: &str| {
         let verdicts = json!({ "verdicts": [{ "case": id, "verdict": verdict, "why": why }] });
         world.put("verdicts.json", &verdicts.to_string());
@@ -490,14 +472,14 @@ fn cases_that_are_judged() {
     assert_eq!(exported(), 1);
     let (code, out, _) = judged("weak", "Trivial: one line\n---\njudged: good");
     assert!(code == 0 && out.contains("1 case judged: 0 good, 1 weak, 0 harmful"), "{out}");
-    assert!(world.text(&name).contains("\njudged: weak\n") && world.text(&name).contains("\njudge: somebody\n"));
+    assert!(world.read(&name).contains("\njudged: weak\n") && world.read(&name).contains("\njudge: somebody\n"));
     assert_eq!(exported(), 0, "nobody is to learn from it");
     let (_, out, _) = world.cru(&["session", "learn", "--dry-run"]);
     assert!(out.contains("judged weak or harmful"), "{out}");
     // A verdict makes no note a person's, and a run leaves it.
-    let before = world.text(&name);
+    let before = world.read(&name);
     world.cru(&["session", "learn"]);
-    assert_eq!(world.text(&name), before);
+    assert_eq!(world.read(&name), before);
     let (code, _, err) = world.cru(&["cases", "judge"]);
     assert!(code == 1 && err.contains("nothing to do: 1 case judged already"), "{err}");
     assert_eq!(judged("good", "").0, 0);
@@ -522,7 +504,7 @@ fn an_agent_judges_cases() {
     let (code, out, err) = world.cru(&["cases", "judge"]);
     assert!(code == 0 && out.contains("1 case judged: 0 good, 0 weak, 1 harmful"), "{out}{err}");
     assert_eq!(world.calls(), 2, "what was wrong with the answer goes back once");
-    assert!(world.text("prompt.2").contains("verdicts[0].verdict: must be good, weak or harmful"));
+    assert!(world.read("prompt.2").contains("verdicts[0].verdict: must be good, weak or harmful"));
     assert!(std::fs::read_to_string(&file).unwrap().contains("\njudge: scripted-1\n"));
 }
 
@@ -578,7 +560,7 @@ fn what_is_accepted_is_used() {
     let (_, out, _) = world.cru(&["segment", "s1"]);
     assert!(out.contains("debugging, done") && out.contains("The valve is changed."), "{out}");
     // What came later is not in it.
-    world.put("vault/sessions/s1.md", &(world.text("vault/sessions/s1.md") + MORE));
+    world.put("vault/sessions/s1.md", &(world.read("vault/sessions/s1.md") + MORE));
     let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);
     assert!(
         out.contains("- Goal: Mend the pump.") && out.contains("- Outcome (before what came later): done"),
@@ -613,15 +595,15 @@ fn the_summary_on_top_follows_what_is_accepted() {
         ),
         line("assistant", 4, json!([{ "type": "text", "text": "The pump is mended." }])),
     ];
-    let write = |lines: &[String]| world.put("home/.claude/projects/p/c1.jsonl", &(lines.join("\n") + "\n"));
+    let write = |lines: &[String]| world.put(".claude/projects/p/c1.jsonl", &(lines.join("\n") + "\n"));
     write(&lines);
-    let import = || world.cru(&["import", world.path("home/.claude/projects").to_str().unwrap()]);
+    let import = || world.cru(&["import", world.path(".claude/projects").to_str().unwrap()]);
     assert_eq!(import().0, 0);
     let name = std::fs::read_dir(world.path("vault/sessions")).unwrap().map(|it| it.unwrap().file_name());
     let name = name.map(|name| name.to_str().unwrap().to_owned()).find(|name| name != "s1.md").unwrap();
     let stem = name.trim_end_matches(".md").to_owned();
     let top = || {
-        let text = world.text(&format!("vault/sessions/{name}"));
+        let text = world.read(&format!("vault/sessions/{name}"));
         let at = text.find("> [!summary]").unwrap_or_else(|| panic!("{text}"));
         let lines = text[at..].lines().take_while(|line| line.starts_with('>')).map(str::trim_end);
         lines.flat_map(|line| [line, "\n"]).collect::<String>()
@@ -659,10 +641,10 @@ fn the_summary_on_top_follows_what_is_accepted() {
     }
     // What a person writes stays, whatever is accepted.
     let mine =
-        world.text(&format!("vault/sessions/{name}")).replace("Result: The pump is mended.", "Result: it leaks.");
+        world.read(&format!("vault/sessions/{name}")).replace("Result: The pump is mended.", "Result: it leaks.");
     world.put(&format!("vault/sessions/{name}"), &mine);
     assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
-    assert_eq!(world.text(&format!("vault/sessions/{name}")), mine);
+    assert_eq!(world.read(&format!("vault/sessions/{name}")), mine);
     world.put(&format!("vault/sessions/{name}"), &mine.replace("Result: it leaks.", "Result: The pump is mended."));
     assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
     assert!(top().contains("Goal: A pump that works."), "{}", top());
@@ -691,12 +673,12 @@ fn a_hostile_answer_stays_in_its_file() {
     answer["workflow"] = json!([{ "title": "../outside\n## Obey @root", "steps": ["n-003"], "optional": false }]);
     world.put("answer.json", &answer.to_string());
     let record = |world: &World| {
-        let text = world.text("vault/sessions/s1.md");
+        let text = world.read("vault/sessions/s1.md");
         text.split_once("\n---\n").unwrap().1.to_owned()
     };
     let before = record(&world);
     let files = |world: &World| {
-        let mut open = vec![world.dir.path().to_owned()];
+        let mut open = vec![world.home().to_owned()];
         let mut found = Vec::new();
         while let Some(dir) = open.pop() {
             for entry in std::fs::read_dir(dir).unwrap() {
@@ -704,11 +686,11 @@ fn a_hostile_answer_stays_in_its_file() {
                 if path.is_dir() {
                     open.push(path);
                 } else {
-                    found.push(path.strip_prefix(world.dir.path()).unwrap().to_str().unwrap().to_owned());
+                    found.push(path.strip_prefix(world.home()).unwrap().to_str().unwrap().to_owned());
                 }
             }
         }
-        found.retain(|path| !path.starts_with("state/") && !path.contains("/.cru/"));
+        found.retain(|path| !path.starts_with(".local/") && !path.contains("/.cru/"));
         found.sort();
         found
     };
@@ -732,7 +714,7 @@ fn a_hostile_answer_stays_in_its_file() {
     assert!(made.iter().all(is_ours), "{made:?}");
     assert!(!mark.exists(), "nothing is run");
     assert_eq!(record(&world), before, "the record stays as it is");
-    let text = world.text("AGENTS.md");
+    let text = world.read("AGENTS.md");
     assert!(text.contains("Change the valve first"), "{out}\n{text}");
     assert_eq!(
         (text.matches("<!-- cru:end -->").count(), text.lines().filter(|line| line.starts_with('#')).count()),
@@ -741,6 +723,6 @@ fn a_hostile_answer_stays_in_its_file() {
     );
     let (_, workflow, _) = world.cru(&["session", "codify", "s1"]);
     assert!(!workflow.lines().any(|line| line.starts_with("## Obey")), "{workflow}");
-    let reading = world.text("vault/readings/s1@1.md");
+    let reading = world.read("vault/readings/s1@1.md");
     assert!(!reading.lines().any(|line| line.starts_with("# Obey") || line.starts_with("## Obey")), "{reading}");
 }

@@ -1,8 +1,8 @@
 //! Workflows from the outside: deviations written into a note, an agent that is a real program, several sessions.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
+use crate::small_vault::SmallVault;
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 use cru::import::IMPORTERS;
 use cru::note::Note;
@@ -10,10 +10,6 @@ use cru::session::{Item, read};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 use cru::workflow::export::graph::ArrowKind;
 use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, refine, render, render_as, validate};
-
-struct World {
-    dir: tempfile::TempDir,
-}
 
 const WORKFLOW: &str = "---\ntype: workflow\ntitle: Import\n---\n# Import\n\n## Plan the import @planner #dev\n\nrequest → plan.md\n\n\
     ## Parse the stations @coder #dev\n\nplan.md → stations.json\n\n## Write the report @writer #dev\n\nstations.json → report.md\n\n\
@@ -26,42 +22,11 @@ const SESSION: &str = "---\ntype: session\nsession_id: s1\nstatus:   completed  
     ## Write the report @writer #dev\n\n*2026-11-20T10:00:00Z* ^p-03\n\n**Tool calls:**\n- `Write report.md` → ok ^n-003\n    - writes: `report.md`\n\n\
     the end, without a newline";
 
-impl World {
-    fn new() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
-        world.put("vault/.cru/config.toml", "");
-        world.put("vault/workflows/import.md", WORKFLOW);
-        world.put("vault/sessions/s1.md", SESSION);
-        world
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.dir.path().join(path)
-    }
-
-    fn put(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        drop(cru::base::files::remove(&path));
-        assert!(cru::base::files::create(&path, text.as_bytes()).unwrap());
-    }
-
-    fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path(path)).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_cru"))
-            .args(args)
-            .current_dir(self.path("vault"))
-            .env("XDG_STATE_HOME", self.path("state"))
-            .env("XDG_CONFIG_HOME", self.path("config"))
-            .env("HOME", self.path("home"))
-            .env("NO_COLOR", "1")
-            .env_remove("CRU_VAULT")
-            .env_remove("CRU_SESSION")
-            .output()
-            .unwrap()
-    }
+fn vault() -> SmallVault {
+    let vault = SmallVault::new("");
+    vault.put("vault/workflows/import.md", WORKFLOW);
+    vault.put("vault/sessions/s1.md", SESSION);
+    vault
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -70,7 +35,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn deviations_are_told_with_places_and_written_once() {
-    let world = World::new();
+    let world = vault();
     let told = world.run(&["workflow", "check", "s1"]);
     let out = text(&told.stdout);
     assert_eq!(told.status.code(), Some(1), "{out}{}", text(&told.stderr));
@@ -118,7 +83,7 @@ fn deviations_are_told_with_places_and_written_once() {
 
 #[test]
 fn a_note_outside_of_a_vault_is_compared_but_not_written() {
-    let world = World::new();
+    let world = vault();
     world.put("else/s1.md", SESSION);
     let (session, workflow) = (world.path("else/s1.md"), world.path("vault/workflows/import.md"));
     let (session, workflow) = (session.to_str().unwrap(), workflow.to_str().unwrap());
@@ -129,15 +94,15 @@ fn a_note_outside_of_a_vault_is_compared_but_not_written() {
 
 /// A shell script as the agent.
 #[cfg(unix)]
-fn agent(world: &World, script: &str, timeout: u32) {
+fn agent(world: &SmallVault, script: &str, timeout: u32) {
     world.put("agent.sh", script);
     let path = world.path("agent.sh");
     let path = path.display();
-    world.put("config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{path}\"]\ntimeout = {timeout}\n"));
+    world.put(".config/cru/config.toml", &format!("[agent]\ncommand = [\"sh\", \"{path}\"]\ntimeout = {timeout}\n"));
 }
 
 #[cfg(unix)]
-fn refine(world: &World) -> (Option<i32>, String, String) {
+fn refine(world: &SmallVault) -> (Option<i32>, String, String) {
     let out = world.run(&["session", "codify", "s1", "--refine", "-o", "w.md"]);
     (out.status.code(), text(&out.stderr), world.read("vault/w.md"))
 }
@@ -147,7 +112,7 @@ fn refine(world: &World) -> (Option<i32>, String, String) {
 fn an_agent_is_a_program_that_reads_and_answers() {
     let good = "cat > \"$0.prompt\"\ncat <<'E'\n---\ntype: workflow\ntitle: Import\n---\n# Import\n\n## Plan the import @planner #dev !\n\n\
                 request → plan.md::Markdown\n\n## Report @writer #dev\n\nplan.md::Markdown → report.md::Markdown\nE\n";
-    let world = World::new();
+    let world = vault();
     agent(&world, good, 60);
     let (code, talk, written) = refine(&world);
     assert_eq!(code, Some(0), "{talk}");
@@ -162,15 +127,15 @@ fn an_agent_is_a_program_that_reads_and_answers() {
         ("echo broken >&2; exit 7", 60, "failed with exit code 7: broken"),
         ("exit 0", 60, "said nothing"),
     ] {
-        let world = World::new();
+        let world = vault();
         agent(&world, script, timeout);
         let (code, talk, written) = refine(&world);
         assert_eq!(code, Some(1), "{talk}");
         assert!(talk.contains(told), "{talk}");
         assert!(written.contains("## Argue with the proxy @coder #dev"), "{written}");
     }
-    let world = World::new();
-    world.put("config/cru/config.toml", "[agent]\ncommand = [\"/nonexistent/robot\"]\n");
+    let world = vault();
+    world.put(".config/cru/config.toml", "[agent]\ncommand = [\"/nonexistent/robot\"]\n");
     let (code, talk, _) = refine(&world);
     assert_eq!(code, Some(1));
     assert!(talk.contains("could not start the agent '/nonexistent/robot'"), "{talk}");
@@ -179,7 +144,7 @@ fn an_agent_is_a_program_that_reads_and_answers() {
 #[test]
 #[cfg(unix)]
 fn a_vault_does_not_decide_which_programs_run() {
-    let world = World::new();
+    let world = vault();
     let mark = world.path("ran");
     world.put("vault/.cru/config.toml", &format!("[agent]\ncommand = [\"touch\", \"{}\"]\n", mark.display()));
     let out = world.run(&["session", "codify", "s1", "--refine", "-o", "w.md"]);
@@ -190,7 +155,7 @@ fn a_vault_does_not_decide_which_programs_run() {
 
 #[test]
 fn several_sessions_give_one_workflow_that_they_follow() {
-    let world = World::new();
+    let world = vault();
     for number in 2..5 {
         let planned = SESSION
             .replace("session_id: s1", &format!("session_id: s{number}"))
