@@ -190,7 +190,9 @@ impl CasesJudged {
             let mut text = review.text.clone();
             let values =
                 [(verdict::JUDGED, it.verdict.as_str()), (verdict::JUDGE, judge), (verdict::WHY, it.why.as_str())];
-            for (key, value) in values.into_iter().filter(|(_, value)| !value.is_empty()) {
+            // Without a reason now, one of before is none of this verdict.
+            let is_said = |value: &str| !value.is_empty() || review.judged.is_some();
+            for (key, value) in values.into_iter().filter(|(_, value)| is_said(value)) {
                 let patch = set_key(&text, key, &Value::String(sanitise(value).into_owned()))
                     .map_err(|error| Error::usage(format!("could not change {}: {error}", review.path)))?;
                 text = String::from_utf8_lossy(&patch.apply(text.as_bytes())).into_owned();

@@ -483,6 +483,7 @@ fn cases_that_are_judged() {
     let (code, _, err) = world.cru(&["cases", "judge"]);
     assert!(code == 1 && err.contains("nothing to do: 1 case judged already"), "{err}");
     assert_eq!(judged("good", "").0, 0);
+    assert!(!world.read(&name).contains("Trivial"), "the reason was of another verdict");
     assert_eq!(exported(), 1);
 }
 

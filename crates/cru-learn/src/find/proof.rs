@@ -10,8 +10,8 @@ use cru_session::Step;
 const PLAIN: &[&str] =
     &[".md", ".mdx", ".txt", ".rst", ".adoc", ".json", ".jsonc", ".yaml", ".yml", ".toml", ".lock", ".csv"];
 
-/// Ends of names of files that nothing runs or reads but a person.
-const WRITING: &[&str] = &[".md", ".mdx", ".txt", ".rst", ".adoc"];
+/// Ends of names of files that people read. `.mdx` is compiled, and tools read `.txt` (`requirements.txt`, `CMakeLists.txt`).
+const WRITING: &[&str] = &[".md", ".rst", ".adoc"];
 
 /// Whether the checks of a step prove nothing of what was done: code was changed, and they only look at its style, which
 /// nobody asked about by the name of the program; or nothing but writing was changed, which no check of code reads.
@@ -60,5 +60,6 @@ mod tests {
         assert!(!weak("Mend it.", "npm run check", "pump.ts"));
         assert!(weak("Mend it.", "ruff check", "README.md") && weak("Mend it.", "cargo test", "README.md"));
         assert!(!weak("Mend it.", "ruff check", "ruff.toml") && !weak("Mend it.", "cargo test", "Cargo.toml"));
+        assert!(!weak("Mend it.", "make test", "CMakeLists.txt"), "tools read it");
     }
 }
