@@ -111,7 +111,10 @@ impl Vault {
     }
 
     /// Opens the vault at `root`; a missing `.cru/config.toml` is an empty one.
+    ///
+    /// From then on nothing below it is written through a link that leads out ([`files::confine`]).
     pub fn open(root: &Path) -> Result<Self> {
+        files::confine(root);
         let path = root.join(MARK).join("config.toml");
         let (config, warnings) = if path.is_file() {
             let bytes = files::read(&path)?;

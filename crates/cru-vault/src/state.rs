@@ -73,7 +73,9 @@ impl State {
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let id = vault.config().id.as_deref().map_or_else(|| NO_ID.to_owned(), file_name);
         let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
-        let outside = env.state_dir().map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
+        let folder = env.state_dir();
+        folder.iter().for_each(|folder| files::confine(folder));
+        let outside = folder.map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
         [outside, Some(vault.root().join(".cru/local").join(machine))]
     }
 

@@ -76,5 +76,5 @@ pub(in crate::commands) fn text_of(file: &Path, cx: &Context<'_>) -> Result<Stri
         std::io::Read::read_to_string(&mut stdin, &mut text).map_err(|error| Error::io("read", "stdin", error))?;
         return Ok(text);
     }
-    Ok(String::from_utf8_lossy(&files::read(&cx.absolute(file))?).into_owned())
+    Ok(String::from_utf8_lossy(&files::read_given(&cx.absolute(file))?).into_owned())
 }

@@ -4,12 +4,14 @@
 //! is then a line of its own, whoever writes next, without a look at the file and without a moment in between; and a
 //! line of JSON tells by itself whether it is whole.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::create::{create_private_dir, make_private, parent, private, sync_dir};
+use super::dir::Access;
 use super::fault;
+use super::mode::take_from_others;
+use super::place::{self, PRIVATE_DIR, Place};
 use crate::{Error, Result};
 
 /// How often a file that was removed between opening and locking is opened again.
@@ -22,15 +24,13 @@ pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Resul
     let failed = |source| Error::io("write", path, source);
     let line = [b"\n", line].concat();
     for _ in 0..TRIES {
-        let mut file = open(path, private(OpenOptions::new().append(true).create(true))).map_err(failed)?;
+        let (_, mut file) = open(path)?;
         shared(&file).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if is_removed(&metadata) {
             continue;
         }
-        if is_shared(&metadata) {
-            make_private(path);
-        }
+        take_from_others(&file);
         if metadata.len() > 0 {
             return fault::write(&mut file, &line).map_err(failed);
         }
@@ -50,12 +50,9 @@ pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Resul
 /// could not be written whole is taken back.
 pub fn append_durable(path: &Path, line: &[u8]) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
-    let mut file = open(path, private(OpenOptions::new().append(true).create(true))).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if is_shared(&metadata) {
-        make_private(path);
-    }
-    let before = metadata.len();
+    let (place, mut file) = open(path)?;
+    take_from_others(&file);
+    let before = file.metadata().map_err(failed)?.len();
     let line = if before == 0 { line.to_vec() } else { [b"\n", line].concat() };
     if let Err(error) = fault::write(&mut file, &line) {
         let _ = file.set_len(before);
@@ -63,14 +60,15 @@ pub fn append_durable(path: &Path, line: &[u8]) -> Result<()> {
     }
     fault::point().and_then(|()| file.sync_data()).map_err(failed)?;
     if before == 0 {
-        sync_dir(parent(path));
+        place::sync(&place.dir);
     }
     Ok(())
 }
 
 /// Makes what others appended durable; a file that is not there is nothing.
 pub fn sync(path: &Path) -> Result<()> {
-    match File::open(path) {
+    let Some(place) = Place::existing(path)? else { return Ok(()) };
+    match place.open(Access::Read) {
         Ok(file) => fault::point().and_then(|()| file.sync_data()).map_err(|source| Error::io("write", path, source)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(Error::io("read", path, source)),
@@ -79,9 +77,9 @@ pub fn sync(path: &Path) -> Result<()> {
 
 /// Removes a file of lines if nobody is about to append and `done` agrees, which is given its end (at most `last`
 /// bytes) and its size.
-#[expect(clippy::disallowed_methods, reason = "files are removed in this folder alone")]
 pub fn remove_lines(path: &Path, last: u64, done: &dyn Fn(&mut File, &[u8], u64) -> bool) -> Result<bool> {
-    let mut file = match OpenOptions::new().read(true).append(true).open(path) {
+    let Some(place) = Place::existing(path)? else { return Ok(false) };
+    let mut file = match place.open(Access::Lines) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(source) => return Err(Error::io("read", path, source)),
@@ -101,7 +99,7 @@ pub fn remove_lines(path: &Path, last: u64, done: &dyn Fn(&mut File, &[u8], u64)
     if !done(&mut file, &end, size) {
         return Ok(false);
     }
-    fault::point().and_then(|()| fs::remove_file(path)).map_err(failed)?;
+    fault::point().and_then(|()| place.dir.remove(&place.name)).map_err(failed)?;
     Ok(true)
 }
 
@@ -114,16 +112,13 @@ pub fn read_at(file: &mut File, start: u64, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens for writing; the folders are made only when they turn out to be missing.
-fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
-    fault::point()?;
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(parent(path)).map_err(io::Error::other)?;
-            options.open(path)
-        }
-        opened => opened,
-    }
+/// Opens for appending; the folders are made where they are missing.
+fn open(path: &Path) -> Result<(Place, File)> {
+    let failed = |source| Error::io("write", path, source);
+    fault::point().map_err(failed)?;
+    let place = Place::making(path, PRIVATE_DIR)?;
+    let file = place.open(Access::Append { mode: 0o600 }).map_err(failed)?;
+    Ok((place, file))
 }
 
 fn shared(file: &File) -> io::Result<()> {
@@ -142,17 +137,6 @@ fn unless_unsupported(locked: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         locked => locked,
     }
-}
-
-/// Whether others than its owner may read it.
-#[cfg(unix)]
-fn is_shared(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::mode(metadata) & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_shared(_: &fs::Metadata) -> bool {
-    false
 }
 
 #[cfg(unix)]

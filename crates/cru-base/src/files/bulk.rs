@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::create::{create_unsynced, parent, sync_dir};
+use super::create::{create_unsynced, sync_dir};
 use crate::Result;
 
 /// Makes many files: each is whole or absent at any moment, all are durable once [`Bulk::finish`] returns.
@@ -25,9 +25,9 @@ impl Bulk {
 
     /// Writes a new file whole; `Ok(false)` when the name is taken. Folders above are made.
     pub fn create(&mut self, path: &Path, bytes: &[u8]) -> Result<bool> {
-        let made = create_unsynced(path, bytes, false)?;
-        if made && !self.dirs.contains(parent(path)) {
-            self.dirs.insert(parent(path).to_owned());
+        let made = create_unsynced(path, bytes)?;
+        if let Some(dir) = path.parent().filter(|dir| made && !self.dirs.contains(*dir)) {
+            self.dirs.insert(dir.to_owned());
         }
         #[cfg(not(target_os = "linux"))]
         if made {

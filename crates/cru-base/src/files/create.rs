@@ -1,83 +1,25 @@
 //! New files, appended lines, and files of our own that are simply put.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
+use super::dir::Access;
 use super::fault;
+use super::mode;
+use super::place::{self, PRIVATE_DIR, Place, SHARED_DIR};
+use super::regular::open_regular;
+use super::temp::{Temp, is_name_of_chance};
 use crate::{Error, Result};
 
 /// Makes a folder and those above it.
 pub fn create_dir(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|source| Error::io("create", path, source))
+    place::folder(path, Some(SHARED_DIR)).map(drop)
 }
 
 /// Makes a folder and those above it for its owner alone; one that is there stays as it is.
 pub fn create_private_dir(path: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|source| Error::io("create", path, source))
-}
-
-/// Takes a file or folder of our own from everybody but its owner, where an older version made it for all.
-pub fn make_private(path: &Path) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-        let is_open = |it: &fs::Metadata| !it.is_symlink() && it.mode() & 0o077 != 0;
-        if let Ok(metadata) = fs::symlink_metadata(path).as_ref()
-            && is_open(metadata)
-        {
-            // Somebody else's stays theirs; nothing depends on it.
-            let _ = fs::set_permissions(path, fs::Permissions::from_mode(metadata.mode() & 0o700));
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-}
-
-/// Whether others than its owner may read a file or folder.
-pub fn is_shared(path: &Path) -> bool {
-    #[cfg(unix)]
-    return fs::metadata(path).is_ok_and(|it| std::os::unix::fs::MetadataExt::mode(&it) & 0o077 != 0);
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
-}
-
-/// Whether its owner may run a file.
-pub fn is_executable(metadata: &fs::Metadata) -> bool {
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::mode(metadata) & 0o100 != 0;
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        false
-    }
-}
-
-/// Lets those run a file who may read it, or nobody.
-pub fn set_executable(path: &Path, executable: bool) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-        let failed = |source| Error::io("write", path, source);
-        let mode = fs::metadata(path).map_err(failed)?.mode() & 0o777;
-        let run = (mode & 0o444) >> 2;
-        let wanted = if executable { mode | run } else { mode & !0o111 };
-        if wanted != mode {
-            fs::set_permissions(path, fs::Permissions::from_mode(wanted)).map_err(failed)?;
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (path, executable);
-    Ok(())
+    place::folder(path, Some(PRIVATE_DIR)).map(drop)
 }
 
 /// Whether files can be made in a folder, as far as its permissions and its file system say.
@@ -90,65 +32,64 @@ pub fn is_writable(dir: &Path) -> bool {
 
 /// Writes a new file whole and durable; `Ok(false)` when the name is taken. Folders above are made.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
-    let made = create_unsynced(path, bytes, true)?;
-    if made {
-        sync_dir(parent(path));
-    }
-    Ok(made)
+    create_with(path, bytes, true, SHARED_DIR, 0o666)
 }
 
 /// Like [`create`], for its owner alone.
 pub fn create_private(path: &Path, bytes: &[u8]) -> Result<bool> {
-    create_private_dir(parent(path))?;
-    let made = create_with(path, bytes, true, 0o600)?;
-    if made {
-        sync_dir(parent(path));
-    }
-    Ok(made)
+    create_with(path, bytes, true, PRIVATE_DIR, 0o600)
 }
 
-/// Like [`create`]; with `sync` false the bytes may be lost with the machine's power.
-pub(super) fn create_unsynced(path: &Path, bytes: &[u8], sync: bool) -> Result<bool> {
-    create_dir(parent(path))?;
-    create_with(path, bytes, sync, 0o666)
+/// Like [`create`]; the bytes may be lost with the machine's power.
+pub(super) fn create_unsynced(path: &Path, bytes: &[u8]) -> Result<bool> {
+    create_with(path, bytes, false, SHARED_DIR, 0o666)
 }
 
-fn create_with(path: &Path, bytes: &[u8], sync: bool, mode: u32) -> Result<bool> {
+fn create_with(path: &Path, bytes: &[u8], sync: bool, dir_mode: u32, mode: u32) -> Result<bool> {
+    let place = Place::making(path, dir_mode)?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, mode, sync, None).map_err(failed)?;
+    let temp = Temp::filled(&place.dir, bytes, mode, sync, None).map_err(failed)?;
     fault::point().map_err(failed)?;
-    match temp.persist_noclobber(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error.error)),
+    match temp.persist_new(&place.name) {
+        Ok(()) if sync => {
+            place::sync(&place.dir);
+            Ok(true)
+        }
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error)),
     }
 }
 
-/// Writes a file of our own that no person edits (cache, state), whatever stood there. Folders above are made.
+/// Writes a file of our own that no person edits (cache, state), whatever stood there, with its permissions. Folders above
+/// are made.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<()> {
-    create_dir(parent(path))?;
-    put_with(path, bytes, 0o666)
+    put_with(path, bytes, SHARED_DIR, 0o666)
 }
 
 /// Like [`put`], readable by its owner alone.
 pub fn put_private(path: &Path, bytes: &[u8]) -> Result<()> {
-    create_private_dir(parent(path))?;
-    put_with(path, bytes, 0o600)
+    put_with(path, bytes, PRIVATE_DIR, 0o600)
 }
 
-fn put_with(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+fn put_with(path: &Path, bytes: &[u8], dir_mode: u32, mode: u32) -> Result<()> {
+    let place = Place::making(path, dir_mode)?;
     let failed = |source| Error::io("write", path, source);
-    let temp = filled(parent(path), bytes, mode, false, None).map_err(failed)?;
+    let old = place.open(Access::Read).and_then(|file| file.metadata()).ok();
+    let narrow = old.as_ref().map_or(mode, |old| mode & mode::beside(old));
+    let temp = Temp::filled(&place.dir, bytes, narrow, false, None).map_err(failed)?;
+    if let Some(old) = old.filter(|_| mode != 0o600) {
+        mode::keep(temp.file(), &old).map_err(failed)?;
+    }
     fault::point().map_err(failed)?;
-    temp.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    temp.persist(&place.name).map_err(failed)
 }
 
 /// Appends to a file with one write, so that lines of several processes do not mix. Folders above are made; the
 /// bytes survive the end of the process, not that of the machine.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
-    create_dir(parent(path))?;
-    let file = OpenOptions::new().append(true).create(true).open(path);
+    let place = Place::making(path, SHARED_DIR)?;
+    let file = place.open(Access::Append { mode: 0o666 });
     file.and_then(|mut file| file.write_all(bytes)).map_err(|source| Error::io("write", path, source))
 }
 
@@ -160,49 +101,45 @@ pub fn append_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A file that is only appended to, for another program to write its log to; readable by its owner alone. Folders above
 /// are made.
 pub fn open_append_private(path: &Path) -> Result<fs::File> {
-    create_private_dir(parent(path))?;
-    make_private(path);
-    let file = private(OpenOptions::new().append(true).create(true)).open(path);
-    file.map_err(|source| Error::io("write", path, source))
+    let place = Place::making(path, PRIVATE_DIR)?;
+    let file = place.open(Access::Append { mode: 0o600 }).map_err(|source| Error::io("write", path, source))?;
+    mode::take_from_others(&file);
+    Ok(file)
 }
 
-/// What these options make is readable by its owner alone.
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
-}
-
-/// Copies a file with its permissions, and a link as a link; makes the folders above it. For copies of our own: they are
-/// not made durable.
+/// Copies a file with its permissions, and a link as a link, over whatever is there; makes the folders above it. For
+/// copies of our own: they are not made durable.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
-    if let Some(folder) = to.parent() {
-        create_dir(folder)?;
-    }
-    let copied = fs::symlink_metadata(from).and_then(|metadata| {
-        #[cfg(unix)]
-        if metadata.is_symlink() {
-            return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    let place = Place::making(to, SHARED_DIR)?;
+    let copied = (|| {
+        if fs::symlink_metadata(from)?.is_symlink() {
+            let _ = place.dir.remove(&place.name);
+            return place.dir.make_link(&fs::read_link(from)?, &place.name);
         }
-        let _ = metadata;
-        fs::copy(from, to).map(drop)
-    });
+        let mut file = open_regular(from)?;
+        let metadata = file.metadata()?;
+        let mut temp = Temp::filled(&place.dir, &[], mode::beside(&metadata), false, None)?;
+        io::copy(&mut file, temp.file_mut())?;
+        mode::keep(temp.file(), &metadata)?;
+        temp.persist(&place.name)
+    })();
     copied.map_err(|source| Error::io("copy", from, source))
 }
 
-/// Removes a file of our own; `Ok(false)` when there is none.
-#[expect(clippy::disallowed_methods, reason = "the one place that removes files")]
+/// Removes a file of our own; `Ok(false)` when there is none. A link is removed itself.
 pub fn remove(path: &Path) -> Result<bool> {
-    match fault::point().and_then(|()| fs::remove_file(path)) {
+    let Some(place) = Place::existing(path)? else { return Ok(false) };
+    match fault::point().and_then(|()| place.dir.remove(&place.name)) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(Error::io("remove", path, source)),
     }
 }
 
-/// Removes a folder of derived files with all that is in it; nothing where there is none.
+/// Removes a folder of derived files with all that is in it; nothing where there is none. What links in it lead to stays.
 pub fn remove_derived(dir: &Path) -> Result<()> {
-    match fs::remove_dir_all(dir) {
+    let Some(place) = Place::existing(dir)? else { return Ok(()) };
+    match place.dir.remove_all(&place.name) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir, source)),
         _ => Ok(()),
     }
@@ -210,15 +147,10 @@ pub fn remove_derived(dir: &Path) -> Result<()> {
 
 /// Makes what was created in `dir` durable.
 pub fn sync_dir(dir: &Path) {
-    // A folder that cannot be opened for sync (some network mounts) does not make the write wrong.
-    if let Ok(handle) = fault::point().and_then(|()| fs::File::open(dir)) {
-        let _ = handle.sync_all();
+    if let Ok(dir) = place::folder(dir, None) {
+        place::sync(&dir);
     }
 }
-
-/// Beginning and end of the names of temporary files that are given by chance.
-const PREFIX: &str = ".cru-";
-const SUFFIX: &str = ".tmp";
 
 /// How old a temporary file of a creation must be to be nobody's any more.
 const ABANDONED: std::time::Duration = std::time::Duration::from_hours(1);
@@ -226,53 +158,18 @@ const ABANDONED: std::time::Duration = std::time::Duration::from_hours(1);
 /// Takes temporary files of creations away that killed processes left in `dir`: those with a name of chance, an hour old
 /// and more at `now` (nanoseconds since 1970). `may_go` is given the bytes of each.
 pub fn sweep_created(dir: &Path, now: i128, may_go: &dyn Fn(&[u8]) -> bool) {
-    let names = fs::read_dir(dir).into_iter().flatten().flatten();
-    for path in names.filter(|entry| is_created(&entry.file_name())).map(|entry| entry.path()) {
-        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+    let Ok(dir) = place::folder(dir, None) else { return };
+    let names = dir.names().unwrap_or_default();
+    for name in names.into_iter().filter(|name| is_name_of_chance(name)) {
+        let place = Place { dir: dir.clone(), name };
+        let Ok(metadata) = place.open(Access::Mode).and_then(|file| file.metadata()) else { continue };
         let age = now - i128::from(super::Fingerprint::of(&metadata).mtime);
         let is_old = age >= i128::try_from(ABANDONED.as_nanos()).unwrap_or(i128::MAX);
-        if metadata.is_file() && is_old && fs::read(&path).is_ok_and(|bytes| may_go(&bytes)) {
+        if is_old && place.read().is_ok_and(|bytes| may_go(&bytes)) {
             // One that cannot be removed is only in the way.
-            let _ = remove(&path);
+            let _ = fault::point().and_then(|()| place.dir.remove(&place.name));
         }
     }
-}
-
-/// Whether a file has a name that [`filled`] gives by chance.
-fn is_created(name: &std::ffi::OsStr) -> bool {
-    let middle = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
-    middle.is_some_and(|middle| middle.len() == 6 && middle.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-}
-
-/// A temporary file in `dir` with these bytes and, as far as the umask leaves them, these permissions; with a name of
-/// chance unless it is given.
-pub(super) fn filled(dir: &Path, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    match name {
-        Some(name) => builder.prefix(name).rand_bytes(0),
-        None => builder.prefix(PREFIX).suffix(SUFFIX),
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(mode));
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
-    fault::point()?;
-    let mut temp = builder.tempfile_in(dir)?;
-    fault::write_point(temp.as_file_mut(), bytes)?;
-    temp.write_all(bytes)?;
-    if sync {
-        fault::point()?;
-        temp.as_file().sync_all()?;
-    }
-    Ok(temp)
-}
-
-/// The folder a path stands in; `.` for a bare name.
-pub(super) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -303,7 +200,8 @@ mod tests {
     fn what_a_killed_creation_left_is_swept_when_it_is_old() {
         const HOUR: i128 = 3_600_000_000_000;
         let dir = tempfile::tempdir().unwrap();
-        let left = filled(dir.path(), b"half", 0o600, false, None).unwrap().keep().unwrap().1;
+        let folder = place::folder(dir.path(), None).unwrap();
+        let left = Temp::filled(&folder, b"half", 0o600, false, None).unwrap().keep();
         create(&dir.path().join(".cru-mine.tmp"), b"a person's").unwrap();
         let made = i128::from(crate::files::fingerprint(&left).unwrap().mtime);
         let sweep = |now, may_go| sweep_created(dir.path(), now, &move |bytes| may_go && bytes == b"half");

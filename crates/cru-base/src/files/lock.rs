@@ -1,9 +1,10 @@
 //! One process at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use super::create::{create_dir, private};
+use super::dir::Access;
+use super::place::{Place, SHARED_DIR};
 use crate::{Error, Result};
 
 /// A held lock; dropping it, or the end of the process, lets it go.
@@ -33,12 +34,8 @@ pub fn try_lock(path: &Path) -> Result<Option<Lock>> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    if let Some(parent) = path.parent() {
-        create_dir(parent)?;
-    }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    private(&mut options).open(path).map_err(|source| Error::io("lock", path, source))
+    let place = Place::making(path, SHARED_DIR)?;
+    place.open(Access::Lock).map_err(|source| Error::io("lock", path, source))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 //! For files that a program makes anew each time. What stands there is known by its hash: a file that says something
 //! else by now is not replaced, and a reader sees the old file or the new one, never a half.
 
-use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
-use super::create::{create_dir, filled, parent, sync_dir};
 use super::fault;
+use super::mode;
+use super::place::{self, Place, SHARED_DIR};
+use super::regular::open_regular;
+use super::temp::Temp;
 use crate::{Error, Result};
 
 /// Bytes that are read at once.
@@ -22,7 +22,7 @@ pub type Digest = [u8; 32];
 /// The digest of a file; `None` where there is none.
 pub fn digest(path: &Path) -> Result<Option<Digest>> {
     let failed = |source| Error::io("read", path, source);
-    let mut file = match File::open(path) {
+    let mut file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(failed(source)),
@@ -41,53 +41,56 @@ pub fn digest(path: &Path) -> Result<Option<Digest>> {
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    open_regular(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
 /// A file in the making, beside the place where it will stand. Dropping it takes it away.
 #[derive(Debug)]
 pub struct Long {
-    temp: NamedTempFile,
+    temp: Temp,
+    place: Place,
     path: PathBuf,
 }
 
 impl Long {
     /// For `path`; a link is followed. Folders above are made.
     pub fn new(path: &Path) -> Result<Self> {
-        create_dir(parent(path))?;
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let failed = |source| Error::io("write", path, source);
-        let temp = filled(parent(&target), &[], 0o666, false, None).map_err(failed)?;
-        if let Ok(metadata) = fs::metadata(&target) {
-            fault::point().and_then(|()| fs::set_permissions(temp.path(), metadata.permissions())).map_err(failed)?;
+        let made = Place::making(path, SHARED_DIR)?;
+        let place = if made.is_link() { Place::followed(path)? } else { made };
+        let old = place.open(super::dir::Access::Read).and_then(|file| file.metadata()).ok();
+        let narrow = old.as_ref().map_or(0o666, mode::beside);
+        let temp = Temp::filled(&place.dir, &[], narrow, false, None).map_err(failed)?;
+        if let Some(old) = old {
+            fault::point().and_then(|()| mode::keep(temp.file(), &old)).map_err(failed)?;
         }
-        Ok(Self { temp, path: target })
+        Ok(Self { temp, path: place.path(), place })
     }
 
     /// Goes on with these bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = self.temp.as_file_mut();
+        let file = self.temp.file_mut();
         let written = fault::write_point(file, bytes).and_then(|()| file.write_all(bytes));
         written.map_err(|source| Error::io("write", &self.path, source))
     }
 
     /// Puts it in its place, durable, if what stands there still has the digest `old`; [`Error::Changed`] if not.
     pub fn settle(self, old: Option<Digest>) -> Result<()> {
-        let Self { temp, path } = self;
+        let Self { temp, place, path } = self;
         let failed = |source| Error::io("write", &path, source);
-        fault::point().and_then(|()| temp.as_file().sync_all()).map_err(failed)?;
+        fault::point().and_then(|()| temp.file().sync_all()).map_err(failed)?;
         if digest(&path)? != old {
             return Err(Error::Changed { path });
         }
         fault::point().map_err(failed)?;
         let settled = match old {
-            Some(_) => temp.persist(&path).map_err(|error| error.error),
-            None => temp.persist_noclobber(&path).map_err(|error| error.error),
+            Some(_) => temp.persist(&place.name),
+            None => temp.persist_new(&place.name),
         };
         match settled {
-            Ok(_) => {
-                sync_dir(parent(&path));
+            Ok(()) => {
+                place::sync(&place.dir);
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Changed { path }),
@@ -98,6 +101,8 @@ impl Long {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn long(path: &Path, pieces: &[&str]) -> Long {

@@ -2,31 +2,39 @@
 //!
 //! A note is replaced only when the bytes on disk are still the bytes that were read, so an editor's save is never
 //! overwritten. New files are made with create-new, so two processes cannot take one name. Nothing is written in
-//! place: a reader sees the old file or the new one.
+//! place: a reader sees the old file or the new one. Nothing below a folder that [`confine`] names is written through a
+//! link that leads out of it.
 
 mod append;
 mod aside;
 mod bulk;
 mod create;
+#[cfg_attr(not(unix), path = "dir_by_path.rs")]
+mod dir;
 pub mod fault;
 mod lock;
 mod long;
+mod mode;
+mod place;
 mod read;
 mod regular;
 mod replace;
+mod root;
 mod spool;
+mod temp;
 
 pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
-    append, append_private, copy, create, create_dir, create_private, create_private_dir, is_executable, is_shared,
-    is_writable, make_private, open_append_private, put, put_private, remove, remove_derived, set_executable,
-    sweep_created, sync_dir,
+    append, append_private, copy, create, create_dir, create_private, create_private_dir, is_writable,
+    open_append_private, put, put_private, remove, remove_derived, sweep_created, sync_dir,
 };
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
-pub use read::{Fingerprint, Stable, fingerprint, read, read_stable};
-pub use regular::read_regular;
+pub use mode::{is_executable, is_shared, make_private, set_executable};
+pub use read::{Fingerprint, Stable, fingerprint, read, read_given, read_stable};
+pub use regular::{open_regular, read_regular};
 pub use replace::{Displaced, Prepared, put_away, rename, replace, replace_within, within};
+pub use root::{confine, trust_link};
 pub use spool::Spool;

@@ -1,11 +1,13 @@
 //! Reading, and telling whether a file is still the one that was read.
 
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::regular::open_regular;
 use crate::{Error, Result};
 
 /// How often a file that is being written is looked at, and for how long between the looks (doubled each time).
@@ -53,10 +55,23 @@ pub struct Stable {
     pub fingerprint: Fingerprint,
 }
 
-/// Reads a whole file.
+/// Reads a whole regular file. Links are followed; what is no file (a pipe, a device) is an error and not waited for.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let failed = |source| Error::io("read", path, source);
+    let mut file = open_regular(path).map_err(failed)?;
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().min(LARGEST_GUESS));
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Reads all of what a person named on the command line: a file, a pipe, a terminal.
+pub fn read_given(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| Error::io("read", path, source))
 }
+
+/// Bytes that are made room for at once.
+const LARGEST_GUESS: usize = 64 << 20;
 
 /// What the file system says of the file behind `path`.
 pub fn fingerprint(path: &Path) -> Result<Fingerprint> {

@@ -4,15 +4,18 @@
 //! that saved in between has its text put back. Where the system has no exchange, the file is compared and renamed
 //! over, which leaves a moment in which a save can be lost.
 
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
-use super::create::{create, create_dir, filled, parent, sync_dir};
+use super::create::create_private;
+use super::dir::{Access, Dir};
 use super::fault;
+use super::mode;
+use super::place::{self, Place, SHARED_DIR};
 use super::read::Fingerprint;
+use super::root::{absolute, confine, root_of};
+use super::temp::Temp;
 use crate::{Error, Result};
 
 /// How often a save that came between is put back before the text is set aside instead.
@@ -31,24 +34,29 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
 /// A new text that lies, durable, beside the file it is to replace. Dropping it takes it away.
 #[derive(Debug)]
 pub struct Prepared {
-    temp: NamedTempFile,
+    temp: Temp,
     path: PathBuf,
-    target: PathBuf,
+    target: Place,
 }
 
 impl Prepared {
     /// Puts `new` beside `path`, under `name` (one that nobody else can have) or a name of chance.
     pub fn new(path: &Path, new: &[u8], name: Option<&str>) -> Result<Self> {
-        let target = resolve(path)?;
+        let target = Place::followed(path)?;
         let failed = |source| Error::io("write", path, source);
-        let metadata = fs::metadata(&target).map_err(failed)?;
-        if metadata.permissions().readonly() || !metadata.is_file() {
+        let metadata = match target.open(Access::Read).and_then(|file| file.metadata()) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(Error::Changed { path: path.to_owned() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if metadata.permissions().readonly() {
             return Err(failed(io::ErrorKind::PermissionDenied.into()));
         }
-        let temp = filled(parent(&target), new, private_mode(&metadata), false, name).map_err(failed)?;
-        keep_owner(&temp, &metadata);
-        fault::point().and_then(|()| fs::set_permissions(temp.path(), metadata.permissions())).map_err(failed)?;
-        fault::point().and_then(|()| temp.as_file().sync_all()).map_err(failed)?;
+        let temp = Temp::filled(&target.dir, new, mode::beside(&metadata), false, name).map_err(failed)?;
+        fault::point().and_then(|()| mode::keep(temp.file(), &metadata)).map_err(failed)?;
+        fault::point().and_then(|()| temp.file().sync_all()).map_err(failed)?;
         Ok(Self { temp, path: path.to_owned(), target })
     }
 
@@ -70,15 +78,15 @@ impl Prepared {
         let Self { temp, path, target } = self;
         let failed = |source| Error::io("write", &path, source);
         let changed = || Error::Changed { path: path.clone() };
-        let _folder = lock_folder(parent(&target));
-        match fault::point().and_then(|()| fs::read(&target)) {
+        let _folder = lock_folder(&target.dir);
+        match fault::point().and_then(|()| target.read()) {
             Ok(bytes) if bytes == old => {}
             Ok(_) => return Err(changed()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(changed()),
             Err(error) => return Err(failed(error)),
         }
         let replaced = exchange(temp, &target, &Texts { old, new, aside, keep }).map_err(failed)?;
-        sync_dir(parent(&target));
+        place::sync(&target.dir);
         if replaced { Ok(()) } else { Err(changed()) }
     }
 }
@@ -103,13 +111,14 @@ pub struct Displaced {
 /// Moves a file to the first of `places` that it can be moved to, on the same file system; whether one was. Folders
 /// above are made.
 pub fn put_away(path: &Path, places: &[PathBuf]) -> bool {
-    places.iter().any(|place| create_dir(parent(place)).is_ok() && rename(path, place).is_ok())
+    places.iter().any(|place| Place::making(place, SHARED_DIR).is_ok() && rename(path, place).is_ok())
 }
 
 /// Gives a file of our own another name.
-#[expect(clippy::disallowed_methods, reason = "files are moved in this folder alone")]
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
-    fault::point().and_then(|()| fs::rename(from, to)).map_err(|source| Error::io("write", to, source))
+    let failed = |source| Error::io("write", to, source);
+    let (from, to) = (Place::of(from)?, Place::of(to)?);
+    fault::point().and_then(|()| from.dir.rename(&from.name, &to.dir, &to.name)).map_err(failed)
 }
 
 /// [`replace`], only for a file that lies in the folder `root` when all links are followed.
@@ -117,17 +126,18 @@ pub fn replace_within(root: &Path, path: &Path, old: &[u8], new: &[u8]) -> Resul
     replace(&within(root, path)?, old, new)
 }
 
-/// The place of `path`, all links followed, if it lies in the folder `root`. The file itself may be missing.
+/// The place of `path`, all links followed, if it lies in the folder `root` or behind a link in it that is trusted. The
+/// file itself may be missing.
 pub fn within(root: &Path, path: &Path) -> Result<PathBuf> {
-    let root = resolve(root)?;
-    let real = match fs::symlink_metadata(path) {
-        Ok(_) => resolve(path)?,
-        Err(_) => match path.file_name() {
-            Some(name) => resolve(parent(path))?.join(name),
-            None => return Err(outside(path)),
-        },
-    };
-    if real.starts_with(&root) { Ok(real) } else { Err(outside(path)) }
+    let (root, path) = (absolute(root), absolute(path));
+    let is_below = |root: &Path| path.starts_with(root) && path != root;
+    if !is_below(&root) && !root.canonicalize().is_ok_and(|root| is_below(&root)) {
+        return Err(outside(&path));
+    }
+    if root_of(&path).is_none_or(|own| !own.named.starts_with(&root)) {
+        confine(&root);
+    }
+    Ok(Place::followed(&path)?.path())
 }
 
 fn outside(path: &Path) -> Error {
@@ -135,65 +145,49 @@ fn outside(path: &Path) -> Error {
         .with_hint("move the file into the vault, or open the folder it lies in as a vault of its own")
 }
 
-fn resolve(path: &Path) -> Result<PathBuf> {
-    fs::canonicalize(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => Error::Changed { path: path.to_owned() },
-        _ => Error::io("read", path, source),
-    })
-}
-
 /// Keeps other writers of ours out of the folder while texts are exchanged: they must not take for settled what may
 /// still be put back. Where a folder cannot be locked (some network mounts), the caller's own locks must do.
-fn lock_folder(dir: &Path) -> Option<fs::File> {
-    let handle = fs::File::open(dir).ok()?;
+fn lock_folder(dir: &Dir) -> Option<File> {
+    let handle = dir.to_file().ok()?;
     handle.lock().ok()?;
     Some(handle)
 }
 
 /// Puts the temporary file in the place of `target`; `false` when somebody else was faster, whose text then stays.
-fn exchange(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<bool> {
+fn exchange(temp: Temp, target: &Place, texts: &Texts<'_>) -> io::Result<bool> {
     fault::point()?;
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    {
-        use rustix::io::Errno;
-        match swap(temp.path(), target) {
-            Ok(()) => return settle(temp, target, texts),
-            // The person removed or renamed the note: that stays so.
-            Err(Errno::NOENT) => return Ok(false),
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            Err(error) => return Err(error.into()),
-        }
+    match target.dir.exchange(temp.name(), &target.name) {
+        Ok(()) => return settle(temp, target, texts),
+        // The person removed or renamed the note: that stays so.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+        Err(error) => return Err(error),
     }
     // A second name keeps the file that is renamed over.
-    let mtime = fs::metadata(target).map_or(0, |metadata| Fingerprint::of(&metadata).mtime);
+    let seen = target.open(Access::Read).and_then(|file| file.metadata());
+    let mtime = seen.map_or(0, |metadata| Fingerprint::of(&metadata).mtime);
     let places = (texts.keep)(Displaced { mtime, is_new: false });
     let linked = places.iter().find(|place| {
-        create_dir(parent(place)).is_ok() && fault::point().is_ok() && fs::hard_link(target, place).is_ok()
+        let link = |place: Place| fault::point().and_then(|()| target.dir.link(&target.name, &place.dir, &place.name));
+        Place::making(place, SHARED_DIR).is_ok_and(|place| link(place).is_ok())
     });
-    if let Err(error) = temp.persist(target) {
+    if let Err(error) = temp.persist(&target.name) {
         linked.map(|place| super::remove(place));
-        return Err(error.error);
+        return Err(error);
     }
     Ok(true)
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn swap(one: &Path, other: &Path) -> rustix::io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }
 
 /// Looks at what an exchange displaced. If it is not what was expected, it is the newest text of somebody else: it
 /// goes back, and what that displaces is looked at in turn. The file keeps its identity on the way, so an editor that
 /// is still writing into it writes to the right place.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn settle(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<bool> {
+fn settle(temp: Temp, target: &Place, texts: &Texts<'_>) -> io::Result<bool> {
     // Taken before the text is read: what is written after that is seen by a later look.
-    let mtime = |temp: &NamedTempFile| fs::metadata(temp.path()).map_or(0, |it| Fingerprint::of(&it).mtime);
+    let mtime = |temp: &Temp| temp.metadata().map_or(0, |it| Fingerprint::of(&it).mtime);
     let before = mtime(&temp);
-    let mut displaced = match fault::point().and_then(|()| fs::read(temp.path())) {
+    let mut displaced = match fault::point().and_then(|()| temp.read()) {
         Ok(displaced) => displaced,
-        Err(error) => return Err(set_aside(temp, texts, error)),
+        Err(error) => return Err(set_aside(temp, texts, &error)),
     };
     if displaced == texts.old {
         // Ours is in its place; a file that cannot be moved or taken away is only in the way.
@@ -204,11 +198,14 @@ fn settle(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<b
     }
     let mut ours = texts.new.to_vec();
     for round in 0..ROUNDS {
-        if let Err(error) = swap(temp.path(), target) {
-            return Err(set_aside(temp, texts, error.into()));
+        if let Err(error) = target.dir.exchange(temp.name(), &target.name) {
+            return Err(set_aside(temp, texts, &error));
         }
         let before = mtime(&temp);
-        let found = fs::read(temp.path())?;
+        let found = match temp.read() {
+            Ok(found) => found,
+            Err(error) => return Err(set_aside(temp, texts, &error)),
+        };
         if found == ours {
             if round == 0 {
                 // Ours stood there for a moment, in which somebody may have opened it.
@@ -218,60 +215,35 @@ fn settle(temp: NamedTempFile, target: &Path, texts: &Texts<'_>) -> io::Result<b
         }
         ours = std::mem::replace(&mut displaced, found);
     }
-    Err(set_aside(temp, texts, io::Error::other("somebody else writes it all the time")))
+    Err(set_aside(temp, texts, &io::Error::other("somebody else writes it all the time")))
 }
 
 /// Moves a displaced file to where it is kept, or removes it.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn release(temp: NamedTempFile, places: &[PathBuf]) {
-    // Whether it was moved or not: there is nothing under its temporary name then.
-    put_away(temp.path(), places);
-    let _ = temp.close();
+fn release(mut temp: Temp, places: &[PathBuf]) {
+    let mut put = |place: &PathBuf| {
+        Place::making(place, SHARED_DIR).is_ok_and(|place| fault::point().is_ok() && temp.move_to(&place).is_ok())
+    };
+    // What was not moved goes with the temporary file.
+    let _ = places.iter().any(&mut put);
 }
 
 /// Keeps the displaced text, which is not ours: in the folder for it, else under its temporary name. Says where it is.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn set_aside(temp: NamedTempFile, texts: &Texts<'_>, cause: io::Error) -> io::Error {
-    let name = temp.path().file_name().map(|name| name.to_string_lossy().trim_start_matches('.').to_owned());
-    if let (Some(dir), Some(name), Ok(bytes)) = (texts.aside, name, fs::read(temp.path())) {
+fn set_aside(temp: Temp, texts: &Texts<'_>, cause: &io::Error) -> io::Error {
+    let told = |path: &Path| io::Error::new(cause.kind(), format!("{cause}; its last text is in {}", path.display()));
+    let name = temp.name().to_string_lossy().trim_start_matches('.').to_owned();
+    if let (Some(dir), Ok(bytes)) = (texts.aside, temp.read()) {
         let path = dir.join(format!("{name}.md"));
-        if create(&path, &bytes).is_ok_and(|made| made) {
-            return io::Error::new(cause.kind(), format!("{cause}; its last text is in {}", path.display()));
+        if create_private(&path, &bytes).is_ok_and(|made| made) {
+            return told(&path);
         }
     }
-    match temp.keep() {
-        Ok((_, path)) => io::Error::new(cause.kind(), format!("{cause}; its last text is in {}", path.display())),
-        Err(_) => cause,
-    }
+    told(&temp.keep())
 }
-
-#[cfg(unix)]
-fn private_mode(metadata: &fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    // Never readable by more people than the note is, not even for the moment before its permissions are set.
-    metadata.permissions().mode() & 0o700 | 0o600
-}
-
-#[cfg(not(unix))]
-fn private_mode(_: &fs::Metadata) -> u32 {
-    0
-}
-
-#[cfg(unix)]
-fn keep_owner(temp: &NamedTempFile, metadata: &fs::Metadata) {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = temp.as_file().metadata().map(|it| (it.uid(), it.gid()));
-    if own.is_ok_and(|own| own != (metadata.uid(), metadata.gid())) {
-        // Only allowed to some; a note that changes its owner is still the right note.
-        let _ = std::os::unix::fs::fchown(temp.as_file(), Some(metadata.uid()), Some(metadata.gid()));
-    }
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_: &NamedTempFile, _: &fs::Metadata) {}
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::files::{create, fingerprint, read, remove};
 
@@ -282,6 +254,10 @@ mod tests {
         let path = dir.join("note.md");
         create(&path, text.as_bytes()).unwrap();
         path
+    }
+
+    fn beside(path: &Path, text: &[u8]) -> Temp {
+        Temp::filled(&Place::of(path).unwrap().dir, text, 0o600, false, None).unwrap()
     }
 
     fn names(dir: &Path) -> Vec<String> {
@@ -326,14 +302,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // The comparison went well, then the editor saved, then came the exchange.
         let path = note(dir.path(), "saved by the editor");
-        let temp = filled(dir.path(), b"ours", 0o600, false, None).unwrap();
-        assert!(!exchange(temp, &path, &TEXTS).unwrap());
+        let temp = beside(&path, b"ours");
+        assert!(!exchange(temp, &Place::of(&path).unwrap(), &TEXTS).unwrap());
         assert_eq!(read(&path).unwrap(), b"saved by the editor");
         assert_eq!(names(dir.path()), ["note.md"]);
         // And it was removed in that moment.
-        let temp = filled(dir.path(), b"ours", 0o600, false, None).unwrap();
+        let temp = beside(&path, b"ours");
         remove(&path).unwrap();
-        assert!(!exchange(temp, &path, &TEXTS).unwrap());
+        assert!(!exchange(temp, &Place::of(&path).unwrap(), &TEXTS).unwrap());
         assert_eq!(names(dir.path()), [] as [&str; 0]);
     }
 
@@ -343,8 +319,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // The exchange displaced a first save, and before it went back the editor saved again over our text.
         let path = note(dir.path(), "second save");
-        let temp = filled(dir.path(), b"first save", 0o600, false, None).unwrap();
-        assert!(!settle(temp, &path, &TEXTS).unwrap());
+        let temp = beside(&path, b"first save");
+        assert!(!settle(temp, &Place::of(&path).unwrap(), &TEXTS).unwrap());
         assert_eq!(read(&path).unwrap(), b"second save");
         assert_eq!(names(dir.path()), ["note.md"]);
     }

@@ -89,7 +89,7 @@ fn bytes_of(place: &Place, vault: Option<&Vault>) -> Result<(String, Vec<u8>)> {
     Ok(match (place, vault) {
         (Place::Note(path), Some(vault)) => (path.stem().into_owned(), vault.read(path)?.to_vec()),
         (Place::File(path), _) => {
-            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read(path)?)
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files::read_given(path)?)
         }
         (Place::Note(path), None) => return Err(Error::no(format!("{path} stands in no vault"))),
     })

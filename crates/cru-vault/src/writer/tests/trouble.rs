@@ -53,7 +53,7 @@ fn nothing_is_written_outside_the_vault() {
     files::remove(&world.path()).unwrap();
     std::os::unix::fs::symlink(&outside, world.path()).unwrap();
     let error = world.fails(&[step(1)]);
-    assert!(error.to_string().contains("leads out of the vault"), "{error}");
+    assert!(error.to_string().contains("leads out of"), "{error}");
     assert_eq!(files::read(&outside).unwrap(), NOTE.as_bytes());
 }
 

@@ -1,0 +1,147 @@
+//! A file that is made beside the one whose place it will take.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::dir::{Access, Dir};
+use super::fault;
+use super::place::Place;
+
+/// Beginning and end of the names of temporary files that are given by chance.
+const PREFIX: &str = ".cru-";
+const SUFFIX: &str = ".tmp";
+
+/// Letters and digits of chance in such a name.
+const CHANCE: usize = 6;
+
+/// How many names are tried.
+const TRIES: usize = 1 << 10;
+
+/// A temporary file in a folder that is held open. Dropping it removes it.
+#[derive(Debug)]
+pub(super) struct Temp {
+    place: Place,
+    file: File,
+    is_there: bool,
+}
+
+impl Temp {
+    /// One with these bytes and, as far as the umask leaves them, these permissions; with a name of chance unless it is
+    /// given.
+    pub(super) fn filled(dir: &Arc<Dir>, bytes: &[u8], mode: u32, sync: bool, name: Option<&str>) -> io::Result<Self> {
+        fault::point()?;
+        let mut temp = Self::new(dir, mode, name)?;
+        fault::write_point(&mut temp.file, bytes)?;
+        temp.file.write_all(bytes)?;
+        if sync {
+            fault::point()?;
+            temp.file.sync_all()?;
+        }
+        Ok(temp)
+    }
+
+    fn new(dir: &Arc<Dir>, mode: u32, name: Option<&str>) -> io::Result<Self> {
+        let make = |name: OsString| {
+            let place = Place { dir: dir.clone(), name };
+            let file = place.open(Access::New { mode })?;
+            Ok(Self { place, file, is_there: true })
+        };
+        if let Some(name) = name {
+            return make(name.into());
+        }
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        let made = (0..TRIES).map(|_| make(name_of_chance())).find(|made| !made.as_ref().is_err_and(is_taken));
+        made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> PathBuf {
+        self.place.path()
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &OsStr {
+        &self.place.name
+    }
+
+    /// The file that was made.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The same, to write more.
+    pub(super) fn file_mut(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// The bytes of the file that has its name now: after an exchange it is another.
+    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+        self.place.read()
+    }
+
+    /// What the file system says of the file that has its name now.
+    pub(super) fn metadata(&self) -> io::Result<fs::Metadata> {
+        self.place.open(Access::Read)?.metadata()
+    }
+
+    /// Puts it in the place of `name` in the same folder, whatever has it.
+    pub(super) fn persist(mut self, name: &OsStr) -> io::Result<()> {
+        self.place.dir.rename(&self.place.name, &self.place.dir, name)?;
+        self.is_there = false;
+        Ok(())
+    }
+
+    /// Gives it a name in the same folder that nothing has; an error of kind `AlreadyExists` where it is taken.
+    pub(super) fn persist_new(mut self, name: &OsStr) -> io::Result<()> {
+        self.place.dir.rename_new(&self.place.name, name)?;
+        self.is_there = false;
+        Ok(())
+    }
+
+    /// Moves it to another place, whatever is there.
+    pub(super) fn move_to(&mut self, place: &Place) -> io::Result<()> {
+        self.place.dir.rename(&self.place.name, &place.dir, &place.name)?;
+        self.is_there = false;
+        Ok(())
+    }
+
+    /// Leaves it under its name, which is returned.
+    pub(super) fn keep(mut self) -> PathBuf {
+        self.is_there = false;
+        self.path()
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        if self.is_there {
+            // One that cannot be removed is only in the way.
+            let _ = self.place.dir.remove(&self.place.name);
+        }
+    }
+}
+
+fn name_of_chance() -> OsString {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    // Each state has keys of chance.
+    let mut chance = RandomState::new().build_hasher();
+    chance.write_u32(std::process::id());
+    let mut chance = chance.finish();
+    let mut letter = || {
+        let letter = LETTERS[usize::try_from(chance % 36).unwrap_or_default()];
+        chance /= 36;
+        char::from(letter)
+    };
+    let middle: String = (0..CHANCE).map(|_| letter()).collect();
+    format!("{PREFIX}{middle}{SUFFIX}").into()
+}
+
+/// Whether a file has a name that is given by chance.
+pub(super) fn is_name_of_chance(name: &OsStr) -> bool {
+    let middle = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+    middle.is_some_and(|middle| middle.len() == CHANCE && middle.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
