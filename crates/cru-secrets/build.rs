@@ -44,19 +44,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
 fn rules(own: &Table) -> Result<String> {
     let mut code = "/// The rules of cru; where two find at one place, the first one counts.\n".to_owned();
     code.push_str("pub(crate) const RULES: &[Rule] = &[\n");
-    for row in rows(own, "token") {
-        let (name, keys, bytes) = (text(row, "name")?, texts(row.get("keys")), text(row, "bytes")?);
-        let number = |name: &str| row.get(name).and_then(Value::as_integer);
-        let least = number("exact").or(number("least")).ok_or_else(|| format!("no length in {row}"))?;
-        let sure = row.get("sure").and_then(Value::as_bool).unwrap_or_default();
-        let bytes = format!("{}{}", bytes[..1].to_uppercase(), &bytes[1..]);
-        let exact = number("exact").is_some();
-        let _ = writeln!(
-            code,
-            "Rule {{ name: {name:?}, by: By::Prefix(Prefix {{ starts: &{keys:?}, bytes: Bytes::{bytes}, least: {least}, \
-             exact: {exact}, sure: {sure} }}) }},"
-        );
-    }
+    tokens(own, "token", &mut code)?;
     for row in rows(own, "shape") {
         let (name, keys, find) = (text(row, "name")?, texts(row.get("keys")), text(row, "find")?);
         let by = if text(row, "at")? == "word" { "Word" } else { "Around" };
@@ -80,8 +68,35 @@ fn rules(own: &Table) -> Result<String> {
         let (name, keys, find) = (text(row, "name")?, texts(row.get("keys")), text(row, "find")?);
         let _ = writeln!(code, "Rule {{ name: {name:?}, by: By::Value(&{keys:?}, {find}) }},");
     }
+    code.push_str("];\n/// Those that are asked of long words alone.\npub(crate) const RUNS: &[Rule] = &[\n");
+    tokens(own, "run", &mut code)?;
     code.push_str("];\n");
     Ok(code)
+}
+
+/// The rules of one kind for tokens that say by their beginning what they are.
+fn tokens(own: &Table, kind: &str, code: &mut String) -> Result<()> {
+    for row in rows(own, kind) {
+        let (name, keys, bytes) = (text(row, "name")?, texts(row.get("keys")), text(row, "bytes")?);
+        let number = |name: &str| row.get(name).and_then(Value::as_integer);
+        let least = number("exact").or(number("least")).ok_or_else(|| format!("no length in {row}"))?;
+        let is = |name: &str| row.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let body = if is("sure") {
+            "Any"
+        } else if is("drawn") {
+            "Drawn"
+        } else {
+            "Mixed"
+        };
+        let bytes = format!("{}{}", bytes[..1].to_uppercase(), &bytes[1..]);
+        let exact = number("exact").is_some();
+        let _ = writeln!(
+            code,
+            "Rule {{ name: {name:?}, by: By::Prefix(Prefix {{ starts: &{keys:?}, bytes: Bytes::{bytes}, least: {least}, \
+             exact: {exact}, body: Body::{body} }}) }},"
+        );
+    }
+    Ok(())
 }
 
 /// The lists of words, and the letters that follow each letter.

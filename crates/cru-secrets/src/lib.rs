@@ -11,6 +11,7 @@ mod allow;
 mod assignment;
 mod command;
 mod entropy;
+mod form;
 mod letters;
 mod masks;
 mod password;
@@ -29,7 +30,7 @@ pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

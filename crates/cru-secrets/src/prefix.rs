@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::allow;
-use super::letters::is_text;
+use super::letters::{is_text, is_wordlike};
 
 /// How many bytes are looked at before a token is taken for one.
 const JUDGED: usize = 256;
@@ -19,8 +19,19 @@ pub(crate) struct Prefix {
     pub(crate) least: usize,
     /// Whether no more may follow.
     pub(crate) exact: bool,
-    /// Whether its beginning alone decides: then no digit need follow, only nothing that is made of words.
-    pub(crate) sure: bool,
+    /// What must follow.
+    pub(crate) body: Body,
+}
+
+/// What follows the beginning of a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// Something with a digit in it.
+    Mixed,
+    /// Something with a digit, or letters that make no words; the beginning is short, and code is full of it.
+    Drawn,
+    /// Anything but words: the beginning alone decides.
+    Any,
 }
 
 /// What a token is made of.
@@ -40,6 +51,10 @@ pub(crate) enum Bytes {
     Dotted,
     /// And `/` and `+`.
     Path,
+    /// And `:`.
+    Colons,
+    /// `0-9a-f` and `-`.
+    Uuid,
 }
 
 impl Bytes {
@@ -52,6 +67,8 @@ impl Bytes {
             Self::Dashed => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
             Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+'),
+            Self::Colons => Self::Path.has(byte) || byte == b':',
+            Self::Uuid => Self::Hex.has(byte) || byte == b'-',
         }
     }
 
@@ -79,7 +96,7 @@ impl Prefix {
         let body = &bytes[from..judged];
         // What was cut off is still most of a secret.
         let least = if bytes[judged..].starts_with("…".as_bytes()) { self.least.min(CUT) } else { self.least };
-        let is_name = is_divided(body) && allow::is_name(body) && (!self.sure || is_text(body));
+        let is_name = is_divided(body) && allow::is_name(body) && (self.body != Body::Any || is_text(body));
         if body.len() < least || !self.is_drawn(body) || allow::is_example(body) || is_name {
             return None;
         }
@@ -88,7 +105,13 @@ impl Prefix {
 
     /// Whether a part looks as if it was drawn by chance.
     fn is_drawn(&self, body: &[u8]) -> bool {
-        is_mixed(body, 1) || (self.sure && !is_text(body))
+        /// Names in code have no more digits.
+        const DIGITS: usize = 3;
+        match self.body {
+            Body::Mixed => is_mixed(body, 1),
+            Body::Drawn => is_mixed(body, DIGITS) || !is_wordlike(body),
+            Body::Any => is_mixed(body, 1) || !is_text(body),
+        }
     }
 }
 

@@ -8,8 +8,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::Found;
 use super::assignment::Assignment;
+use super::form;
 use super::public;
-use super::table::{By, PUBLIC_RULES, RULES, Rule};
+use super::table::{By, PUBLIC_RULES, RULES, RUNS, Rule};
 
 /// A text that is looked through.
 pub(crate) struct Text<'a> {
@@ -44,7 +45,15 @@ struct Keywords {
     roles: Vec<Role>,
     /// The rules that a word is asked for, by its first byte.
     words: Vec<Vec<&'static Rule>>,
+    /// And a long word, by its first byte, with the second one.
+    runs: Vec<Vec<(Option<u8>, &'static Rule)>>,
 }
+
+/// In how many words of a run a token may begin.
+const STARTS: usize = 16;
+
+/// The name of what only its form tells.
+const FORM: &str = "service-key";
 
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
     let mut known: Vec<(String, Role)> = Vec::new();
@@ -63,12 +72,18 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
                 known.push(entry);
             }
             for first in keyword.bytes().take(1).filter(|_| role == Role::Word) {
-                for first in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
-                    let rules: &mut Vec<&'static Rule> = &mut words[usize::from(first)];
-                    if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
-                        rules.push(rule);
-                    }
-                }
+                add(&mut words[usize::from(first.to_ascii_lowercase())], rule);
+                add(&mut words[usize::from(first.to_ascii_uppercase())], rule);
+            }
+        }
+    }
+    let mut runs = vec![Vec::new(); 256];
+    for rule in RUNS {
+        let By::Prefix(prefix) = &rule.by else { continue };
+        for start in prefix.starts.iter().map(|start| start.as_bytes()) {
+            let rules: &mut Vec<(Option<u8>, &'static Rule)> = &mut runs[usize::from(start[0])];
+            if !rules.iter().any(|(second, known)| *second == start.get(1).copied() && std::ptr::eq(*known, rule)) {
+                rules.push((start.get(1).copied(), rule));
             }
         }
     }
@@ -81,8 +96,15 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
         .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(known.iter().map(|(keyword, _)| keyword))
         .ok();
-    Keywords { search, roles: known.into_iter().map(|(_, role)| role).collect(), words }
+    Keywords { search, roles: known.into_iter().map(|(_, role)| role).collect(), words, runs }
 });
+
+/// Adds a rule that is not among them.
+fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
+    if !rules.iter().any(|known| std::ptr::eq(*known, rule)) {
+        rules.push(rule);
+    }
+}
 
 /// Every secret of `text`, in order, none touching another.
 pub fn find(text: &str) -> Vec<Found> {
@@ -121,7 +143,28 @@ pub fn find(text: &str) -> Vec<Found> {
     if !public.is_empty() {
         with_public(&text, &public, &mut found);
     }
+    with_runs(&text, &mut found);
     found
+}
+
+/// Adds the tokens that are told by their length, where nothing else was found.
+fn with_runs(text: &Text<'_>, found: &mut Vec<Found>) {
+    let known = found.len();
+    form::each_run(text.bytes, |run| {
+        let next = found[..known].partition_point(|known| known.range.end <= run.start);
+        if found[..known].get(next).is_some_and(|known| known.range.start < run.end) {
+            return;
+        }
+        // A beginning may stand behind other words: `x_ghp_…`.
+        let starts = run.clone().filter(|at| *at == run.start || matches!(text.bytes[at - 1], b'_' | b'-'));
+        let named = || starts.take(STARTS).find_map(|at| text.run(at));
+        let token = named()
+            .or_else(|| form::is_token(text.bytes, run.clone()).then(|| Found { rule: FORM, range: run.clone() }));
+        found.extend(token);
+    });
+    if found.len() > known {
+        found.sort_by_key(|found| found.range.start);
+    }
 }
 
 /// Adds what public rules find at their keywords, where no rule of our own found anything.
@@ -162,6 +205,20 @@ impl Text<'_> {
         })
     }
 
+    /// What a rule for long words finds at `at`.
+    fn run(&self, at: usize) -> Option<Found> {
+        let first = usize::from(*self.bytes.get(at)?);
+        let second = self.bytes.get(at + 1).copied();
+        let (rule, range) = KEYWORDS.runs[first].iter().find_map(|(known, rule)| {
+            let By::Prefix(prefix) = &rule.by else { return None };
+            if *known != second {
+                return None;
+            }
+            prefix.find(self.bytes, at).map(|range| (rule, range))
+        })?;
+        (!form::is_inside_data(self.bytes, at)).then_some(Found { rule: rule.name, range })
+    }
+
     /// What stands around the keyword at `at`.
     fn around(&self, at: usize) -> Option<Found> {
         RULES.iter().find_map(|rule| {
@@ -180,7 +237,7 @@ impl Text<'_> {
             range.map(|range| (rule, range))
         })?;
         // A value that says itself what it is, is called so.
-        let own = self.word(range.start).filter(|own| own.range.end <= range.end);
+        let own = self.word(range.start).or_else(|| self.run(range.start)).filter(|own| own.range.end <= range.end);
         Some(Found { rule: own.map_or(rule.name, |own| own.rule), range })
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::assignment::{self, Assignment};
 use super::command::{self, Command, Part};
-use super::prefix::{Bytes, Prefix};
+use super::prefix::{Body, Bytes, Prefix};
 use super::public::{Allow, PublicRule, Target};
 use super::scan::Text;
 use super::{password, shape};

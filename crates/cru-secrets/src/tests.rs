@@ -417,3 +417,115 @@ fn hostile_texts_of_public_rules_end_soon() {
         assert!(began.elapsed().as_secs() < 20, "{part}: {:?}", began.elapsed());
     }
 }
+
+/// Where a text with a secret may stand: on a line, in JSON, a variable, an address, a header, code, output, a command.
+fn places(text: &str) -> [String; 8] {
+    let quoted = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    [
+        format!("I pasted it here: {text} and went on"),
+        format!("{{\"id\": 7, \"content\": \"{quoted}\", \"ok\": true}}"),
+        format!("export MY_THING={text}\nexport B=1"),
+        format!("https://api.example.org/v1/items?x={text}&limit=20"),
+        format!("X-Thing: {text}\r\nAccept: */*"),
+        format!("let client = Client::new(\"{quoted}\");"),
+        format!("     3\u{2192}{text}\n     4\u{2192}done"),
+        format!("deploy --with {text} --region eu-1"),
+    ]
+}
+
+/// How keys of services begin, what they are made of, and how long that is.
+const TOKENS: &[(&str, &str, usize)] = &[
+    ("csk-", "b36", 48),
+    ("fw_", "b62", 24),
+    ("pcsk_4Kx9a_", "b62", 63),
+    ("vcp_", "b62", 24),
+    ("vck_", "b62", 56),
+    ("crsr_", "hex", 64),
+    ("cfat_", "b62", 48),
+    ("cfut_", "b62", 48),
+    ("cfk_", "b62", 48),
+    ("napi_", "b36", 64),
+    ("re_Ab3dE5gH_", "b62", 24),
+    ("KGAT_", "hex", 32),
+    ("sk_", "hex", 48),
+    ("fc-", "hex", 32),
+    ("tvly-dev-", "b62", 32),
+    ("rnd_", "b62", 32),
+    ("ddp_", "b62", 36),
+    ("nbp_", "b62", 36),
+    ("hcaik_", "b36", 58),
+    ("apify_api_", "b62", 36),
+    ("ucat_", "b62", 26),
+    ("polar_oat_", "b62", 43),
+    ("ory_pat_", "b62", 32),
+    ("sqp_", "hex", 40),
+    ("squ_", "hex", 40),
+    ("bkua_", "hex", 40),
+    ("CCIPAT_F3kq9ZpLx2Wn7RtV4cYb8d_", "hex", 40),
+    ("tr_prod_", "b62", 20),
+    ("signkey-prod-", "hex", 64),
+    ("llx-", "b62", 48),
+    ("bb_live_", "b62", 27),
+    ("mercury_production_rma_", "b62", 44),
+    ("dp.st.prd.", "b62", 43),
+    ("glrtr-", "b62", 20),
+    ("lin_oauth_", "hex", 64),
+    ("sbp_", "hex", 40),
+    ("xaat-", "uuid", 36),
+    ("pat-na1-", "uuid", 36),
+    ("waka_", "uuid", 36),
+    ("sdk-", "uuid", 36),
+    ("nfp_", "b62", 36),
+    ("secret-token:", "b62", 40),
+    ("whsec_", "b62", 32),
+    ("sk-or-v1-", "hex", 64),
+    ("sntrys_", "b62", 90),
+    ("IQoJb3JpZ2lu", "b62", 300),
+    ("ABSK", "b62", 120),
+    ("dt0s02.", "b62", 60),
+    ("amzn.mws.", "uuid", 36),
+    ("mdb_sa_sk_", "b62", 40),
+    ("EAAB", "b62", 120),
+    ("nsec1", "b36", 58),
+    // Of services that nobody knows: the form alone tells.
+    ("acme_live_", "b62", 24),
+    ("qx_", "b62", 32),
+    ("ZETA-", "b62", 28),
+    ("blub_v2_", "b62", 40),
+];
+
+/// How many values each shape is tried with: 32, or 1,000 where `PROPTEST_CASES` is 8,000.
+fn rounds() -> u32 {
+    ProptestConfig::default().cases / 8
+}
+
+impl Drawn {
+    fn body(&mut self, made: &str, len: usize) -> String {
+        match made {
+            "hex" => self.hex(len),
+            "b36" => self.of(b"abcdefghijklmnopqrstuvwxyz0123456789", len),
+            "uuid" => [8, 4, 4, 4, 12].map(|len| self.hex(len)).join("-"),
+            _ => self.random(len),
+        }
+    }
+}
+
+#[test]
+fn no_key_of_a_service_is_left_in_any_place() {
+    let mut missed = Vec::new();
+    for &(start, made, len) in TOKENS {
+        let mut drawn = Drawn(13);
+        for _ in 0..rounds() {
+            let body = drawn.body(made, len);
+            // One in some hundred has too few signs of a kind to be told by its form.
+            let kinds = |is: fn(&u8) -> bool| body.bytes().filter(is).count() >= 3;
+            let told = made != "b62" || (kinds(u8::is_ascii_digit) && kinds(u8::is_ascii_uppercase));
+            for text in places(&format!("{start}{body}")) {
+                if told && mask(&text).contains(&body) {
+                    missed.push(text);
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}: {}", missed.len(), missed[..missed.len().min(40)].join("\n"));
+}
