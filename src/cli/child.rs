@@ -23,6 +23,13 @@ const AFTER_THE_END: Duration = Duration::from_millis(500);
 pub(super) fn run(call: &PassedCall<'_>) -> io::Result<PassedEnd> {
     let mut command = Command::new(call.program);
     command.args(call.args).current_dir(call.dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    if let Some(name) = call.name {
+        std::os::unix::process::CommandExt::arg0(&mut command, name);
+    }
+    if let Some(vars) = call.vars {
+        command.env_clear().envs(vars.iter().map(|(name, value)| (name, value)));
+    }
     if call.passing == Passing::Nothing {
         command.stdin(Stdio::null());
     }
@@ -198,7 +205,8 @@ mod signals {
                 let of_terminal = self.has_terminal && matches!(*name, "INT" | "QUIT");
                 if flag.swap(false, Ordering::Relaxed) && !of_terminal {
                     // The library has no safe way to send another signal than `KILL`.
-                    let _ = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+                    let Some(kill) = crate::base::program::find_here("kill".as_ref()) else { continue };
+                    let _ = Command::new(kill).args(["-s", name, &child.id().to_string()]).status();
                 }
             }
         }

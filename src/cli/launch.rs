@@ -3,17 +3,17 @@
 //! It gets the terminal as it is. On Unix it takes this process's place, so that signals and its exit code are its own;
 //! elsewhere it is waited for.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use crate::base::{Error, Result};
 use crate::commands::Launch;
 
 /// Runs it; the exit code is the program's. Comes back with an error where it could not be started.
 pub(super) fn run(launch: &Launch) -> Result<ExitCode> {
-    let mut command = Command::new(&launch.program);
+    let failed = |error| Error::io("start", &launch.program, error);
+    let mut command = super::spawn::named(launch.program.as_os_str()).map_err(failed)?;
     command.args(&launch.args).current_dir(&launch.cwd);
     command.envs(launch.vars.iter().map(|(name, value)| (name, value)));
-    let failed = |error| Error::io("start", &launch.program, error);
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;

@@ -1,7 +1,7 @@
 //! Shows long text through the user's pager.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anstream::ColorChoice;
 
@@ -18,7 +18,7 @@ pub(super) fn page(text: &str, choice: ColorChoice, env: &Env) -> bool {
     let pager = env.var("CRU_PAGER").or_else(|| env.var("PAGER")).unwrap_or("less");
     let mut words = pager.split_whitespace();
     let Some(program) = words.next().filter(|program| *program != "cat") else { return false };
-    let mut command = Command::new(program);
+    let Ok(mut command) = super::spawn::named(program.as_ref()) else { return false };
     command.args(words).stdin(Stdio::piped());
     if env.var("LESS").is_none() {
         command.env("LESS", "FRX");

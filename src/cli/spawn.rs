@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::base::files;
+use crate::base::{files, program};
 use crate::commands::{AgentAnswer, GitAnswer, ProgramCall};
 
 /// Bytes of an answer, and of complaints, that are read at most.
@@ -46,9 +46,17 @@ pub(super) fn ask_in(call: &ProgramCall<'_>, input: &str, limit: Duration) -> io
 
 fn start(command: &[String]) -> io::Result<Command> {
     let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(program);
+    let mut command = named(program.as_ref())?;
     command.args(args);
     Ok(command)
+}
+
+/// A program by its name or path. One that is named is looked for in the folders of `PATH` that are whole paths alone.
+pub(super) fn named(program: &OsStr) -> io::Result<Command> {
+    if Path::new(program).components().count() != 1 {
+        return Ok(Command::new(program));
+    }
+    program::find_here(program).map(Command::new).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 fn answer(command: Command, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
@@ -137,7 +145,7 @@ const GIT_VARIABLES: &[&str] = &[
 /// Asks git in a folder. It reads the repository's own configuration, as it must, but starts no program for it: no hook,
 /// pager, text conversion or file system monitor, and it fetches nothing.
 pub(super) fn git(dir: &Path, args: &[&str], input: &str, limit: Duration) -> io::Result<GitAnswer> {
-    let mut command = Command::new("git");
+    let mut command = named("git".as_ref())?;
     command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
     for setting in GIT_SETTINGS {
         command.args(["-c", setting]);
@@ -194,5 +202,5 @@ fn read(stream: impl Read + Send + 'static, most: u64) -> Receiver<Vec<u8>> {
 /// Opens a file in an editor that has the terminal.
 pub(super) fn edit(editor: &[String], file: &Path) -> io::Result<bool> {
     let (program, args) = editor.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(Command::new(program).args(args).arg(file).status()?.success())
+    Ok(named(program.as_ref())?.args(args).arg(file).status()?.success())
 }

@@ -118,10 +118,14 @@ pub enum Passing {
 pub struct PassedCall<'a> {
     /// The program.
     pub program: &'a OsStr,
+    /// What it is told to be called, where that is not the program as it is named here.
+    pub name: Option<&'a str>,
     /// Its arguments.
     pub args: &'a [OsString],
     /// Its working folder.
     pub dir: &'a Path,
+    /// All of its variables; `None` for ours.
+    pub vars: Option<&'a [(String, String)]>,
     /// Where its output goes on to.
     pub passing: Passing,
     /// How long it may take; as long as it takes where there is none.

@@ -7,6 +7,7 @@ pub mod env;
 pub mod error;
 pub mod files;
 pub mod lines;
+pub mod program;
 pub mod span;
 pub mod text;
 pub mod threads;

@@ -20,7 +20,7 @@ pub use answer::{Answer, Question, answers};
 pub use cache::AnswerCache;
 pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, has_equal_output, judge};
 pub use files::{DiskFiles, FileStamp, FileState, LARGEST_FILE, ReadFiles, newest_name};
-pub use project::ProjectRoots;
+pub use project::{ProjectRoots, RunFolder};
 pub use rests::{Rest, rests};
 pub use text::{MOST_WORK, SearchedText, Sighting, Spot};
 pub use verdict::{ClaimVerdict, UnknownReason};

@@ -10,6 +10,21 @@ use crate::verdict::UnknownReason;
 /// Folders in which hosts keep the worktrees of sub-agents, below the repository.
 const WORKTREES: &[&str] = &["/.claude/worktrees/", "/.worktrees/", "/.codex/worktrees/", "/.cursor/worktrees/"];
 
+/// The folder that commands of a project run in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFolder {
+    /// It, on this machine.
+    pub path: PathBuf,
+    /// What it is called there: whole, and with `~` for home.
+    pub names: Vec<String>,
+    /// What notes call it, where `[projects]` of the user's configuration says that this is meant.
+    pub alias: Option<String>,
+    /// Whether more than a note says that commands may run there.
+    pub is_known: bool,
+    /// Whether it is the home folder or one above it, which no note makes a project.
+    pub is_too_wide: bool,
+}
+
 /// The folders of projects: as notes name them, and where they are.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectRoots {
@@ -56,6 +71,38 @@ impl ProjectRoots {
             Some(rest) => Some(self.home.as_ref()?.join(rest.strip_prefix('/')?)),
             None => Some(PathBuf::from(path)),
         }
+    }
+
+    /// The folder that commands of a project run in; `None` where it is not on this machine.
+    ///
+    /// A note that names a folder makes it no project. It is known where `[projects]` of the user's configuration has this
+    /// very name, or where it is one of `stood`, the folders that the person who runs them stands in. A project without a
+    /// name is the first of these. Never known are the home folder, those above it, and `foreign` with all that is in it.
+    pub fn run_folder(&self, project: &str, stood: &[PathBuf], foreign: &Path) -> Option<RunFolder> {
+        let project = clean(project);
+        let real = |path: &Path| path.canonicalize().ok();
+        let mapped = self.mapped.iter().find(|(name, _)| name == project).map(|(_, folder)| folder);
+        let path = match mapped {
+            Some(folder) => folder.is_dir().then(|| folder.clone())?,
+            None if project.is_empty() => stood.first()?.clone(),
+            None => self.root(project)?,
+        };
+        let whole = real(&path)?;
+        let is_too_wide = self.home.as_deref().and_then(real).is_some_and(|home| home.starts_with(&whole))
+            || whole.parent().is_none();
+        let is_too_wide = is_too_wide && mapped.is_none();
+        let is_foreign = real(foreign).is_some_and(|foreign| whole.starts_with(foreign));
+        let is_stood_in = stood.iter().any(|stood| real(stood).as_ref() == Some(&whole));
+        let is_known = mapped.is_some() || is_stood_in && !is_too_wide && !is_foreign;
+        let mut names = vec![path.to_string_lossy().into_owned(), whole.to_string_lossy().into_owned()];
+        let below_home = |path: &Path| {
+            let rest = path.strip_prefix(self.home.as_ref()?).ok().filter(|rest| !rest.as_os_str().is_empty())?;
+            Some(format!("~/{}", rest.display()))
+        };
+        names.extend(below_home(&path));
+        names.dedup();
+        let alias = mapped.filter(|_| !names.iter().any(|name| name == project)).map(|_| project.to_owned());
+        Some(RunFolder { path, names, alias, is_known, is_too_wide })
     }
 
     /// A file of a session in `project`: its folder on this machine, and its path in it with `/` between names.
@@ -160,6 +207,42 @@ mod tests {
         ] {
             assert_eq!(inside(project, path).as_deref(), wanted, "{path} in {project}");
         }
+    }
+
+    #[test]
+    fn where_commands_run() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("home");
+        let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, &home, &[("HOME", home.to_str().unwrap())]);
+        for folder in ["home/api/vendor", "home/src/web", "home/src/web/app", "vault/code", "evil"] {
+            std::fs::create_dir_all(temp.path().join(folder)).unwrap();
+        }
+        let mapped = BTreeMap::from([("/Users/ann/web".to_owned(), home.join("src/web"))]);
+        let roots = ProjectRoots::new(&mapped, &env);
+        let stood = [home.join("api"), home.join("api/vendor/..")];
+        let known = |project: &str, stood: &[PathBuf]| {
+            let folder = roots.run_folder(project, stood, &temp.path().join("vault"))?;
+            Some((folder.path.strip_prefix(temp.path()).unwrap().to_str().unwrap().to_owned(), folder.is_known))
+        };
+        let is = |path: &str, is_known: bool| Some((path.to_owned(), is_known));
+        assert_eq!(known("~/api", &stood), is("home/api", true));
+        assert_eq!(known("~/api/", &stood), is("home/api", true));
+        assert_eq!(known("", &stood), is("home/api", true));
+        assert_eq!(known("", &[]), None);
+        assert_eq!(known("/Users/ann/web", &stood), is("home/src/web", true));
+        assert_eq!(known("/Users/ann/web/app", &stood), is("home/src/web/app", false), "the note names `app`");
+        assert_eq!(known("~/api/vendor", &stood), is("home/api/vendor", false));
+        assert_eq!(known("~/api", &[home.join("src/web")]), is("home/api", false), "the person stands elsewhere");
+        let evil = temp.path().join("evil").to_string_lossy().into_owned();
+        assert_eq!(known(&evil, &stood), is("evil", false));
+        assert_eq!(known("~", &[home.clone()]), is("home", false), "a home folder is no project");
+        let all = roots.run_folder("/", &[PathBuf::from("/")], Path::new("/no")).unwrap();
+        assert!(!all.is_known, "{all:?}");
+        let of_vault = temp.path().join("vault/code");
+        assert_eq!(known(of_vault.to_str().unwrap(), &[of_vault.clone()]), is("vault/code", false));
+        let web = roots.run_folder("/Users/ann/web", &stood, Path::new("/no")).unwrap();
+        assert_eq!(web.alias.as_deref(), Some("/Users/ann/web"));
+        assert!(web.names.contains(&"~/src/web".to_owned()), "{web:?}");
     }
 
     #[test]

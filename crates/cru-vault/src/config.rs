@@ -402,8 +402,11 @@ pub struct UserConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct RunConfig {
-    /// Patterns of commands that run without a question, `["cargo test*", "npm run check"]`; `*` stands for any text.
+    /// Patterns of plain commands that run without a question, `["cargo test *", "npm run check"]`; `*` stands for any
+    /// further words.
     pub allow: Vec<String>,
+    /// Names of variables that commands of notes are given beside the usual ones.
+    pub env: Vec<String>,
     /// A program with its arguments that each command is given to, `["bwrap", …]`; `{dir}` stands for its folder.
     pub wrap: Vec<String>,
 }
@@ -429,7 +432,7 @@ const USER_KEYS: &[(&str, &[&str])] = &[
     ("agent", &["command", "timeout", "model", "judge"]),
     ("prices", ANY),
     ("projects", ANY),
-    ("run", &["allow", "wrap"]),
+    ("run", &["allow", "env", "wrap"]),
     (
         "events",
         &[

@@ -120,13 +120,12 @@ fn run_checks(lessons: &mut [JudgedLesson], world: &TraceWorld, cx: &Context<'_>
         by_project.entry(it.note.lesson.project.clone().unwrap_or_default()).or_default().push(at);
     }
     for (project, places) in by_project {
-        let ends = if let Some(folder) = world.roots.root(&project) {
+        let ends = if project.is_empty() {
+            vec![ProbeEnd::NotRun { why: "it names no project".to_owned() }; places.len()]
+        } else {
             let commands: Vec<&str> =
                 places.iter().filter_map(|at| lessons[*at].note.lesson.check.as_deref()).collect();
-            probe(&commands, &folder, Some(&project), cx)?
-        } else {
-            let why = if project.is_empty() { "it names no project" } else { "its project is not on this machine" };
-            vec![ProbeEnd::NotRun { why: why.to_owned() }; places.len()]
+            probe(&commands, Some(&project), world, cx)?
         };
         for (at, end) in places.into_iter().zip(ends) {
             lessons[at].checked(end);

@@ -1,16 +1,14 @@
 //! Commands of notes that only show whether something holds: run with consent, in the folder of their project, recorded
 //! nowhere.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::agree::{Agreement, agree, wrap};
-use super::run::record::{RunCommand, program_of};
+use super::TraceWorld;
+use super::agree::{Agreement, Consenting};
 use crate::base::{Error, Result};
-use crate::commands::{Context, PassedCall, Passing};
-use crate::vault::UserConfig;
+use crate::commands::{Context, Passing};
 
 /// Seconds that such a command may take.
 const LIMIT: u64 = 60;
@@ -33,29 +31,36 @@ pub(in crate::commands) enum ProbeEnd {
     },
 }
 
-/// Runs the commands that may run, each in `folder`; the others say why they were not run. A person is asked once for all.
+/// Runs the commands that may run, each in the folder of its project; the others say why they were not run. A person is
+/// asked once for all.
 pub(in crate::commands) fn probe(
     commands: &[&str],
-    folder: &Path,
     project: Option<&str>,
+    world: &TraceWorld,
     cx: &Context<'_>,
 ) -> Result<Vec<ProbeEnd>> {
-    let (user, _) = UserConfig::read(cx.env)?;
-    let agreements = agree(commands, folder, project, &user, cx);
-    let run = |(command, agreement): (&&str, Agreement)| {
-        if let Agreement::No(why) = agreement {
-            return Ok(ProbeEnd::NotRun { why });
-        }
-        let command = RunCommand::Text { text: (*command).to_owned(), wrap: wrap(&user, folder) };
-        let (program, args) = program_of(&command);
-        let limit = Some(Duration::from_secs(LIMIT));
-        let call = PassedCall { program: &program, args: &args, dir: folder, passing: Passing::Nothing, limit };
-        let end = cx.ui.pass(&call).map_err(|source| Error::io("run", folder, source))?;
+    let consenting = Consenting::of(&world.vault, cx)?;
+    let not_run = |why: &str| ProbeEnd::NotRun { why: why.to_owned() };
+    let Some(folder) = consenting.folder(project) else {
+        return Ok(vec![not_run("its project is not on this machine"); commands.len()]);
+    };
+    let decided = commands.iter().map(|text| (*text, consenting.decide(text, &folder))).collect();
+    let run = |agreement: Agreement| {
+        let ready = match agreement {
+            Agreement::Yes(command) => command.ready(&folder.path, cx),
+            Agreement::No(why) => Err(why),
+        };
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(why) => return Ok(not_run(&why)),
+        };
+        let call = ready.call(Passing::Nothing, Some(Duration::from_secs(LIMIT)));
+        let end = cx.ui.pass(&call).map_err(|source| Error::io("run", &ready.dir, source))?;
         Ok(match end.code {
             _ if end.timed_out => ProbeEnd::Failed { why: format!("takes longer than {LIMIT} s") },
             0 => ProbeEnd::Passed,
             code => ProbeEnd::Failed { why: format!("exits with {code}") },
         })
     };
-    commands.iter().zip(agreements).map(run).collect()
+    consenting.agree(decided, &folder).into_iter().map(run).collect()
 }

@@ -196,6 +196,7 @@ fn cells_run_with_consent() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "b,2\na,1\n"), "{ran:?}");
     let told = step(&lab, "n-001");
     assert!(told.contains("`Bash cat samples.csv`") && told.contains("- cell: [[checks#^c-01]]"), "{told}");
+    assert_eq!(lab.read("samples.csv"), "b,2\na,1\n");
     let ran = lab.cru(&["run", "[[checks#Validation]]"]);
     assert!(ran.code == 0 && ran.out.contains("b,2") && ran.out.contains("samples.csv"), "{ran:?}");
     assert!(step(&lab, "n-002").contains("- cell: [[checks#^v-01]]"), "{}", step(&lab, "n-002"));

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cru_base::Env;
+use cru_base::{Env, program};
 use cru_session::{Meta, agent_table};
 use cru_vault::config::{HostConfig, ResumeConfig, expand_home};
 
@@ -148,25 +148,11 @@ pub fn transcript(meta: &Meta, env: &Env) -> Option<PathBuf> {
 
 /// Where a program is that a name means: in `PATH`, or the path itself.
 pub fn find(program: &str, env: &Env) -> Option<PathBuf> {
-    let is_program = |path: &PathBuf| is_executable(path);
     if program.contains('/') || program.contains(std::path::MAIN_SEPARATOR) {
-        return expand_home(program, env).map(|path| env.cwd().join(path)).filter(is_program);
+        let path = expand_home(program, env).map(|path| env.cwd().join(path));
+        return path.filter(|path| program::is_executable(path));
     }
-    let path = env.var("PATH")?;
-    let suffixes: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
-    let found = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    found.flat_map(|dir| suffixes.iter().map(move |suffix| dir.join(format!("{program}{suffix}")))).find(is_program)
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.is_file()
+    program::find(program, env)
 }
 
 #[cfg(test)]

@@ -12,9 +12,11 @@ pub(super) struct KnownWords {
     pub(super) wrappers: Vec<String>,
     pub(super) shells: Vec<String>,
     pub(super) builtins: Vec<String>,
+    pub(super) keywords: Vec<String>,
     pub(super) changes: Vec<String>,
     pub(super) machine: Vec<String>,
     pub(super) variables: Vec<String>,
+    pub(super) passed: Vec<String>,
     pub(super) options: Vec<String>,
     pub(super) program_options: BTreeMap<String, Vec<String>>,
 }

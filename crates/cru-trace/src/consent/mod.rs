@@ -1,22 +1,28 @@
 //! Whether a command that stands in a note may run again, and who has to agree.
 //!
 //! A note may come from anyone, so the rule is a list of what is understood, and never one of what is dangerous: a command
-//! of which any part is not understood is left to a person. What may run is asked for on a terminal; without one it runs
-//! only where a pattern of the user's own configuration matches each of its commands.
+//! of which any part is not understood is left to a person. What may run is asked for on a terminal. Without one only a
+//! plain command runs, words that a shell would do nothing with, and only where a pattern of the user's own configuration
+//! has these words; it is started from them, without a shell.
 
 mod folder;
 mod known;
+mod pattern;
+mod reader;
 mod script;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
-use cru_action::shell::{Hidden, Nesting, Script, SimpleCommand, Word};
 use cru_action::{Action, Class};
+use cru_base::{Env, program};
 
+use crate::project::RunFolder;
 use folder::CommandFolder;
 use known::known;
+use pattern::Pattern;
+use reader::{Joint, ReadCommand, Why};
 
 /// Bytes of the longest command that is looked at.
 const LONGEST: usize = 64 << 10;
@@ -30,153 +36,217 @@ pub enum Consent {
     /// It is never run for anybody; why.
     ByHand(String),
     /// A person on a terminal.
-    Ask,
-    /// Nobody: the user's configuration allows each of its commands.
-    Allowed,
+    Ask(NoteCommand),
+    /// Nobody: the user's configuration allows it. It is plain.
+    Allowed(NoteCommand),
 }
 
-/// `[run] allow` of the user's configuration: patterns of whole commands, in which `*` stands for any text.
+/// A command of a note, as it is started once somebody agreed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteCommand {
+    start: Start,
+    /// The folder below the project's that it starts in.
+    below: PathBuf,
+    project: RunFolder,
+}
+
+/// What is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A program with its arguments, without a shell.
+    Words(Vec<String>),
+    /// A text for `sh -c`, of which every part means the same in all shells.
+    Shell(String),
+}
+
+impl NoteCommand {
+    /// What is started, and in which folder, where `project` stands for the project's folder: that itself, or a copy.
+    ///
+    /// Errors: the text names the project's folder by its whole path, so that it would leave the copy.
+    pub fn in_folder(&self, project: &Path) -> Result<(Start, PathBuf), String> {
+        let start = match &self.start {
+            Start::Words(words) => {
+                let names: Vec<String> = self.project.names.iter().chain(&self.project.alias).cloned().collect();
+                Start::Words(words.iter().map(|word| folder::moved(word, &names, project).into_owned()).collect())
+            }
+            Start::Shell(text) if project != self.project.path && names_any(text, &self.project.names) => {
+                return Err("it names the project's folder by its whole path, and would leave the copy".to_owned());
+            }
+            Start::Shell(text) => Start::Shell(text.clone()),
+        };
+        Ok((start, project.join(&self.below)))
+    }
+
+    /// Whether it is started without a shell.
+    pub const fn is_plain(&self) -> bool {
+        matches!(self.start, Start::Words(_))
+    }
+}
+
+/// The variables that a command of a note is given: those of a short list, and `more`, which the user's configuration
+/// names.
+pub fn variables(more: &[String], env: &Env) -> Vec<(String, String)> {
+    let names = known().passed.iter().chain(more);
+    let value = |name: &String| {
+        let value = env.var(name)?;
+        let value = if name == "PATH" { program::whole_folders(value) } else { value.to_owned() };
+        Some((name.clone(), value))
+    };
+    names.filter_map(value).collect()
+}
+
+/// `[run] allow` of the user's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct ConsentRules {
-    allow: Vec<String>,
+    allow: Vec<Pattern>,
 }
 
 impl ConsentRules {
-    /// Of these patterns. Those of a vault have no say.
-    pub fn new(allow: &[String]) -> Self {
-        Self { allow: allow.iter().map(|pattern| pattern.trim().to_owned()).filter(|it| !it.is_empty()).collect() }
+    /// Of these patterns; those that are no plain command allow nothing, and what is wrong with each. Those of a vault
+    /// have no say.
+    pub fn new(allow: &[String]) -> (Self, Vec<String>) {
+        let (mut rules, mut faults) = (Self::default(), Vec::new());
+        for text in allow {
+            match Pattern::read(text) {
+                Ok(pattern) => rules.allow.push(pattern),
+                Err(why) => faults.push(format!("[run] allow: `{}` allows nothing: {why}", text.escape_debug())),
+            }
+        }
+        (rules, faults)
     }
 
-    /// Who has to agree before the text is given to a shell in the folder of its project. `project` are the names of
-    /// that folder: as the note has it, and as it is on this machine.
-    pub fn decide(&self, text: &str, project: &[&str]) -> Consent {
-        match self.check(text, &mut CommandFolder::new(project), 0) {
+    /// Who has to agree before a text of a note runs in the folder of its project.
+    pub fn decide(&self, text: &str, project: &RunFolder) -> Consent {
+        if project.is_too_wide {
+            return Consent::ByHand("its folder is the home folder or one above it, and no project".to_owned());
+        }
+        match self.read(text, CommandFolder::new(project), 0) {
             Err(why) => Consent::ByHand(why.into_owned()),
-            Ok(true) => Consent::Allowed,
-            Ok(false) => Consent::Ask,
+            Ok((start, below, is_allowed)) => {
+                let command = NoteCommand { start, below: below.iter().collect(), project: project.clone() };
+                if is_allowed && project.is_known { Consent::Allowed(command) } else { Consent::Ask(command) }
+            }
         }
     }
 
-    /// Whether all of a text is allowed; why it is by hand.
-    fn check(&self, text: &str, folder: &mut CommandFolder<'_>, depth: usize) -> Result<bool, Cow<'static, str>> {
+    /// What is started, the folder below the project's, and whether the rules allow it; why it is by hand.
+    fn read(&self, text: &str, mut folder: CommandFolder<'_>, depth: usize) -> Result<(Start, Vec<String>, bool), Why> {
         if text.len() > LONGEST {
             return Err("too long to be looked at".into());
         }
-        if text.trim().is_empty() {
-            return Err("there is no command".into());
+        let commands = reader::read(text)?;
+        let mut rest = commands.as_slice();
+        // `cd api && cargo test`: where it starts, and what.
+        if let [first, second, ..] = rest
+            && first.is_plain_but_for_tilde()
+            && second.joint == Some(Joint::And)
+            && let ["cd", to] = first.texts().as_slice()
+        {
+            if !folder.enter(to) {
+                return Err("it leaves the folder of the project".into());
+            }
+            rest = &rest[1..];
         }
-        if text.chars().any(is_hidden) {
-            return Err("it holds characters that cannot be seen or look like others".into());
+        if let [only] = rest
+            && let Some(inner) = shell_text(only)
+        {
+            if depth >= MOST_SHELLS {
+                return Err("it is not understood".into());
+            }
+            return self.read(inner, folder, depth + 1);
         }
-        if ["$(", "`", "<(", ">(", "()", "${", "<<<"].iter().any(|mark| text.contains(mark)) {
-            return Err("it runs or fills in what its text does not tell".into());
+        let mut inside = folder.clone();
+        let mut is_named = true;
+        for command in rest {
+            is_named &= self.check(command, &mut inside, depth)?;
         }
-        let script = Script::read(text);
-        if !script.complete || script.commands.is_empty() {
-            return Err("it is not understood".into());
+        if let [command] = rest
+            && command.is_plain()
+        {
+            let words = command.words.iter().map(|word| word.text.clone()).collect();
+            return Ok((Start::Words(words), folder.below, is_named));
         }
-        let mut allowed = true;
-        for simple in &script.commands {
-            allowed &= self.simple(&script, simple, folder, depth)?;
+        let start = rest.first().map_or(0, |first| first.start);
+        let text = text.get(start..).unwrap_or_default().trim();
+        if folder.alias().is_some_and(|alias| names_any(text, std::slice::from_ref(alias))) {
+            return Err("it names the folder that the project has elsewhere".into());
         }
-        Ok(allowed)
+        Ok((Start::Shell(text.to_owned()), folder.below, false))
     }
 
-    fn simple(
-        &self,
-        script: &Script<'_>,
-        simple: &SimpleCommand<'_>,
-        folder: &mut CommandFolder<'_>,
-        depth: usize,
-    ) -> Result<bool, Cow<'static, str>> {
-        if matches!(simple.nesting, Nesting::Function | Nesting::Substitution) {
-            return Err("it defines commands of its own".into());
-        }
-        if simple.hidden == Some(Hidden::Background) {
-            return Err("it goes on in the background".into());
-        }
-        if let Some(word) = simple.assignments.iter().find(|word| !is_plain_assignment(word)) {
+    /// Whether a pattern names a command; why it is by hand.
+    fn check(&self, command: &ReadCommand, folder: &mut CommandFolder<'_>, depth: usize) -> Result<bool, Why> {
+        if let Some(word) = command.assignments.iter().find(|word| !is_plain_assignment(word)) {
             return Err(format!("it sets {}", name_of(&word.text)).into());
         }
-        let text = script.text.get(simple.range.clone()).unwrap_or_default();
-        let body = |range: &std::ops::Range<usize>| script.text.get(range.clone()).unwrap_or_default();
-        if simple.redirections.iter().filter_map(|it| it.body.as_ref()).any(|it| body(it).contains('$')) {
-            return Err("it fills in what its text does not tell".into());
-        }
         let mut writes = false;
-        for redirection in &simple.redirections {
+        for redirection in &command.redirections {
             let target = &redirection.target;
-            if redirection.body.is_some() || target.text.chars().all(|c| c.is_ascii_digit() || c == '-') {
-                continue;
+            if target.has_glob {
+                return Err("it names files by a pattern".into());
             }
-            if !target.is_literal() {
-                return Err("it names files by variables".into());
-            }
-            let is_device = matches!(&*target.text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin");
-            if redirection.is_write() && is_own_of_git(&target.text) {
+            let is_device = is_device(&target.text);
+            if redirection.is_write && is_own_of_git(&target.text) {
                 return Err("it changes git's own files".into());
             }
             if !is_device && !folder.holds(&target.text) {
                 return Err(format!("{} is outside of the project", target.text).into());
             }
-            writes |= redirection.is_write() && !is_device;
+            writes |= redirection.is_write && !is_device;
         }
-        let Some(first) = simple.words.first() else {
-            // Nothing but assignments and redirections.
-            return Ok(!writes);
-        };
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/[".contains(&byte);
-        if !first.is_literal() || !first.text.bytes().all(is_name) {
+        let words = command.texts();
+        let Some(first) = command.words.first() else { return Ok(false) };
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(&byte);
+        if !first.is_bare() || !first.is_plain() || first.text.starts_with('-') || !first.text.bytes().all(is_name) {
             return Err("the name of a program is not plain text".into());
         }
-        if known().builtins.iter().any(|name| *name == first.text) {
+        let of_shell = |list: &[String]| list.iter().any(|name| *name == first.text);
+        if of_shell(&known().builtins) {
             return Err(format!("`{}` changes what the commands behind it do", first.text).into());
         }
-        let words: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
-        if matches!(words[0], "cd" | "pushd" | "popd") {
-            return if words[0] == "cd" && words.len() == 2 && simple.words[1].is_literal() && folder.enter(words[1]) {
-                Ok(true)
-            } else {
-                Err("it leaves the folder of the project".into())
-            };
+        if of_shell(&known().keywords) {
+            return Err(format!("it is not understood: `{}` is a word of the shell", first.text).into());
         }
-        if let Some(inner) = shell_text(simple) {
+        if matches!(words[0], "cd" | "pushd" | "popd") {
+            let is_inside =
+                words[0] == "cd" && words.len() == 2 && !command.words[1].has_glob && folder.enter(words[1]);
+            return if is_inside { Ok(false) } else { Err("it leaves the folder of the project".into()) };
+        }
+        if let Some(inner) = shell_text(command) {
             if depth >= MOST_SHELLS {
                 return Err("it is not understood".into());
             }
-            let mut inside = folder.clone();
-            return Ok(self.check(inner, &mut inside, depth + 1)? && !writes);
+            self.read(inner, folder.clone(), depth + 1)?;
+            return Ok(false);
         }
-        options(simple, &words)?;
-        let class = class(text, &words)?;
-        paths(simple, class, folder)?;
-        let is_allowed = !writes && self.allows(text, simple) || self.allows_whole(text);
+        options(command, &words)?;
+        let class = class(&words, writes)?;
+        paths(command, class, folder)?;
+        let is_named = !writes && self.allow.iter().any(|pattern| pattern.allows(&words));
         match class {
-            Class::Look | Class::GitLook | Class::Check | Class::Change => Ok(is_allowed),
-            Class::Run if is_allowed => Ok(true),
+            Class::Look | Class::GitLook | Class::Check | Class::Change => Ok(is_named),
+            Class::Run if is_named => Ok(true),
             Class::Run => Err("it runs a program of which nothing more is known; `[run] allow` can name it".into()),
             class => Err(format!("class {}", class.name()).into()),
         }
     }
+}
 
-    /// Whether a pattern that writes files, `sort *.csv > *.csv`, matches a command with its redirections.
-    fn allows_whole(&self, text: &str) -> bool {
-        self.allow.iter().any(|pattern| pattern.contains('>') && matches(pattern, text.trim()))
-    }
-
-    /// Whether a pattern matches a command, without variables before it and redirections.
-    fn allows(&self, text: &str, simple: &SimpleCommand<'_>) -> bool {
-        let start = simple.words.first().map_or(0, |word| word.range.start).saturating_sub(simple.range.start);
-        let end = simple.words.last().map_or(0, |word| word.range.end).saturating_sub(simple.range.start);
-        let command = text.get(start..end).unwrap_or_default();
-        !command.is_empty() && self.allow.iter().any(|pattern| matches(pattern, command))
-    }
+/// Whether a word of a text, or a file that it names, begins with one of these names of a folder.
+fn names_any(text: &str, names: &[String]) -> bool {
+    let commands = reader::read(text).unwrap_or_default();
+    let words = |it: &ReadCommand| {
+        let targets = it.redirections.iter().map(|redirection| &redirection.target);
+        it.words.iter().chain(targets).any(|word| names.iter().any(|name| word.text.contains(name.as_str())))
+    };
+    commands.iter().any(words)
 }
 
 /// The class of a simple command. What it runs by way of another program is taken for what it is only behind a program
 /// that changes nothing about it.
-fn class(text: &str, words: &[&str]) -> Result<Class, Cow<'static, str>> {
-    let action = Action::of("Bash", text);
+fn class(words: &[&str], writes: bool) -> Result<Class, Why> {
+    let text = reader::quoted(words);
+    let action = Action::of("Bash", &text);
     let [command] = action.commands.as_slice() else { return Err("it is not understood".into()) };
     if !action.complete {
         return Err("it is not understood".into());
@@ -186,10 +256,11 @@ fn class(text: &str, words: &[&str]) -> Result<Class, Cow<'static, str>> {
         return Err(format!("`{}` runs another program", words[0]).into());
     }
     let inner = command.words.first().map_or("", |word| word.as_ref());
-    if known().builtins.iter().any(|name| *name == inner) {
+    let is_inner_of = |list: &[String]| list.iter().any(|name| *name == inner);
+    if is_inner_of(&known().builtins) {
         return Err(format!("`{inner}` changes what the commands behind it do").into());
     }
-    if !is_itself && known().shells.iter().any(|name| *name == inner) {
+    if !is_itself && (is_inner_of(&known().shells) || is_inner_of(&known().keywords)) {
         return Err("it is not understood".into());
     }
     // A program of the repository may have any name.
@@ -200,51 +271,55 @@ fn class(text: &str, words: &[&str]) -> Result<Class, Cow<'static, str>> {
     if !script::is_harmless(&command.words) {
         return Err(format!("`{inner}` is given a text that may do anything").into());
     }
-    let redirects = command.diverts_output && command.class == Class::Change;
-    let changes = redirects && Action::of("Bash", &words.join(" ")).class() == Class::Look
-        || known().changes.iter().any(|name| *name == command.program);
+    let changes = known().changes.iter().any(|name| *name == command.program);
     match command.class {
         Class::Look | Class::GitLook | Class::Check | Class::Change if is_path => Ok(Class::Run),
         Class::Change if !changes => Ok(Class::Run),
+        Class::Look if writes => Ok(Class::Change),
         class => Ok(class),
     }
 }
 
 /// `sh -c TEXT`: the text.
-fn shell_text<'s>(simple: &'s SimpleCommand<'_>) -> Option<&'s str> {
-    let [shell, option, text] = simple.words.as_slice() else { return None };
-    let is_shell = known().shells.iter().any(|name| *name == shell.text);
+fn shell_text(command: &ReadCommand) -> Option<&str> {
+    let [shell, option, text] = command.words.as_slice() else { return None };
+    let is_shell = shell.is_bare() && known().shells.iter().any(|name| *name == shell.text);
     let is_option = matches!(&*option.text, "-c" | "-ec" | "-lc" | "-euc");
-    (is_shell && is_option && text.is_literal()).then_some(&*text.text)
+    (command.is_plain() && is_shell && is_option).then_some(&*text.text)
 }
 
-/// Refuses options whose value is a program or a file that is written.
-fn options(simple: &SimpleCommand<'_>, words: &[&str]) -> Result<(), Cow<'static, str>> {
-    let short = |word: &str| {
-        words.iter().any(|program| {
-            let own = known().program_options.get(*program);
-            own.is_some_and(|own| own.iter().any(|option| word.starts_with(option.as_str())))
+/// Refuses options whose value is a program or a file that is written, and those that follow links out of the project.
+fn options(command: &ReadCommand, words: &[&str]) -> Result<(), Why> {
+    let own: Vec<&String> =
+        words.iter().filter_map(|program| known().program_options.get(*program)).flatten().collect();
+    let is_own = |word: &str| {
+        own.iter().any(|option| match option.strip_prefix('-').filter(|letter| letter.len() == 1) {
+            // Among others: `-rnR`.
+            Some(letter) => word.starts_with('-') && !word.starts_with("--") && word.contains(letter),
+            None => word.split('=').next() == Some(option.as_str()),
         })
     };
     for (at, word) in words.iter().enumerate().skip(1) {
         let name = word.split('=').next().unwrap_or(word);
-        if known().options.iter().any(|option| *option == name) || word.starts_with('-') && short(word) {
-            return Err(format!("`{name}` may run another program or write a file").into());
+        if known().options.iter().any(|option| *option == name) || is_own(word) {
+            return Err(format!("`{name}` may run another program, write a file or follow links").into());
         }
         let is_variable = word.contains('=') && !word.starts_with('-') && name.bytes().all(is_variable_byte);
-        let sets = matches!(words[0], "make" | "gmake" | "env" | "just") && is_variable;
-        if sets && !simple.words.get(at).is_some_and(is_plain_assignment) {
+        let is_setter = |word: &&str| matches!(*word, "make" | "gmake" | "env" | "just");
+        let sets = is_variable && words[..at].iter().any(is_setter);
+        if sets && !command.words.get(at).is_some_and(is_plain_assignment) {
             return Err(format!("it sets {name}").into());
         }
     }
     Ok(())
 }
 
-/// Refuses what names something outside of the project; of commands that change something also what is not written out.
-fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -> Result<(), Cow<'static, str>> {
-    for word in simple.words.iter().skip(1) {
-        if word.expands && class != Class::Look {
-            return Err("it names files by variables".into());
+/// Refuses what names something outside of the project, by its name or by a link; of commands that change something also
+/// what is not written out.
+fn paths(command: &ReadCommand, class: Class, folder: &CommandFolder<'_>) -> Result<(), Why> {
+    for word in command.words.iter().skip(1) {
+        if word.has_glob && class != Class::Look {
+            return Err("it names files by a pattern".into());
         }
         let text = &*word.text;
         if is_own_of_git(text) {
@@ -252,8 +327,8 @@ fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -
         }
         let value = text.strip_prefix('-').map_or(text, |rest| rest.split_once('=').map_or("", |(_, value)| value));
         if value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..") || text.contains("/../") {
-            let is_device = matches!(value, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr");
-            if !is_device && !folder.holds(value) && !is_pattern_of_search(simple, value) {
+            let is_inside = is_device(value) || folder.holds(value) || is_pattern_of_search(command, value);
+            if !is_inside {
                 return Err(format!("{value} is outside of the project").into());
             }
         }
@@ -262,8 +337,17 @@ fn paths(simple: &SimpleCommand<'_>, class: Class, folder: &CommandFolder<'_>) -
         {
             return Err(format!("{text} is outside of the project").into());
         }
+        let glued = text.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
+        let mut parts = text.split(['=', ',', ':', '@']).chain([text, glued]).filter(|part| !is_device(part));
+        if let Some(part) = parts.find(|part| folder.leads_out(part)) {
+            return Err(format!("{part} leads out of the project").into());
+        }
     }
     Ok(())
+}
+
+fn is_device(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr")
 }
 
 /// Whether a path leads into git's own folder, where hooks and settings stand.
@@ -272,45 +356,18 @@ fn is_own_of_git(path: &str) -> bool {
 }
 
 /// Whether a word of `sed` or `awk` is a pattern, `/start/,/end/p`, and no path.
-fn is_pattern_of_search(simple: &SimpleCommand<'_>, value: &str) -> bool {
-    let program = simple.words.first().map_or("", |word| &*word.text);
+fn is_pattern_of_search(command: &ReadCommand, value: &str) -> bool {
+    let program = command.words.first().map_or("", |word| &*word.text);
     matches!(program, "sed" | "awk") && value.starts_with('/') && value.matches('/').count() >= 2 && {
-        let first_plain = simple.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+        let first_plain = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
         first_plain.is_some_and(|word| word.text == value)
     }
 }
 
-/// Whether a pattern matches all of a text; `*` stands for any text, anything else for itself.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    false
-}
-
-/// Characters that a person does not see, or takes for a blank.
-fn is_hidden(c: char) -> bool {
-    let of_format = matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffd}'
-        | '\u{e0000}'..='\u{e0fff}');
-    of_format || c.is_control() && !matches!(c, '\n' | '\t') || c.is_whitespace() && !c.is_ascii()
-}
-
 /// `CI=1`: a variable that changes what no program does, with a plain value.
-fn is_plain_assignment(word: &Word<'_>) -> bool {
+fn is_plain_assignment(word: &reader::ReadWord) -> bool {
     let name = name_of(&word.text);
-    word.is_literal() && known().variables.iter().any(|known| *known == name)
+    word.is_plain() && known().variables.iter().any(|known| *known == name)
 }
 
 fn name_of(text: &str) -> &str {

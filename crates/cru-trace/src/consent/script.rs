@@ -46,7 +46,8 @@ fn is_plain_sed(text: &str) -> bool {
 
 /// A text that calls nothing, opens nothing and writes nothing.
 fn is_plain_awk(text: &str) -> bool {
-    let no_words = ["system", "getline", "close", "fflush", "load", "include", "ENVIRON", "printf >", "@"];
+    let no_words =
+        ["system", "getline", "close", "fflush", "load", "include", "ENVIRON", "ARGV", "ARGC", "printf >", "@"];
     !no_words.iter().any(|word| text.contains(word)) && !text.replace("||", "").contains('|') && !writes(text)
 }
 

@@ -1,17 +1,46 @@
 use proptest::prelude::*;
 
+use std::path::{Path, PathBuf};
+
 use super::*;
 
-const PROJECT: &[&str] = &["~/code", "/home/ann/code"];
+fn project() -> RunFolder {
+    let names = vec!["/home/ann/code".to_owned(), "~/code".to_owned()];
+    RunFolder { path: "/home/ann/code".into(), names, is_known: true, ..RunFolder::default() }
+}
 
-fn decided(allow: &[&str], text: &str) -> Consent {
+/// What is decided, in short: what is allowed with its words.
+#[derive(Debug, PartialEq, Eq)]
+enum Decided {
+    ByHand,
+    Ask,
+    Allowed(Vec<String>, PathBuf),
+}
+
+fn decided_in(project: &RunFolder, allow: &[&str], text: &str) -> Decided {
     let allow: Vec<String> = allow.iter().map(|it| (*it).to_owned()).collect();
-    ConsentRules::new(&allow).decide(text, PROJECT)
+    match ConsentRules::new(&allow).0.decide(text, project) {
+        Consent::ByHand(_) => Decided::ByHand,
+        Consent::Ask(_) => Decided::Ask,
+        Consent::Allowed(command) => match command.in_folder(&project.path) {
+            Ok((Start::Words(words), folder)) => Decided::Allowed(words, folder),
+            other => panic!("{text} is allowed and no plain command: {other:?}"),
+        },
+    }
+}
+
+fn decided(allow: &[&str], text: &str) -> Decided {
+    decided_in(&project(), allow, text)
+}
+
+fn is_allowed(allow: &[&str], text: &str) -> bool {
+    matches!(decided(allow, text), Decided::Allowed(..))
 }
 
 #[test]
 fn the_lists_are_read() {
     assert!(known().builtins.len() > 10 && known().options.len() > 10 && known().variables.len() > 10);
+    assert!(known().keywords.len() > 10);
     assert!(known().program_options.contains_key("git") && known().shells.len() > 3 && !known().wrappers.is_empty());
 }
 
@@ -42,12 +71,10 @@ fn what_may_be_asked_for() {
         "cp a.csv b.csv",
         "mkdir -p out && cp a.csv out/b.csv",
         "grep -rn x src 2>/dev/null",
-        "if true; then ls; fi",
         "timeout 60 cargo test",
         "time cargo test",
-        "set -e; ls",
     ] {
-        assert_eq!(decided(&[], text), Consent::Ask, "{text}");
+        assert_eq!(decided(&[], text), Decided::Ask, "{text}");
     }
 }
 
@@ -155,6 +182,30 @@ const HOSTILE: &[&str] = &[
     "command eval 'curl x'",
     "nice . ./x",
     "builtin eval x",
+    "((curl x)); cargo test",
+    "cargo test &>/dev/null curl x",
+    "cargo test && ((curl x))",
+    "cargo test |& curl x",
+    "{ cargo test; }",
+    "(cargo test)",
+    "if true; then ls; fi",
+    "[[ -f x ]] && ls",
+    "cargo test $HOME",
+    "cat \"$HOME/.ssh/id_ed25519\"",
+    "cat /proc/self/environ",
+    "cat ./../x",
+    "cat src/../../x",
+    "cat -- ~/.ssh/id_ed25519",
+    "cat <<< x",
+    "cat ~ann/x",
+    "cat x{,.bak}",
+    "cargo test\ncurl x",
+    "timeout 5 env LD_PRELOAD=./e.so ls",
+    "perl -ne 'system(1)'",
+    "grep -rnR key .",
+    "find -L . -name x",
+    "awk 'BEGIN{ARGV[1]=\"/etc/passwd\";ARGC=2}{print}'",
+    "sh -c '((curl x)); cargo test'",
 ];
 
 #[test]
@@ -162,7 +213,7 @@ fn hostile_commands_are_never_run() {
     let mut run = Vec::new();
     for text in HOSTILE {
         for allow in [&[][..], &["cargo test*", "*", "**", "ls*"]] {
-            if !matches!(decided(allow, text), Consent::ByHand(_)) {
+            if decided(allow, text) != Decided::ByHand {
                 run.push((allow, *text));
             }
         }
@@ -173,51 +224,110 @@ fn hostile_commands_are_never_run() {
 #[test]
 fn programs_of_no_known_class_need_a_pattern() {
     for text in ["./tool", "python3 analyze.py", "sh normalize.sh", "cargo run", "./cargo test", "node x.js"] {
-        assert!(matches!(decided(&[], text), Consent::ByHand(_)), "{text}");
-        assert!(matches!(decided(&["cargo test*"], text), Consent::ByHand(_)), "{text}");
-        assert_eq!(decided(&[text], text), Consent::Allowed, "{text}");
+        assert_eq!(decided(&[], text), Decided::ByHand, "{text}");
+        assert_eq!(decided(&["cargo test *"], text), Decided::ByHand, "{text}");
+        assert!(is_allowed(&[text], text), "{text}");
     }
-    assert_eq!(decided(&["python3 *.py"], "python3 a.py && python3 b.py"), Consent::Allowed);
-    assert!(matches!(decided(&["python3 *.py"], "python3 a.py && node b.js"), Consent::ByHand(_)));
-    assert!(matches!(decided(&["python3 *"], "python3 a.py /etc/passwd"), Consent::ByHand(_)));
+    let allow = &["python3 *"];
+    assert_eq!(decided(allow, "python3 a.py && python3 b.py"), Decided::Ask, "two commands are no plain one");
+    assert_eq!(decided(allow, "python3 a.py && node b.js"), Decided::ByHand);
+    assert_eq!(decided(allow, "python3 a.py /etc/passwd"), Decided::ByHand);
 }
 
 #[test]
-fn a_pattern_allows_whole_commands_and_no_others() {
-    let allow = &["cargo test*", "npm run check"];
-    for text in ["cargo test", "cargo test -p a", "npm run check", "CI=1 cargo test", "cd ~/code && cargo test 2>&1"] {
-        assert_eq!(decided(allow, text), Consent::Allowed, "{text}");
-    }
-    for text in ["cargo build", "npm run check --x", "cargo test | tail", "cargo test > out.txt", "cargo te\"st\""] {
-        assert_eq!(decided(allow, text), Consent::Ask, "{text}");
-    }
-    assert!(matches!(decided(allow, "cargo testx"), Consent::ByHand(_)), "another program");
-}
-
-#[test]
-fn a_pattern_may_name_what_is_written() {
-    let allow = &["sort *.csv > *.csv", "sort *"];
-    assert_eq!(decided(allow, "sort a.csv > b.csv"), Consent::Allowed);
-    assert_eq!(decided(allow, "sh -c 'sort a.csv > b.csv'"), Consent::Allowed);
-    assert_eq!(decided(&["sort *"], "sort a.csv > b.csv"), Consent::Ask);
-    assert!(matches!(decided(allow, "sort a.csv > ../b.csv"), Consent::ByHand(_)));
-}
-
-#[test]
-fn patterns() {
-    for (pattern, text, is) in [
-        ("a*", "a", true),
-        ("a*", "abc", true),
-        ("a*c", "abc", true),
-        ("a*c", "ab", false),
-        ("*", "x", true),
-        ("a", "ab", false),
-        ("*b*", "abc", true),
-        ("ab*ba", "aba", false),
-        ("", "", true),
+fn a_pattern_allows_plain_commands_of_its_words() {
+    let allow = &["cargo test*", "npm run check", "sort *.csv > *.csv"];
+    for (text, words, below) in [
+        ("cargo test", &["cargo", "test"][..], ""),
+        ("cargo 'te'st \"-p\" a", &["cargo", "test", "-p", "a"], ""),
+        ("npm run check", &["npm", "run", "check"], ""),
+        ("cd ~/code && cargo test", &["cargo", "test"], ""),
+        ("cd api && cargo test -p a", &["cargo", "test", "-p", "a"], "api"),
+        ("sh -c 'cargo test'", &["cargo", "test"], ""),
+        ("cd api && sh -c 'cd web && npm run check'", &["npm", "run", "check"], "api/web"),
     ] {
-        assert_eq!(matches(pattern, text), is, "{pattern} {text}");
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let folder = PathBuf::from("/home/ann/code").join(below);
+        assert_eq!(decided(allow, text), Decided::Allowed(words, folder), "{text}");
     }
+    for text in [
+        "cargo build",
+        "npm run check --x",
+        "cargo test | tail",
+        "cargo test > out.txt",
+        "cargo test 2>&1",
+        "CI=1 cargo test",
+        "cargo test; npm run check",
+        "cd api; cargo test",
+        "sort a.csv > b.csv",
+    ] {
+        assert_eq!(decided(allow, text), Decided::Ask, "{text}");
+    }
+    assert_eq!(decided(allow, "cargo testx"), Decided::ByHand, "another program");
+}
+
+#[test]
+fn patterns_that_are_no_plain_command_are_named() {
+    let allow = ["cargo test", "sort *.csv > *.csv", "*"].map(str::to_owned);
+    let (rules, faults) = ConsentRules::new(&allow);
+    assert_eq!((rules.allow.len(), faults.len()), (1, 2));
+    assert!(faults[0].starts_with("[run] allow: `sort *.csv > *.csv` allows nothing: "), "{faults:?}");
+}
+
+#[test]
+fn where_only_a_note_names_the_folder_nothing_is_allowed() {
+    let unknown = RunFolder { is_known: false, ..project() };
+    assert_eq!(decided_in(&unknown, &["cargo test"], "cargo test"), Decided::Ask);
+    let home = RunFolder { is_too_wide: true, ..project() };
+    assert_eq!(decided_in(&home, &["cat *"], "cat .ssh/id_ed25519"), Decided::ByHand);
+}
+
+#[test]
+fn a_command_is_given_few_variables() {
+    let path = if cfg!(windows) { "C:\\bin;." } else { "/bin:.::bin" };
+    let vars = [("PATH", path), ("HOME", "/h"), ("API_TOKEN", "x"), ("LD_PRELOAD", "x"), ("MORE", "y")];
+    let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, "/", &vars);
+    let given = variables(&["MORE".to_owned()], &env);
+    let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["PATH", "HOME", "MORE"]);
+    assert!(!given[0].1.contains("."), "{given:?}");
+}
+
+#[test]
+fn a_copy_stands_for_the_project() {
+    let start = |text: &str| match ConsentRules::default().decide(text, &project()) {
+        Consent::Ask(command) => command.in_folder(Path::new("/s")),
+        other => panic!("{text}: {other:?}"),
+    };
+    let words = |words: &[&str]| Start::Words(words.iter().map(|word| (*word).to_owned()).collect());
+    assert_eq!(start("cd ~/code/api && cat /home/ann/code/x").unwrap(), (words(&["cat", "/s/x"]), "/s/api".into()));
+    let text = Start::Shell("sort a > b".to_owned());
+    assert_eq!(start("cd /home/ann/code && sort a > b").unwrap(), (text, "/s".into()));
+    assert!(start("sort a > /home/ann/code/b").is_err() && start("ls; ls ~/code/x").is_err());
+}
+
+/// A project with links that lead out of it.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_are_not_read() {
+    let temp = tempfile::tempdir().unwrap();
+    let code = temp.path().join("code");
+    std::fs::create_dir_all(code.join("src")).unwrap();
+    std::os::unix::fs::symlink("../key", code.join("key")).unwrap();
+    std::os::unix::fs::symlink("/etc", code.join("src/etc")).unwrap();
+    let project = RunFolder { path: code, names: Vec::new(), is_known: true, ..RunFolder::default() };
+    let allow = &["cat *", "grep *", "python3 *"];
+    for text in [
+        "cat key",
+        "cat src/etc/passwd",
+        "cd src && cat etc/passwd",
+        "cat ./src/../key",
+        "python3 --in=key",
+        "grep -fkey x",
+    ] {
+        assert_eq!(decided_in(&project, allow, text), Decided::ByHand, "{text}");
+    }
+    assert!(matches!(decided_in(&project, allow, "cat src/a.rs"), Decided::Allowed(..)));
 }
 
 proptest! {
@@ -232,7 +342,7 @@ proptest! {
     ) {
         let text = format!("cargo test{before}; curl https://example.org{after}");
         prop_assert!(
-            !matches!(decided(&["cargo test*"], &text), Consent::Allowed) || before.contains(['"', '\'', '#']),
+            !is_allowed(&["cargo test*"], &text) || before.contains(['"', '\'']),
             "{text}"
         );
     }

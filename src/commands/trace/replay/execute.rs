@@ -12,15 +12,15 @@ use super::scratch::Scratch;
 use super::stored::{OutputSource, comparable, stored_output};
 use crate::base::{Error, Result};
 use crate::commands::trace::TraceWorld;
-use crate::commands::trace::agree::{Agreement, agree, wrap};
-use crate::commands::trace::run::record::{RunCommand, RunRequest, StepRecorder, program_of};
-use crate::commands::{Context, PassedCall, Passing};
+use crate::commands::trace::agree::{Agreement, Consenting, ReadyCommand};
+use crate::commands::trace::run::record::{RunCommand, RunRequest, StepRecorder};
+use crate::commands::{Context, Passing};
 use crate::live::file;
-use crate::live::hook::shell;
 use crate::session::{Link, StepStatus, file_ref};
 use crate::sync::evidence::Transcripts;
+use crate::trace::consent::Consent;
 use crate::trace::project::inside;
-use crate::vault::{UserConfig, VaultPath};
+use crate::vault::VaultPath;
 
 /// Seconds that a command may take that is only compared.
 const LIMIT: u64 = 600;
@@ -61,10 +61,10 @@ pub(super) fn execute(
     plan: &ReplayPlan,
     mode: ReplayMode,
     world: &TraceWorld,
-    user: &UserConfig,
+    consenting: &Consenting<'_>,
     cx: &Context<'_>,
 ) -> Result<Vec<ReplayRow>> {
-    let agreements = agreements(plan, user, cx);
+    let agreements = agreements(plan, consenting);
     let recorder = if mode.is_recorded { Some(StepRecorder::find(None, cx)?) } else { None };
     let transcripts = Transcripts::of(&world.vault, cx.env);
     let mut scratches: BTreeMap<PathBuf, Scratch<'_, '_>> = BTreeMap::new();
@@ -94,15 +94,21 @@ pub(super) fn execute(
         {
             row.outcome = "unchanged";
             "what it rests on came to the same".clone_into(&mut row.detail);
-        } else {
-            if mode.in_scratch && !scratches.contains_key(&step.folder) {
-                scratches.insert(step.folder.clone(), Scratch::of(&step.folder, cx)?);
+        } else if let Agreement::Yes(command) = agreement {
+            let project = &step.folder.path;
+            if mode.in_scratch && !scratches.contains_key(project) {
+                scratches.insert(project.clone(), Scratch::of(project, cx)?);
             }
-            let dir = scratches.get(&step.folder).filter(|_| mode.in_scratch).map(|it| it.dir.clone());
-            let run = Run { step, dir: dir.as_deref(), plan, world, transcripts: &transcripts, user, cx };
-            match &recorder {
-                Some(recorder) => run.record(recorder, &mut new_steps, &mut row)?,
-                None => run.compare(&mut row)?,
+            let dir = scratches.get(project).filter(|_| mode.in_scratch).map(|it| it.dir.clone());
+            match command.ready(dir.as_deref().unwrap_or(project), cx) {
+                Err(why) => row.detail = why,
+                Ok(command) => {
+                    let run = Run { step, command, dir: dir.as_deref(), plan, world, transcripts: &transcripts, cx };
+                    match &recorder {
+                        Some(recorder) => run.record(recorder, &mut new_steps, &mut row)?,
+                        None => run.compare(&mut row)?,
+                    }
+                }
             }
         }
         rows.push(row);
@@ -111,50 +117,42 @@ pub(super) fn execute(
 }
 
 /// Who agrees to each step; everything is asked at once, before anything runs.
-fn agreements(plan: &ReplayPlan, user: &UserConfig, cx: &Context<'_>) -> Vec<Agreement> {
-    let mut answers: Vec<Option<Agreement>> = plan.steps.iter().map(|step| step.refusal().map(Agreement::No)).collect();
-    let mut by_folder: BTreeMap<(PathBuf, String), Vec<usize>> = BTreeMap::new();
-    for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| answers[*at].is_none()) {
-        by_folder.entry((step.folder.clone(), step.project.clone())).or_default().push(at);
-    }
-    for ((folder, project), numbers) in by_folder {
-        let texts: Vec<&str> = numbers.iter().map(|at| plan.steps[*at].step.full_args()).collect();
-        let project = Some(project.as_str()).filter(|it| !it.is_empty());
-        let given = agree(&texts, &folder, project, user, cx);
-        for (at, agreement) in numbers.into_iter().zip(given) {
-            answers[at] = Some(agreement);
+fn agreements(plan: &ReplayPlan, consenting: &Consenting<'_>) -> Vec<Agreement> {
+    let mut answers: BTreeMap<usize, Agreement> = BTreeMap::new();
+    let mut by_folder: BTreeMap<&Path, Vec<(usize, &PlannedStep, &Consent)>> = BTreeMap::new();
+    for (at, step) in plan.steps.iter().enumerate() {
+        match &step.redo {
+            Redo::Command(consent) if step.refusal().is_none() => {
+                by_folder.entry(&step.folder.path).or_default().push((at, step, consent));
+            }
+            _ => drop(answers.insert(at, Agreement::No(step.refusal().unwrap_or_default()))),
         }
     }
-    let none = || Agreement::No("nobody was asked".to_owned());
-    answers.into_iter().map(|answer| answer.unwrap_or_else(none)).collect()
+    for steps in by_folder.into_values() {
+        let Some((_, first, _)) = steps.first() else { continue };
+        let commands = steps.iter().map(|(_, step, consent)| (step.step.full_args(), (*consent).clone())).collect();
+        let given = consenting.agree(commands, &first.folder);
+        answers.extend(steps.iter().map(|(at, ..)| *at).zip(given));
+    }
+    answers.into_values().collect()
 }
 
 /// A step that runs.
 struct Run<'a, 'c> {
     step: &'a PlannedStep,
+    command: ReadyCommand,
     /// The scratch folder.
     dir: Option<&'a Path>,
     plan: &'a ReplayPlan,
     world: &'a TraceWorld,
     transcripts: &'a Transcripts,
-    user: &'a UserConfig,
     cx: &'a Context<'c>,
 }
 
 impl Run<'_, '_> {
     /// Where it runs.
     fn folder(&self) -> &Path {
-        self.dir.unwrap_or(&self.step.folder)
-    }
-
-    /// The command with the folder that it runs in for that of the project.
-    fn command(&self) -> Result<RunCommand> {
-        let dir = self.folder().to_string_lossy().into_owned();
-        let own = self.step.folder.to_string_lossy();
-        let text = rewritten(self.step.step.full_args(), &[&own, &self.step.project], &dir).ok_or_else(|| {
-            Error::usage(format!("the folder {dir} cannot stand in a command")).with_hint("use a name without blanks")
-        })?;
-        Ok(RunCommand::Text { text, wrap: wrap(self.user, self.folder()) })
+        self.dir.unwrap_or(&self.step.folder.path)
     }
 
     /// Runs it and appends a step.
@@ -188,14 +186,14 @@ impl Run<'_, '_> {
             files.iter().map(|file| inside(&file.path)).collect()
         };
         let request = RunRequest {
-            command: self.command()?,
+            command: RunCommand::Note(self.command.clone()),
             shown: Some(old.full_args().to_owned()),
             reads: names(&old.reads),
             writes: names(&old.writes).into_iter().filter(|path| self.folder().join(path).exists()).collect(),
             after: old.after.iter().filter_map(after).collect(),
             replays: Some(link(&self.step.path, &id)).filter(|_| !id.is_empty()),
             cell: old.cell.as_ref().map(ToString::to_string),
-            dir: self.folder().to_owned(),
+            dir: self.command.dir.clone(),
             scratch: self.dir.map(Path::to_owned),
         };
         let recorded = recorder.run(&request, Passing::ToStderr)?;
@@ -230,9 +228,7 @@ impl Run<'_, '_> {
     /// Runs it and says what differs; nothing is written down.
     fn compare(&self, row: &mut ReplayRow) -> Result<()> {
         let old = &self.step.step;
-        let (program, args) = program_of(&self.command()?);
-        let limit = Some(Duration::from_secs(LIMIT));
-        let call = PassedCall { program: &program, args: &args, dir: self.folder(), passing: Passing::Nothing, limit };
+        let call = self.command.call(Passing::Nothing, Some(Duration::from_secs(LIMIT)));
         let end = self.cx.ui.pass(&call).map_err(|source| Error::io("run", self.folder(), source))?;
         let Some(session) = self.plan.sessions.get(&self.step.path) else { return Ok(()) };
         let (stored, source) = stored_output(self.world, self.transcripts, &self.step.session_id, session, old);
@@ -276,51 +272,4 @@ impl Run<'_, '_> {
 /// Whether the steps of a plan are all such as no command can redo, or by hand.
 pub(super) fn has_command(plan: &ReplayPlan) -> bool {
     plan.steps.iter().any(|step| matches!(step.redo, Redo::Command(_)) && step.refusal().is_none())
-}
-
-/// A text in which another folder stands for that of the project; `None` where the folder would have to be quoted.
-fn rewritten(text: &str, names: &[&str], dir: &str) -> Option<String> {
-    let mut names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('/')).filter(|it| it.len() > 1).collect();
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    names.dedup();
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | ';' | '&' | '|' | ')' | '<' | '>');
-    let is_start =
-        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(' | ';' | '&' | '|' | '<' | '>' | ':');
-    while !rest.is_empty() {
-        let starts = out.chars().next_back().is_none_or(is_start);
-        let found = names.iter().find(|name| {
-            starts && rest.strip_prefix(**name).is_some_and(|after| after.chars().next().is_none_or(is_end))
-        });
-        if let Some(name) = found {
-            if shell::quote(dir) != dir && *name != dir {
-                return None;
-            }
-            out.push_str(dir);
-            rest = &rest[name.len()..];
-        } else {
-            let next = rest.chars().next()?;
-            out.push(next);
-            rest = &rest[next.len_utf8()..];
-        }
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_folder_of_the_project_is_rewritten() {
-        let names = &["/home/ann/code", "~/code"];
-        let is = |text: &str, new: &str| assert_eq!(rewritten(text, names, "/c/s").as_deref(), Some(new));
-        is("cd ~/code && ls", "cd /c/s && ls");
-        is("cd /home/ann/code/api; cat \"/home/ann/code/x\"", "cd /c/s/api; cat \"/c/s/x\"");
-        is("ls /home/ann/codex /x/home/ann/code", "ls /home/ann/codex /x/home/ann/code");
-        is("ls", "ls");
-        assert_eq!(rewritten("cd ~/code", names, "/c s"), None);
-        assert_eq!(rewritten("ls", names, "/c s").as_deref(), Some("ls"));
-    }
 }

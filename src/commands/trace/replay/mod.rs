@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::TraceWorld;
+use super::agree::Consenting;
 use super::refs::References;
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
@@ -18,7 +19,6 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, Raw, View};
 use crate::sync::evidence::Transcripts;
 use crate::trace::consent::Consent;
-use crate::vault::UserConfig;
 use execute::{ReplayMode, ReplayRow};
 use plan::{Redo, ReplayPlan};
 
@@ -26,8 +26,8 @@ use plan::{Redo, ReplayPlan};
 ///
 /// REF is a step (`^`, `n-014`, `SESSION#n-014`, `@NAME`) or a range `n-003..n-007`. Without a mode, steps are shown as
 /// they were recorded. A note may come from anyone: every command is shown whole and asked for on a terminal; without
-/// one, only what `[run] allow` of your own configuration matches runs. Commands that use the network, change git, destroy
-/// something or are not understood are never run. `--stale` is the plan for what `cru stale` lists: the commands in the
+/// one, only plain commands run that `[run] allow` of your own configuration names, in the project that you stand in or that
+/// `[projects]` there names. Commands that use the network, change git, destroy something or are not understood are never run. `--stale` is the plan for what `cru stale` lists: the commands in the
 /// order of their dependencies, then a brief for what only an agent can redo.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -101,13 +101,12 @@ pub(in crate::commands) fn refresh(args: &RefreshArgs, cx: &Context<'_>) -> Resu
 
 fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let (user, _) = UserConfig::read(cx.env)?;
-    super::agree::warn_of_vault(&world.vault, cx);
+    let consenting = Consenting::of(&world.vault, cx)?;
     let references = References { vault: &world.vault, catalog: &world.catalog, cx };
     let plan = if stale {
-        plan::stale(how.project.as_deref(), &world, &user, cx)?
+        plan::stale(how.project.as_deref(), &world, &consenting, cx)?
     } else {
-        plan::named(texts, &references, &world, &user, cx)?
+        plan::named(texts, &references, &world, &consenting)?
     };
     if how.brief {
         let text = brief::brief(&plan, &world, cx);
@@ -139,7 +138,7 @@ fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> 
         skips_failed: how.skip_failed,
         stops_at_equal: stale && how.run,
     };
-    let rows = execute::execute(&plan, mode, &world, &user, cx)?;
+    let rows = execute::execute(&plan, mode, &world, &consenting, cx)?;
     let go_on = go_on(&plan, &rows);
     let brief = if stale { brief::brief(&plan, &world, cx) } else { String::new() };
     Ok(Box::new(ReplayReport { schema: 1, is_run: how.run, steps: rows, go_on, brief }))
@@ -266,8 +265,8 @@ impl PlanReport {
         let row = |step: &plan::PlannedStep| {
             let (consent, by_hand) = match &step.redo {
                 Redo::Agent => ("agent", None),
-                Redo::Command(Consent::Ask) => ("ask", None),
-                Redo::Command(Consent::Allowed) => ("allowed", None),
+                Redo::Command(Consent::Ask(_)) => ("ask", None),
+                Redo::Command(Consent::Allowed(_)) => ("allowed", None),
                 Redo::Command(Consent::ByHand(why)) => ("by hand", Some(why.clone())),
             };
             PlanRow {

@@ -1,10 +1,9 @@
 //! Which steps run again, in which order, and which only a person or an agent can redo.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
 
 use super::super::TraceWorld;
-use super::super::agree::decide;
+use super::super::agree::Consenting;
 use super::super::refs::{NamedThing, References};
 use super::super::stale::{StaleQuestion, gather};
 use crate::action::ToolKind;
@@ -12,8 +11,9 @@ use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::graph::{Place, dependencies};
 use crate::session::{Session, Step};
+use crate::trace::RunFolder;
 use crate::trace::consent::Consent;
-use crate::vault::{UserConfig, VaultPath};
+use crate::vault::VaultPath;
 
 /// What can be done about a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct PlannedStep {
     pub(super) place: Place,
     pub(super) step: Step,
     /// The folder of its project on this machine.
-    pub(super) folder: PathBuf,
+    pub(super) folder: RunFolder,
     /// The project as its note has it.
     pub(super) project: String,
     /// Why it is stale by itself; empty for one that rests on another, and for one that was named.
@@ -72,8 +72,7 @@ pub(super) fn named(
     texts: &[String],
     references: &References<'_, '_>,
     world: &TraceWorld,
-    user: &UserConfig,
-    cx: &Context<'_>,
+    consenting: &Consenting<'_>,
 ) -> Result<ReplayPlan> {
     let mut chosen: BTreeMap<(VaultPath, Place), Vec<String>> = BTreeMap::new();
     for text in texts {
@@ -88,14 +87,14 @@ pub(super) fn named(
             }
         }
     }
-    plan(chosen, world, user, cx)
+    plan(chosen, world, consenting)
 }
 
 /// The plan of what is stale: what is kept and stale, and the stale steps that it rests on.
 pub(super) fn stale(
     project: Option<&str>,
     world: &TraceWorld,
-    user: &UserConfig,
+    consenting: &Consenting<'_>,
     cx: &Context<'_>,
 ) -> Result<ReplayPlan> {
     let report = gather(&StaleQuestion { project, ..StaleQuestion::default() }, world, cx)?;
@@ -122,15 +121,14 @@ pub(super) fn stale(
             }
         }
     }
-    plan(chosen, world, user, cx)
+    plan(chosen, world, consenting)
 }
 
 /// Puts steps in order: sessions by their beginning, and in each a step behind those that it depends on.
 fn plan(
     chosen: BTreeMap<(VaultPath, Place), Vec<String>>,
     world: &TraceWorld,
-    user: &UserConfig,
-    cx: &Context<'_>,
+    consenting: &Consenting<'_>,
 ) -> Result<ReplayPlan> {
     let mut plan = ReplayPlan::default();
     let mut by_note: BTreeMap<VaultPath, Vec<(Place, Vec<String>)>> = BTreeMap::new();
@@ -145,7 +143,7 @@ fn plan(
     for (path, places) in notes {
         let Some(session) = plan.sessions.get(&path) else { continue };
         let project = session.meta.project.clone().unwrap_or_default();
-        let folder = world.roots.root(&project).unwrap_or_else(|| cx.env.cwd().to_owned());
+        let folder = consenting.folder(Some(&project));
         let session_id = session.meta.session_id.clone().unwrap_or_else(|| path.stem().into_owned());
         let mut waits: HashMap<Place, BTreeSet<Place>> = HashMap::new();
         let own: HashSet<Place> = places.iter().map(|(place, _)| *place).collect();
@@ -164,9 +162,9 @@ fn plan(
             let Some(step) = place.step_in(session).cloned() else { continue };
             let on = waits.get(&place).into_iter().flatten().filter_map(|on| done.get(on).copied()).collect();
             done.insert(place, plan.steps.len());
-            let redo = redo(&step, &folder, &project, user);
+            let redo = redo(&step, folder.as_ref(), consenting);
             let (path, session_id, project) = (path.clone(), session_id.clone(), project.clone());
-            let folder = folder.clone();
+            let folder = folder.clone().unwrap_or_default();
             plan.steps.push(PlannedStep { path, session_id, place, step, folder, project, reasons, on, redo });
         }
     }
@@ -174,7 +172,7 @@ fn plan(
 }
 
 /// What can be done about a step.
-fn redo(step: &Step, folder: &std::path::Path, project: &str, user: &UserConfig) -> Redo {
+fn redo(step: &Step, folder: Option<&RunFolder>, consenting: &Consenting<'_>) -> Redo {
     if step.action().kind != ToolKind::Shell {
         return Redo::Agent;
     }
@@ -186,9 +184,8 @@ fn redo(step: &Step, folder: &std::path::Path, project: &str, user: &UserConfig)
     if text.contains("[secret:") {
         return by_hand("a secret was taken out of the command");
     }
-    if !folder.is_dir() {
-        return by_hand("its project is not on this machine");
+    match folder {
+        Some(folder) => Redo::Command(consenting.decide(text, folder)),
+        None => by_hand("its project is not on this machine"),
     }
-    let consent = decide(&[text], folder, Some(project).filter(|it| !it.is_empty()), user).swap_remove(0);
-    Redo::Command(consent)
 }

@@ -8,12 +8,13 @@ use std::ffi::OsString;
 
 use serde::Serialize;
 
-use super::agree::{Agreement, agree, warn_of_vault};
+use super::agree::{Agreement, Consenting};
 use super::refs::References;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Format, Output, Passing, View};
 use crate::trace::reference::{self, ReferenceText, StepReference};
-use crate::vault::{Catalog, UserConfig, Vault};
+use crate::vault::{Catalog, Vault};
+use cell::Cell;
 use record::{RecordedStep, RunCommand, RunRequest, StepRecorder};
 
 /// Run a command as a step of the current session
@@ -71,23 +72,33 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let catalog = Catalog::read(&vault);
     let cells = cell::find(&link, &vault, &catalog)?;
-    let (user, _) = UserConfig::read(cx.env)?;
-    warn_of_vault(&vault, cx);
-    let texts: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
-    let folder = recorder.folder();
-    let agreements = agree(&texts, &folder, recorder.target.meta.project.as_deref(), &user, cx);
-    if let Some((cell, Agreement::No(why))) =
-        cells.iter().zip(&agreements).find(|(_, agreement)| matches!(agreement, Agreement::No(_)))
-    {
-        return Err(Error::no(format!("{} was not run: {why}", cell.link))
-            .with_hint(format!("run it by hand: {}", crate::base::text::sanitise(&cell.text))));
+    let consenting = Consenting::of(&vault, cx)?;
+    let project = recorder.target.meta.project.as_deref();
+    let not_run = |cell: &Cell, why: &str| {
+        Error::no(format!("{} was not run: {why}", cell.link))
+            .with_hint(format!("run it by hand: {}", crate::base::text::sanitise(&cell.text)))
+    };
+    let folder = consenting.folder(project);
+    let folder = folder.ok_or_else(|| match cells.first() {
+        Some(cell) => not_run(cell, "its project is not on this machine"),
+        None => Error::no("there is no cell"),
+    })?;
+    let decided = cells.iter().map(|cell| (cell.text.as_str(), consenting.decide(&cell.text, &folder))).collect();
+    // All of them, before the first of them runs.
+    let mut ready = Vec::new();
+    for (cell, agreement) in cells.iter().zip(consenting.agree(decided, &folder)) {
+        let command = match agreement {
+            Agreement::Yes(command) => command.ready(&folder.path, cx),
+            Agreement::No(why) => Err(why),
+        };
+        ready.push(command.map_err(|why| not_run(cell, &why))?);
     }
     let mut steps = Vec::new();
-    for cell in cells {
-        let wrap = super::agree::wrap(&user, &folder);
-        let command = RunCommand::Text { text: cell.text.clone(), wrap };
+    for (cell, command) in cells.into_iter().zip(ready) {
+        let dir = command.dir.clone();
         let shown = Some(cell.text);
-        let request = RunRequest { command, shown, cell: Some(cell.link), dir: folder.clone(), ..request.clone() };
+        let command = RunCommand::Note(command);
+        let request = RunRequest { command, shown, cell: Some(cell.link), dir, ..request.clone() };
         let step = recorder.run(&request, passing)?;
         let failed = step.exit != 0;
         steps.push(step);

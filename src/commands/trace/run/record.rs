@@ -10,6 +10,7 @@ use super::snapshot::{ChangedFiles, FilesBefore};
 use crate::action::{Action, CallEnd};
 use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result, files};
+use crate::commands::trace::agree::ReadyCommand;
 use crate::commands::{Context, PassedCall, PassedEnd, Passing};
 use crate::live::entry::{self, Entry};
 use crate::live::file::{self, Place};
@@ -21,6 +22,7 @@ use crate::session::fold::result_line;
 use crate::session::mask::Masks;
 use crate::session::{Status, StepStatus};
 use crate::sync::flush::to_log;
+use crate::trace::consent::Start;
 use crate::vault::config::expand_home;
 use crate::vault::state::key;
 use crate::vault::{Catalog, State, Vault};
@@ -36,8 +38,8 @@ const MOST_WRITES: usize = 100;
 pub(in crate::commands::trace) enum RunCommand {
     /// A program with its arguments.
     Words(Vec<OsString>),
-    /// A text for a shell, behind the words of `[run] wrap`.
-    Text { text: String, wrap: Vec<String> },
+    /// A command of a note that somebody agreed to.
+    Note(ReadyCommand),
 }
 
 /// What runs, and what is known of it.
@@ -116,11 +118,6 @@ impl<'c> StepRecorder<'c> {
         Ok(Self { vault, state, target, project, also_active, cx })
     }
 
-    /// The folder in which texts of notes run: that of the project, else the current one.
-    pub(in crate::commands::trace) fn folder(&self) -> PathBuf {
-        self.project.clone().unwrap_or_else(|| self.cx.env.cwd().to_owned())
-    }
-
     /// Runs it and records the step. `passing`: where its output goes on to.
     ///
     /// Errors: it cannot be logged at all. A note that cannot be written now is a warning.
@@ -160,8 +157,15 @@ impl<'c> StepRecorder<'c> {
     }
 
     fn pass(&self, request: &RunRequest, passing: Passing) -> PassedEnd {
-        let (program, args) = program_of(&request.command);
-        let call = PassedCall { program: &program, args: &args, dir: &request.dir, passing, limit: None };
+        let none = (OsStr::new(""), &[][..]);
+        let call = match &request.command {
+            RunCommand::Words(words) => {
+                let (program, args) = words.split_first().map_or(none, |(program, args)| (program.as_os_str(), args));
+                PassedCall { program, name: None, args, dir: &request.dir, vars: None, passing, limit: None }
+            }
+            RunCommand::Note(command) => command.call(passing, None),
+        };
+        let program = call.program;
         match self.cx.ui.pass(&call) {
             Ok(end) => end,
             Err(error) => {
@@ -177,7 +181,10 @@ impl<'c> StepRecorder<'c> {
     /// The command as one text of a shell that starts in the project's folder.
     fn text(&self, request: &RunRequest) -> String {
         let text = match &request.command {
-            RunCommand::Text { text, .. } => text.clone(),
+            RunCommand::Note(ReadyCommand { start: Start::Shell(text), .. }) => text.clone(),
+            RunCommand::Note(ReadyCommand { start: Start::Words(words), .. }) => {
+                words.iter().map(|word| shell::quote(word)).collect::<Vec<_>>().join(" ")
+            }
             RunCommand::Words(words) => {
                 let quoted = |word: &OsString| shell::quote(&word.to_string_lossy()).into_owned();
                 words.iter().map(quoted).collect::<Vec<_>>().join(" ")
@@ -191,14 +198,17 @@ impl<'c> StepRecorder<'c> {
     /// Arguments that are files, and what a text prints of files.
     fn implied(request: &RunRequest) -> Vec<String> {
         let is_file = |path: &str| !path.is_empty() && !path.starts_with('-') && request.dir.join(path).is_file();
+        let named = |words: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+            words.skip(1).filter(|word| is_file(word)).map(str::to_owned).collect()
+        };
         let text = match &request.command {
-            RunCommand::Text { text, .. } => Some(text.as_str()),
+            RunCommand::Note(ReadyCommand { start: Start::Shell(text), .. }) => Some(text.as_str()),
+            RunCommand::Note(ReadyCommand { start: Start::Words(words), .. }) => {
+                return named(&mut words.iter().map(String::as_str));
+            }
             RunCommand::Words(words) => match words.as_slice() {
                 [shell, option, text] if is_shell(shell) && option.to_str() == Some("-c") => text.to_str(),
-                words => {
-                    let words = words.iter().skip(1).filter_map(|word| word.to_str());
-                    return words.filter(|word| is_file(word)).map(str::to_owned).collect();
-                }
+                words => return named(&mut words.iter().filter_map(|word| word.to_str())),
             },
         };
         let script = crate::action::shell::Script::read(text.unwrap_or_default());
@@ -330,22 +340,6 @@ impl<'c> StepRecorder<'c> {
 fn is_shell(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
-}
-
-/// The program that is started, and its arguments.
-pub(in crate::commands::trace) fn program_of(command: &RunCommand) -> (OsString, Vec<OsString>) {
-    let mut words: Vec<OsString> = match command {
-        RunCommand::Words(words) => words.clone(),
-        RunCommand::Text { text, wrap } => {
-            let shell = ["sh", "-c", text.as_str()];
-            wrap.iter().map(String::as_str).chain(shell).map(OsString::from).collect()
-        }
-    };
-    if words.is_empty() {
-        return (OsStr::new("").to_owned(), words);
-    }
-    let program = words.remove(0);
-    (program, words)
 }
 
 /// Where all of a step's output is kept.
