@@ -16,6 +16,7 @@ use crate::graph::Graph;
 use crate::note::Note;
 use crate::session;
 use crate::vault::config::Globs;
+use crate::vault::template::Template;
 use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 
 /// Check notes for errors
@@ -60,6 +61,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         .collect();
     let found = links(cx, &targets);
     notes.extend(bookmarks(cx, &targets));
+    if args.paths.is_empty() {
+        notes.extend(templates(cx));
+    }
     let places: HashMap<String, usize> = notes.iter().map(|note| note.path.clone()).zip(0..).collect();
     for (path, diagnostic) in found.into_iter().filter(|(path, it)| !told.contains(&(path.clone(), it.span))) {
         if let Some(note) = places.get(&path).and_then(|&place| notes.get_mut(place)) {
@@ -155,6 +159,18 @@ fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
     let (text, diagnostics) = check_bookmarks(&vault, &catalog, cx).ok()?;
     let path = target.shown.clone();
     (!diagnostics.is_empty()).then(|| Checked { path, text, diagnostics, fixes: Vec::new(), diff: String::new() })
+}
+
+/// What is wrong with the vault's own templates.
+fn templates(cx: &Context<'_>) -> Vec<Checked> {
+    let Ok(vault) = Vault::find_to_read(cx.vault_arg(), cx.env) else { return Vec::new() };
+    let checked = |(path, error): (String, crate::base::Error)| {
+        let help = error.hint().unwrap_or_default().to_owned();
+        let diagnostic = Diagnostic::error("template", Span::new(0, 0), error.to_string()).help(help);
+        let (text, fixes, diff) = (String::new(), Vec::new(), String::new());
+        Checked { path, text, diagnostics: vec![diagnostic], fixes, diff }
+    };
+    Template::faults(&vault).into_iter().map(checked).collect()
 }
 
 /// A path as a shell takes it.

@@ -10,6 +10,7 @@ use super::{Context, Output, View, check, hooks, status};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::memory::prune::{Prunable, candidates};
+use crate::vault::template::Template;
 use crate::vault::{Catalog, State, Vault};
 use jiff::Timestamp;
 
@@ -73,6 +74,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     rows.push(objects(&vault, cx));
     rows.extend(waiting_and_transcripts(cx)?);
     rows.push(copies(&vault));
+    rows.push(templates(&vault));
     rows.push(notes(cx)?);
     rows.push(of_hooks(cx));
     Ok(Box::new(DoctorReport { schema: 1, rows }))
@@ -180,6 +182,20 @@ fn copies(vault: &Vault) -> DoctorRow {
             Health::Note,
             format!("{}: {first}{}", plural(all.len() as u64, "note"), if all.len() > 1 { " …" } else { "" }),
             "`cru merge NOTE COPY` brings one into its note",
+        ),
+    }
+}
+
+/// The vault's own templates.
+fn templates(vault: &Vault) -> DoctorRow {
+    const PART: &str = "templates";
+    match Template::faults(vault).first() {
+        None => DoctorRow::ok(PART, "each can be used"),
+        Some((name, error)) => DoctorRow::with(
+            PART,
+            Health::Bad,
+            error.to_string(),
+            format!("mend {name}; until then the built-in one is used"),
         ),
     }
 }

@@ -3,6 +3,7 @@
 //! Everything that is not a file comes through here, so that a test can hold all of it still.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -64,6 +65,12 @@ impl Env {
     /// The file of the running program.
     pub fn program(&self) -> Option<PathBuf> {
         std::env::current_exe().ok()
+    }
+
+    /// `PATH` of this process, for who starts programs.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub fn search_path() -> Option<OsString> {
+        std::env::var_os("PATH")
     }
 
     /// The user's home folder.

@@ -12,9 +12,8 @@ pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
 }
 
 /// [`find`] in the `PATH` of this process.
-#[expect(clippy::disallowed_methods, reason = "who starts programs has no `Env`")]
 pub fn find_here(name: &OsStr) -> Option<PathBuf> {
-    within(name, &std::env::var_os("PATH")?)
+    within(name, &Env::search_path()?)
 }
 
 /// The folders of `PATH` that are whole paths, as `PATH` has them.

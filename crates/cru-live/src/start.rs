@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::hook::trouble;
 use super::log::Target;
 use cru_base::text::{fold_whitespace, sanitise};
 use cru_base::{Error, Result, files};
@@ -55,6 +56,8 @@ pub struct Started {
     pub target: Target,
     /// Whether it was made now.
     pub created: bool,
+    /// Why the vault's own template was not used.
+    pub fault: Option<String>,
 }
 
 /// Makes the note of a session; that of the same host session where there is one.
@@ -74,7 +77,7 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
             .sessions()
             .find(|head| head.meta.host_session.as_deref() == Some(id) && same_host(head.meta.host.as_deref()));
         if let Some(head) = known {
-            return Ok(Started { target: Target::of(head), created: false });
+            return Ok(Started { target: Target::of(head), created: false, fault: None });
         }
     }
     let line = |title: &str| mask::mask(&fold_whitespace(&sanitise(title))).into_owned();
@@ -130,6 +133,9 @@ pub fn child(
     };
     let started = create(vault, &catalog, Kind::Subagent, &name, &meta(&start, title, zone))?;
     remember(state, &started.target);
+    if let Some(fault) = &started.fault {
+        let _ = trouble::note(&state.hook_log(), now, "template", fault);
+    }
     Ok(started)
 }
 
@@ -162,7 +168,7 @@ fn meta(start: &Start, title: String, zone: &TimeZone) -> Meta {
 
 /// The note under the first free name. Somebody else may take one between our look and our hand; then it is the next.
 fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Meta) -> Result<Started> {
-    let template = Template::of(vault, kind)?;
+    let (template, mut fault) = Template::of_or_built_in(vault, kind);
     let mut names = Names::of(catalog);
     let mut meta = meta.clone();
     if let Some(folder) = meta.project.as_deref().filter(|_| meta.parent.is_none()) {
@@ -178,9 +184,11 @@ fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Met
         let Some(path) = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md"))) else { break };
         let meta = Meta { session_id: Some(id.clone()), ..meta.clone() };
         let session = Session { heading: meta.title.clone(), meta, ..Session::default() };
-        let text = template.frame(render::note(&session), &id)?;
+        let (text, refused) = template.frame_or_note(render::note(&session), &id);
+        fault = fault.or(refused);
         if files::create(&vault.file(&path), text.as_bytes())? {
-            return Ok(Started { target: Target { path, id, meta: session.meta }, created: true });
+            let fault = fault.map(|error| format!("{error}; the built-in template was used"));
+            return Ok(Started { target: Target { path, id, meta: session.meta }, created: true, fault });
         }
     }
     Err(Error::usage(format!("no free name for the session '{wanted}'")).with_hint("give it another title"))

@@ -235,11 +235,11 @@ mod tests {
         assert_eq!(known("~/api", &[home.join("src/web")]), is("home/api", false), "the person stands elsewhere");
         let evil = temp.path().join("evil").to_string_lossy().into_owned();
         assert_eq!(known(&evil, &stood), is("evil", false));
-        assert_eq!(known("~", &[home.clone()]), is("home", false), "a home folder is no project");
+        assert_eq!(known("~", std::slice::from_ref(&home)), is("home", false), "a home folder is no project");
         let all = roots.run_folder("/", &[PathBuf::from("/")], Path::new("/no")).unwrap();
         assert!(!all.is_known, "{all:?}");
         let of_vault = temp.path().join("vault/code");
-        assert_eq!(known(of_vault.to_str().unwrap(), &[of_vault.clone()]), is("vault/code", false));
+        assert_eq!(known(of_vault.to_str().unwrap(), std::slice::from_ref(&of_vault)), is("vault/code", false));
         let web = roots.run_folder("/Users/ann/web", &stood, Path::new("/no")).unwrap();
         assert_eq!(web.alias.as_deref(), Some("/Users/ann/web"));
         assert!(web.names.contains(&"~/src/web".to_owned()), "{web:?}");

@@ -4,12 +4,13 @@
 //! parts are handed in as they are, and a note that no longer says the same through a template is refused: a layout may
 //! not change what is read back.
 
-use minijinja::{Environment, context};
+use std::collections::BTreeMap;
 
 use super::{Vault, VaultPath};
 use cru_base::{Error, Result, files};
 use cru_note::{Note, frontmatter};
 use cru_session::{Item, read, render};
+use cru_template::LARGEST;
 
 /// The templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,14 +62,22 @@ pub struct Template {
 impl Template {
     /// The vault's own template, else the built-in one. Error: the file cannot be read or is no template.
     pub fn of(vault: &Vault, kind: Kind) -> Result<Self> {
-        let (_, file, text) = TABLE.iter().find(|(row, ..)| *row == kind).copied().unwrap_or(TABLE[0]);
-        let name = format!("templates/{file}");
-        let path = VaultPath::new(&name).map(|path| vault.file(&path)).filter(|path| path.is_file());
-        let Some(path) = path else { return Ok(Self { name, text: text.to_owned(), own: false }) };
-        let text = String::from_utf8_lossy(&files::read(&path)?).into_owned();
-        let template = Self { name, text, own: true };
-        template.environment()?;
+        let built_in = Self::built_in(kind);
+        let path = VaultPath::new(&built_in.name).map(|path| vault.file(&path)).filter(|path| path.is_file());
+        let Some(path) = path else { return Ok(built_in) };
+        let bytes = files::read_regular(&path, LARGEST)?;
+        let bytes = bytes.ok_or_else(|| {
+            Error::usage(format!("could not use the template {}: it is longer than {LARGEST} bytes", built_in.name))
+                .with_hint("mend it, or remove it to use the built-in one")
+        })?;
+        let template = Self { text: String::from_utf8_lossy(&bytes).into_owned(), own: true, ..built_in };
+        template.read()?;
         Ok(template)
+    }
+
+    /// The same for who has to go on: the built-in one where the vault's own cannot be used, and why.
+    pub fn of_or_built_in(vault: &Vault, kind: Kind) -> (Self, Option<Error>) {
+        Self::of(vault, kind).map_or_else(|error| (Self::built_in(kind), Some(error)), |template| (template, None))
     }
 
     /// The built-in one, whatever a vault has.
@@ -77,12 +86,26 @@ impl Template {
         Self { name: format!("templates/{file}"), text: text.to_owned(), own: false }
     }
 
+    /// What is wrong with each of a vault's own templates, by its name.
+    pub fn faults(vault: &Vault) -> Vec<(String, Error)> {
+        let fault = |(kind, ..): &(Kind, &str, &str)| {
+            let tried = Self::of(vault, *kind).and_then(|template| match kind {
+                Kind::Session | Kind::Subagent | Kind::Workflow => {
+                    template.frame(SAMPLE.to_owned(), "sample").map(drop)
+                }
+                // Values are missing, and so nothing.
+                Kind::Case => Ok(()),
+                _ => template.fill(&[]).map(drop),
+            });
+            Some((Self::built_in(*kind).name, tried.err()?))
+        };
+        TABLE.iter().filter_map(fault).collect()
+    }
+
     /// The template filled in. Error: it cannot be rendered.
     pub fn fill(&self, values: &[(&str, &str)]) -> Result<String> {
-        let values: std::collections::BTreeMap<&str, &str> = values.iter().copied().collect();
-        let values = minijinja::value::Serde(values);
-        let environment = self.environment()?;
-        environment.get_template(&self.name).and_then(|it| it.render(values)).map_err(|error| self.refused(&error))
+        let values: BTreeMap<&str, &str> = values.iter().copied().collect();
+        self.read()?.render(values)
     }
 
     /// Puts a note (a session or a workflow) into the frame.
@@ -99,10 +122,8 @@ impl Template {
             Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
             None => ("", rest),
         };
-        let environment = self.environment()?;
-        let values = context! { frontmatter => head, title, body => body.trim_matches('\n'), stem };
-        let framed = environment.get_template(&self.name).and_then(|it| it.render(values));
-        let mut framed = framed.map_err(|error| self.refused(&error))?;
+        let body = body.trim_matches('\n');
+        let mut framed = self.fill(&[("frontmatter", head), ("title", title), ("body", body), ("stem", stem)])?;
         if !framed.ends_with('\n') {
             framed.push('\n');
         }
@@ -114,19 +135,23 @@ impl Template {
         Ok(framed)
     }
 
-    fn environment(&self) -> Result<Environment<'_>> {
-        let mut environment = Environment::new();
-        environment.add_template(&self.name, &self.text).map_err(|error| self.refused(&error))?;
-        Ok(environment)
+    /// The same for who has to go on: the note without a frame where the template cannot be used, and why.
+    pub fn frame_or_note(&self, note: String, stem: &str) -> (String, Option<Error>) {
+        match self.frame(note.clone(), stem) {
+            Ok(framed) => (framed, None),
+            Err(error) => (note, Some(error)),
+        }
     }
 
-    fn refused(&self, error: &minijinja::Error) -> Error {
-        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
-        let detail = error.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        Error::usage(format!("could not use the template {}{line}: {}{detail}", self.name, error.kind()))
-            .with_hint("mend it, or remove it to use the built-in one")
+    fn read(&self) -> Result<cru_template::Template<'_>> {
+        cru_template::Template::read(&self.name, &self.text)
     }
 }
+
+/// A note that templates are tried with.
+const SAMPLE: &str = "---\ntype: session\nsession_id: sample\n---\n# Sample\n\n## Work @agent #general\n\n\
+                      *2026-01-01T00:00:00Z* ^p-01\n\n> [!user]\n> Words.\n\n**Tool calls:**\n\
+                      - `ls` → `ok` (00:00:01) ^n-001\n";
 
 /// What a note says, but for where it says it and for a section that stands after all others.
 fn said(text: &str) -> String {
@@ -175,6 +200,18 @@ mod tests {
             let error = own(text).frame(NOTE.to_owned(), "a").unwrap_err();
             assert!(error.to_string().contains("changes what the note says"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn one_that_works_for_ever_is_passed_over() {
+        let text = "{{ frontmatter }}# {{ title }}\n{% for a in body %}{% for b in body %}{% for c in body %}{% endfor %}\
+                    {% endfor %}{% endfor %}{{ body }}";
+        let (note, fault) = own(text).frame_or_note(NOTE.to_owned(), "a");
+        assert_eq!(note, NOTE);
+        let fault = fault.unwrap().to_string();
+        assert!(fault.contains("templates/session.md") && fault.contains("more steps"), "{fault}");
+        let (note, fault) = own("{{ frontmatter }}# {{ title }}\n\n{{ body }}").frame_or_note(NOTE.to_owned(), "a");
+        assert_eq!((note.as_str(), fault.is_none()), (NOTE, true));
     }
 
     #[test]

@@ -209,6 +209,10 @@ impl Watch for ImportBar<'_> {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.ui.progress(what, total));
     }
 
+    fn warn(&self, message: &str) {
+        self.ui.warn(message);
+    }
+
     fn step(&self) {
         if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
             bar.advance(1);

@@ -90,6 +90,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
             ..Start::default()
         },
     )?;
+    if let Some(fault) = &started.fault {
+        cx.ui.warn(fault);
+    }
     if started.created {
         events::tell(std::slice::from_ref(&started.target.path), &vault, &state, cx);
     }

@@ -3,7 +3,7 @@
 //! The layout is the template's (`templates/case.md`, which a vault may replace); this file prepares the values. Text
 //! of agents and persons stands in quotes, so that nothing it holds can end a section or open another.
 
-use minijinja::Environment;
+use cru_template::Template;
 use serde::Serialize;
 
 use crate::case::action;
@@ -11,7 +11,7 @@ use crate::case::entry::{Entry, Told};
 use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
 use cru_action::ToolKind;
-use cru_base::{Error, Result, text};
+use cru_base::{Result, text};
 
 /// The layout used where a vault has none of its own.
 pub const TEMPLATE: &str = include_str!("../../../../templates/case.md");
@@ -99,32 +99,20 @@ struct TurnValues {
 /// Renders cases by one template.
 #[derive(Debug)]
 pub struct Layout<'t> {
-    environment: Environment<'t>,
+    template: Template<'t>,
 }
 
 impl<'t> Layout<'t> {
     /// Reads a template; `name` is what errors call it.
     pub fn new(name: &'t str, template: &'t str) -> Result<Self> {
-        let mut environment = Environment::new();
-        environment.add_filter("yaml", |value: String| yaml(&value));
-        environment.add_template(name, template).map_err(|error| refused(name, &error))?;
-        Ok(Self { environment })
+        Ok(Self { template: Template::read(name, template)?.with_yaml(yaml) })
     }
 
     /// A case as markdown, ending with a newline; `standalone` for a file of its own.
     pub fn render(&self, case: &Case, standalone: bool) -> Result<String> {
-        let Some((name, template)) = self.environment.templates().next() else { return Ok(String::new()) };
-        let values = minijinja::value::Serde(values(case, standalone));
-        let text = template.render(values).map_err(|error| refused(name, &error))?;
+        let text = self.template.render(values(case, standalone))?;
         Ok(format!("{}\n", text.trim_end()))
     }
-}
-
-fn refused(name: &str, error: &minijinja::Error) -> Error {
-    let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
-    let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
-    Error::usage(format!("could not use the template {name}{line}: {}{detail}", error.kind()))
-        .with_hint(format!("correct it, or move {name} away to use the built-in one"))
 }
 
 /// The file name of a case's note: kind, title and the first half of the number that ends its id.

@@ -310,7 +310,11 @@ fn untouched(
     machine: &Machine,
     heads: &[&Head],
 ) -> Result<HashMap<String, blake3::Hash>> {
-    if Template::of(vault, Kind::Session)?.own || Template::of(vault, Kind::Subagent)?.own {
+    let has_own = |kind| {
+        let (template, fault) = Template::of_or_built_in(vault, kind);
+        template.own || fault.is_some()
+    };
+    if has_own(Kind::Session) || has_own(Kind::Subagent) {
         return Ok(HashMap::new());
     }
     let left = book::left_notes(importer, &machine.state);

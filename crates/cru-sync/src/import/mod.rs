@@ -31,7 +31,8 @@ use crate::read::heard::Heard;
 use crate::read::reading::Reading;
 use crate::report::{Outcome, Report, SessionReport};
 use cru_base::files::Bulk;
-use cru_base::{Env, Result, files};
+use cru_base::{Env, Error, Result, files};
+use cru_live::hook::trouble;
 use cru_session::Status;
 use cru_session::event::StreamKey;
 use cru_session::fold::{self, Draft};
@@ -80,6 +81,8 @@ pub trait Watch: Sync {
     fn begin(&self, what: &str, total: u64);
     /// One of them is done.
     fn step(&self);
+    /// Something is odd; the work goes on.
+    fn warn(&self, message: &str);
 }
 
 /// Watches nothing.
@@ -89,6 +92,7 @@ pub struct Unwatched;
 impl Watch for Unwatched {
     fn begin(&self, _: &str, _: u64) {}
     fn step(&self) {}
+    fn warn(&self, _: &str) {}
 }
 
 /// Notes that are rendered before they are written, so that memory stays bounded.
@@ -435,15 +439,19 @@ pub(crate) fn write(
     }
     watch.begin("Writing", drafts.len() as u64);
     let mut made = Vec::new();
-    let (session, subagent) = (Template::of(vault, Kind::Session)?, Template::of(vault, Kind::Subagent)?);
+    let (session, of_session) = Template::of_or_built_in(vault, Kind::Session);
+    let (subagent, of_subagent) = Template::of_or_built_in(vault, Kind::Subagent);
+    let mut fault = of_session.or(of_subagent);
     let framed = |draft: &Draft| {
         let template = if draft.key.agent.is_some() { &subagent } else { &session };
-        template.frame(render::note(&draft.session), draft.session.meta.session_id.as_deref().unwrap_or_default())
+        let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
+        template.frame_or_note(render::note(&draft.session), id)
     };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {
-        let notes: Vec<String> = batch.par_iter().map(|(_, draft)| framed(draft)).collect::<Result<_>>()?;
-        for ((row, draft), note) in batch.iter().zip(notes) {
+        let notes: Vec<(String, Option<Error>)> = batch.par_iter().map(|(_, draft)| framed(draft)).collect();
+        for ((row, draft), (note, refused)) in batch.iter().zip(notes) {
+            fault = fault.or(refused);
             // Rows of the plan are those of the report.
             let Some(session) = sessions.get_mut(*row) else { continue };
             let path = session.note.as_ref().and_then(VaultPath::new).map(|path| vault.file(&path));
@@ -461,6 +469,13 @@ pub(crate) fn write(
         }
     }
     bulk.finish()?;
+    if let Some(fault) = fault {
+        let message = format!("{fault}; the built-in template was used");
+        watch.warn(&message);
+        if let Some(machine) = machine {
+            let _ = trouble::note(&machine.state.hook_log(), machine.now, "template", &message);
+        }
+    }
     let is_made = |row: &usize| sessions.get(*row).is_some_and(|session| session.outcome == Outcome::Created);
     drafts.par_iter().filter(|(row, _)| is_made(row)).try_for_each(|(_, draft)| {
         let id = draft.session.meta.session_id.as_deref().unwrap_or_default();

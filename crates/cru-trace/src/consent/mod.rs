@@ -200,7 +200,7 @@ impl ConsentRules {
         if !first.is_bare() || !first.is_plain() || first.text.starts_with('-') || !first.text.bytes().all(is_name) {
             return Err("the name of a program is not plain text".into());
         }
-        let of_shell = |list: &[String]| list.iter().any(|name| *name == first.text);
+        let of_shell = |list: &[String]| list.contains(&first.text);
         if of_shell(&known().builtins) {
             return Err(format!("`{}` changes what the commands behind it do", first.text).into());
         }
@@ -283,7 +283,7 @@ fn class(words: &[&str], writes: bool) -> Result<Class, Why> {
 /// `sh -c TEXT`: the text.
 fn shell_text(command: &ReadCommand) -> Option<&str> {
     let [shell, option, text] = command.words.as_slice() else { return None };
-    let is_shell = shell.is_bare() && known().shells.iter().any(|name| *name == shell.text);
+    let is_shell = shell.is_bare() && known().shells.contains(&shell.text);
     let is_option = matches!(&*option.text, "-c" | "-ec" | "-lc" | "-euc");
     (command.is_plain() && is_shell && is_option).then_some(&*text.text)
 }

@@ -290,7 +290,7 @@ fn a_command_is_given_few_variables() {
     let given = variables(&["MORE".to_owned()], &env);
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["PATH", "HOME", "MORE"]);
-    assert!(!given[0].1.contains("."), "{given:?}");
+    assert!(!given[0].1.contains('.'), "{given:?}");
 }
 
 #[test]
