@@ -12,8 +12,8 @@ use anstream::ColorChoice;
 use clap::Parser as _;
 
 use super::terminal::Terminal;
-use crate::base::Env;
 use crate::base::text::sanitise;
+use crate::base::{Env, files};
 use crate::commands::{Context, Global, View, hook};
 
 /// The command line of this verb alone: to describe all the others would take longer than the work.
@@ -48,10 +48,14 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     // The message of a panic is not for the host.
     panic::set_hook(Box::new(|_| {}));
     let env = Env::real();
+    super::start_files(&env);
+    files::finish();
     if let Err(message) = guarded(|| work(args, &env)) {
         let event = args.iter().skip_while(|arg| *arg != OsStr::new("hook")).nth(1).and_then(|arg| arg.to_str());
         hook::trouble(&env, event.unwrap_or("?"), &message);
     }
+    #[cfg(debug_assertions)]
+    super::report_faults(&env);
     ExitCode::SUCCESS
 }
 

@@ -18,9 +18,9 @@ use anstream::{AutoStream, ColorChoice};
 use clap::Parser as _;
 
 use crate::base::text::{printable, printable_json, sanitise};
-use crate::base::{Env, Error};
+use crate::base::{Env, Error, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Cli, Context, Format, View};
+use crate::commands::{Cli, Command, Context, Format, View};
 use terminal::Terminal;
 
 /// Runs the program on the process's arguments.
@@ -38,6 +38,7 @@ pub fn main() -> ExitCode {
         }
     };
     let env = Env::real();
+    start_files(&env);
     crate::base::threads::start(&env);
     let choice = match cli.global.color {
         clap::ColorChoice::Auto => ColorChoice::Auto,
@@ -45,24 +46,66 @@ pub fn main() -> ExitCode {
         clap::ColorChoice::Never => ColorChoice::Never,
     };
     let ui = Terminal::new(choice, &cli.global);
+    for finished in files::finish() {
+        ui.line(&format!("{} {}", paint(style::WARN, "note:"), told(&finished)));
+    }
     let context = Context { env: &env, global: &cli.global, ui: &ui };
-    match cli.command.run(&context) {
+    let code = run(cli.command, &context, &ui, choice);
+    #[cfg(debug_assertions)]
+    report_faults(&env);
+    code
+}
+
+fn run(command: Command, context: &Context<'_>, ui: &Terminal, choice: ColorChoice) -> ExitCode {
+    let env = context.env;
+    match command.run(context) {
         Ok(output) => {
             if let Some(pipe) = output.pipe() {
-                return copy(&pipe, &ui);
+                return copy(&pipe, ui);
             }
             let code = output.exit_code();
-            match print(output.as_ref(), cli.global.format, choice, &env) {
+            match print(output.as_ref(), context.global.format, choice, env) {
                 Ok(()) => match output.handover() {
-                    Some(program) => launch::run(&program).unwrap_or_else(|error| fail(&ui, &error)),
+                    Some(program) => launch::run(&program).unwrap_or_else(|error| fail(ui, &error)),
                     None => ExitCode::from(code),
                 },
                 // The reader has gone (`cru … | head`): that is its right.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
-                Err(error) => fail(&ui, &Error::io("write", "the output", error)),
+                Err(error) => fail(ui, &Error::io("write", "the output", error)),
             }
         }
-        Err(error) => fail(&ui, &error),
+        Err(error) => fail(ui, &error),
+    }
+}
+
+/// Writers of this process note their intentions in the machine's folder, where the next command finds them.
+fn start_files(env: &Env) {
+    if let Some(dir) = env.state_dir() {
+        files::keep_intentions_in(dir.join("intentions"));
+    }
+    #[cfg(debug_assertions)]
+    if let Some(asked) = env.var("CRU_FAULT") {
+        files::fault::arm_asked(asked);
+    }
+}
+
+/// How many points and moments for a save were passed, for a test that arms each in turn.
+#[cfg(debug_assertions)]
+fn report_faults(env: &Env) {
+    if let Some(path) = env.var("CRU_FAULT_REPORT") {
+        let text = format!("{} {}\n", files::fault::passed(), files::fault::windows());
+        let _ = files::append(std::path::Path::new(path), text.as_bytes());
+    }
+}
+
+/// What became of a save that a killed command had displaced.
+fn told(finished: &files::Finished) -> String {
+    let path = finished.path.display();
+    match &finished.fate {
+        files::Fate::Kept(kept) => {
+            format!("{path} was saved while a command that was ended wrote it; that save is in {}", kept.display())
+        }
+        _ => format!("{path} was saved while a command that was ended wrote it; that save stands there again"),
     }
 }
 

@@ -16,7 +16,7 @@ use cru_vault::naming::{Names, child_name, session_name};
 use cru_vault::project::ProjectNotes;
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
+use cru_vault::{Catalog, State, Vault, VaultPath};
 
 /// A session that begins.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,6 @@ pub fn start(vault: &Vault, state: &State, start: &Start) -> Result<Started> {
     let name = session_name(Some(start.started), &title::name_part(&title), zone);
     let started = create(vault, &catalog, Kind::Session, &name, &meta(start, title, zone))?;
     remember(state, &started.target);
-    Writer::new(vault, state, start.started).sweep(&vault.sessions_dir());
     Ok(started)
 }
 

@@ -98,13 +98,12 @@ fn move_aside(vault: &Vault, copy: &VaultPath, bytes: &[u8]) -> Result<VaultPath
         if !files::create(&vault.file(&target), bytes)? {
             continue;
         }
-        let path = vault.file(copy);
-        if files::read(&path)? != bytes {
-            return Err(Error::no(format!("{copy} was changed meanwhile; it stays where it is"))
-                .with_hint("run `cru merge` again"));
-        }
-        files::remove(&path)?;
-        return Ok(target);
+        return match files::remove_unchanged(&vault.file(copy), bytes) {
+            Ok(()) => Ok(target),
+            Err(Error::Changed { .. }) => Err(Error::no(format!("{copy} was changed meanwhile; it stays where it is"))
+                .with_hint("run `cru merge` again")),
+            Err(error) => Err(error),
+        };
     }
     Err(Error::no(format!("no name for {copy} is free in {TRASH}/; it stays where it is")))
 }

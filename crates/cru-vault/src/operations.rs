@@ -67,9 +67,6 @@ pub struct Record {
     /// Which displaced file it brought in, and in which state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
-    /// Name of the file that held the new text before it replaced the note.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub temp: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -131,7 +128,7 @@ pub struct Undo {
 impl Record {
     /// Whether it was to change the note.
     pub fn writes(&self) -> bool {
-        self.temp.is_some()
+        !self.after.is_empty()
     }
 
     /// What it did for the first time.
@@ -236,7 +233,6 @@ mod tests {
             after: String::new(),
             size: 0,
             merged: None,
-            temp: None,
         }
     }
 

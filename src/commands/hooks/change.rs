@@ -132,7 +132,7 @@ impl FileChange {
             (None, Some(new)) if files::create(path, new.as_bytes())? => Ok(()),
             (None, Some(_)) => Err(Error::Changed { path: path.clone() }),
             (Some(old), Some(new)) => files::replace(path, old.as_bytes(), new.as_bytes()),
-            (Some(_), None) => files::remove(path).map(drop),
+            (Some(old), None) => files::remove_unchanged(path, old.as_bytes()),
         }
     }
 

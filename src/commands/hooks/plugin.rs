@@ -39,10 +39,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let mut written = Vec::new();
     for (path, text) in folder(HOSTS[0]) {
         let file = root.join(path);
-        if files::read(&file).is_ok_and(|bytes| bytes == text.as_bytes()) {
-            continue;
+        if !files::create(&file, text.as_bytes())? {
+            let old = files::read(&file)?;
+            if old == text.as_bytes() {
+                continue;
+            }
+            files::replace(&file, &old, text.as_bytes())?;
         }
-        files::put(&file, text.as_bytes())?;
         written.push(path);
     }
     Ok(Box::new(PluginReport { root: args.out.clone(), written }))

@@ -101,9 +101,10 @@ fn withdrawn<'s>(
         let is_told = || checked.answer.lessons.iter().any(|new| new.text == lesson.text);
         if is_own && is_alone && before.contains(&lesson.text.as_str()) && !is_told() {
             let file = files::within(vault.root(), &vault.root().join(&note.path))?;
-            // Somebody may have written since it was read.
-            if files::read(&file)? == note.text.as_bytes() {
-                files::remove(&file)?;
+            match files::remove_unchanged(&file, note.text.as_bytes()) {
+                // Somebody has written since it was read.
+                Ok(()) | Err(Error::Changed { .. }) => {}
+                Err(error) => return Err(error),
             }
         } else {
             kept.push(note);

@@ -178,7 +178,7 @@ fn write(file: &std::path::Path, html: &str) -> Result<()> {
         return Err(Error::usage(format!("{} exists and is not a page of cru stats", file.display()))
             .with_hint("name another file, or move this one"));
     }
-    files::put(file, html.as_bytes())
+    files::replace(file, &there, html.as_bytes())
 }
 
 #[derive(Debug, Serialize)]

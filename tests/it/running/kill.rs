@@ -10,17 +10,15 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::running::writing::{ALONE, World, again, now, told};
 
-const KINDS: [(&str, Fault); 4] =
-    [("kill", Fault::Kill), ("torn", Fault::Torn), ("full", Fault::NoSpace), ("denied", Fault::Denied)];
-
 /// Logs one step and writes it; something happens on the way.
 #[test]
 #[ignore = "a process that the tests below start"]
 fn victim() {
     let (Some(dir), Some(kind)) = (told("CRU_TEST_DIR"), told("CRU_TEST_KIND")) else { panic!("{ALONE}") };
     let world = World::open(dir.as_ref());
-    let (_, kind) = KINDS.into_iter().find(|(name, _)| *name == kind).unwrap();
-    fault::arm(told("CRU_TEST_AT").unwrap().parse().unwrap(), kind);
+    let at = told("CRU_TEST_AT").unwrap().parse().unwrap();
+    let save = told("CRU_TEST_SAVE").and_then(|save| Some((save.parse().ok()?, Fault::Save)));
+    fault::arm_all([(at, Fault::of(&kind).unwrap())].into_iter().chain(save).collect());
     // The first write of a day, which keeps a copy.
     let now = now() + SignedDuration::from_hours(24);
     if world.append("s-2", now).is_ok() {
@@ -34,7 +32,13 @@ fn victim() {
 
 /// What a victim said, and how many points it passed if it lived.
 fn run(dir: &std::path::Path, kind: &str, at: u64) -> (String, Option<u64>) {
-    let vars = [("CRU_TEST_KIND", kind.to_owned()), ("CRU_TEST_AT", at.to_string())];
+    run_with_save(dir, kind, at, 0)
+}
+
+/// [`run`]; a person saves the note in a moment of the exchange, the first being 1.
+fn run_with_save(dir: &std::path::Path, kind: &str, at: u64, save: u64) -> (String, Option<u64>) {
+    let vars =
+        [("CRU_TEST_KIND", kind.to_owned()), ("CRU_TEST_AT", at.to_string()), ("CRU_TEST_SAVE", save.to_string())];
     let mut child = again("running::kill::victim", dir, &vars);
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
@@ -143,6 +147,36 @@ fn writing_is_forbidden_from_every_step_on() {
     if fault::arm(u64::MAX, Fault::Denied) {
         every_point("denied", true);
     }
+}
+
+#[test]
+fn a_save_behind_the_last_look_is_in_the_note_wherever_the_writer_is_killed() {
+    if !fault::arm(u64::MAX, Fault::Kill) {
+        return;
+    }
+    let mut displaced = 0;
+    for save in [1, 2] {
+        for at in 1.. {
+            let dir = tempfile::tempdir().unwrap();
+            let world = prepare(dir.path(), false);
+            let (_, passed) = run_with_save(dir.path(), "kill", at, save);
+            let beside = || std::fs::read_dir(world.path().parent().unwrap()).unwrap().map(|it| it.unwrap().path());
+            let is_saved = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap().contains("saved");
+            let was_saved = beside().any(is_saved);
+            displaced += u64::from(was_saved && !world.text().contains("saved"));
+            let later = Timestamp::now_in_test() + SignedDuration::from_hours(48);
+            world.append("s-3", later).unwrap();
+            world.flush(later).unwrap();
+            assert_eq!(world.text().contains("saved"), was_saved, "killed at {at}, saved in moment {save}");
+            let steps = world.steps();
+            assert!(steps.contains(&"s-3".to_owned()) && steps.is_sorted(), "{at}, {save}: {steps:?}");
+            assert_eq!(beside().count(), 1, "{at}, {save}: something is left beside the note");
+            if passed.is_some_and(|passed| passed < at) {
+                break;
+            }
+        }
+    }
+    assert!(displaced > 1, "no save lay in a temporary file");
 }
 
 /// Logs steps until it is killed, and says which are in the journal.

@@ -132,7 +132,7 @@ fn exclusive(file: &File) -> io::Result<()> {
 }
 
 /// A line that is written without a lock is better than none: only the removal of the file must know who writes.
-fn unless_unsupported(locked: io::Result<()>) -> io::Result<()> {
+pub(super) fn unless_unsupported(locked: io::Result<()>) -> io::Result<()> {
     match locked {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         locked => locked,
@@ -140,13 +140,13 @@ fn unless_unsupported(locked: io::Result<()>) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn is_removed(metadata: &fs::Metadata) -> bool {
+pub(super) fn is_removed(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     metadata.nlink() == 0
 }
 
 #[cfg(not(unix))]
-fn is_removed(_: &fs::Metadata) -> bool {
+pub(super) fn is_removed(_: &fs::Metadata) -> bool {
     false
 }
 

@@ -9,7 +9,8 @@ use super::fault;
 use super::mode;
 use super::place::{self, PRIVATE_DIR, Place, SHARED_DIR};
 use super::regular::open_regular;
-use super::temp::{Temp, is_name_of_chance};
+use super::staged::Staged;
+use super::temp::Temp;
 use crate::{Error, Result};
 
 /// Makes a folder and those above it.
@@ -48,17 +49,13 @@ pub(super) fn create_unsynced(path: &Path, bytes: &[u8]) -> Result<bool> {
 fn create_with(path: &Path, bytes: &[u8], sync: bool, dir_mode: u32, mode: u32) -> Result<bool> {
     let place = Place::making(path, dir_mode)?;
     let failed = |source| Error::io("write", path, source);
-    let temp = Temp::filled(&place.dir, bytes, mode, sync, None).map_err(failed)?;
-    fault::point().map_err(failed)?;
-    match temp.persist_new(&place.name) {
-        Ok(()) if sync => {
-            place::sync(&place.dir);
-            Ok(true)
-        }
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error)),
+    let new = Some(*blake3::hash(bytes).as_bytes());
+    let staged = Staged::new(&place, (None, new), bytes, mode, sync).map_err(failed)?;
+    let is_made = staged.persist_new().map_err(failed)?;
+    if is_made && sync {
+        place::sync(&place.dir);
     }
+    Ok(is_made)
 }
 
 /// Writes a file of our own that no person edits (cache, state), whatever stood there, with its permissions. Folders above
@@ -152,26 +149,6 @@ pub fn sync_dir(dir: &Path) {
     }
 }
 
-/// How old a temporary file of a creation must be to be nobody's any more.
-const ABANDONED: std::time::Duration = std::time::Duration::from_hours(1);
-
-/// Takes temporary files of creations away that killed processes left in `dir`: those with a name of chance, an hour old
-/// and more at `now` (nanoseconds since 1970). `may_go` is given the bytes of each.
-pub fn sweep_created(dir: &Path, now: i128, may_go: &dyn Fn(&[u8]) -> bool) {
-    let Ok(dir) = place::folder(dir, None) else { return };
-    let names = dir.names().unwrap_or_default();
-    for name in names.into_iter().filter(|name| is_name_of_chance(name)) {
-        let place = Place { dir: dir.clone(), name };
-        let Ok(metadata) = place.open(Access::Mode).and_then(|file| file.metadata()) else { continue };
-        let age = now - i128::from(super::Fingerprint::of(&metadata).mtime);
-        let is_old = age >= i128::try_from(ABANDONED.as_nanos()).unwrap_or(i128::MAX);
-        if is_old && place.read().is_ok_and(|bytes| may_go(&bytes)) {
-            // One that cannot be removed is only in the way.
-            let _ = fault::point().and_then(|()| place.dir.remove(&place.name));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,22 +171,6 @@ mod tests {
         let path = dir.path().join("a.md");
         std::os::unix::fs::symlink("/nowhere/x", &path).unwrap();
         assert!(!create(&path, b"one").unwrap());
-    }
-
-    #[test]
-    fn what_a_killed_creation_left_is_swept_when_it_is_old() {
-        const HOUR: i128 = 3_600_000_000_000;
-        let dir = tempfile::tempdir().unwrap();
-        let folder = place::folder(dir.path(), None).unwrap();
-        let left = Temp::filled(&folder, b"half", 0o600, false, None).unwrap().keep();
-        create(&dir.path().join(".cru-mine.tmp"), b"a person's").unwrap();
-        let made = i128::from(crate::files::fingerprint(&left).unwrap().mtime);
-        let sweep = |now, may_go| sweep_created(dir.path(), now, &move |bytes| may_go && bytes == b"half");
-        sweep(made + HOUR - 1, true);
-        sweep(made + HOUR, false);
-        assert!(left.exists());
-        sweep(made + HOUR, true);
-        assert_eq!((left.exists(), fs::read_dir(dir.path()).unwrap().count()), (false, 1));
     }
 
     #[test]

@@ -127,6 +127,11 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
+    /// Whether something has a name in it.
+    pub(super) fn has(&self, name: &OsStr) -> bool {
+        rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
     /// The names in it.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();

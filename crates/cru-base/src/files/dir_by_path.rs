@@ -86,6 +86,10 @@ impl Dir {
         }
     }
 
+    pub(super) fn has(&self, name: &OsStr) -> bool {
+        fs::symlink_metadata(self.path.join(name)).is_ok()
+    }
+
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name())).collect()
     }

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 /// What happens at the armed point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,43 +18,112 @@ pub enum Fault {
     NoSpace,
     /// Writing is forbidden, from this point on.
     Denied,
+    /// A person saves the file that is being replaced, under a new file of that name. Counted are the moments between
+    /// the last look at a file and the look at what was displaced.
+    Save,
+    /// The same in place, as a shell's `>>` does.
+    SaveInPlace,
+}
+
+impl Fault {
+    /// By the name that tests give.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "kill" => Self::Kill,
+            "torn" => Self::Torn,
+            "full" => Self::NoSpace,
+            "denied" => Self::Denied,
+            "save" => Self::Save,
+            "append" => Self::SaveInPlace,
+            _ => return None,
+        })
+    }
 }
 
 #[cfg(debug_assertions)]
 mod armed {
-    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use super::Fault;
 
     static PASSED: AtomicU64 = AtomicU64::new(0);
-    static ARMED: Mutex<Option<(u64, Fault)>> = Mutex::new(None);
+    static WINDOWS: AtomicU64 = AtomicU64::new(0);
+    static ARMED: Mutex<Vec<(u64, Fault)>> = Mutex::new(Vec::new());
 
-    pub(super) fn arm(at: u64, fault: Fault) {
+    fn armed() -> MutexGuard<'static, Vec<(u64, Fault)>> {
+        ARMED.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn arm(faults: Vec<(u64, Fault)>) {
         PASSED.store(0, Ordering::SeqCst);
-        *ARMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((at, fault));
+        WINDOWS.store(0, Ordering::SeqCst);
+        *armed() = faults;
     }
 
     pub(super) fn passed() -> u64 {
         PASSED.load(Ordering::SeqCst)
     }
 
+    pub(super) fn windows() -> u64 {
+        WINDOWS.load(Ordering::SeqCst)
+    }
+
+    const fn is_save(fault: Fault) -> bool {
+        matches!(fault, Fault::Save | Fault::SaveInPlace)
+    }
+
     pub(super) fn hit() -> Option<Fault> {
         let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
-        let armed = *ARMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (at, fault) = armed?;
-        let lasts = matches!(fault, Fault::NoSpace | Fault::Denied);
-        (number == at || (lasts && number > at)).then_some(fault)
+        let lasts = |fault| matches!(fault, Fault::NoSpace | Fault::Denied);
+        let is_hit = |&(at, fault): &(u64, Fault)| !is_save(fault) && (number == at || (lasts(fault) && number > at));
+        armed().iter().copied().find(is_hit).map(|(_, fault)| fault)
+    }
+
+    pub(super) fn save() -> Option<(u64, Fault)> {
+        let number = WINDOWS.fetch_add(1, Ordering::SeqCst) + 1;
+        armed().iter().copied().find(|&(at, fault)| is_save(fault) && number == at)
     }
 }
 
 /// Arms the point that is passed as number `at` from now on, counted from 1, for the whole process. `false` in a build
 /// that has no such points.
 pub fn arm(at: u64, fault: Fault) -> bool {
+    arm_all(vec![(at, fault)])
+}
+
+/// [`arm`], for several.
+pub fn arm_all(faults: Vec<(u64, Fault)>) -> bool {
     #[cfg(debug_assertions)]
-    armed::arm(at, fault);
-    let _ = (at, fault);
+    armed::arm(faults);
+    #[cfg(not(debug_assertions))]
+    drop(faults);
     cfg!(debug_assertions)
+}
+
+/// Arms what a test asked of this process: `kill:17,save:2`, then `@` and the number of the process that started it, so
+/// that programs started in turn have no part in it.
+#[cfg(debug_assertions)]
+pub fn arm_asked(asked: &str) {
+    let Some((faults, starter)) = asked.split_once('@') else { return };
+    #[cfg(unix)]
+    if starter.parse() != Ok(std::os::unix::process::parent_id()) {
+        return;
+    }
+    let _ = starter;
+    let fault = |text: &str| {
+        let (name, at) = text.split_once(':')?;
+        Some((at.parse().ok()?, Fault::of(name)?))
+    };
+    arm_all(faults.split(',').filter_map(fault).collect());
+}
+
+/// How many moments for a save were passed since [`arm`].
+pub fn windows() -> u64 {
+    #[cfg(debug_assertions)]
+    return armed::windows();
+    #[cfg(not(debug_assertions))]
+    0
 }
 
 /// How many points were passed since [`arm`].
@@ -82,6 +152,43 @@ pub(super) fn point() -> io::Result<()> {
         None => Ok(()),
         Some(Fault::Kill | Fault::Torn) => std::process::abort(),
         Some(fault) => Err(error(fault)),
+    }
+}
+
+/// Passes a moment in which somebody may save the file at `target`.
+#[inline]
+pub(super) fn window(target: &Path) {
+    #[cfg(debug_assertions)]
+    if let Some((number, fault)) = armed::save() {
+        save(target, number, fault);
+    }
+    let _ = target;
+}
+
+/// Saves a file as a person's editor does, with the word `savedN` in it; what is no longer well formed then is no
+/// concern of a person's either.
+#[cfg(debug_assertions)]
+#[expect(clippy::disallowed_methods, reason = "it is what another program does")]
+fn save(target: &Path, number: u64, fault: Fault) {
+    let Ok(text) = std::fs::read_to_string(target) else { return };
+    let word = format!("saved{number}");
+    let end = target.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let object = text.trim_end().strip_suffix('}').filter(|_| matches!(end, "json" | "canvas"));
+    let new = match object {
+        Some(start) => {
+            let comma = if start.trim_end().ends_with('{') { "" } else { "," };
+            format!("{}{comma}\n  \"{word}\": true\n}}\n", start.trim_end())
+        }
+        None if end == "toml" => format!("{text}# {word}\n"),
+        None => format!("{text}\n{word}\n"),
+    };
+    if fault == Fault::SaveInPlace {
+        let _ = std::fs::write(target, new);
+        return;
+    }
+    let other = target.with_file_name(format!(".editor-{number}~"));
+    if std::fs::write(&other, new).is_ok() {
+        let _ = std::fs::rename(&other, target);
     }
 }
 

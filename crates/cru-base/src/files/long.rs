@@ -3,14 +3,16 @@
 //! For files that a program makes anew each time. What stands there is known by its hash: a file that says something
 //! else by now is not replaced, and a reader sees the old file or the new one, never a half.
 
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::fault;
+use super::intention::Keep;
 use super::mode;
 use super::place::{self, Place, SHARED_DIR};
 use super::regular::open_regular;
-use super::temp::Temp;
+use super::staged::Staged;
 use crate::{Error, Result};
 
 /// Bytes that are read at once.
@@ -21,16 +23,20 @@ pub type Digest = [u8; 32];
 
 /// The digest of a file; `None` where there is none.
 pub fn digest(path: &Path) -> Result<Option<Digest>> {
-    let failed = |source| Error::io("read", path, source);
-    let mut file = match open_regular(path) {
+    digest_of(open_regular(path)).map_err(|source| Error::io("read", path, source))
+}
+
+/// The digest of a file that was opened, if there is one.
+pub(super) fn digest_of(opened: io::Result<File>) -> io::Result<Option<Digest>> {
+    let mut file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(failed(source)),
+        Err(error) => return Err(error),
     };
     let mut hasher = blake3::Hasher::new();
     let mut block = vec![0; BLOCK];
     loop {
-        match file.read(&mut block).map_err(failed)? {
+        match file.read(&mut block)? {
             0 => return Ok(Some(hasher.finalize().into())),
             read => hasher.update(&block[..read]),
         };
@@ -48,9 +54,9 @@ pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// A file in the making, beside the place where it will stand. Dropping it takes it away.
 #[derive(Debug)]
 pub struct Long {
-    temp: Temp,
+    staged: Staged,
+    hasher: blake3::Hasher,
     place: Place,
-    path: PathBuf,
 }
 
 impl Long {
@@ -61,40 +67,35 @@ impl Long {
         let place = if made.is_link() { Place::followed(path)? } else { made };
         let old = place.open(super::dir::Access::Read).and_then(|file| file.metadata()).ok();
         let narrow = old.as_ref().map_or(0o666, mode::beside);
-        let temp = Temp::filled(&place.dir, &[], narrow, false, None).map_err(failed)?;
+        let mut staged = Staged::new(&place, (None, None), &[], narrow, false).map_err(failed)?;
         if let Some(old) = old {
-            fault::point().and_then(|()| mode::keep(temp.file(), &old)).map_err(failed)?;
+            fault::point().and_then(|()| mode::keep(staged.file(), &old)).map_err(failed)?;
         }
-        Ok(Self { temp, path: place.path(), place })
+        Ok(Self { staged, hasher: blake3::Hasher::new(), place })
     }
 
     /// Goes on with these bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = self.temp.file_mut();
+        self.hasher.update(bytes);
+        let file = self.staged.file();
         let written = fault::write_point(file, bytes).and_then(|()| file.write_all(bytes));
-        written.map_err(|source| Error::io("write", &self.path, source))
+        written.map_err(|source| Error::io("write", self.place.path(), source))
     }
 
     /// Puts it in its place, durable, if what stands there still has the digest `old`; [`Error::Changed`] if not.
     pub fn settle(self, old: Option<Digest>) -> Result<()> {
-        let Self { temp, place, path } = self;
-        let failed = |source| Error::io("write", &path, source);
-        fault::point().and_then(|()| temp.file().sync_all()).map_err(failed)?;
-        if digest(&path)? != old {
-            return Err(Error::Changed { path });
-        }
-        fault::point().map_err(failed)?;
+        let Self { mut staged, hasher, place } = self;
+        let failed = |source| Error::io("write", place.path(), source);
+        staged.sync().map_err(failed)?;
         let settled = match old {
-            Some(_) => temp.persist(&place.name),
-            None => temp.persist_new(&place.name),
+            Some(old) => staged.replace(old, hasher.finalize().into(), &Keep::default()),
+            None => staged.persist_new(),
         };
-        match settled {
-            Ok(()) => {
-                place::sync(&place.dir);
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Changed { path }),
-            Err(source) => Err(failed(source)),
+        if settled.map_err(failed)? {
+            place::sync(&place.dir);
+            Ok(())
+        } else {
+            Err(Error::Changed { path: place.path() })
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Reading and writing files; the only writer of the program.
 //!
 //! A note is replaced only when the bytes on disk are still the bytes that were read, so an editor's save is never
-//! overwritten. New files are made with create-new, so two processes cannot take one name. Nothing is written in
+//! overwritten; a save that comes between is put back, also where the writer is killed (the journal of intentions). New
+//! files are made with create-new, so two processes cannot take one name. Nothing is written in
 //! place: a reader sees the old file or the new one. Nothing below a folder that [`confine`] names is written through a
 //! link that leads out of it.
 
@@ -11,7 +12,9 @@ mod bulk;
 mod create;
 #[cfg_attr(not(unix), path = "dir_by_path.rs")]
 mod dir;
+mod exchange;
 pub mod fault;
+mod intention;
 mod lock;
 mod long;
 mod mode;
@@ -21,6 +24,8 @@ mod regular;
 mod replace;
 mod root;
 mod spool;
+mod staged;
+mod sweep;
 mod temp;
 
 pub use append::{append_durable, append_line, read_at, remove_lines, sync};
@@ -28,13 +33,16 @@ pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
     append, append_private, copy, create, create_dir, create_private, create_private_dir, is_writable,
-    open_append_private, put, put_private, remove, remove_derived, sweep_created, sync_dir,
+    open_append_private, put, put_private, remove, remove_derived, sync_dir,
 };
+pub use exchange::{Fate, Finished, finish, finish_beside};
+pub use intention::{Keep, keep_intentions_in};
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
 pub use mode::{is_executable, is_shared, make_private, set_executable};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_given, read_stable};
 pub use regular::{open_regular, read_regular};
-pub use replace::{Displaced, Prepared, put_away, rename, replace, replace_within, within};
+pub use replace::{Prepared, remove_of, remove_unchanged, rename, replace, replace_within, within};
 pub use root::{confine, trust_link};
 pub use spool::Spool;
+pub use sweep::{strays, sweep, sweep_own};

@@ -1,10 +1,9 @@
 //! A file that is made beside the one whose place it will take.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::dir::{Access, Dir};
@@ -58,16 +57,6 @@ impl Temp {
         made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Where it is.
-    pub(super) fn path(&self) -> PathBuf {
-        self.place.path()
-    }
-
-    /// Its name.
-    pub(super) fn name(&self) -> &OsStr {
-        &self.place.name
-    }
-
     /// The file that was made.
     pub(super) fn file(&self) -> &File {
         &self.file
@@ -76,16 +65,6 @@ impl Temp {
     /// The same, to write more.
     pub(super) fn file_mut(&mut self) -> &mut File {
         &mut self.file
-    }
-
-    /// The bytes of the file that has its name now: after an exchange it is another.
-    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
-        self.place.read()
-    }
-
-    /// What the file system says of the file that has its name now.
-    pub(super) fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.place.open(Access::Read)?.metadata()
     }
 
     /// Puts it in the place of `name` in the same folder, whatever has it.
@@ -102,17 +81,9 @@ impl Temp {
         Ok(())
     }
 
-    /// Moves it to another place, whatever is there.
-    pub(super) fn move_to(&mut self, place: &Place) -> io::Result<()> {
-        self.place.dir.rename(&self.place.name, &place.dir, &place.name)?;
+    /// Leaves what has its name now.
+    pub(super) fn keep(mut self) {
         self.is_there = false;
-        Ok(())
-    }
-
-    /// Leaves it under its name, which is returned.
-    pub(super) fn keep(mut self) -> PathBuf {
-        self.is_there = false;
-        self.path()
     }
 }
 
@@ -126,6 +97,11 @@ impl Drop for Temp {
 }
 
 fn name_of_chance() -> OsString {
+    format!("{PREFIX}{}{SUFFIX}", chance()).into()
+}
+
+/// Letters and digits of chance.
+pub(super) fn chance() -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     // Each state has keys of chance.
     let mut chance = RandomState::new().build_hasher();
@@ -136,12 +112,5 @@ fn name_of_chance() -> OsString {
         chance /= 36;
         char::from(letter)
     };
-    let middle: String = (0..CHANCE).map(|_| letter()).collect();
-    format!("{PREFIX}{middle}{SUFFIX}").into()
-}
-
-/// Whether a file has a name that is given by chance.
-pub(super) fn is_name_of_chance(name: &OsStr) -> bool {
-    let middle = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
-    middle.is_some_and(|middle| middle.len() == CHANCE && middle.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    (0..CHANCE).map(|_| letter()).collect()
 }

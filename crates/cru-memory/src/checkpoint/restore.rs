@@ -222,7 +222,7 @@ pub fn apply(row: &RestoreRow, store: &ObjectStore) -> Result<()> {
             files::set_executable(&row.place, row.executable)
         }
         (RestoreAct::Delete, Some(now)) => match files::read_regular(&row.place, LARGEST)? {
-            Some(bytes) if bytes == *now => files::remove(&row.place).map(drop),
+            Some(bytes) if bytes == *now => files::remove_unchanged(&row.place, now),
             _ => Err(changed()),
         },
         _ => Ok(()),

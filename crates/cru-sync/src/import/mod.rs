@@ -40,7 +40,7 @@ use cru_session::render;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::project::NewProjectNote;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath, Writer};
+use cru_vault::{Catalog, State, Vault, VaultPath};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
@@ -482,7 +482,6 @@ pub(crate) fn write(
         patches::append(vault, id, &draft.patches, |step| step).map(drop)
     })?;
     let Some(machine) = machine else { return Ok(()) };
-    Writer::new(vault, &machine.state, machine.now).sweep(&vault.sessions_dir());
     made::remember(&machine.state, &made)?;
     let sessions = made.iter().map(|made| made.host_session.as_str());
     imported::enter(vault, &machine.state, machine.now, importer.host(), sessions)

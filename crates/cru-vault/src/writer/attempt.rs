@@ -1,6 +1,6 @@
 //! One attempt at a write, from the bytes on disk to the bytes that replace them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::VaultPath;
 use crate::journal::Journal;
 use crate::operations::{Base, Operations, Record, Undo, WrittenOperation};
 use crate::state;
-use cru_base::files::{Displaced, Prepared, Stable};
+use cru_base::files::{Keep, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
@@ -96,7 +96,6 @@ pub(super) struct Attempt<'a> {
     mine: Vec<String>,
     /// Whether a replacement was refused: the newest record is then of this call, and was not done.
     refused: bool,
-    recovered: Option<PathBuf>,
     label: String,
     /// The bytes that the last write made.
     written_bytes: Vec<u8>,
@@ -107,7 +106,7 @@ pub(super) struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
-        let (mine, refused, recovered, label) = (Vec::new(), false, None, String::new());
+        let (mine, refused, label) = (Vec::new(), false, String::new());
         Self {
             writer,
             key,
@@ -116,7 +115,6 @@ impl<'a> Attempt<'a> {
             log,
             mine,
             refused,
-            recovered,
             label,
             written_bytes: Vec::new(),
             writer_id: writer.state.writer(),
@@ -243,7 +241,6 @@ impl<'a> Attempt<'a> {
         let writes = text.bytes != before || stale > 0 || !seen || moved || disk.bytes != found.bytes;
         let mut written = Written { again, made: known.made.clone(), ..Written::default() };
         written.made.extend(job.plan.made.clone());
-        written.recovered.clone_from(&self.recovered);
         if job.dry {
             written.done = self.done(&text);
             return Ok(Step::Done(written));
@@ -267,11 +264,11 @@ impl<'a> Attempt<'a> {
         // Refused before and nothing new since: what is in the log already only needs its place in the note.
         let newest = records.last().filter(|_| self.refused && !seen && job.new.is_empty());
         let repeated = newest.filter(|newest| !tells(Some(newest), &record, &job.plan) && is_at(newest, &place));
-        if let Some((newest, temp)) = repeated.and_then(|newest| Some((newest, newest.temp.as_deref()?))) {
+        if let Some(newest) = repeated {
             place.revision = newest.revision;
             place.set_writer(&self.writer_id, newest.revision);
             let after = self.stamp(&text.bytes, &place)?;
-            let Some(prepared) = self.prepare(&after, temp)? else { return Ok(Step::Refused) };
+            let Some(prepared) = self.prepare(&found, &after)? else { return Ok(Step::Refused) };
             return self.replace(prepared, &found, &after, &text, written, newest, &records);
         }
         place.revision = next;
@@ -282,12 +279,9 @@ impl<'a> Attempt<'a> {
         let conflict = text.done.iter().any(|done| done.outcome == Outcome::Conflict);
         if stale > 0 || conflict || newest.is_none_or(|newest| today(newest) != today(&record)) {
             keep::copy(self.writer.state, self.key, &found.bytes, on_disk, self.writer.now)?;
-            keep::sweep(self.writer.state, self.key, self.folder()?.as_path(), records.last(), self.writer.now)?;
         }
-        let temp = keep::temp_name(self.key, next);
-        let Some(prepared) = self.prepare(&after, &temp)? else { return Ok(Step::Refused) };
+        let Some(prepared) = self.prepare(&found, &after)? else { return Ok(Step::Refused) };
         record.revision = next;
-        record.temp = Some(temp);
         record.from = revision;
         record.cursor = Some(place.to_string());
         record.before.clone_from(&found.hash);
@@ -301,9 +295,9 @@ impl<'a> Attempt<'a> {
     }
 
     /// The new text beside the note; `None` where the note is on its way.
-    fn prepare(&self, after: &[u8], temp: &str) -> Result<Option<Prepared>> {
+    fn prepare(&self, found: &Disk, after: &[u8]) -> Result<Option<Prepared>> {
         let target = files::within(self.writer.vault.root(), &self.path)?;
-        settled(Prepared::new(&target, after, Some(temp)))
+        settled(Prepared::new(&target, &found.bytes, after))
     }
 
     /// The new text in the place of the note, if that is still what was read.
@@ -318,9 +312,7 @@ impl<'a> Attempt<'a> {
         record: &Record,
         records: &[Record],
     ) -> Result<Step> {
-        let aside = self.writer.state.recovery(self.key);
-        let keep = |displaced: Displaced| self.places(displaced, &disk.bytes, after, record, records);
-        if settled(prepared.replace_keeping(&disk.bytes, after, Some(&aside), &keep))?.is_none() {
+        if settled(prepared.replace(&self.keep(disk, after, record, records)))?.is_none() {
             self.refused = true;
             return Ok(Step::Refused);
         }
@@ -330,17 +322,10 @@ impl<'a> Attempt<'a> {
     }
 
     /// Where a file goes that `record` displaces.
-    fn places(
-        &self,
-        displaced: Displaced,
-        old: &[u8],
-        after: &[u8],
-        record: &Record,
-        records: &[Record],
-    ) -> Vec<PathBuf> {
+    fn keep(&self, old: &Disk, after: &[u8], record: &Record, records: &[Record]) -> Keep {
         let Writer { vault, state, now } = *self.writer;
-        let after = if displaced.is_new { (after, "") } else { (old, &*hash(after)) };
-        Kept::new(displaced, record, after, records, now).places(vault, state, self.key)
+        let places = |mtime, text| Kept::new(mtime, record, text, records, now).places(vault, state, self.key);
+        Keep { old: places(Some(old.fingerprint.mtime), (&*old.bytes, &*hash(after))), new: places(None, (after, "")) }
     }
 
     /// The note once it rests, and the newest records. A text that `cru` has not written, and that is shorter than what
@@ -454,7 +439,6 @@ impl<'a> Attempt<'a> {
             after: String::new(),
             size: 0,
             merged: None,
-            temp: None,
         }
     }
 
@@ -482,17 +466,10 @@ impl<'a> Attempt<'a> {
         self.log.append(record)
     }
 
-    /// What is left to do of earlier writes: their files beside the note, journals and bases that nobody needs.
-    fn tidy(&mut self, records: &[Record], seen: bool) -> Result<()> {
+    /// What is left to do of earlier writes: journals that nobody needs.
+    fn tidy(&self, records: &[Record], seen: bool) -> Result<()> {
         let Some(newest) = records.last() else { return Ok(()) };
         let (state, now) = (self.writer.state, self.writer.now);
-        let places = |displaced: Displaced, old: &[u8]| {
-            let before = &records[..records.len() - 1];
-            Kept::new(displaced, newest, (old, &newest.after), before, now).places(self.writer.vault, state, self.key)
-        };
-        if let Some(kept) = keep::leftover(state, self.key, &self.folder()?, newest, now, &places)? {
-            self.recovered = Some(kept);
-        }
         if seen {
             for (key, mark) in &newest.consumed {
                 Journal::at(state.journal(&state::key(key))).compact(mark, SETTLED, now)?;
@@ -510,11 +487,6 @@ impl<'a> Attempt<'a> {
             files::remove(&self.writer.state.base(self.key, old))?;
         }
         Ok(())
-    }
-
-    fn folder(&self) -> Result<PathBuf> {
-        let target = files::within(self.writer.vault.root(), &self.path)?;
-        Ok(target.parent().map(Path::to_owned).unwrap_or_default())
     }
 
     /// What this call wants and a note from elsewhere, that came between its attempts, may not have.

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::operations::Record;
 use crate::{State, Vault};
-use cru_base::files::{self, Displaced, Fingerprint};
+use cru_base::files::{self, Fingerprint};
 
 /// How long a file is kept after it was displaced, or after it last gained something.
 const KEPT: SignedDuration = SignedDuration::from_mins(10);
@@ -78,10 +78,9 @@ pub(super) enum Merge {
 
 impl Kept {
     /// A file about to be displaced by the write of `record`. `text` is what it holds, with the hash of what takes its
-    /// place;
-    /// `records` are those before.
+    /// place; `records` are those before. Without its modification time, that of the new text, it is looked at whole.
     pub(super) fn new(
-        displaced: Displaced,
+        mtime: Option<i64>,
         record: &Record,
         (text, after): (&[u8], &str),
         records: &[Record],
@@ -99,13 +98,13 @@ impl Kept {
             base_len: text.len() as u64,
             base: base.clone(),
             after: after.get(..SHOWN).unwrap_or_default().to_owned(),
-            extends: displaced.is_new || before.take(LOOKED_AT).any(goes_on),
+            extends: mtime.is_none() || before.take(LOOKED_AT).any(goes_on),
             merging: record.merged.is_some(),
             time: now.as_second(),
             merged: 0,
             len: text.len() as u64,
             hash: base,
-            mtime: displaced.mtime,
+            mtime: mtime.unwrap_or(0),
         }
     }
 

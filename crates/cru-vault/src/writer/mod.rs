@@ -84,7 +84,7 @@ pub struct Written {
     pub again: usize,
     /// Block ids that were given, also by others to entries of this call.
     pub made: BTreeMap<String, String>,
-    /// A text that a killed writer had left beside the note and that is not known: somebody's save of that moment.
+    /// A copy of what somebody wrote into a file that an earlier write had displaced, and that is not in the note.
     pub recovered: Option<PathBuf>,
 }
 
@@ -215,6 +215,8 @@ impl<'a> Writer<'a> {
         self.vault.writable()?;
         let path = self.vault.file(note);
         files::within(self.vault.root(), &path).map_err(|error| self.missing(key, &path, error))?;
+        // A save that a killed writer displaced is the note, before anything is made of it.
+        files::finish_beside(&path);
         // What cannot be brought in now is kept, and is no reason not to write.
         let recovered = self.bring_in(key, note, &path);
         let mut attempt = Attempt::new(self, key, note, path);
@@ -255,11 +257,6 @@ impl<'a> Writer<'a> {
     /// write.
     pub fn has_displaced(&self, key: &str) -> bool {
         !displaced::all(self.vault, self.state, key).is_empty()
-    }
-
-    /// Takes temporary files of creations away that killed processes left in a folder of the vault.
-    pub fn sweep(&self, dir: &std::path::Path) {
-        keep::sweep_created(self.state, dir, self.now);
     }
 
     /// An error that is told as a note that is gone, where it is.

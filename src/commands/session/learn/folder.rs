@@ -67,7 +67,11 @@ pub(super) fn write(dir: &Path, export: &Export, format: Format) -> Result<Vec<(
     }
     bulk.finish()?;
     for name in left_over(dir, export) {
-        if files::remove(&dir.join(&name))? {
+        let path = dir.join(&name);
+        // Known before it is looked at: what is saved after that stays.
+        let Some(old) = files::digest(&path)? else { continue };
+        if is_ours(dir, &name)? {
+            files::remove_of(&path, old)?;
             written.push((name, 0, FileFate::Removed));
         }
     }

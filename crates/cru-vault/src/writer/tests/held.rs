@@ -169,15 +169,3 @@ fn displaced_files_go_when_nobody_writes_into_them() {
     world.write(&[]);
     assert_eq!((count(&world, "\none\n"), count(&world, "\ntwo\n")), (1, 1));
 }
-
-#[test]
-fn a_creation_that_was_killed_is_swept() {
-    let mut world = world();
-    world.write(&[step(1)]);
-    files::put(&world.path().with_file_name(".cru-aB3xYz.tmp"), b"half of a note").unwrap();
-    world.write(&[step(2)]);
-    assert_eq!(world.beside().len(), 1, "somebody may be at it");
-    world.now = "2100-01-01T00:00:00Z".parse().unwrap();
-    world.write(&[step(3)]);
-    assert!(world.beside().is_empty(), "{:?}", world.beside());
-}

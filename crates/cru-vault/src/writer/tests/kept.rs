@@ -92,30 +92,6 @@ fn the_journal_goes_when_its_revision_was_seen() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_taken_away_or_kept() {
-    let mut world = world();
-    world.write(&[step(1)]);
-    let before = world.text();
-    world.write(&[step(2)]);
-    let temp = world.log().newest().unwrap().unwrap().temp.unwrap();
-    let beside = world.path().with_file_name(&temp);
-    files::put(&beside, before.as_bytes()).unwrap();
-    assert_eq!(world.write(&[]).recovered, None);
-    assert!(!beside.exists());
-    files::put(&beside, b"saved in that moment").unwrap();
-    let kept = world.write(&[]).recovered.unwrap();
-    assert_eq!((files::read(&kept).unwrap(), beside.exists()), (b"saved in that moment".to_vec(), false));
-    // One that nobody has told of goes when it is old; another session's stays.
-    files::put(&world.path().with_file_name(keep::temp_name(KEY, 9)), before.as_bytes()).unwrap();
-    files::put(&world.path().with_file_name(keep::temp_name("other", 9)), b"x").unwrap();
-    world.write(&[step(3)]);
-    assert_eq!(world.beside().len(), 2);
-    world.now = "2100-01-01T00:00:00Z".parse().unwrap();
-    world.write(&[step(4)]);
-    assert_eq!(world.beside().len(), 1);
-}
-
-#[test]
 fn state_that_cannot_be_written_has_another_home() {
     let world = world();
     // A file where the folder should be.
