@@ -56,6 +56,8 @@ fn rules(own: &Table) -> Result<String> {
         let part = match row.get("part").and_then(Value::as_str) {
             Some("user") => "User",
             Some("cookie") => "Cookie",
+            Some("pair") => "Pair",
+            Some("first") => "First",
             _ => "Whole",
         };
         let _ = writeln!(

@@ -10,7 +10,8 @@ use super::entropy::entropy;
 use super::letters::{is_namelike, is_wordlike};
 use super::prefix::is_mixed;
 use super::scan::Text;
-use super::table::{KEYS, PLAIN, PUBLIC};
+use super::set;
+use super::table::{KEYS, PLAIN, PUBLIC, SUFFIXES};
 
 /// The longest name that is looked at.
 const NAME: usize = 64;
@@ -33,6 +34,8 @@ pub(crate) enum Sign {
     Is,
     /// `name | value`, the cells of a table.
     Table,
+    /// What sets the name says so: `set name value`, `setenv("name", "value")`, `echo value | secret put name`.
+    Set,
 }
 
 /// A name and where its value begins.
@@ -56,7 +59,7 @@ pub(crate) struct Assignment<'a> {
 
 /// `API_TOKEN=…`
 pub(crate) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    let key = found.is_one_of(&["_key", "-key", " key"]);
+    let key = found.is_one_of(&["_key", "-key", ".key", " key"]);
     if found.is_one_of(PUBLIC) || (key && !found.is_loud() && !found.is_one_of(KEYS)) {
         return None;
     }
@@ -133,8 +136,8 @@ impl<'t> Assignment<'t> {
         const BLANKS: usize = 8;
         const WORD: usize = 16;
         let bytes = text.bytes;
-        let rest = bytes.get(end..)?;
-        if rest.first().is_none_or(|&byte| is_name(byte)) {
+        let suffix = suffix(bytes.get(end..)?);
+        if bytes.get(end + suffix).is_some_and(|&byte| is_name(byte)) {
             return None;
         }
         let floor = end.saturating_sub(NAME);
@@ -145,10 +148,14 @@ impl<'t> Assignment<'t> {
         if before == Some(b'{') && bytes[..end - len - 1].last() == Some(&b'$') {
             return None;
         }
-        // Quotes around the name, also escaped ones and those of markdown.
+        let end = end + suffix;
+        let rest = &bytes[end..];
+        // Quotes around the name, also escaped ones and those of markdown, and the bracket of an index.
         let quotes = rest.iter().take(QUOTES).take_while(|byte| b"\"'\\*`".contains(byte)).count();
-        let blanks = rest[quotes..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
-        let at = end + quotes + blanks;
+        let index = usize::from(quotes > 0 && rest.get(quotes) == Some(&b']'));
+        let blanks = rest[quotes + index..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
+        let at = end + quotes + index + blanks;
+        let name_at = end - suffix - len;
         let (mut from, sign) = match bytes.get(at) {
             Some(b'=' | b':') => {
                 let from = match (bytes[at], bytes.get(at + 1)) {
@@ -167,8 +174,10 @@ impl<'t> Assignment<'t> {
                 let verb = at + 2 + usize::from(bytes[at] == b'w');
                 (verb + usize::from(bytes.get(verb) == Some(&b':')), Sign::Is)
             }
-            _ if rest[0] == b' ' && name.starts_with("--") => (end + 1, Sign::Flag),
-            _ => return None,
+            _ if rest.first() == Some(&b' ') && suffix == 0 && name.starts_with("--") => {
+                set::given(text, name_at, end).map_or((end + 1, Sign::Flag), |from| (from, Sign::Set))
+            }
+            _ => (set::value(text, name_at, end, quotes)?, Sign::Set),
         };
         let blanks = bytes[from..].iter().take(BLANKS).take_while(|&&byte| byte == b' ').count();
         from += blanks;
@@ -180,16 +189,16 @@ impl<'t> Assignment<'t> {
             && bytes.get(from + stars + behind).is_some_and(|&byte| byte > b' ' && byte != b'*');
         from += if bold { stars + behind } else { 0 };
         let sign = if (blanks > 0 || bold) && sign == Sign::Close { Sign::Open } else { sign };
-        let slashes = usize::from(bytes.get(from) == Some(&b'\\'));
+        let slashes = bytes[from..].iter().take(QUOTES).take_while(|&&byte| byte == b'\\').count();
         let quote = bytes.get(from + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
         if quote.is_some() {
             from += slashes + 1;
         }
-        let start = end - len;
+        let start = name_at;
         let first = bytes[..start]
             .strip_suffix(b" ")
             .map_or(0, |head| head.iter().rev().take(WORD).take_while(|byte| byte.is_ascii_alphanumeric()).count());
-        let phrase = if first > 0 { text.whole.get(start - 1 - first..end)? } else { name };
+        let phrase = if first > 0 { text.whole.get(start - 1 - first..start + len)? } else { name };
         let colon = bytes.get(at) == Some(&b':');
         Some(Self {
             name,
@@ -237,7 +246,7 @@ impl<'t> Assignment<'t> {
 
     /// The value to its end, without what ends a sentence or bold text.
     pub(crate) fn end(&self, text: &Text<'_>, range: Range<usize>) -> Range<usize> {
-        let mut range = whole(text, range);
+        let mut range = self.closed(text, whole(text, range));
         let is_said = self.sign == Sign::Is && self.quote.is_none();
         while range.len() > 1
             && matches!(text.bytes[range.end - 1], b'.' | b'!' | b'?' | b'*' if is_said || self.bold && text.bytes[range.end - 1] == b'*')
@@ -245,6 +254,17 @@ impl<'t> Assignment<'t> {
             range.end -= 1;
         }
         range
+    }
+
+    /// A value in quotes to their end, if they end in the same word.
+    pub(crate) fn closed(&self, text: &Text<'_>, range: Range<usize>) -> Range<usize> {
+        let rest = &text.bytes[range.end..text.bytes.len().min(range.end + JUDGED)];
+        let len = rest.iter().take_while(|&&byte| byte > b' ' && Some(byte) != self.quote).count();
+        if self.quote.is_none() || rest.get(len).copied() != self.quote {
+            return range;
+        }
+        let slashes = rest[..len].iter().rev().take_while(|&&byte| byte == b'\\').count();
+        range.start..range.end + len - slashes
     }
 
     /// What stands behind the sign, or its beginning.
@@ -257,6 +277,22 @@ impl<'t> Assignment<'t> {
 pub(crate) fn is_plain_word(value: &[u8]) -> bool {
     let value = value.strip_suffix(b"?").or_else(|| value.strip_suffix(b":")).unwrap_or(value);
     PLAIN.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// How many bytes of a name follow that say which one of several it is: `_PROD`, `2`, `-stdin`.
+fn suffix(rest: &[u8]) -> usize {
+    const DIGITS: usize = 2;
+    let digits = rest.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 {
+        return digits;
+    }
+    if !matches!(rest.first(), Some(b'_' | b'-' | b'.')) {
+        return 0;
+    }
+    let len = rest[1..].iter().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let word = &rest[1..=len];
+    let known = SUFFIXES.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    if known || (len <= DIGITS && len > 0 && word.iter().all(u8::is_ascii_digit)) { len + 1 } else { 0 }
 }
 
 /// Whether `is ` or `was ` stands there, or with a colon.
@@ -320,7 +356,7 @@ pub(crate) fn is_sentence(text: &Text<'_>, found: &Assignment<'_>, range: &Range
     found.quote.is_some() && text.bytes.get(range.end) == Some(&b' ')
 }
 
-const fn is_name(byte: u8) -> bool {
+pub(crate) const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 

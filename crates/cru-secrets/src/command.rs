@@ -30,6 +30,10 @@ pub(crate) enum Part {
     User,
     /// The values of `name=value; name=value`.
     Cookie,
+    /// What stands behind the sign of `name=value`.
+    Pair,
+    /// The first argument that is no flag, if it was drawn by chance.
+    First,
 }
 
 impl Command {
@@ -50,6 +54,9 @@ impl Command {
                 }
                 from += 1;
                 continue;
+            }
+            if self.part == Part::First && rest[0] != b'-' {
+                return first(text, from);
             }
             if let Some(found) = self.argument(text, from, rest) {
                 return Some(found);
@@ -89,8 +96,47 @@ impl Command {
                 password_at(text, range.start + colon + 1..range.end)
             }
             Part::Cookie => is_cookie(value).then_some(range),
+            Part::Pair => {
+                let sign = memchr::memchr(b'=', value)?;
+                password_at(text, range.start + sign + 1..range.end)
+            }
+            Part::First => None,
         }
     }
+}
+
+/// A token that stands at `at`, in quotes or not.
+fn first(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const LEAST: usize = 16;
+    let quotes = text.bytes[at..].iter().take(4).take_while(|byte| b"\"'\\".contains(byte)).count();
+    let range = whole(text, value_at(text, at + quotes)?);
+    let value = &text.bytes[range.clone()];
+    let is_one = value.len() >= LEAST && is_mixed(value, 2) && !allow::is_name(value) && !allow::is_path(value);
+    is_one.then_some(range)
+}
+
+/// `IDENTIFIED BY '…'`
+pub(crate) fn sql(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const START: usize = "identified by ".len();
+    let rest = text.bytes.get(at + START..)?;
+    let quotes = rest.iter().take(4).take_while(|byte| b"\"'\\ ".contains(byte)).count();
+    let range = whole(text, value_at(text, at + START + quotes)?);
+    if quotes == 0 { None } else { password_at(text, range) }
+}
+
+/// The second text of `auth=("user", "…")`.
+pub(crate) fn second(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    const CALL: usize = 160;
+    let bytes = &text.bytes[..text.bytes.len().min(at + CALL)];
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let mut from = at + memchr::memchr(b'(', &bytes[at..])? + 1;
+    for _ in 0..3 {
+        from += bytes[from..].iter().position(is_quote)? + 1;
+    }
+    let between = &bytes[..from - 1];
+    let comma = between.iter().rev().take(8).find(|byte| !byte.is_ascii_whitespace() && **byte != b'\\')?;
+    let range = whole(text, value_at(text, from)?);
+    if *comma == b',' { password_at(text, range) } else { None }
 }
 
 /// Whether the command line ends before `word`, which stands at `at`.

@@ -18,6 +18,7 @@ mod password;
 mod prefix;
 mod public;
 mod scan;
+mod set;
 mod shape;
 mod table;
 #[cfg(test)]

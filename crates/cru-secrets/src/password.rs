@@ -14,6 +14,7 @@ pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
     if is_sentence(text, found, &range) {
         return None;
     }
+    let range = found.closed(text, range);
     let value = text.bytes.get(range.clone())?;
     // `!vault`, `!secret db`: what a configuration puts there.
     let is_tag = found.quote.is_none() && value[0] == b'!' && value[1..].iter().all(u8::is_ascii_alphabetic);
@@ -31,7 +32,7 @@ pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
     let code = value.iter().any(|byte| b"(<[{&|".contains(byte)) || (found.sign != Sign::Flag && is_code(text, &range));
     let said = !is_ordinary(value);
     let is_secret = match (found.quote.is_some(), found.sign) {
-        (true, Sign::Is | Sign::Table) => value.len() >= 6 && said && !code && shows(value),
+        (true, Sign::Is | Sign::Table | Sign::Set) => value.len() >= 6 && said && !code && shows(value),
         (true, _) => value.len() >= 4,
         (false, Sign::Close) if found.is_flag() => value.len() >= 4 && said && !code && !is_variable(value),
         (false, Sign::Close) => value.len() >= 4 && (!plain || loud || found.query || is_drawn(value)) && !code,
@@ -39,7 +40,7 @@ pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<
         (false, Sign::Tag) => value.len() >= 4 && !code,
         (false, Sign::Open) if plain => said && !code && (is_drawn_word(value) || is_alone(text, found, &range)),
         (false, Sign::Open) => value.len() >= 6 && !code,
-        (false, Sign::Is | Sign::Table) => value.len() >= 6 && said && !code && shows(value),
+        (false, Sign::Is | Sign::Table | Sign::Set) => value.len() >= 6 && said && !code && shows(value),
     };
     is_secret.then(|| found.end(text, range))
 }
@@ -113,7 +114,7 @@ fn is_short_one(text: &Text<'_>, found: &Assignment<'_>, value: &[u8]) -> bool {
     let loud = found.is_loud();
     match found.sign {
         // The verdict of a test: `PASS: name`.
-        Sign::Open | Sign::Is | Sign::Table if loud => false,
+        Sign::Open | Sign::Is | Sign::Table | Sign::Set if loud => false,
         Sign::Close if loud => value.iter().any(u8::is_ascii_alphabetic),
         _ => is_drawn(value) || (prefix::is_mixed(value, 1) && !allow::is_name(value)),
     }

@@ -529,3 +529,150 @@ fn no_key_of_a_service_is_left_in_any_place() {
     }
     assert!(missed.is_empty(), "{}: {}", missed.len(), missed[..missed.len().min(40)].join("\n"));
 }
+
+/// Forms that say of a value that it is secret; `{}` stands for it.
+const FORMS: &[&str] = &[
+    "os.environ[\"API_TOKEN\"] = \"{}\"",
+    "os.environ['DB_PASSWORD'] = '{}'",
+    "process.env.API_TOKEN = \"{}\";",
+    "process.env[\"API_KEY\"] = '{}'",
+    "ENV['SECRET_TOKEN'] = '{}'",
+    "$_ENV[\"DB_PASSWORD\"] = \"{}\";",
+    "config[\"auth\"][\"api_token\"] = \"{}\"",
+    "$env:API_TOKEN = \"{}\"",
+    "setenv(\"API_TOKEN\", \"{}\", 1);",
+    "os.Setenv(\"DB_PASSWORD\", \"{}\")",
+    "System.setProperty(\"db.password\", \"{}\");",
+    "config.set('api_token', '{}')",
+    "define('DB_PASSWORD', '{}');",
+    "[Environment]::SetEnvironmentVariable(\"API_TOKEN\", \"{}\", \"User\")",
+    "request.addHeader(\"X-Auth-Token\", \"{}\");",
+    "{\"name\": \"DB_PASSWORD\", \"value\": \"{}\"}",
+    "{\"key\": \"API_TOKEN\", \"value\": \"{}\"}",
+    "{\"value\": \"{}\", \"name\": \"API_TOKEN\"}",
+    "{\n  \"name\": \"API_TOKEN\",\n  \"value\": \"{}\"\n}",
+    "- name: DB_PASSWORD\n  value: {}",
+    "- name: API_TOKEN\n  value: \"{}\"",
+    "  - value: \"{}\"\n    name: API_TOKEN",
+    "name = \"DB_PASSWORD\"\nvalue = \"{}\"",
+    "variable \"db_password\" {\n  default = \"{}\"\n}",
+    "<add key=\"ApiToken\" value=\"{}\" />",
+    "<property name=\"db.password\" value=\"{}\"/>",
+    "<entry key=\"db.password\">{}</entry>",
+    "<string name=\"api_key\">{}</string>",
+    "aws configure set aws_secret_access_key {}",
+    "aws configure set aws_session_token {} --profile dev",
+    "gh secret set API_TOKEN --body {}",
+    "gh secret set API_TOKEN -b\"{}\"",
+    "heroku config:set API_TOKEN={}",
+    "fly secrets set DB_PASSWORD={}",
+    "doppler secrets set API_TOKEN {}",
+    "echo {} | vercel env add API_TOKEN production",
+    "printf '%s' '{}' | wrangler secret put API_TOKEN",
+    "echo \"{}\" | docker login -u me --password-stdin ghcr.io",
+    "gh auth login --with-token <<< {}",
+    "kubectl create secret generic db --from-literal=password={}",
+    "kubectl create secret generic db --from-literal=stripe={}",
+    "npm config set //registry.npmjs.org/:_authToken {}",
+    "git config --global github.token {}",
+    "pulumi config set --secret dbPassword {}",
+    "set -gx API_TOKEN {}",
+    "setx API_TOKEN {}",
+    "vault kv put secret/db password={}",
+    "vault login {}",
+    "cargo login {}",
+    "ngrok config add-authtoken {}",
+    "tailscale up --authkey={}",
+    "az login --service-principal -u app -p {} --tenant t",
+    "az ad sp credential reset --client-secret {}",
+    "openssl enc -aes-256-cbc -pass pass:{} -in a",
+    "ALTER USER app WITH PASSWORD '{}';",
+    "CREATE USER app IDENTIFIED BY '{}';",
+    "requests.get(url, auth=(\"admin\", \"{}\"))",
+    "HTTPBasicAuth('admin', '{}')",
+    "API_KEY_PROD={}",
+    "OPENAI_API_KEY_2={}",
+    "SECRET_KEY_BASE={}",
+    "const apiToken = '{}';",
+    "\"privateKey\": \"{}\"",
+    "serviceRoleKey: '{}'",
+    "spring.datasource.password={}",
+    "app.api.key={}",
+    "-H \"X-Api-Key: {}\"",
+    "Server=db;Database=x;User Id=sa;Password={};Encrypt=true",
+    "AccountName=x;AccountKey={};EndpointSuffix=core.windows.net",
+    "psql postgres://app:{}@db.example.org:5432/x",
+    "redis://:{}@cache:6379/0",
+];
+
+#[test]
+fn no_value_of_a_form_is_left_in_any_place() {
+    let mut missed = Vec::new();
+    for form in FORMS {
+        let mut drawn = Drawn(17);
+        for _ in 0..rounds() {
+            let len = 20 + drawn.next(21);
+            let value = drawn.random(len);
+            if value.bytes().filter(u8::is_ascii_digit).count() < 2 {
+                continue;
+            }
+            for (place, text) in places(&form.replace("{}", &value)).into_iter().enumerate() {
+                if mask(&text).contains(&value) {
+                    missed.push((format!("{form} {place}"), text));
+                }
+            }
+        }
+    }
+    // One of each form and place.
+    missed.sort_by_key(|(at, text): &(String, String)| (at.clone(), text.len()));
+    missed.dedup_by(|a, b| a.0 == b.0);
+    assert!(missed.is_empty(), "{}: {missed:#?}", missed.len());
+}
+
+#[test]
+fn a_password_in_quotes_is_masked_to_its_end() {
+    for value in ["aB3&xY,9)z", "p;q]r}s<t7", "tr0ub4dor&3"] {
+        for text in [format!("{{\"password\": \"{value}\"}}"), format!("DB_PASSWORD='{value}'")] {
+            assert_eq!(mask(&text), text.replace(value, "[secret:password]"));
+        }
+    }
+}
+
+#[test]
+fn fields_and_commands_without_secrets_stay() {
+    for text in [
+        "{\"name\": \"DB_PASSWORD\", \"required\": true}",
+        "{\"name\": \"password\", \"type\": \"string\", \"description\": \"of the user\"}",
+        "{\"value\": \"a\", \"name\": \"password\", \"label\": \"Password\"}",
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db\n      key: password",
+        "- name: API_TOKEN\n  value: ${{ secrets.API_TOKEN }}",
+        "variable \"db_password\" {\n  type = string\n  sensitive = true\n}",
+        "<input name=\"password\" value=\"\" type=\"password\">",
+        "fields = [\"password\", \"username\", \"created_at\"]",
+        "os.environ[\"API_TOKEN\"] = get_token(config)",
+        "os.environ[\"API_TOKEN\"]",
+        "os.environ.get(\"API_TOKEN\", \"\")",
+        "set the password prompt to something short",
+        "git config user.signingkey 3AA5C34371567BD2",
+        "git config credential.helper store",
+        "gh secret set API_TOKEN --body \"$API_TOKEN\"",
+        "gh secret set API_TOKEN < token.txt",
+        "echo \"$TOKEN\" | docker login -u me --password-stdin",
+        "cat token | gh auth login --with-token",
+        "add a token refresh to the login page",
+        "we use token bucket limits and create token streams",
+        "aws configure set aws_session_token $AWS_SESSION_TOKEN",
+        "vault login -method=userpass username=me",
+        "cargo login --help",
+        "the key is public.key and private.key lies beside",
+        "integrity sha512-aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2aB3dE5gH7jK9mN1pQ2rS4tU6==",
+        "checksum = \"9f2c11ab77aa01b29f2c11ab77aa01b29f2c11ab9f2c11ab77aa01b29f2c11ab\"",
+        "background: url(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4)",
+        ".Button_primary__a1B2c .sc-bdVaJa1x{color:#fff}",
+        "!function(e,t){var n=e.token,r=t.password;n.secret=r.key}(a1,b2);",
+        "test_token_is_refreshed_when_expired_2 ... ok",
+        "id: 0b5e1c1a-7a4c-4c5e-9d1f-0c00f0a0b000, token: 0b5e1c1a-7a4c-4c5e-9d1f-0c00f0a0b000",
+    ] {
+        assert_eq!(find(text), [], "{text}");
+    }
+}
