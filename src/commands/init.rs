@@ -1,6 +1,7 @@
 //! `cru init`.
 
 use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -40,7 +41,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
 fn new_id(root: &Path, cx: &Context<'_>) -> String {
-    let seed = format!("{}\n{}", root.display(), cx.env.now());
+    // The same folder at the same time may be another vault: the first was removed.
+    let chance = || RandomState::new().build_hasher().finish();
+    let seed = format!("{}\n{}\n{:x}{:x}", root.display(), cx.env.now(), chance(), chance());
     blake3::hash(seed.as_bytes()).to_hex()[..12].to_owned()
 }
 

@@ -37,6 +37,7 @@ mod imports {
     pub(crate) mod import;
     pub(crate) mod importing;
     pub(crate) mod rewritten;
+    pub(crate) mod seals;
     pub(crate) mod shared;
     pub(crate) mod transcripts;
     pub(crate) mod unreadable;

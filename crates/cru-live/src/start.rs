@@ -7,8 +7,10 @@ use super::hook::trouble;
 use super::log::Target;
 use cru_base::text::{fold_whitespace, sanitise};
 use cru_base::{Error, Result, files};
+use cru_note::Note;
 use cru_session::cursor::Cursor;
 use cru_session::mask;
+use cru_session::seal::Seals;
 use cru_session::source::Consumed;
 use cru_session::words::title;
 use cru_session::{Agent, Link, Meta, Session, Status, render};
@@ -16,7 +18,7 @@ use cru_vault::naming::{Names, child_name, session_name};
 use cru_vault::project::ProjectNotes;
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, State, Vault, VaultPath, seals};
 
 /// A session that begins.
 #[derive(Clone, Debug, Default)]
@@ -185,6 +187,10 @@ fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Met
         let session = Session { heading: meta.title.clone(), meta, ..Session::default() };
         let (text, refused) = template.frame_or_note(render::note(&session), &id);
         fault = fault.or(refused);
+        // A title is somebody's words.
+        let meta = Meta { title: None, aliases: Vec::new(), ..session.meta.clone() };
+        let generated = render::note(&Session { meta, heading: None, ..Session::default() });
+        seals::add(vault, &key(&id), &Seals::first(&Note::parse(generated), &Note::parse(text.as_str())))?;
         if files::create(&vault.file(&path), text.as_bytes())? {
             let fault = fault.map(|error| format!("{error}; the built-in template was used"));
             return Ok(Started { target: Target { path, id, meta: session.meta }, created: true, fault });

@@ -26,6 +26,7 @@ pub mod render;
 mod review_status;
 #[cfg(test)]
 mod round_trip;
+pub mod seal;
 pub mod source;
 pub mod step_line;
 pub mod task_line;

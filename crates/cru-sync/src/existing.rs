@@ -32,6 +32,11 @@ impl<'a> Existing<'a> {
         Self { by_host }
     }
 
+    /// Whether no session of the host has a note.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_host.is_empty()
+    }
+
     /// The note of a host session; of several, the one that holds the same records.
     pub(crate) fn find(&self, host: &str, cursor: Option<&str>) -> Option<&'a Head> {
         let heads = self.by_host.get(host)?;

@@ -11,6 +11,8 @@
 //! Knows no agent and no command; what is written depends on the transcripts and the vault alone.
 
 pub mod archive;
+#[cfg(test)]
+mod edited;
 pub mod evidence;
 mod existing;
 pub mod flush;

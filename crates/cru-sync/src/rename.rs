@@ -23,7 +23,7 @@ use cru_vault::naming::Names;
 use cru_vault::relink::{RelinkedText, relinked, relinked_canvas};
 use cru_vault::state::key;
 use cru_vault::writer::Plan;
-use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer};
+use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer, seals};
 
 /// What the operation log calls the write of a new title.
 pub const LABEL: &str = "rename";
@@ -212,7 +212,11 @@ impl RenameGround<'_> {
         for _ in 0..TRIES {
             let Ok(bytes) = files::read(&file) else { return None };
             let RelinkedText { bytes: new, links } = change(&bytes)?;
-            let written = if dry { Ok(()) } else { files::replace_within(self.vault.root(), &file, &bytes, &new) };
+            let write = || {
+                seals::carry(self.vault, &bytes, &new)?;
+                files::replace_within(self.vault.root(), &file, &bytes, &new)
+            };
+            let written = if dry { Ok(()) } else { write() };
             match written {
                 Ok(()) => return told(Ok((lossy(&bytes), lossy(&new), links))),
                 Err(Error::Changed { .. }) => {}

@@ -216,6 +216,9 @@ pub struct Report {
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Records that notes which were there got.
     pub new_records: u64,
+    /// Notes of which something stays as it is, because they have no seals.
+    #[serde(skip)]
+    pub unsealed: u64,
     /// Files that were last written before `--since` and were not read.
     pub earlier_files: u64,
     /// Files all of whose sessions `--since` or `--project` leaves out: their records are not counted.
@@ -281,6 +284,7 @@ impl Report {
             dry_run,
             outcomes,
             new_records: 0,
+            unsealed: 0,
             earlier_files: 0,
             filtered_files,
             other_files: 0,

@@ -1,48 +1,24 @@
 //! The summary on top of a note as an accepted reading tells it.
 //!
-//! What the record gives is kept in the machine state and never holds a reading's words. A summary that is neither what was
-//! generated nor what a reading makes of that is a person's, and stays.
+//! A summary that has no seal is a person's, and stays. What the record gives is kept in the machine state and never holds a
+//! reading's words; where it is not kept, a summary that names no reading is what the record gives.
 
 use cru_base::{Result, files};
 use cru_note::{Note, frontmatter};
 use cru_reading::note::{ReadingNote, path_of, version_of};
 use cru_reading::top::{summary_block, told, told_in, untold};
 use cru_reading::{Accepted, accepted};
-use cru_session::cursor::Cursor;
 use cru_session::op::Op;
+use cru_session::seal::Seals;
 use cru_session::{Session, read};
-use cru_vault::state::key;
-use cru_vault::writer::{Known, Plan, Writer};
-use cru_vault::{Head, State, Vault, VaultPath};
+use cru_vault::writer::{Generated, Known, Plan, Writer};
+use cru_vault::{State, Vault, VaultPath, seals};
 use jiff::Timestamp;
 
 use crate::ids::Ids;
-use crate::import::book;
 
 /// Versions of a reading that are looked at.
 const VERSIONS: u32 = 100;
-
-/// Keeps the summary of a note that nobody has written since it was imported, before a line about a reading is written into it:
-/// later nobody could tell it from a person's.
-pub fn keep(vault: &Vault, state: &State, head: &Head) -> Result<()> {
-    let revision = head.meta.cursor.as_deref().and_then(Cursor::parse).map(|cursor| cursor.revision);
-    let importer = head.meta.host.as_deref().and_then(cru_agents::of_host);
-    let Some(importer) = importer.filter(|_| revision == Some(1)) else { return Ok(()) };
-    let left = book::left_notes(importer, state);
-    let file = vault.file(&head.path);
-    let is_left = || {
-        left.get(&head.path.to_string()).is_some_and(|known| files::fingerprint(&file).is_ok_and(|now| now == *known))
-    };
-    if !is_left() {
-        return Ok(());
-    }
-    let bytes = vault.read(&head.path)?;
-    let note = Note::parse(String::from_utf8_lossy(&bytes).into_owned());
-    match own(&note).filter(|_| is_left()) {
-        Some(own) => files::put_private(&kept_at(state, &key(&head.id())), own.as_bytes()),
-        None => Ok(()),
-    }
-}
 
 /// Where the summary of a note lies as it was before a reading told it.
 fn kept_at(state: &State, session: &str) -> std::path::PathBuf {
@@ -64,10 +40,12 @@ pub fn refresh(
     let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
         let base = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| Note::parse(Ids::unpack(text).1));
         let generated = base.and_then(|base| Some(summary_block(&base)?.of(base.text()).to_owned()));
-        let changed = change(note, &[generated.as_deref(), kept.as_deref()], readings);
+        let seals = seals::read(vault, session);
+        let changed = change(note, &seals, &[generated.as_deref(), kept.as_deref()], readings);
         facts = changed.as_ref().map(|it| it.facts.clone());
+        let generated = changed.as_ref().map(|it| Generated { text: it.new.clone(), all: false });
         let op = changed.map(|it| Op::Replace { phase: None, old: it.own, new: it.new });
-        Ok(Plan { ops: op.into_iter().collect(), label: "read".to_owned(), ..Plan::default() })
+        Ok(Plan { ops: op.into_iter().collect(), generated, label: "read".to_owned(), ..Plan::default() })
     };
     let written = Writer::new(vault, state, now).write(session, path, &mut plan)?;
     if let Some(facts) = facts.filter(|facts| kept.as_ref() != Some(facts)) {
@@ -88,8 +66,8 @@ struct ChangedTop {
 
 /// How the summary of a note is to change; `None` where it stays, as one that a person has written does. `known` are what the
 /// record alone gave, as far as that is known.
-fn change(note: &Note, known: &[Option<&str>], readings: &[&ReadingNote]) -> Option<ChangedTop> {
-    let own = own(note)?;
+fn change(note: &Note, seals: &Seals, known: &[Option<&str>], readings: &[&ReadingNote]) -> Option<ChangedTop> {
+    let own = own(note).filter(|own| seals.has_block(own))?;
     let is_told = |facts: &str| {
         let mut all = readings.iter().filter_map(|it| Accepted::of(it));
         all.any(|it| told(facts, &it).is_some_and(|it| same(&it, &own)))
@@ -97,8 +75,7 @@ fn change(note: &Note, known: &[Option<&str>], readings: &[&ReadingNote]) -> Opt
     let mut known = known.iter().copied().flatten();
     let facts = match known.find(|facts| same(facts, &own) || is_told(facts)) {
         Some(facts) => facts.to_owned(),
-        // The state is gone, or a person wrote it.
-        None => untold(&own)?,
+        None => untold(&own).unwrap_or_else(|| own.clone()),
     };
     let now = accepted(readings.iter().copied()).filter(|it| it.is_of(&read::session(note).0));
     let new = now.and_then(|it| told(&facts, &it)).unwrap_or_else(|| facts.clone());

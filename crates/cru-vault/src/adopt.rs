@@ -1,8 +1,8 @@
 //! Machine state that belongs to a vault and lies under another name: of the time before the vault was moved, or while
 //! its configuration could not be read.
 //!
-//! The name of a state folder has the vault's id and path in it, so a move or another id begins a new one. What lies in
-//! the old one is brought over at the next contact: entries that wait, displaced files, recovery copies, and the log of
+//! The name of a state folder has the vault's id and path in it, so a move begins a new one, as does a configuration
+//! whose id cannot be read. What lies in the old one is brought over at the next contact: entries that wait, displaced files, recovery copies, and the log of
 //! operations where the new one has written nothing yet. The state of a copy stays with the vault that was copied, as
 //! long as that one is at its place; where it is not (its disk is away too), the copy is taken for the vault that
 //! moved.
@@ -66,7 +66,8 @@ pub(super) fn others(vault: &Vault, dir: &Path) -> Vec<PathBuf> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some((other, other_hash)) = name.rsplit_once('-') else { return false };
         let is_ours = match other_hash == hash {
-            true => name != own,
+            // A vault in the place of one that is gone has its own id, and starts afresh.
+            true => name != own && (id == NO_ID || other == NO_ID),
             // Two ids say alone whether it is the same vault: notes of one name lie in many vaults.
             false if id != NO_ID && other != NO_ID => other == id && is_moved(path),
             false => is_moved(path) && knows_its_notes(vault, path),
@@ -151,7 +152,7 @@ fn bring_over(from: &State, to: &State) -> Result<()> {
 fn move_files(from: &State, to: &State) {
     let _lock = files::lock(&to.lock("adopt"));
     if !to.dir().join("operations").exists() && !to.dir().join("writer").exists() {
-        for name in ["writer", "operations", "base", "known", "regions"] {
+        for name in ["writer", "mark", "operations", "base", "known", "regions"] {
             // What cannot be moved stays where it is.
             let _ = files::rename(&from.dir().join(name), &to.dir().join(name));
         }

@@ -208,7 +208,7 @@ fn unique(now: Timestamp) -> String {
 }
 
 /// A number of chance.
-pub(super) fn chance() -> u32 {
+pub(crate) fn chance() -> u32 {
     // The upper half of the hash of nothing under random keys.
     u32::try_from(RandomState::new().build_hasher().finish() >> 32).unwrap_or_default()
 }

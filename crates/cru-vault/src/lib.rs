@@ -24,6 +24,7 @@ mod properties;
 pub mod relink;
 pub mod resolve;
 pub mod scaffold;
+pub mod seals;
 pub mod state;
 pub mod template;
 pub mod walk;

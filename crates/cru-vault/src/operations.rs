@@ -64,6 +64,9 @@ pub struct Record {
     /// Bytes of the note it makes; 0 where that is not known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub size: u64,
+    /// Lines of seals for what it puts into the note and takes out of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seals: String,
     /// Which displaced file it brought in, and in which state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
@@ -232,6 +235,7 @@ mod tests {
             before: String::new(),
             after: String::new(),
             size: 0,
+            seals: String::new(),
             merged: None,
         }
     }

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::journal::chance;
 use super::{Vault, adopt};
 use cru_base::{Env, Result, files};
 
@@ -14,6 +15,10 @@ pub(super) const NO_ID: &str = "vault";
 
 /// Its folder of locks.
 const LOCKS: &str = "locks";
+
+/// Its file with the name of its revisions, and how long that is.
+const WRITER: &str = "writer";
+const SHOWN: usize = 8;
 
 /// The folder of machine state of one vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,29 +122,80 @@ impl State {
     /// What its revisions are marked with in notes: another on each machine, for each user and in each container. Noted
     /// at the first call, since what it is made of may change.
     pub fn writer(&self) -> String {
-        const SHOWN: usize = 8;
-        let path = self.dir.join("writer");
-        let is_name = |text: &String| text.len() == SHOWN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let noted = std::fs::read_to_string(&path).ok().map(|text| text.trim().to_owned()).filter(is_name);
-        noted.unwrap_or_else(|| {
-            let mut hash = blake3::Hasher::new();
-            hash.update(self.dir.file_name().unwrap_or_default().as_encoded_bytes());
-            for place in ["/etc/machine-id", "/etc/hostname", "/proc/sys/kernel/hostname"] {
-                hash.update(&std::fs::read(place).unwrap_or_default());
-            }
-            #[cfg(unix)]
-            for place in [Path::new("/"), &self.dir] {
-                use std::os::unix::fs::MetadataExt as _;
-                // The root's number tells a container from its host; the user is who owns the state.
-                let seen =
-                    std::fs::metadata(place).map(|it| if place == self.dir { u64::from(it.uid()) } else { it.ino() });
-                hash.update(&seen.unwrap_or_default().to_le_bytes());
-            }
-            let name = hash.finalize().to_hex()[..SHOWN].to_owned();
+        self.noted_writer().unwrap_or_else(|| {
+            let name = self.writer_name(0);
             // Where it cannot be noted it is most likely the same the next time.
-            let _ = files::put_private(&path, name.as_bytes());
+            let _ = files::put_private(&self.dir.join(WRITER), name.as_bytes());
             name
         })
+    }
+
+    /// [`Self::writer`] in the vault at `root`, where no other state has that name: two of one machine and user would have one.
+    pub(crate) fn writer_in(&self, root: &Path) -> String {
+        let claims = root.join(".cru/local/writers");
+        let Some(own) = self.own_mark() else { return self.writer() };
+        let is_own = |name: &str| {
+            let claim = claims.join(name);
+            let reads = || std::fs::read_to_string(&claim).ok();
+            match reads() {
+                Some(text) => text == own,
+                // Where nothing can be claimed nobody else can claim it either.
+                None => {
+                    files::create(&claim, own.as_bytes()).unwrap_or(true) || reads().is_some_and(|text| text == own)
+                }
+            }
+        };
+        if let Some(noted) = self.noted_writer() {
+            // A name that was in use before names were claimed stays: what was written is known by it.
+            let _ = is_own(&noted);
+            return noted;
+        }
+        const MOST: u32 = 1000;
+        match (0..MOST).map(|number| self.writer_name(number)).find(|name| is_own(name)) {
+            Some(name) => {
+                let _ = files::put_private(&self.dir.join(WRITER), name.as_bytes());
+                name
+            }
+            None => self.writer(),
+        }
+    }
+
+    fn noted_writer(&self) -> Option<String> {
+        let is_name = |text: &String| text.len() == SHOWN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let noted = std::fs::read_to_string(self.dir.join(WRITER)).ok();
+        noted.map(|text| text.trim().to_owned()).filter(is_name)
+    }
+
+    /// What tells this state from every other one: of chance, made once.
+    fn own_mark(&self) -> Option<String> {
+        let path = self.dir.join("mark");
+        let read = || std::fs::read_to_string(&path).ok().filter(|text| !text.is_empty());
+        read().or_else(|| {
+            let mark = format!("{:08x}{:08x}", chance(), chance());
+            let is_made = files::create_private(&path, mark.as_bytes()).ok()?;
+            if is_made { Some(mark) } else { read() }
+        })
+    }
+
+    /// The first name for its revisions, or a later one where those before are another's.
+    fn writer_name(&self, number: u32) -> String {
+        let mut hash = blake3::Hasher::new();
+        hash.update(self.dir.file_name().unwrap_or_default().as_encoded_bytes());
+        for place in ["/etc/machine-id", "/etc/hostname", "/proc/sys/kernel/hostname"] {
+            hash.update(&std::fs::read(place).unwrap_or_default());
+        }
+        #[cfg(unix)]
+        for place in [Path::new("/"), &self.dir] {
+            use std::os::unix::fs::MetadataExt as _;
+            // The root's number tells a container from its host; the user is who owns the state.
+            let seen =
+                std::fs::metadata(place).map(|it| if place == self.dir { u64::from(it.uid()) } else { it.ino() });
+            hash.update(&seen.unwrap_or_default().to_le_bytes());
+        }
+        if number > 0 {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.finalize().to_hex()[..SHOWN].to_owned()
     }
 
     /// Where a session's note was made, as a path of the vault.

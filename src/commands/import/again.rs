@@ -14,7 +14,7 @@ use crate::commands::reading as notes;
 use crate::commands::{Context, Output, View};
 use crate::session::fold;
 use crate::sync::import::Machine;
-use crate::sync::import::again::{AgainNote, AgainOptions, again};
+use crate::sync::import::again::{AgainNote, AgainOptions, UNSEALED, again};
 use crate::vault::{Catalog, State, Vault, VaultPath};
 
 /// Notes whose changes are shown in full; of more, how many lines change.
@@ -34,10 +34,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
         level: args.detail,
         choice: args.filter.read(cx.env)?,
+        trust: args.trust,
     };
     let mut shown = false;
     let watch = ImportBar { ui: cx.ui, bar: Mutex::new(None) };
-    let verbose = cx.global.verbose > 0;
+    // Who trusts sees all of it.
+    let verbose = cx.global.verbose > 0 || args.trust;
     let done = again(&vault, cx.env, &machine, &wanted, &options, &watch, &mut |found| {
         watch.end();
         if args.dry_run {
@@ -190,6 +192,9 @@ impl Output for AgainReport {
             let _ = write!(text, ", {} left as they are", self.left.len());
         }
         text.push('\n');
+        if self.left.iter().any(|row| row.reason == UNSEALED) {
+            text.push_str("hint: `cru import --again --trust` shows what would be written anew in notes without seals, and asks\n");
+        }
         if self.written && !self.rewritten.is_empty() {
             text.push_str("`cru undo` takes the changes of a note back\n");
         }

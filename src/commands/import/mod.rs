@@ -14,7 +14,8 @@ use std::sync::{Mutex, PoisonError};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Context, Output, Progress, Ui, events};
-use crate::base::Result;
+use crate::base::text::plural;
+use crate::base::{Result, files};
 use crate::commands::reading as notes;
 use crate::session::detail::Level;
 use crate::session::fold;
@@ -52,6 +53,10 @@ pub struct Args {
     /// it is given; what a person changed in them, their ids and file names stay
     #[arg(long, conflicts_with_all = ["all", "restore", "reattach", "watch", "keep_evidence", "forget"])]
     again: bool,
+    /// With --again, rewrite notes too that have no seals in `.cru/seals` (of older versions, or lost): what stands there as it
+    /// would be generated counts as generated; shows all of the change before it asks
+    #[arg(long, requires = "again")]
+    trust: bool,
     /// With --again, do not ask
     #[arg(long, short = 'y', requires = "again")]
     yes: bool,
@@ -166,6 +171,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             events::imported(&made, &vault, &machine.state, cx);
         }
     }
+    let unsealed: u64 = reports.iter().map(|(_, report)| report.unsealed).sum();
+    if let Some(machine) = options.machine.as_ref().filter(|_| unsealed > 0 && !dry_run) {
+        tell_unsealed(unsealed, &machine.state, cx)?;
+    }
     if preview {
         return Ok(Box::new(overview::Overview::of(&reports, args, cx)));
     }
@@ -178,6 +187,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
         _ => Box::new(Accounts { agents: accounts.collect(), strangers, others, home, verbose }),
     })
+}
+
+/// Says once for each vault that notes have no seals, and what to do.
+fn tell_unsealed(count: u64, state: &State, cx: &Context<'_>) -> Result<()> {
+    if files::create_private(&state.dir().join("unsealed"), b"")? {
+        cx.ui.note(&format!(
+            "{} without seals in .cru/seals: all that stands in them counts as yours, and only what is new is added.\n\
+             hint: `cru import --again --trust` shows what would be written anew in them, and asks",
+            plural(count, "note")
+        ));
+    }
+    Ok(())
 }
 
 /// The words for [`Level`].

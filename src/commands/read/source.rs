@@ -12,8 +12,6 @@ use crate::vault::{Catalog, Head, Vault, VaultPath};
 /// A session, its record and what a reader is shown of it.
 pub(super) struct Source {
     pub(super) path: VaultPath,
-    /// Its frontmatter.
-    pub(super) head: Head,
     /// Name of the note, for links.
     pub(super) name: String,
     pub(super) session: Session,
@@ -30,14 +28,7 @@ impl Source {
         let full = full_texts(&session, vault, cx);
         let ledger = Ledger::of(&session, forked, &full);
         let record = Record::of(&session, &ledger.note(), forked, &full);
-        Ok(Self {
-            path: head.path.clone(),
-            head: head.clone(),
-            name: head.path.stem().into_owned(),
-            session,
-            ledger,
-            record,
-        })
+        Ok(Self { path: head.path.clone(), name: head.path.stem().into_owned(), session, ledger, record })
     }
 }
 

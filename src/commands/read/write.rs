@@ -10,7 +10,6 @@ use crate::readings::Checked;
 use crate::readings::lesson::{Lesson, LessonNote, Likeness, likeness};
 use crate::readings::note::{ReadingHead, ReviewStatus, path_of, render};
 use crate::session::op::Op;
-use crate::sync::top;
 use crate::vault::writer::{Plan, Writer};
 use crate::vault::{State, Vault, state};
 
@@ -60,7 +59,6 @@ pub(super) fn write(
     };
     let kept = withdrawn(&before, checked, source, vault, shelf)?;
     lessons(checked, source, vault, kept, &mut written)?;
-    top::keep(vault, &State::of(vault, cx.env)?, &source.head)?;
     name_it(&written.path, source, vault, cx)?;
     Ok(written)
 }

@@ -15,7 +15,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(&transcript())
     }
 

@@ -160,6 +160,7 @@ fn a_note_of_the_time_before_keeps_its_text_and_gets_anchors_again() {
         desk.import(&["--keep-evidence=none"]);
         assert_eq!(patch_file(&desk), None);
         desk.edit(|note| without_lines(note).replace("Step 0 comes.", "Step 0 comes, I think."));
+        fs::remove_dir_all(desk.path("vault/.cru/seals")).unwrap();
         let before = desk.note().1;
         assert!(!before.contains("tide.rs:"), "{before}");
         if forget {
@@ -174,7 +175,7 @@ fn a_note_of_the_time_before_keeps_its_text_and_gets_anchors_again() {
         assert_eq!(evidence_patch::read(&patches(&desk)).len(), 3, "all that the transcript still shows");
         if forget {
             fs::remove_dir_all(desk.path("state")).unwrap();
-            desk.again(&["--yes"]);
+            desk.again(&["--trust", "--yes"]);
             let (_, note) = desk.note();
             assert!(note.contains("Step 0 comes, I think.") && !note.contains("[!conflict]"), "{note}");
             assert_eq!(note.matches("`src/tide.rs:2@").count(), 2, "{note}");

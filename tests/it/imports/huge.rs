@@ -204,6 +204,8 @@ fn import(agent: &Agent, bytes: &[u8]) -> (Option<String>, BTreeMap<String, u64>
             || path.starts_with(&cache)
             || path.starts_with(world.vault.root().join("projects"))
             || path.starts_with(world.vault.root().join(".cru/imported"))
+            || path.starts_with(world.vault.root().join(".cru/seals"))
+            || path.starts_with(world.vault.root().join(".cru/local"))
             || before.contains(&path);
         assert!(ours, "{}: {}", agent.name, path.display());
     }

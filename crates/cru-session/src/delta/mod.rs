@@ -14,9 +14,9 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use super::model::{Item, Session, Task};
+use super::model::Session;
 use super::op::{Op, task_list, task_merge};
-use super::{read, render};
+use super::{read, render, seal};
 use cru_note::{Block, BlockKind, Note};
 use part::PieceKind;
 
@@ -56,10 +56,9 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
     phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
     // The summary on top is a person's for ever once they have changed it.
     let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    let there_bare = std::cell::OnceCell::new();
     let is_theirs = |old: &str| {
-        let there = unix.map(|note| there_bare.get_or_init(|| bare(note.text())));
-        there.is_some_and(|there| !there.contains(&bare(old)))
+        let units = parts.as_ref().map(|parts| &parts.preface.units);
+        units.is_some_and(|units| !units.iter().any(|unit| bare(unit.text) == bare(old)))
     };
     ops.retain(|op| match op {
         Op::Replace { phase: None, old, .. } => !(old.starts_with(SUMMARY) && is_theirs(old)),
@@ -142,18 +141,9 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     if fences(old).eq(fences(new)) {
         return None;
     }
-    let (before, after) = (rows(&read::session(old).0), rows(&read::session(new).0));
-    let own = there.map(|there| rows(there.session));
+    let (before, after) = (seal::tasks(&read::session(old).0), seal::tasks(&read::session(new).0));
+    let own = there.map(|there| seal::tasks(there.session));
     task_merge::merge(&before, own.as_deref(), &after)
-}
-
-/// The tasks above the first phase.
-fn rows(session: &Session) -> Vec<Task> {
-    let fences = session.preface.iter().filter_map(|item| match item {
-        Item::Tasks(tasks) => Some(tasks.tasks.clone()),
-        _ => None,
-    });
-    fences.flatten().collect()
 }
 
 /// The fences and lists that hold tasks, before the first phase.

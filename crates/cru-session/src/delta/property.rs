@@ -78,7 +78,7 @@ fn is_lifecycle(key: &str, note: &Values) -> bool {
 }
 
 /// A property as JSON.
-fn json(value: &Value) -> Json {
+pub(crate) fn json(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(value) => Json::Bool(*value),

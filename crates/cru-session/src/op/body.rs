@@ -13,6 +13,7 @@ use super::task_list;
 use super::unit::{Unit, normal, units};
 use crate::delta::align;
 use crate::render::STEPS_HEADER;
+use crate::seal;
 use cru_base::Span;
 use cru_note::{Block, BlockKind, Note, Patch};
 
@@ -38,19 +39,35 @@ pub(super) fn replace(draft: &mut TextDraft, old: &str, new: &str) -> Outcome {
     Outcome::Done
 }
 
-/// The body of `note` with what changed from `base` to `new`; `held` says of ids in small letters whether
-/// their blocks are not taken out.
-pub fn renewed(base: &Note, note: &Note, new: &Note, held: &dyn Fn(&str) -> bool) -> String {
+/// What decides about the blocks of a note that is written anew.
+pub trait Proof {
+    /// Whether this very text was generated, so that it may become another one or go.
+    fn is_generated(&self, text: &str) -> bool;
+    /// Whether a person took out what was generated at a place ([`seal::places`]), which has this id.
+    fn is_deleted(&self, place: &str, id: Option<&str>) -> bool;
+    /// Whether the block with this id, in small letters, is not to be taken out.
+    fn is_held(&self, id: &str) -> bool;
+}
+
+/// The body of `note` with what changed from `base` to `new`, where `proof` allows it.
+pub fn renewed(base: &Note, note: &Note, new: &Note, proof: &dyn Proof) -> String {
     let [before, theirs, ours] = [base, note, new].map(BodyBlock::all);
     let (to_theirs, to_ours) = (aligned(&before, &theirs), aligned(&before, &ours));
     let ids: HashSet<&str> = theirs.iter().filter_map(|block| block.id.as_deref()).collect();
     let known: HashMap<&str, usize> = before.iter().enumerate().map(|(at, block)| (block.key.as_str(), at)).collect();
-    let is_same = |at: usize| to_theirs.of[at].is_some_and(|there| theirs[there].text == before[at].text);
+    let here: HashSet<&str> = theirs.iter().map(|block| block.place.as_str()).collect();
+    let is_untouched = |at: usize| to_theirs.of[at].is_some_and(|there| proof.is_generated(&theirs[there].text));
     let is_lost = |block: &BodyBlock<'_>| match known.get(block.key.as_str()) {
         // It stood elsewhere, and somebody changed it or took it out there.
-        Some(&at) => to_ours.of[at].is_none() && !is_same(at),
+        Some(&at) => to_ours.of[at].is_none() && !is_untouched(at),
         None => block.id.as_deref().is_some_and(|id| ids.contains(id)),
     };
+    let is_deleted = |block: &BodyBlock<'_>| {
+        !here.contains(block.place.as_str()) && proof.is_deleted(&block.place, block.id.as_deref())
+    };
+    // What is new, by its key, for blocks of the note that were generated and that `base` does not know.
+    let fresh: HashMap<&str, usize> =
+        to_ours.between.iter().flatten().map(|at| (ours[*at].key.as_str(), *at)).collect();
     let mut page = Page { note, new, theirs: &theirs, ours: &ours, out: String::new(), last: None };
     page.out.push_str(&note.text()[note.split().body_start..theirs.first().map_or(note.text().len(), |it| it.start)]);
     for gap in 0..=before.len() {
@@ -58,20 +75,28 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, held: &dyn Fn(&str) -> bool
         for &at in &to_theirs.between[gap] {
             // What both have added stands there once.
             let both = news.iter().position(|new| ours[*new].text == theirs[at].text).map(|place| news.remove(place));
-            page.put(&theirs[at], (Some(at), both));
+            let renewed = both.or_else(|| {
+                let now = fresh.get(theirs[at].key.as_str()).filter(|now| ours[**now].id.is_some());
+                now.copied().filter(|_| proof.is_generated(&theirs[at].text))
+            });
+            let block = renewed.map_or(&theirs[at], |now| &ours[now]);
+            page.put(if both.is_some() { &theirs[at] } else { block }, (Some(at), renewed));
         }
-        for at in news.into_iter().filter(|at| !is_lost(&ours[*at])) {
+        for at in news.into_iter().filter(|at| !is_lost(&ours[*at]) && !is_deleted(&ours[*at])) {
             page.put(&ours[at], (None, Some(at)));
         }
         let Some(block) = before.get(gap) else { break };
         let Some(there) = to_theirs.of[gap] else { continue };
+        // One that differs was paired by its kind alone: where it stands elsewhere now, it is another one.
+        let is_other = theirs[there].key != block.key && ours.iter().any(|it| it.key == theirs[there].key);
+        let is_free = !block.is_tasks && !is_other && proof.is_generated(&theirs[there].text);
         match to_ours.of[gap] {
-            Some(now) if theirs[there].text == block.text && !block.is_tasks => {
-                let block = if ours[now].text == block.text { &theirs[there] } else { &ours[now] };
+            Some(now) if is_free => {
+                let block = if ours[now].text == theirs[there].text { &theirs[there] } else { &ours[now] };
                 page.put(block, (Some(there), Some(now)));
             }
-            None if theirs[there].text == block.text && !block.is_tasks => {
-                if block.id.as_deref().is_some_and(held) {
+            None if is_free => {
+                if theirs[there].id.as_deref().is_some_and(|id| proof.is_held(id)) {
                     page.put(&theirs[there], (Some(there), None));
                 }
             }
@@ -87,6 +112,8 @@ struct BodyBlock<'a> {
     kind: String,
     /// The id in small letters.
     id: Option<String>,
+    /// Where it stands, as seals say it.
+    place: String,
     /// With the id, line ends `\n`.
     text: std::borrow::Cow<'a, str>,
     is_step: bool,
@@ -98,13 +125,15 @@ struct BodyBlock<'a> {
 impl<'a> BodyBlock<'a> {
     fn all(note: &'a Note) -> Vec<Self> {
         let all = units(note, false);
+        let mut places = seal::places(note);
         let id = |unit: &Unit| unit.id(note).map(str::to_lowercase);
         let made = all.iter().enumerate().map(|(at, unit)| {
             let id = id(unit);
             let block = unit.block(note);
             let whole = unit.whole();
-            let start = if unit.item.is_some() { line_start(note, whole.start) } else { whole.start };
-            let text = normal(Span::new(start, whole.end).of(note.text()));
+            let start = if unit.item.is_some() { seal::line_start(note, whole.start) } else { whole.start };
+            let text = seal::text(note, unit);
+            let place = places.remove(&unit.span.start).unwrap_or_default();
             let is_heading = block.is_some_and(|block| matches!(block.kind, BlockKind::Heading { level: 2 | 3, .. }));
             let next = all.get(at + 1).filter(|_| is_heading).and_then(|next| next.id(note));
             let phase = next.filter(|id| id.starts_with("p-")).map(|id| format!("heading {}", id.to_lowercase()));
@@ -112,15 +141,10 @@ impl<'a> BodyBlock<'a> {
                 phase.or_else(|| id.as_ref().map(|id| format!("^{id}"))).unwrap_or_else(|| text.trim_end().to_owned());
             let is_tasks = unit.item.is_none() && is_tasks(note, unit.top);
             let kind = kind(note, block, is_tasks);
-            Self { key, kind, id, text, is_step: unit.item.is_some(), is_tasks, start, end: whole.end }
+            Self { key, kind, id, place, text, is_step: unit.item.is_some(), is_tasks, start, end: whole.end }
         });
         made.collect()
     }
-}
-
-fn line_start(note: &Note, at: usize) -> usize {
-    let head = &note.text().as_bytes()[..at];
-    memchr::memrchr(b'\n', head).map_or(0, |line| line + 1).max(note.split().body_start)
 }
 
 fn is_tasks(note: &Note, top: usize) -> bool {
@@ -264,10 +288,32 @@ mod tests {
         - `Read a` → `1 line` ^n-001\n- `Edit a` → `ok` ^n-002\n    - commit: `4f1c2ab` x\n\n\
         ## Go on with it\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!error] x\n> y\n\n**Tool calls:**\n- `Bash x` → `ok` ^n-004\n- `Bash y` → `ok` ^n-005\n\nAll done.\n";
 
+    /// What was generated, by its seals, and the ids of what is not taken out.
+    struct Sealed(seal::Seals, &'static [&'static str]);
+
+    impl Proof for Sealed {
+        fn is_generated(&self, text: &str) -> bool {
+            self.0.has_block(text)
+        }
+
+        fn is_deleted(&self, place: &str, _: Option<&str>) -> bool {
+            self.0.is_deleted(place)
+        }
+
+        fn is_held(&self, id: &str) -> bool {
+            self.1.contains(&id)
+        }
+    }
+
+    fn sealed(base: &str) -> seal::Seals {
+        let base = Note::parse(base);
+        seal::Seals::parse(&seal::Seals::first(&base, &base))
+    }
+
     fn merged(base: &str, note: &str, new: &str) -> String {
         let note = Note::parse(note);
         let head = &note.text()[..note.split().body_start];
-        format!("{head}{}", renewed(&Note::parse(base), &note, &Note::parse(new), &|_| false))
+        format!("{head}{}", renewed(&Note::parse(base), &note, &Note::parse(new), &Sealed(sealed(base), &[])))
     }
 
     #[test]
@@ -333,7 +379,8 @@ mod tests {
 
     #[test]
     fn a_block_that_is_held_is_not_taken_out() {
-        let text = renewed(&Note::parse(BASE), &Note::parse(BASE), &Note::parse(NEW), &|id| id == "n-003");
+        let held = Sealed(sealed(BASE), &["n-003"]);
+        let text = renewed(&Note::parse(BASE), &Note::parse(BASE), &Note::parse(NEW), &held);
         assert!(text.contains("^n-003"), "{text}");
     }
 

@@ -20,14 +20,14 @@ mod presence;
 mod remove;
 mod replace;
 mod row;
-mod task;
+pub(crate) mod task;
 pub(crate) mod task_list;
 pub(crate) mod task_merge;
 #[cfg(test)]
 mod tests;
 mod undo;
 mod union;
-mod unit;
+pub(crate) mod unit;
 mod value;
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ use serde_json::Value as Json;
 use super::model::Task;
 
 pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
-pub use body::{body_hash, renewed};
+pub use body::{Proof, body_hash, renewed};
 pub use change::Change;
 pub use undo::{UndoError, undo};
 pub use union::{missing_lines, union};

@@ -117,7 +117,7 @@ fn make(draft: &mut TextDraft, rows: &[Task], broken: Option<usize>) -> Result<O
 }
 
 /// What a row is about: the task with an id, else the one that says this.
-pub(super) fn key(task: &Task) -> (bool, &str) {
+pub(crate) fn key(task: &Task) -> (bool, &str) {
     if task.id.is_empty() { (false, &task.content) } else { (true, &task.id) }
 }
 

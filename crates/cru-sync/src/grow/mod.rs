@@ -10,6 +10,7 @@ pub(crate) mod renew;
 mod rewritten;
 mod status;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -29,11 +30,11 @@ use cru_session::detail::Detail;
 use cru_session::fold::{Draft, Linked};
 use cru_session::op::Op;
 use cru_session::source::Bundle;
-use cru_session::{Session, delta, read, render};
+use cru_session::{Session, delta, read, render, seal};
 use cru_vault::journal::Mark;
 use cru_vault::state::key;
-use cru_vault::writer::{Known, Plan, Writer};
-use cru_vault::{Journal, State, Vault, VaultPath};
+use cru_vault::writer::{Generated, Known, Plan, Writer};
+use cru_vault::{Journal, State, Vault, VaultPath, seals};
 
 /// What became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub(crate) struct Grower<'a> {
     pub(crate) reattach: bool,
     /// Write the note anew.
     pub(crate) renewal: Option<&'a renew::Renewal>,
+    /// Counts the notes of which something stays as it is because they have no seals.
+    pub(crate) unsealed: &'a Cell<u64>,
 }
 
 /// What a plan finds beside its operations.
@@ -80,6 +83,8 @@ struct GrowthFacts {
     missing: usize,
     /// The ids that the note gives the steps of the draft, where that wrote into files.
     ids: Option<Ids>,
+    /// Whether something stays as it is because the note has no seals.
+    is_unsealed: bool,
 }
 
 impl Grower<'_> {
@@ -98,6 +103,7 @@ impl Grower<'_> {
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
+        self.unsealed.set(self.unsealed.get() + u64::from(found.is_unsealed));
         if let Some(ids) = &found.ids {
             patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
         }
@@ -160,9 +166,10 @@ impl Grower<'_> {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
         });
+        let seals = seals::read(self.vault, &key(&old.head.id()));
         let again = |ids: Option<Ids>| -> Result<_, Grown> {
             let (ids, session) = self.again(old, bundle, &now, &there, ids)?;
-            Ok((ids, render::note(&session)))
+            Ok((ids, renew::as_it_stands(&render::note(&session), note, &renew::sealed_ids(note, &seals))))
         };
         // Where it was freed of secrets by other rules, or not at all, the difference would tell of nothing but that; what
         // a note says already stays as it is.
@@ -221,6 +228,8 @@ impl Grower<'_> {
             rewritten::keep_sure(&mut ops, note);
         }
         follow_file(&mut ops, old, &there);
+        let is_all = seal::keep_proven(&mut ops, &seals, told, note, &there);
+        found.is_unsealed = !is_all && !seals.is_whole();
         if !consumed.is_empty() {
             let journals = consumed.keys().map(|key| (Journal::at(self.state.journal(key)), known.consumed.get(key)));
             status::settle(&mut ops, &there, &new, || {
@@ -239,6 +248,7 @@ impl Grower<'_> {
         Ok(Plan {
             ops,
             consumed,
+            generated: Some(Generated { text: rendered.text().to_owned(), all: false }),
             made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
             base: Some(ids.pack(&text)),

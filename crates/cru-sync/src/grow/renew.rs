@@ -1,13 +1,13 @@
 //! A note written anew from records that it tells already, but for what a person changed in it.
 //!
 //! What was generated last is compared with what would be generated now. It is the text that is kept in the machine state,
-//! else the note itself where nobody has written it since it was made, else what this version would have generated of the
-//! same records; in the last case a block of another form counts as generated where it says the same and adds no line but
-//! those that list files.
+//! else what this version would have generated of the same records. That only tells which block is which: whether one may
+//! change is decided by its seal ([`cru_session::seal`]), and one without a seal stays as it is. Without seals nothing is
+//! written, unless a person agrees that what stands there as it would be generated was generated.
 //!
-//! Of the difference only that is made which meets no change of a person: no callout tells of the rest. A block that
-//! something else links to, or that holds the hash of a file, is not taken out. At the end every line that is in the note
-//! and was not generated must still be there, and no block id twice; else nothing is written.
+//! What a person took out does not come back. A block that something else links to, or that holds the hash of a file, is not
+//! taken out. At the end every line that is in the note and was not generated must still be there, and no block id twice; else
+//! nothing is written.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,9 +20,12 @@ use cru_base::Span;
 use cru_note::{Block, Note};
 use cru_session::cursor::Cursor;
 use cru_session::op::{self, Op};
+use cru_session::seal::Seals;
 use cru_session::source::Bundle;
-use cru_session::{Session, Step, delta, read, render};
-use cru_vault::writer::{Known, Plan};
+use cru_session::{Session, Step, delta, read, render, seal};
+use cru_vault::seals;
+use cru_vault::state::key;
+use cru_vault::writer::{Generated, Known, Plan};
 
 /// How often operations are tried that meet no change of a person.
 const TRIES: usize = 4;
@@ -30,8 +33,8 @@ const TRIES: usize = 4;
 /// What is known of the notes that are to be written anew.
 #[derive(Debug, Default)]
 pub(crate) struct Renewal {
-    /// Hashes of the notes that nobody has written since they were imported, by path.
-    pub(crate) untouched: HashMap<String, blake3::Hash>,
+    /// Whether what stands in a note as it would be generated counts as generated, though nothing proves it.
+    pub(crate) trust: bool,
     /// Block ids that other notes link to, by the name of the note in small letters.
     pub(crate) linked: HashMap<String, HashSet<String>>,
 }
@@ -56,20 +59,23 @@ impl Grower<'_> {
         if old.rewritten.is_some() {
             return Err(Grown::Refused("its transcript was rewritten since; `cru import --reattach` compares them"));
         }
-        let is_untouched = || {
-            let hash = renewal.untouched.get(&old.head.path.to_string());
-            hash.is_some_and(|hash| *hash == blake3::hash(note.text().as_bytes()))
-        };
+        let seals = seals::read(self.vault, &key(&old.head.id()));
+        if !seals.is_whole() && !renewal.trust {
+            return Err(Grown::Refused(UNSEALED));
+        }
         let (mut ids, base) = match known.base.as_deref().filter(|text| !text.is_empty()) {
             Some(text) => {
                 let (ids, text) = Ids::unpack(text);
                 (ids, text.to_owned())
             }
-            None if is_untouched() => (Ids::found(&old.draft.session, &there), note.text().to_owned()),
             None => {
                 let (ids, session) = self.again(old, bundle, &now, &there, None)?;
-                let base = as_it_stands(&render::note(&session), note, &there);
-                (ids, base)
+                let text = render::note(&session);
+                let mut standing = sealed_ids(note, &seals);
+                if renewal.trust {
+                    standing.extend(told_ids(&text, note, &there));
+                }
+                (ids, as_it_stands(&text, note, &standing))
             }
         };
         ids.rules = self.reading.rules();
@@ -90,56 +96,89 @@ impl Grower<'_> {
         let mut ops = delta::notes(&base, &rendered, Some(delta::There { note, session: &there }));
         ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
         super::follow_file(&mut ops, old, &there);
+        if !renewal.trust {
+            seal::keep_proven(&mut ops, &seals, &base, note, &there);
+        }
+        let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
         let stem = old.head.path.stem().to_lowercase();
-        let held = Held::of(note, &base, &rendered, &there, renewal.linked.get(&stem));
-        let body = op::renewed(&base, note, &rendered, &|id| held.ids.contains(id));
+        let proof = Sealed {
+            trusted: if renewal.trust { seal::block_texts(&base).into_iter().collect() } else { HashSet::new() },
+            held: held_ids(note, &base, &rendered, &there, renewal.linked.get(&stem)),
+            // What the note cannot have told yet was taken out by nobody.
+            untold: moved_on.then(|| newer_ids(&new, &there)),
+            seals,
+        };
+        let held = Held::of(note, &base, &proof);
+        let body = op::renewed(&base, note, &rendered, &proof);
         if body != note.text()[note.split().body_start..] {
             ops.insert(0, Op::Body { old: op::body_hash(note), new: body });
         }
         let ops = held.settle(ops).ok_or(Grown::Refused(
             "what was changed by hand in it cannot be told apart from what would be written anew",
         ))?;
-        let moved_on = !now.same_records(&Cursor::first(&old.draft.consumed));
         let base = ids.pack(&text);
-        if ops.is_empty() && !moved_on && known.base.as_deref() == Some(base.as_str()) {
+        if ops.is_empty() && !moved_on && !renewal.trust && known.base.as_deref() == Some(base.as_str()) {
             return Ok(Plan::default());
         }
         Ok(Plan {
             ops,
             cursor: moved_on.then(|| old.draft.consumed.clone()),
             base: Some(base),
+            generated: Some(Generated { text: rendered.text().to_owned(), all: renewal.trust }),
             label: self.label.to_owned(),
             ..Plan::default()
         })
     }
 }
 
-/// `generated`, with those steps as they stand in the note that say the same there and have no line of a person.
-fn as_it_stands(generated: &str, note: &Note, there: &Session) -> String {
-    let base = Note::parse(generated);
-    let (told, _) = read::session(&base);
-    let known: HashMap<&str, &Step> = by_id(&told).collect();
-    let same: HashSet<&str> = by_id(there)
-        .filter(|(id, step)| known.get(id).is_some_and(|it| says_the_same(it, step)))
-        .map(|(id, _)| id)
-        .collect();
-    let spans = |note: &Note| -> HashMap<String, Span> {
-        let mut spans = HashMap::new();
-        blocks(note, &mut |block| {
-            let Some(id) = note.id(block) else { return };
-            let end = block.id.map_or(0, |id| id.end).max(block.content.end);
-            spans.insert(id.to_owned(), Span::new(block.content.start, end));
-        });
-        spans
-    };
-    let (ours, theirs) = (spans(&base), spans(note));
+/// Why a note without seals stays as it is.
+pub(crate) const UNSEALED: &str = "it has no seals, so all of it counts as yours";
+
+/// What decides about the blocks of a note.
+struct Sealed {
+    seals: Seals,
+    /// Texts that count as generated because a person agreed.
+    trusted: HashSet<String>,
+    /// Ids, in small letters, of blocks that are not taken out.
+    held: HashSet<String>,
+    /// Where the note does not tell all records: ids of the steps that it cannot have.
+    untold: Option<HashSet<String>>,
+}
+
+impl op::Proof for Sealed {
+    fn is_generated(&self, text: &str) -> bool {
+        self.seals.has_block(text) || self.trusted.contains(text)
+    }
+
+    fn is_deleted(&self, place: &str, id: Option<&str>) -> bool {
+        let is_untold = |untold: &HashSet<String>| id.is_none_or(|id| untold.contains(id));
+        !self.untold.as_ref().is_some_and(is_untold) && self.seals.is_deleted(place)
+    }
+
+    fn is_held(&self, id: &str) -> bool {
+        self.held.contains(id)
+    }
+}
+
+/// The ids, in small letters, of steps that were made after what the note tells.
+fn newer_ids(session: &Session, there: &Session) -> HashSet<String> {
+    let is_newer = |step: &Step| step.time.zip(there.meta.ended).is_none_or(|(time, ended)| time > ended);
+    by_id(session).filter(|(_, step)| is_newer(step)).map(|(id, _)| id.to_lowercase()).collect()
+}
+
+/// The ids, in small letters, of the blocks of a note that have a seal.
+pub(super) fn sealed_ids(note: &Note, seals: &Seals) -> HashSet<String> {
+    seal::generated_ids(note, seals)
+}
+
+/// `generated`, with the blocks of these ids (in small letters) as they stand in the note.
+pub(super) fn as_it_stands(generated: &str, note: &Note, ids: &HashSet<String>) -> String {
+    let (ours, theirs) = (spans(&Note::parse(generated)), spans(note));
     let mut swaps: Vec<(Span, String)> = Vec::new();
-    for (id, span) in ours.iter().filter(|(id, _)| same.contains(id.as_str())) {
+    for (id, span) in ours.iter().filter(|(id, _)| ids.contains(id.as_str())) {
         let Some(other) = theirs.get(id) else { continue };
-        let (ours, theirs) = (span.of(generated), other.of(note.text()).replace("\r\n", "\n"));
-        let lines: HashSet<&str> = ours.lines().map(str::trim).collect();
-        let is_known = |line: &str| lines.contains(line.trim()) || is_file_line(line);
-        if ours != theirs && theirs.lines().all(is_known) {
+        let theirs = other.of(note.text()).replace("\r\n", "\n");
+        if span.of(generated) != theirs {
             swaps.push((*span, theirs));
         }
     }
@@ -149,6 +188,33 @@ fn as_it_stands(generated: &str, note: &Note, there: &Session) -> String {
         text.replace_range(span.start..span.end, &theirs);
     }
     text
+}
+
+/// The ids, in small letters, of steps that say the same in a note as is `generated`, and have no line of their own but those
+/// that list files: another version wrote them.
+fn told_ids(generated: &str, note: &Note, there: &Session) -> HashSet<String> {
+    let base = Note::parse(generated);
+    let (told, _) = read::session(&base);
+    let known: HashMap<&str, &Step> = by_id(&told).collect();
+    let (ours, theirs) = (spans(&base), spans(note));
+    let is_told = |id: &str| {
+        let (Some(ours), Some(theirs)) = (ours.get(id), theirs.get(id)) else { return false };
+        let lines: HashSet<&str> = ours.of(generated).lines().map(str::trim).collect();
+        theirs.of(note.text()).lines().all(|line| lines.contains(line.trim()) || is_file_line(line))
+    };
+    let same = by_id(there).filter(|(id, step)| known.get(id).is_some_and(|it| says_the_same(it, step)));
+    same.map(|(id, _)| id.to_lowercase()).filter(|id| is_told(id)).collect()
+}
+
+/// Where the blocks with an id stand, by that in small letters.
+fn spans(note: &Note) -> HashMap<String, Span> {
+    let mut spans = HashMap::new();
+    blocks(note, &mut |block| {
+        let Some(id) = note.id(block) else { return };
+        let end = block.id.map_or(0, |id| id.end).max(block.content.end);
+        spans.insert(id.to_lowercase(), Span::new(block.content.start, end));
+    });
+    spans
 }
 
 /// A line that lists files.
@@ -182,36 +248,52 @@ fn blocks(note: &Note, each: &mut dyn FnMut(&Block)) {
     }
 }
 
+/// The ids, in small letters, of blocks that are not taken out though they are not generated any more: something links to
+/// them, or they hold the hash of a file.
+fn held_ids(
+    note: &Note,
+    base: &Note,
+    new: &Note,
+    there: &Session,
+    linked: Option<&HashSet<String>>,
+) -> HashSet<String> {
+    let mut ids: HashSet<String> = linked.into_iter().flatten().cloned().collect();
+    let known = counted(base.text());
+    for line in counted(note.text()).keys().filter(|line| !known.contains_key(*line)) {
+        ids.extend(links_in(line).map(str::to_lowercase));
+    }
+    let hashed = |step: &Step| step.reads.iter().chain(&step.writes).any(|file| file.hash.is_some());
+    ids.extend(by_id(there).filter(|(_, step)| hashed(step)).map(|(id, _)| id.to_lowercase()));
+    blocks(new, &mut |block| {
+        if let Some(id) = new.id(block) {
+            ids.remove(&id.to_lowercase());
+        }
+    });
+    ids
+}
+
 /// What must still be in a note when it is written anew.
 struct Held<'a> {
     note: &'a Note,
     /// Lines that were not generated, and how often each stands there.
     lines: HashMap<&'a str, usize>,
-    /// Ids of blocks that are not taken out, of those that are not generated any more.
-    ids: HashSet<String>,
 }
 
 impl<'a> Held<'a> {
-    fn of(note: &'a Note, base: &Note, new: &Note, there: &Session, linked: Option<&HashSet<String>>) -> Self {
+    fn of(note: &'a Note, base: &Note, proof: &Sealed) -> Self {
+        let mut generated = seal::generated_properties(note, &proof.seals);
+        for text in seal::block_texts(note).iter().filter(|text| op::Proof::is_generated(proof, text)) {
+            generated.push_str(text);
+            generated.push('\n');
+        }
+        let (generated, known) = (counted(&generated), counted(base.text()));
         let mut lines = counted(note.text());
-        for (line, count) in counted(base.text()) {
-            if let Some(known) = lines.get_mut(line) {
-                *known = known.saturating_sub(count);
-            }
+        for (line, count) in &mut lines {
+            let of = |counts: &HashMap<&str, usize>| counts.get(line).copied().unwrap_or_default();
+            *count = count.saturating_sub(of(&generated).max(of(&known)));
         }
         lines.retain(|_, count| *count > 0);
-        let mut ids: HashSet<String> = linked.into_iter().flatten().cloned().collect();
-        for line in lines.keys() {
-            ids.extend(links_in(line).map(str::to_lowercase));
-        }
-        let hashed = |step: &Step| step.reads.iter().chain(&step.writes).any(|file| file.hash.is_some());
-        ids.extend(by_id(there).filter(|(_, step)| hashed(step)).map(|(id, _)| id.to_lowercase()));
-        blocks(new, &mut |block| {
-            if let Some(id) = new.id(block) {
-                ids.remove(&id.to_lowercase());
-            }
-        });
-        Self { note, lines, ids }
+        Self { note, lines }
     }
 
     /// The operations that leave all of it in the note; `None` where that cannot be.

@@ -7,6 +7,7 @@
 mod entries;
 mod handover;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -384,6 +385,7 @@ fn once(
         label: "flush",
         reattach: false,
         renewal: None,
+        unsealed: &Cell::new(0),
     };
     let mut synced = Synced::default();
     let made = sessions.iter().any(|row| row.outcome == Outcome::Created);

@@ -3,12 +3,13 @@
 //! A transcript whose files are gone is read from the copies in `evidence/`, where there are any. A note is named with the
 //! reason where it stays as it is.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{Machine, Watch, book, is_running};
+use super::{Machine, Watch, is_running};
 use crate::evidence::Transcripts;
 use crate::evidence::transcripts::Pointer;
 use crate::existing::Existing;
@@ -20,12 +21,11 @@ use crate::plan::made::MadeNotes;
 use crate::plan::{Ground, Plan, Rules, Taken};
 use crate::read::reading::Reading;
 use crate::report::Outcome;
-use cru_base::{Env, Result, files};
+use cru_base::{Env, Result};
 use cru_session::cursor::Cursor;
 use cru_session::detail::Level;
 use cru_session::fold;
 use cru_session::source::{Bundle, Importer};
-use cru_vault::template::{Kind, Template};
 use cru_vault::{Catalog, Head, Vault, VaultPath};
 
 /// What a person may choose.
@@ -37,6 +37,8 @@ pub struct AgainOptions {
     pub level: Option<Level>,
     /// Which sessions.
     pub choice: Choice,
+    /// Whether what stands in a note as it would be generated counts as generated, though nothing proves it.
+    pub trust: bool,
 }
 
 /// What became of one note, or would become of it.
@@ -87,7 +89,7 @@ pub fn again(
     let mut later: Vec<Agent<'_>> = Vec::new();
     for (importer, heads) in by_importer.into_values() {
         let sources = Sources::of(&catalog, &heads, importer, &transcripts);
-        let renewal = Renewal { untouched: untouched(vault, importer, machine, &heads)?, linked: linked.clone() };
+        let renewal = Renewal { trust: options.trust, linked: linked.clone() };
         later.push(Agent { importer, heads, sources, renewal });
     }
     for agent in &later {
@@ -188,6 +190,7 @@ impl Agent<'_> {
             label: "import --again",
             reattach: false,
             renewal: Some(&self.renewal),
+            unsealed: &Cell::new(0),
         };
         let mut seen: HashSet<String> = HashSet::new();
         for old in olds.iter().filter(|old| is_wanted(&old.head)) {
@@ -248,6 +251,9 @@ impl Agent<'_> {
     }
 }
 
+/// Why a note is left that has no seals.
+pub const UNSEALED: &str = crate::grow::renew::UNSEALED;
+
 const STALE: &str = "somebody else wrote it meanwhile; run it again";
 
 fn text_of(vault: &Vault, path: &VaultPath) -> Result<String> {
@@ -300,39 +306,6 @@ impl Sources {
         bundles.extend(kept.into_values().filter(|bundle| !bundle.files.is_empty()));
         Self { bundles }
     }
-}
-
-/// Hashes of the notes that nobody has written since they were imported, by path. A vault's own template may have added
-/// text to them that no account gives: then none counts.
-fn untouched(
-    vault: &Vault,
-    importer: &Importer,
-    machine: &Machine,
-    heads: &[&Head],
-) -> Result<HashMap<String, blake3::Hash>> {
-    let has_own = |kind| {
-        let (template, fault) = Template::of_or_built_in(vault, kind);
-        template.own || fault.is_some()
-    };
-    if has_own(Kind::Session) || has_own(Kind::Subagent) {
-        return Ok(HashMap::new());
-    }
-    let left = book::left_notes(importer, &machine.state);
-    let mut hashes = HashMap::new();
-    for head in heads {
-        let path = head.path.to_string();
-        let file = vault.file(&head.path);
-        let is_left = || left.get(&path).is_some_and(|known| files::fingerprint(&file).is_ok_and(|now| now == *known));
-        let revision = head.meta.cursor.as_deref().and_then(Cursor::parse).map(|cursor| cursor.revision);
-        // What was written behind the first import may have been written by others than an import.
-        if revision == Some(1) && is_left() {
-            let text = text_of(vault, &head.path)?;
-            if is_left() {
-                hashes.insert(path, blake3::hash(text.as_bytes()));
-            }
-        }
-    }
-    Ok(hashes)
 }
 
 /// The blocks that notes link to in other notes, by the name of the note in small letters.

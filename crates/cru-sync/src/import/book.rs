@@ -81,15 +81,6 @@ pub fn seen_files(importer: &Importer, state: &State) -> BTreeSet<PathBuf> {
     known.chain(pages.strangers.into_keys()).collect()
 }
 
-/// The notes of an agent as the last import left them, by path, whatever was chosen then.
-pub(crate) fn left_notes(importer: &Importer, state: &State) -> HashMap<String, Fingerprint> {
-    let path = state.dir().join("seen").join(format!("{}.bin", importer.id));
-    let bytes = files::read_regular(&path, LARGEST).ok().flatten().unwrap_or_default();
-    let pages = postcard::from_bytes::<Pages>(&bytes).ok().filter(|pages| pages.version == VERSION);
-    let seen = pages.into_iter().flat_map(|pages| pages.bundles).flat_map(|known| known.sessions);
-    seen.filter_map(|seen| seen.note).collect()
-}
-
 /// What is told of bundles that are not read.
 #[derive(Debug, Default)]
 pub(crate) struct Unread {

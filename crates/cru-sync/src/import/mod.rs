@@ -10,6 +10,7 @@ pub(crate) mod book;
 pub use book::seen_files;
 pub mod follow;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,14 +34,17 @@ use crate::report::{Outcome, Report, SessionReport};
 use cru_base::files::Bulk;
 use cru_base::{Env, Error, Result, files};
 use cru_live::hook::trouble;
+use cru_note::Note;
 use cru_session::Status;
 use cru_session::event::StreamKey;
 use cru_session::fold::{self, Draft};
 use cru_session::render;
+use cru_session::seal::Seals;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::project::NewProjectNote;
+use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, State, Vault, VaultPath, seals};
 
 /// What a person may choose.
 #[derive(Clone, Debug, Default)]
@@ -254,6 +258,7 @@ fn ingest_with(
         reattach: options.reattach,
     };
     let Plan { drafts, olds, mut sessions, projects } = Plan::make(&ground, || Taken::of(vault, &catalog), drafts);
+    let unsealed = Cell::new(0);
     if !options.dry_run {
         make_projects(vault, &projects)?;
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;
@@ -267,6 +272,7 @@ fn ingest_with(
                 label: "import",
                 reattach: false,
                 renewal: None,
+                unsealed: &unsealed,
             };
             remember(&grower, &drafts, &sessions)?;
         }
@@ -282,6 +288,7 @@ fn ingest_with(
             label: "import",
             reattach: options.reattach,
             renewal: None,
+            unsealed: &unsealed,
         };
         watch.begin("Updating", olds.len() as u64);
         for old in &olds {
@@ -317,6 +324,7 @@ fn ingest_with(
     report.known_files = known_files;
     report.kept = kept;
     report.new_records = grown;
+    report.unsealed = unsealed.get();
     report.earlier_files = earlier;
     report.other_files = others;
     Ok(report)
@@ -445,18 +453,25 @@ pub(crate) fn write(
     let framed = |draft: &Draft| {
         let template = if draft.key.agent.is_some() { &subagent } else { &session };
         let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
-        template.frame_or_note(render::note(&draft.session), id)
+        let generated = Note::parse(render::note(&draft.session));
+        let (text, refused) = template.frame_or_note(generated.text().to_owned(), id);
+        let note = Note::parse(text);
+        (Seals::first(&generated, &note), note, refused)
     };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {
-        let notes: Vec<(String, Option<Error>)> = batch.par_iter().map(|(_, draft)| framed(draft)).collect();
-        for ((row, draft), (note, refused)) in batch.iter().zip(notes) {
+        let notes: Vec<(String, Note, Option<Error>)> = batch.par_iter().map(|(_, draft)| framed(draft)).collect();
+        for ((row, draft), (lines, note, refused)) in batch.iter().zip(notes) {
             fault = fault.or(refused);
             // Rows of the plan are those of the report.
             let Some(session) = sessions.get_mut(*row) else { continue };
             let path = session.note.as_ref().and_then(VaultPath::new).map(|path| vault.file(&path));
+            // First the proof, then what it is of.
+            if let Some(id) = draft.session.meta.session_id.as_deref().filter(|_| path.is_some()) {
+                seals::add(vault, &key(id), &lines)?;
+            }
             // The name was free when the vault was walked; whoever took it since keeps it.
-            if !path.as_deref().map_or(Ok(false), |path| bulk.create(path, note.as_bytes()))? {
+            if !path.as_deref().map_or(Ok(false), |path| bulk.create(path, note.bytes()))? {
                 session.outcome = Outcome::Grown;
                 let name = session.note.take().unwrap_or_default();
                 session.detail = Some(format!("{name} was made by another process meanwhile; run it again"));

@@ -64,6 +64,11 @@ impl ImportedSessions {
         Ok(sessions)
     }
 
+    /// Whether no session is listed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_session.is_empty()
+    }
+
     /// Whether a session is listed.
     pub(crate) fn has(&self, host_session: &str) -> bool {
         self.by_session.contains_key(host_session)

@@ -110,6 +110,8 @@ impl Plan {
     pub(crate) fn make(ground: &Ground<'_>, taken: impl FnOnce() -> Taken, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
         let Ground { vault, existing, rules, .. } = *ground;
+        // What this machine made at the vault's path was of another vault where this one knows of no session.
+        let is_known = !ground.imported.is_empty() || !existing.is_empty();
         let mut seen: HashMap<StreamKey, usize> = HashMap::new();
         let mut sessions = Vec::with_capacity(drafts.len());
         let (mut new, mut olds) = (Vec::new(), Vec::new());
@@ -146,7 +148,7 @@ impl Plan {
                 }
             } else if draft.empty {
                 report.outcome = Outcome::Empty;
-            } else if !ground.restore && (ground.made.of(&host).is_some() || ground.imported.has(&host)) {
+            } else if !ground.restore && (ground.imported.has(&host) || (is_known && ground.made.of(&host).is_some())) {
                 let made = ground.made.of(&host).map_or("a note", |made| made.note.as_str());
                 report.outcome = Outcome::Deleted;
                 report.detail = Some(format!("{made} was made before"));

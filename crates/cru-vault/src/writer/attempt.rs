@@ -15,7 +15,7 @@ use super::{Known, Plan, Writer, Written, cursor, keep};
 use crate::VaultPath;
 use crate::journal::Journal;
 use crate::operations::{Base, Operations, Record, Undo, WrittenOperation};
-use crate::state;
+use crate::{seals, state};
 use cru_base::files::{Keep, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
@@ -117,7 +117,7 @@ impl<'a> Attempt<'a> {
             refused,
             label,
             written_bytes: Vec::new(),
-            writer_id: writer.state.writer(),
+            writer_id: writer.state.writer_in(writer.vault.root()),
         }
     }
 
@@ -258,6 +258,9 @@ impl<'a> Attempt<'a> {
                 self.commit(&record)?;
                 self.forget_base(&record, records.last())?;
             }
+            if job.plan.generated.as_ref().is_some_and(|it| it.all) {
+                seals::add(self.writer.vault, self.key, &self.seals(&job.plan, &text.bytes, &text.bytes, &text))?;
+            }
             return Ok(Step::Done(written));
         }
 
@@ -288,8 +291,11 @@ impl<'a> Attempt<'a> {
         record.after = hash(&after);
         record.size = after.len() as u64;
         record.merged = bringing.map(|it| it.gained.mark());
+        record.seals = self.seals(&job.plan, &disk.bytes, &after, &text);
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
+        // Before the note has the text: a seal too many is one of a text that no person wrote.
+        seals::add(self.writer.vault, self.key, &record.seals)?;
         self.forget_base(&record, records.last())?;
         self.replace(prepared, &found, &after, &text, written, &record, &records)
     }
@@ -438,7 +444,30 @@ impl<'a> Attempt<'a> {
             before: String::new(),
             after: String::new(),
             size: 0,
+            seals: String::new(),
             merged: None,
+        }
+    }
+
+    /// Lines of seals for a write of `after` on what was `before`. What is put into a note by hand or by a log is nobody's to
+    /// write anew: it gets none.
+    fn seals(&self, plan: &Plan, before: &[u8], after: &[u8], text: &Text) -> String {
+        let takes = |it: &WrittenOperation| {
+            it.undo.is_some() || matches!(it.op, Some(Op::Body { .. } | Op::Replace { .. } | Op::Set { new: None, .. }))
+        };
+        if plan.generated.is_none() && !text.written_ops.iter().any(takes) {
+            return String::new();
+        }
+        let seals = seals::read(self.writer.vault, self.key);
+        if plan.generated.is_none() && seals.is_empty() {
+            return String::new();
+        }
+        let generated = plan.generated.as_ref().map(|it| (it.all, Note::parse(it.text.as_str())));
+        let (before, after) = (Note::parse(before), Note::parse(after));
+        match generated {
+            Some((true, text)) => seals.written(None, &before, &after) + &seals.all(&text, &after),
+            Some((false, text)) => seals.written(Some(&text), &before, &after),
+            None => seals.written(None, &before, &after),
         }
     }
 
@@ -470,6 +499,10 @@ impl<'a> Attempt<'a> {
     fn tidy(&self, records: &[Record], seen: bool) -> Result<()> {
         let Some(newest) = records.last() else { return Ok(()) };
         let (state, now) = (self.writer.state, self.writer.now);
+        if !seen {
+            // Whoever decided on it may have been killed before the next step.
+            seals::add(self.writer.vault, self.key, &newest.seals)?;
+        }
         if seen {
             for (key, mark) in &newest.consumed {
                 Journal::at(state.journal(&state::key(key))).compact(mark, SETTLED, now)?;

@@ -56,8 +56,19 @@ pub struct Plan {
     pub cursor: Option<Consumed>,
     /// What `cru` would write of the transcript alone ([`State::base`]); `None` keeps the last one.
     pub base: Option<String>,
+    /// What of it was generated, and can be generated again; words that somebody logged are none of it.
+    pub generated: Option<Generated>,
     /// What it is, for `cru undo`: `log decision`, `flush`.
     pub label: String,
+}
+
+/// A text that was generated for a note: what the write puts there of it gets seals.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// Rendered markdown.
+    pub text: String,
+    /// Whether what stands there already as it is generated gets seals too: a person has agreed to that.
+    pub all: bool,
 }
 
 /// What is known of a session beside its note.

@@ -1,0 +1,92 @@
+//! Of operations that bring a note up to what would be generated now, those that take nothing that a person wrote.
+
+use serde_json::Value as Json;
+
+use super::{Seals, tasks, text};
+use crate::model::{Session, Status, Task};
+use crate::op::Op;
+use crate::op::task::key;
+use crate::op::unit::{alone, units};
+use crate::read;
+use cru_note::Note;
+use cru_note::frontmatter::{self, Values, emit};
+
+/// Leaves out what would change or take out a text that has no seal. `base` is what counts as generated last, `note` the note
+/// as it is, which says what is `there`. Whether all is left.
+pub fn keep_proven(ops: &mut Vec<Op>, seals: &Seals, base: &Note, note: &Note, there: &Session) -> bool {
+    let bounds = note.frontmatter();
+    let values = bounds.map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
+    let count = ops.len();
+    let mut is_all = true;
+    ops.retain_mut(|op| match op {
+        Op::Replace { old, new, .. } => takes_only_sealed(old, new, seals),
+        Op::Set { key, old, new: None } => {
+            may_set(key, old.as_ref(), seals, &values) && !has_comment(note, &values, key)
+        }
+        Op::Set { key, old, .. } => may_set(key, old.as_ref(), seals, &values),
+        Op::Tasks { rows, all } => {
+            is_all &= keep_rows(rows, *all, seals, base, there);
+            true
+        }
+        Op::Append { .. }
+        | Op::InsertAfter { .. }
+        | Op::Preface { .. }
+        | Op::Phase { .. }
+        | Op::Identify { .. }
+        | Op::Body { .. } => true,
+    });
+    is_all && ops.len() == count
+}
+
+/// Whether every block of `old` that is not in `new` as it is was generated.
+fn takes_only_sealed(old: &str, new: &str, seals: &Seals) -> bool {
+    let [old, new] = [old, new].map(alone);
+    let stay: Vec<_> = units(&new, false).iter().map(|unit| text(&new, unit).into_owned()).collect();
+    let all = units(&old, false);
+    let mut texts = all.iter().map(|unit| text(&old, unit));
+    texts.all(|text| stay.iter().any(|it| *it == text) || seals.has_block(&text))
+}
+
+fn may_set(key: &str, old: Option<&Json>, seals: &Seals, there: &Values) -> bool {
+    match old {
+        Some(old) if seals.has_property(key, old) => true,
+        // Other commands begin a session and pause it.
+        Some(Json::String(word)) if key == "status" => {
+            matches!(Status::parse(word), Status::Active | Status::Paused)
+        }
+        Some(_) => false,
+        None => there.get(key).is_some() || !seals.is_property_deleted(key),
+    }
+}
+
+/// Whether the lines of a property hold more than its value as `cru` writes it.
+fn has_comment(note: &Note, values: &Values, key: &str) -> bool {
+    let Some((entry, lines)) = values.entry(key).and_then(|entry| Some((entry, entry.lines?))) else { return false };
+    lines.of(note.text()).contains('#') && !emit(&[(key, entry.value.clone())]).contains('#')
+}
+
+/// Gives the rows that a person changed, and of which nothing proves that they were generated, what they say in the note.
+/// Whether none was.
+fn keep_rows(rows: &mut Vec<Task>, all: bool, seals: &Seals, base: &Note, there: &Session) -> bool {
+    let (before, own) = (tasks(&read::session(base).0), tasks(there));
+    let is_proven = |task: &Task| {
+        let was = before.iter().find(|was| key(was) == key(task));
+        seals.has_task(task) || was.is_some_and(|was| seals.has_task(was))
+    };
+    let mut is_all = true;
+    for task in own.iter().filter(|task| !is_proven(task)) {
+        match rows.iter_mut().find(|row| key(row) == key(task)) {
+            Some(row) if row == task => {}
+            Some(row) => {
+                *row = task.clone();
+                is_all = false;
+            }
+            None if all => {
+                rows.push(task.clone());
+                is_all = false;
+            }
+            None => {}
+        }
+    }
+    is_all
+}

@@ -1,0 +1,462 @@
+//! No edit is lost: random edits of a person between imports, growth, renewals, readings, renames, logs and undoings, on two
+//! machines, in copies, with what machines keep and the seals deleted in between.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::import::again::{AgainOptions, again};
+use crate::import::{Machine, Options, Unwatched, ingest};
+use crate::rename::RenameGround;
+use crate::top;
+use cru_base::{Env, files};
+use cru_live::entry::Entry;
+use cru_live::log::{Log, Target};
+use cru_reading::answer::{Answer, Claim, Summary};
+use cru_reading::check::Checked;
+use cru_reading::note::{ReadingHead, path_of, read, render};
+use cru_session::ReviewStatus;
+use cru_session::detail::Level;
+use cru_session::op::Op;
+use cru_session::source::Importer;
+use cru_vault::state::key;
+use cru_vault::writer::{Plan, Which, Writer};
+use cru_vault::{Catalog, Head, State, Vault};
+
+const SESSION: &str = "c0ffee00-0000-4000-8000-000000000042";
+const NOW: &str = "2036-01-01T00:00:00Z";
+
+/// A session of an agent that grows, and what a person wrote into its note.
+struct World {
+    temp: tempfile::TempDir,
+    /// How often the vault was copied.
+    copies: usize,
+    records: Vec<String>,
+    words: Vec<String>,
+    written: usize,
+    gone: Vec<String>,
+    accepted: u32,
+    /// Whether nothing but generated text stands in the note.
+    is_untouched: bool,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self {
+            temp: tempfile::tempdir().unwrap(),
+            copies: 0,
+            records: Vec::new(),
+            words: Vec::new(),
+            written: 0,
+            gone: Vec::new(),
+            accepted: 0,
+            is_untouched: true,
+        };
+        files::create(&world.root().join(".cru/config.toml"), b"[vault]\nid = \"edited\"\n").unwrap();
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.temp.path().join(format!("vault{}", self.copies))
+    }
+
+    fn vault(&self) -> Vault {
+        Vault::open(&self.root()).unwrap()
+    }
+
+    fn machine(&self, of: usize) -> Machine {
+        // Each copy has machines of its own.
+        let state = State::at(self.temp.path().join(format!("state{}-{of}/edited", self.copies)));
+        Machine { state, now: NOW.parse().unwrap() }
+    }
+
+    fn importer() -> &'static Importer {
+        cru_agents::of_host("claude-code").unwrap()
+    }
+
+    fn record(&mut self, kind: &str, content: &Value) {
+        let number = self.records.len();
+        let mut message = json!({ "role": kind, "content": content });
+        if kind == "assistant" {
+            message["id"] = format!("m{number}").into();
+            message["model"] = "claude-sonnet-4-5".into();
+            message["usage"] = json!({ "input_tokens": 10, "output_tokens": 5 });
+        }
+        let record = json!({
+            "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/home/mara/code/tidepool",
+            "sessionId": SESSION, "version": "2.1.40", "gitBranch": "main", "type": kind,
+            "uuid": format!("c0ffee00-0000-4000-9000-{number:012}"),
+            "timestamp": format!("2025-03-01T{:02}:{:02}:00.000Z", 9 + number / 60, number % 60), "message": message,
+        });
+        self.records.push(record.to_string());
+    }
+
+    fn work(&mut self, more: usize) {
+        for _ in 0..more {
+            let at = self.records.len();
+            if at % 3 == 0 {
+                self.record("user", &json!(format!("Raise the limit of tide {at}")));
+            }
+            self.record("assistant", &json!([{ "type": "text", "text": format!("Looking at tide {at} now.") }]));
+            let id = format!("toolu_{at}");
+            let (tool, input, answer) = match at % 4 {
+                0 => ("Read", json!({ "file_path": format!("/home/mara/code/tidepool/src/t{at}.rs") }), "1→limit = 3"),
+                1 => ("Bash", json!({ "command": format!("cargo test t{at}") }), "test result: ok. 3 passed; 0 failed"),
+                2 => (
+                    "Edit",
+                    json!({ "file_path": "/home/mara/code/tidepool/src/a.rs", "old_string": format!("{at}"), "new_string": "x" }),
+                    "done",
+                ),
+                _ => (
+                    "TodoWrite",
+                    json!({ "todos": [{ "content": "Raise it", "status": if at % 8 < 4 { "pending" } else { "completed" }, "activeForm": "x" },
+                        { "content": "Ask Mia", "status": "pending", "activeForm": "y" }] }),
+                    "ok",
+                ),
+            };
+            self.record("assistant", &json!([{ "type": "tool_use", "id": id, "name": tool, "input": input }]));
+            self.record("user", &json!([{ "type": "tool_result", "tool_use_id": id, "content": answer }]));
+        }
+        let path = self.temp.path().join(format!("in/{SESSION}.jsonl"));
+        files::put(&path, (self.records.join("\n") + "\n").as_bytes()).unwrap();
+    }
+
+    fn import(&self, on: usize, restore: bool) {
+        let options = Options { machine: Some(self.machine(on)), restore, ..Options::default() };
+        ingest(&self.vault(), Self::importer(), &[self.temp.path().join("in")], &options, &Unwatched).unwrap();
+    }
+
+    fn again(&mut self, on: usize, level: Level) {
+        let env = Env::fixed(NOW.parse().unwrap(), "/", &[("HOME", "/nowhere")]);
+        let options = AgainOptions { level: Some(level), ..AgainOptions::default() };
+        let wanted = [self.head().path];
+        let done =
+            again(&self.vault(), &env, &self.machine(on), &wanted, &options, &Unwatched, &mut |_| Ok(true)).unwrap();
+        if self.is_untouched {
+            assert_eq!(done.first().and_then(|it| it.left.clone()), None);
+            let fresh = self.fresh(level);
+            assert_eq!(bare(&self.text()), bare(&fresh), "what nobody touched is as a new note of {level:?}");
+        }
+    }
+
+    /// The note as another vault gets it.
+    fn fresh(&self, level: Level) -> String {
+        let root = self.temp.path().join("fresh");
+        files::remove_derived(&root).unwrap();
+        files::create(&root.join(".cru/config.toml"), b"").unwrap();
+        let mut options = Options::default();
+        options.fold.level = level;
+        let vault = Vault::open(&root).unwrap();
+        ingest(&vault, Self::importer(), &[self.temp.path().join("in")], &options, &Unwatched).unwrap();
+        let path = fs::read_dir(root.join("sessions")).unwrap().next().unwrap().unwrap().path();
+        fs::read_to_string(path).unwrap()
+    }
+
+    fn head(&self) -> Head {
+        let heads: Vec<Head> = Catalog::read(&self.vault()).sessions().cloned().collect();
+        assert_eq!(heads.len(), 1, "{heads:?}");
+        heads.into_iter().next().unwrap()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.vault().file(&self.head().path)
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).unwrap()
+    }
+
+    fn save(&self, text: &str) {
+        let path = self.path();
+        let old = files::read(&path).unwrap();
+        files::replace(&path, &old, text.as_bytes()).unwrap();
+    }
+
+    fn word(&mut self) -> String {
+        self.written += 1;
+        format!("mine{}", self.written)
+    }
+
+    fn rename(&mut self, on: usize) {
+        let head = self.head();
+        // The command takes the title that was there away.
+        let text = self.text();
+        let named = |line: &&str| {
+            line.starts_with("title:")
+                || line.starts_with("  - ")
+                || line.starts_with("# ")
+                || line.starts_with("> [!summary]")
+        };
+        let names: Vec<&str> = text.lines().filter(named).collect();
+        self.words.retain(|word| !names.iter().any(|line| has_word(line, word)));
+        self.is_untouched = false;
+        let title = format!("Called number {}", self.written);
+        let (vault, Machine { state, now }) = (self.vault(), self.machine(on));
+        let catalog = Catalog::read(&vault);
+        RenameGround { vault: &vault, catalog: &catalog, state: &state, now }.rename(&head, &title, false).unwrap();
+    }
+
+    fn log(&mut self, on: usize) {
+        self.is_untouched = false;
+        let word = self.word();
+        let (vault, Machine { state, now }) = (self.vault(), self.machine(on));
+        let log = Log::new(&vault, &state, now).unwrap();
+        let target = Target::of(&self.head());
+        log.add(&target, &Entry::parse(&format!("{{\"event\":\"note\",\"text\":\"Said {word}\"}}")).unwrap()).unwrap();
+        log.flush(&target, "log note").unwrap();
+        self.words.push(word);
+    }
+
+    fn undo(&mut self, on: usize) {
+        let before = self.text();
+        let (vault, Machine { state, now }) = (self.vault(), self.machine(on));
+        let head = self.head();
+        if Writer::new(&vault, &state, now).undo(&key(&head.id()), &head.path, Which::Newest(1), false).is_ok() {
+            // What was logged by command is taken back by command.
+            let after = self.text();
+            let logged = |word: &String| before.contains(&format!("Said {word}")) && !has_word(&after, word);
+            self.words.retain(|word| !logged(word));
+            self.is_untouched = false;
+        }
+    }
+
+    /// A reading is accepted or rejected.
+    fn read(&mut self, on: usize) {
+        let (vault, Machine { state, now }) = (self.vault(), self.machine(on));
+        let head = self.head();
+        let stem = head.path.stem().into_owned();
+        self.accepted += 1;
+        let is_accepted = self.accepted % 3 > 0;
+        let text = format!("A pump that works {}.", self.accepted / 3);
+        let summary = Summary { goal: Some(Claim { text, proof: Vec::new() }), ..Summary::default() };
+        let answer = Answer { reading: 1, session: stem.clone(), summary, ..Answer::default() };
+        let status = if is_accepted { ReviewStatus::Accepted } else { ReviewStatus::Rejected };
+        let of = ReadingHead { session: stem.clone(), status, ..ReadingHead::default() };
+        let text = render(&of, "x", &Checked { answer, findings: Vec::new(), claims: 1, kept: 1 });
+        let path = path_of(&stem, 1);
+        files::put(&vault.root().join(&path), text.as_bytes()).unwrap();
+        let link = Value::from(format!("[[{stem}@1]]"));
+        let session = key(&head.id());
+        let set = |note: &cru_note::Note, _: &cru_vault::writer::Known| {
+            let is_there = note.text().contains("\nreading: ");
+            let op = Op::Set { key: "reading".to_owned(), old: None, new: Some(link.clone()) };
+            Ok(Plan { ops: if is_there { Vec::new() } else { vec![op] }, ..Plan::default() })
+        };
+        let mut set = set;
+        Writer::new(&vault, &state, now).write(&session, &head.path, &mut set).unwrap();
+        self.is_untouched = false;
+        let reading = read(&path, &text).unwrap();
+        top::refresh((&vault, &state, now), &session, &head.path, &[&reading]).unwrap();
+    }
+
+    fn edit(&mut self, what: u8, at: usize) {
+        let text = self.text();
+        let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let body = lines.iter().skip(1).position(|line| line == "---").map_or(0, |at| at + 2);
+        let is = |number: usize, line: &str| match what {
+            0 => number < body && line.starts_with("title: "),
+            1 => line.starts_with("# "),
+            2 => line.starts_with("> Result") || line.starts_with("> Asked") || line.starts_with("> Files"),
+            3 => line.starts_with("- ["),
+            4 | 8 => line.contains(" ^n-") && line.starts_with("- `"),
+            5 | 9 => line.starts_with("Looking at"),
+            6 => number < body && (line.starts_with("model: ") || line.starts_with("branch: ")),
+            10 | 11 => number >= body && line.trim().is_empty(),
+            7 => number >= body && line.starts_with("## "),
+            12 => number < body && line.starts_with("status: "),
+            _ => number >= body && line.starts_with("Looking at"),
+        };
+        let all: Vec<usize> = (0..lines.len()).filter(|&at| is(at, &lines[at])).collect();
+        let Some(&line) = all.get(at % all.len().max(1)) else { return };
+        self.is_untouched = false;
+        let word = self.word();
+        let old = lines[line].trim_end().to_owned();
+        match what {
+            3 | 4 => {
+                let (head, id) = old.rsplit_once(" ^").map_or((old.as_str(), None), |(head, id)| (head, Some(id)));
+                let id = id.map(|id| format!(" ^{id}")).unwrap_or_default();
+                lines[line] = format!("{} {word}{id}", head.replacen("[ ]", "[x]", 1));
+            }
+            8 => {
+                lines.remove(line);
+                let mut nested = String::new();
+                while lines.get(line).is_some_and(|next| next.starts_with("    ")) {
+                    nested.push_str(&lines.remove(line));
+                }
+                self.words.retain(|word| !has_word(&old, word) && !has_word(&nested, word));
+                self.gone.push(old.rsplit_once(" ^").unwrap().1.to_owned());
+            }
+            9 => {
+                lines.remove(line);
+                self.words.retain(|word| !has_word(&old, word));
+                if old.ends_with(" now.") {
+                    self.gone.push(old);
+                }
+            }
+            10 => lines.insert(line, format!("{eol}%% {word} %%")),
+            11 => lines.insert(line, format!("{eol}A paragraph, {word}.")),
+            12 => lines[line] = "status: blocked".to_owned(),
+            13 => {
+                // It goes to the end, with a word of theirs.
+                lines.remove(line);
+                lines.push(format!("{eol}{old} {word}"));
+            }
+            _ => {
+                lines[line] = match old.strip_suffix('"') {
+                    Some(quoted) => format!("{quoted} {word}\""),
+                    None => format!("{old} {word}"),
+                }
+            }
+        }
+        if !matches!(what, 8 | 9 | 12) {
+            self.words.push(word);
+        }
+        self.save(&(lines.join(eol) + eol));
+    }
+
+    fn copy(&mut self) {
+        let from = self.root();
+        self.copies += 1;
+        copy_all(&from, &self.root());
+        // The original is another vault now.
+        files::remove_derived(&from).unwrap();
+    }
+
+    fn check(&self, all: &[Did], at: usize) {
+        let text = self.text();
+        for word in &self.words {
+            let count = text.split(|c: char| !c.is_alphanumeric()).filter(|it| it == word).count();
+            assert_eq!(count, 1, "{word} after {:?}:\n{text}\n{}", &all[..=at], self.seals());
+        }
+        for gone in &self.gone {
+            let is_back = |line: &str| match gone.strip_prefix("n-") {
+                Some(_) => line.ends_with(&format!(" ^{gone}")),
+                None => line == gone,
+            };
+            assert!(!text.lines().any(is_back), "{gone} is back after {:?}:\n{text}\n{}", &all[..=at], self.seals());
+        }
+    }
+
+    fn seals(&self) -> String {
+        fs::read_to_string(self.seals_path()).unwrap_or_default()
+    }
+
+    fn seals_path(&self) -> PathBuf {
+        self.root().join(".cru/seals").join(format!("{}.txt", key(&self.head().id())))
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|it| it == word)
+}
+
+/// What is generated of a note's text: line ends of Unix, and no line that only its vault has.
+fn bare(text: &str) -> String {
+    let of_vault = |line: &&str| !line.starts_with("cru_cursor:") && !line.starts_with("project_note:");
+    text.lines().filter(of_vault).collect::<Vec<_>>().join("\n")
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_all(&path, &target);
+        } else {
+            files::put(&target, &fs::read(&path).unwrap()).unwrap();
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Did {
+    Import(usize, usize),
+    Again(usize, Level),
+    Rename(usize),
+    Log(usize),
+    Undo(usize),
+    Read(usize),
+    Restore(usize),
+    Edit(u8, usize),
+    LineEnds,
+    LoseState(usize),
+    LoseBase(usize),
+    LoseSeals,
+    Copy,
+}
+
+fn did() -> impl Strategy<Value = Did> {
+    let level = prop_oneof![Just(Level::Brief), Just(Level::Normal), Just(Level::Full)];
+    let on = || 0..2_usize;
+    prop_oneof![
+        4 => (on(), 0..3_usize).prop_map(|(on, more)| Did::Import(on, more)),
+        5 => (on(), level).prop_map(|(on, level)| Did::Again(on, level)),
+        1 => on().prop_map(Did::Rename),
+        1 => on().prop_map(Did::Log),
+        1 => on().prop_map(Did::Undo),
+        2 => on().prop_map(Did::Read),
+        1 => on().prop_map(Did::Restore),
+        8 => (0..14_u8, 0..20_usize).prop_map(|(what, at)| Did::Edit(what, at)),
+        1 => Just(Did::LineEnds),
+        1 => on().prop_map(Did::LoseState),
+        1 => on().prop_map(Did::LoseBase),
+        1 => Just(Did::LoseSeals),
+        1 => Just(Did::Copy),
+    ]
+}
+
+fn run(all: &[Did]) {
+    let mut world = World::new();
+    world.work(3);
+    world.import(0, false);
+    for (at, did) in all.iter().enumerate() {
+        match *did {
+            Did::Import(on, more) => {
+                world.work(more);
+                world.import(on, false);
+            }
+            Did::Again(on, level) => world.again(on, level),
+            Did::Rename(on) => world.rename(on),
+            Did::Log(on) => world.log(on),
+            Did::Undo(on) => world.undo(on),
+            Did::Read(on) => world.read(on),
+            Did::Restore(on) => world.import(on, true),
+            Did::Edit(what, at) => world.edit(what, at),
+            Did::LineEnds => {
+                let text = world.text();
+                let unix = text.replace("\r\n", "\n");
+                world.save(&if unix == text { unix.replace('\n', "\r\n") } else { unix });
+            }
+            Did::LoseState(on) => drop(fs_remove(world.machine(on).state.dir())),
+            Did::LoseBase(on) => drop(fs_remove(&world.machine(on).state.dir().join("base"))),
+            Did::LoseSeals => {
+                drop(files::remove(&world.seals_path()).unwrap());
+                world.is_untouched = false;
+                // Without them nobody knows who took something out.
+                world.gone.clear();
+            }
+            Did::Copy => world.copy(),
+        }
+        world.check(all, at);
+    }
+}
+
+fn fs_remove(path: &Path) -> bool {
+    files::remove_derived(path).is_ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn no_edit_is_lost(all in proptest::collection::vec(did(), 1..9)) {
+        run(&all);
+    }
+}
+
+/// Few, unless the environment asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24)
+}

@@ -1,0 +1,159 @@
+//! What a person wrote into a note or took out of it, by the seals in the vault. With the real binary.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use cru::base::files;
+
+use super::again::Desk;
+
+fn seals(desk: &Desk) -> PathBuf {
+    let mut paths = fs::read_dir(desk.path("vault/.cru/seals")).unwrap().map(|entry| entry.unwrap().path());
+    paths.find(|path| path.extension().is_some_and(|extension| extension == "txt")).unwrap()
+}
+
+/// A session of long ago: nothing of its note is kept in the machine state.
+fn imported() -> Desk {
+    let desk = Desk::new();
+    desk.import(&[]);
+    desk
+}
+
+#[test]
+fn an_import_between_makes_no_edit_a_generated_text() {
+    let desk = imported();
+    desk.edit(|note| {
+        note.replacen("title: ", "title: My own name, ", 1)
+            .replacen("\n# ", "\n# My own heading, ", 1)
+            .replacen("> Asked: ", "> Asked: my own words, ", 1)
+            .replacen("Step 1 comes.", "Step 1 comes.\n\n%% a remark of mine %%", 1)
+            .replacen(" ^n-003", " and a tick of mine ^n-003", 1)
+    });
+    let edited = desk.note().1;
+    for _ in 0..2 {
+        desk.import(&[]);
+        desk.again(&["--yes"]);
+        assert_eq!(desk.note().1, edited);
+    }
+    for level in ["full", "brief", "normal"] {
+        desk.again(&["--yes", "--detail", level]);
+        for mine in [
+            "title: My own name, ",
+            "# My own heading, ",
+            "my own words, ",
+            "%% a remark of mine %%",
+            "a tick of mine ^n-003",
+        ] {
+            assert_eq!(desk.note().1.matches(mine).count(), 1, "{level}: {mine}\n{}", desk.note().1);
+        }
+    }
+}
+
+#[test]
+fn a_step_that_was_deleted_does_not_come_back() {
+    let desk = imported();
+    let cut = |note: &str, id: &str| {
+        let lines = note.lines().filter(|line| !line.ends_with(&format!(" ^{id}")));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let has = |id: &str| desk.note().1.lines().any(|line| line.ends_with(&format!(" ^{id}")));
+    desk.edit(|note| cut(note, "n-002"));
+    for level in ["full", "normal", "brief", "normal"] {
+        desk.again(&["--yes", "--detail", level]);
+        assert!(!has("n-002"), "{level}");
+    }
+    assert!(has("n-001") && has("n-003"));
+    // Taken out behind a renewal that had put it back.
+    desk.edit(|note| cut(note, "n-001"));
+    fs::remove_dir_all(desk.path("state")).unwrap();
+    for level in ["brief", "normal", "brief", "full"] {
+        desk.again(&["--yes", "--detail", level]);
+        assert!(!has("n-001") && !has("n-002"), "{level}");
+    }
+    assert!(has("n-003"));
+    // What the program took out comes back when that is undone, and when it is put back by hand it may be deleted again.
+    desk.again(&["--yes", "--detail", "brief"]);
+    assert!(desk.run(&["undo", "--session", "c0ffee00-0000-4000-8000-000000000009"]).0);
+    assert!(has("n-003"));
+    desk.edit(|note| cut(note, "n-003"));
+    for level in ["brief", "normal"] {
+        desk.again(&["--yes", "--detail", level]);
+        assert!(!has("n-003"), "{level}");
+    }
+}
+
+#[test]
+fn without_seals_all_of_a_note_is_a_persons() {
+    let desk = imported();
+    files::remove(&seals(&desk)).unwrap();
+    let first = desk.note().1;
+    let said = desk.again(&["--yes", "--detail", "brief"]);
+    assert!(said.contains("it has no seals, so all of it counts as yours") && said.contains("--trust"), "{said}");
+    assert_eq!(desk.note().1, first);
+    let (good, said) = desk.run(&["import", "--again", "--trust", "--detail", "brief"]);
+    assert!(!good && said.contains("-- `Grep limit`") && said.contains("pass --yes"), "{said}");
+    assert_eq!(desk.note().1, first);
+    desk.edit(|note| note.replacen("Step 0 comes.", "Step 0 comes, I say.", 1));
+    desk.again(&["--trust", "--yes", "--detail", "brief"]);
+    let brief = desk.note().1;
+    assert!(!brief.contains("`Grep limit`") && brief.contains("Step 0 comes, I say."), "{brief}");
+    // From then on it has them.
+    desk.again(&["--yes", "--detail", "normal"]);
+    assert!(desk.note().1.contains("`Grep limit`") && desk.note().1.contains("Step 0 comes, I say."));
+}
+
+#[test]
+fn a_new_vault_in_the_place_of_another_starts_afresh() {
+    let desk = imported();
+    files::remove_derived(&desk.path("vault")).unwrap();
+    for _ in 0..2 {
+        let vault = desk.path("vault");
+        assert!(desk.run(&["init", vault.to_str().unwrap()]).0);
+        desk.import(&[]);
+        let (path, _) = desk.note();
+        // In one vault it stays deleted.
+        files::remove(&path).unwrap();
+        desk.import(&[]);
+        assert_eq!(fs::read_dir(desk.path("vault/sessions")).unwrap().count(), 0);
+        files::remove_derived(&vault).unwrap();
+    }
+}
+
+/// A host and a container: one vault, two states under one name.
+#[test]
+fn two_states_of_one_machine_put_back_what_they_wrote() {
+    let desk = Desk::new();
+    let log = |state: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
+        command.args(args).current_dir(desk.path("home")).env_clear().stdin(Stdio::null());
+        command.env("HOME", desk.path("home")).env("XDG_STATE_HOME", desk.path(state));
+        command.env("CRU_VAULT", desk.path("vault")).env("CRU_NOW", "2036-01-01T00:00:00Z");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let id = log("host", &["session", "start", "-q", "Pump"]);
+    let note = |state: &str, text: &str| drop(log(state, &["log", "note", "--session", &id, text]));
+    note("host", "word0");
+    let buffer = desk.note().1;
+    for round in 0..3 {
+        note("box", &format!("box{round}"));
+        note("host", &format!("host{round}"));
+        note("host", &format!("again{round}"));
+        desk.edit(|_| buffer.replacen("word0", "word0 of an old buffer", 1));
+        note(if round % 2 == 0 { "box" } else { "host" }, &format!("last{round}"));
+        for state in ["host", "box"] {
+            log(state, &["flush", "--all"]);
+            note(state, &format!("{state}end{round}"));
+        }
+    }
+    let text = desk.note().1;
+    let mut wanted = vec!["old buffer".to_owned()];
+    for round in 0..3 {
+        wanted.extend(["box", "host", "again", "last", "hostend", "boxend"].map(|word| format!("{word}{round}")));
+    }
+    for word in wanted {
+        assert_eq!(text.matches(&word).count(), 1, "{word}: {text}");
+    }
+}
