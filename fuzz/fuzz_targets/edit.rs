@@ -2,7 +2,9 @@
 
 #![no_main]
 
-use cru::note::edit::{Join, Target, add_id, append, append_phase, append_to_preface, insert_after, replace_region};
+use cru::note::edit::{
+    Fill, Join, Missing, Target, add_id, append, append_phase, append_to_preface, insert_after, renew_region,
+};
 use cru::note::{Block, BlockKind, Note, Patch};
 use libfuzzer_sys::fuzz_target;
 
@@ -16,7 +18,7 @@ fuzz_target!(|input: (&[u8], &str, u16, u8)| {
         1 => append_to_preface(&note, text, join),
         2 => append_phase(&note, text),
         3 => insert_after(&note, target, text),
-        4 => replace_region(&note, "r", "", text, ""),
+        4 => renew_region(&note, &Fill::new("r", text, Missing::Append(None)), &|_| None).map(|it| it.patch),
         5 => append(&note, Target::Id("a"), text, join),
         _ => match note.blocks().get(usize::from(place % 8)) {
             Some(block) => add_id(&note, block, "new-1"),

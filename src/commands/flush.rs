@@ -1,12 +1,12 @@
 //! `cru flush`.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::derived::DerivedPages;
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, checkpoint, events, onset, reading, summary};
+use super::{Context, Output, View, checkpoint, events, onset, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::unfiled;
@@ -41,6 +41,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         unfiled::adopt_all(&state, cx.env)?;
     }
     let log = Log::new(&vault, &state, cx.env.now())?;
+    let pages = DerivedPages::begin(&vault, &state, cx);
     let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
     let heard = Transcripts::of(&vault, cx.env).listen();
     // What a host did comes first: what was logged stands in the phase that it began.
@@ -91,16 +92,16 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let notes: Vec<VaultPath> = targets.iter().map(|target| target.path.clone()).collect();
         events::tell(&notes, &vault, &state, cx);
         reading::refresh(&vault, heard, cx);
-        // Hooks flush after every turn: the lists of a project wait until a session has ended.
-        let has_ended = |target: &&Target| {
-            Head::read(&vault, target.path.clone()).meta.status.is_some_and(|status| status != Status::Active)
-        };
-        let ended: BTreeSet<String> =
-            targets.iter().filter(has_ended).map(|target| target.path.text().into_owned()).collect();
-        if args.all || !ended.is_empty() {
-            reading::refresh_projects(&vault, &state, Some(&ended).filter(|_| !args.all), cx);
-            summary::refresh_daily(&vault, cx);
-        }
+    }
+    // Hooks flush after every turn: pages wait until a session has ended.
+    let has_ended = |target: &Target| {
+        Head::read(&vault, target.path.clone()).meta.status.is_some_and(|status| status != Status::Active)
+    };
+    let is_changed = report.sessions.iter().any(|row| row.changed);
+    if args.all || pages.were_left() || is_changed && targets.iter().any(has_ended) {
+        pages.finish();
+    } else {
+        pages.leave();
     }
     if report.failed > 0 {
         let count = plural(report.failed, "session");

@@ -11,6 +11,7 @@ mod completions;
 mod context;
 mod current;
 mod decisions;
+mod derived;
 mod doctor;
 mod events;
 mod files;

@@ -3,7 +3,7 @@
 //! `cru log` writes at once, so there is something only where a note could not be written. Nothing is written here, and
 //! what cannot be computed is left as it stands on disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Context;
@@ -68,17 +68,19 @@ pub(super) fn refresh(vault: &Vault, heard: Option<Arc<Heard>>, cx: &Context<'_>
     let _ = prepare(vault, &Options { sources, complete: true, rebuild: false, may_wait: true });
 }
 
-/// Brings the lists in the notes of the projects up to date that hold one of the sessions at `touched`, paths in the vault;
-/// of all projects where there are none. What fails is told, and done by the next one who calls this.
-pub(super) fn refresh_projects(vault: &Vault, state: &State, touched: Option<&BTreeSet<String>>, cx: &Context<'_>) {
-    let refreshed = snapshot(vault, cx).and_then(|snapshot| projects::refresh(vault, state, &snapshot, touched));
-    match refreshed {
+/// Brings the lists in the notes of all projects up to date; whether they are so. What fails is told.
+pub(super) fn refresh_projects(vault: &Vault, cx: &Context<'_>) -> bool {
+    match snapshot(vault, cx).and_then(|snapshot| projects::refresh(vault, &snapshot)) {
         Ok(refreshed) => {
-            for (note, why) in refreshed.failed {
+            for (note, why) in &refreshed.failed {
                 cx.ui.warn(&format!("{note}: {why}"));
             }
+            refreshed.failed.is_empty()
         }
-        Err(error) => cx.ui.warn(&format!("the lists in project notes are not up to date: {error}")),
+        Err(error) => {
+            cx.ui.warn(&format!("the lists in project notes are not up to date: {error}"));
+            false
+        }
     }
 }
 

@@ -69,6 +69,7 @@ mod notes {
     pub(crate) mod frontmatter;
     pub(crate) mod links;
     pub(crate) mod obsidian;
+    pub(crate) mod regions;
     pub(crate) mod toon;
 }
 mod running {

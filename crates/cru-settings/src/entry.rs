@@ -7,6 +7,11 @@ use super::json::{self, JsonKind, Node};
 use super::toml_text::{self, TomlText};
 use super::{Refused, SettingsFormat};
 
+/// The byte order mark of a text, and the rest of it.
+pub fn without_mark(text: &str) -> (&str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |rest| (&text[..'\u{feff}'.len_utf8()], rest))
+}
+
 /// The value at the end of `path`; `None` where there is none.
 pub fn find(text: &str, format: SettingsFormat, path: &[&str]) -> Result<Option<Value>, Refused> {
     let value = read(text, format)?;
@@ -15,6 +20,7 @@ pub fn find(text: &str, format: SettingsFormat, path: &[&str]) -> Result<Option<
 
 /// All of a text; white space alone stands for an empty object.
 pub fn read(text: &str, format: SettingsFormat) -> Result<Value, Refused> {
+    let (_, text) = without_mark(text);
     if text.trim().is_empty() {
         return Ok(json!({}));
     }
@@ -36,12 +42,13 @@ fn parse(text: &str, format: SettingsFormat) -> Result<(Node, Value), Refused> {
 /// `text` with `fields` at the end of `path`. Where there is an entry, the fields that differ are renewed where they stand
 /// and its other fields stay.
 pub fn put(text: &str, format: SettingsFormat, path: &[&str], fields: &Map<String, Value>) -> Result<String, Refused> {
+    let (mark, text) = without_mark(text);
     let new = match format {
         SettingsFormat::Toml => put_toml(text, path, fields)?,
         _ => put_json(text, format, path, fields)?,
     };
     same_but(text, &new, format, path)?;
-    Ok(new)
+    Ok([mark, &new].concat())
 }
 
 /// `text` without the entry at the end of `path`, and without the objects around it that held nothing else.
@@ -49,12 +56,13 @@ pub fn take(text: &str, format: SettingsFormat, path: &[&str]) -> Result<String,
     if find(text, format, path)?.is_none() {
         return Ok(text.to_owned());
     }
+    let (mark, text) = without_mark(text);
     let new = match format {
         SettingsFormat::Toml => take_toml(text, path)?,
         _ => take_json(text, format, path)?,
     };
     same_but(text, &new, format, path)?;
-    Ok(new)
+    Ok([mark, &new].concat())
 }
 
 fn put_json(text: &str, format: SettingsFormat, path: &[&str], fields: &Map<String, Value>) -> Result<String, Refused> {

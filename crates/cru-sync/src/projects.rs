@@ -2,32 +2,26 @@
 //!
 //! One pass over rows of the index for all projects that an import touched; no session note is read for it. Only what
 //! stands between the markers of a region is written. Lines that a person wrote there are put behind the region before it
-//! is written again: what `cru` generated last is known by the region's seal, and line by line in the machine state.
+//! is written again ([`cru_note::edit::renew_region`]).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use cru_base::{Error, Result, files};
+use cru_base::{Error, Result};
 use cru_index::record::{DecisionRow, Record};
 use cru_index::{SessionRow, Snapshot, Table};
-use cru_note::edit::{EditError, region, replace_region, seal, theirs};
-use cru_note::{Note, Patch};
+use cru_note::edit::{ChangedPage, EditError, Fill, Missing};
 use cru_session::words::shorten::at_word;
 use cru_session::{Link, Task, escape};
 use cru_vault::project::{ProjectNotes, REGIONS, is_project};
-use cru_vault::state::key;
-use cru_vault::{Catalog, State, Vault, VaultPath};
+use cru_vault::{Catalog, Vault, VaultPath, page};
 
 /// Decisions and tasks that a project note lists, newest first.
 const MOST: usize = 100;
 
 /// Characters of a title in a list.
 const TITLE: usize = 100;
-
-/// How often a note is read again that somebody else wrote meanwhile.
-const TRIES: usize = 4;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,14 +40,9 @@ struct ProjectLists {
     tasks: Vec<(Option<Timestamp>, String)>,
 }
 
-/// Brings the regions of the project notes up to date whose sessions are among `touched`, paths in the vault, or of all. A
+/// Brings the regions of all project notes up to date. A
 /// session belongs to the project that its `project_note` names, else to that of its folder; sub-agents belong to their parents.
-pub fn refresh(
-    vault: &Vault,
-    state: &State,
-    snapshot: &Snapshot,
-    touched: Option<&BTreeSet<String>>,
-) -> Result<RefreshedProjects> {
+pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> {
     let catalog = Catalog::read(vault);
     if !catalog.heads.iter().any(is_project) {
         return Ok(RefreshedProjects::default());
@@ -68,10 +57,6 @@ pub fn refresh(
         if let Some(note) = linked.or_else(by_folder) {
             project_of.insert(head.path.text().into_owned(), note);
         }
-    }
-    if let Some(touched) = touched {
-        let wanted: HashSet<&VaultPath> = touched.iter().filter_map(|path| project_of.get(path).copied()).collect();
-        project_of.retain(|_, note| wanted.contains(note));
     }
     let mut lists: BTreeMap<&VaultPath, ProjectLists> = BTreeMap::new();
     for row in snapshot.sessions() {
@@ -93,7 +78,7 @@ pub fn refresh(
     )?;
     let mut refreshed = RefreshedProjects::default();
     for (note, lists) in lists {
-        match write(vault, state, note, &lists.into_texts()) {
+        match write(vault, note, &lists.into_texts()) {
             Ok(true) => refreshed.written.push(note.clone()),
             Ok(false) => {}
             Err(error) => refreshed.failed.push((note.clone(), error.to_string())),
@@ -157,65 +142,35 @@ fn line(row: &SessionRow, block: Option<&str>, title: &str, time: Option<Timesta
 }
 
 /// Writes the regions of one note; whether its bytes changed. Regions that a person removed or broke are left.
-fn write(vault: &Vault, state: &State, path: &VaultPath, texts: &[String; 3]) -> Result<bool> {
-    let file = vault.file(path);
-    for _ in 0..TRIES {
-        let bytes = files::read(&file)?;
-        let mut new = bytes.clone();
+fn write(vault: &Vault, path: &VaultPath, texts: &[String; 3]) -> Result<bool> {
+    page::change(vault, &vault.file(path), |old| {
+        let Some(old) = old else { return Err(Error::Changed { path: vault.file(path) }) };
+        let mut page = ChangedPage::new(old.to_vec());
         for ((name, _), text) in REGIONS.iter().zip(texts) {
-            let note = Note::parse(new.clone());
-            let patch = renewed(state, path, &note, name, text)?;
-            new = patch.apply(&new);
-        }
-        let written = if new == bytes { Ok(()) } else { files::replace_within(vault.root(), &file, &bytes, &new) };
-        match written {
-            Err(Error::Changed { .. }) => {}
-            Err(error) => return Err(error),
-            Ok(()) => {
-                for ((name, _), text) in REGIONS.iter().zip(texts) {
-                    // Without it more lines than a person's are kept when they write into the region; none is lost.
-                    let _ = files::put_private(&generated(state, path, name), text.as_bytes());
-                }
-                return Ok(new != bytes);
+            match page.fill(&Fill::new(name, text, Missing::Leave), &|seal| page::generated(vault, seal)) {
+                Ok(()) | Err(EditError::BrokenRegion(_)) => {}
+                Err(error) => return Err(page::unfilled(&path.text(), name, &error)),
             }
         }
-    }
-    Err(Error::Changed { path: file })
-}
-
-/// The change of one region; none where the note has no such region.
-fn renewed(state: &State, path: &VaultPath, note: &Note, name: &str, text: &str) -> Result<Patch> {
-    let Ok(found) = region(note, name) else { return Ok(Patch::default()) };
-    let is_ours = found.seal == seal(found.inside) || found.inside.trim().is_empty();
-    let below = if is_ours {
-        String::new()
-    } else {
-        let last = files::read(&generated(state, path, name)).unwrap_or_default();
-        theirs(found.inside, &[&String::from_utf8_lossy(&last), text])
-    };
-    match replace_region(note, name, &seal(text), text, &below) {
-        Ok(patch) => Ok(patch),
-        Err(EditError::NoRegion(_)) => Ok(Patch::default()),
-        Err(error) => Err(Error::usage(format!("the region `{name}` cannot be written: {error}"))
-            .with_hint("move your own text out of the region")),
-    }
-}
-
-/// Where the machine state keeps what was last generated of a region.
-fn generated(state: &State, path: &VaultPath, name: &str) -> PathBuf {
-    state.dir().join("regions").join(key(&format!("{}--{name}", path.text())))
+        Ok(page)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use cru_base::files;
+    use cru_note::edit::GeneratedLines;
     use proptest::prelude::*;
 
     use super::*;
 
+    fn seal(text: &str) -> String {
+        GeneratedLines::of(text).seal()
+    }
+
     struct World {
         _temp: tempfile::TempDir,
         vault: Vault,
-        state: State,
         path: VaultPath,
     }
 
@@ -227,17 +182,22 @@ mod tests {
             files::create(&temp.path().join("vault/.cru/config.toml"), b"").unwrap();
             files::create(&temp.path().join("vault/projects/p.md"), text.as_bytes()).unwrap();
             let vault = Vault::open(&temp.path().join("vault")).unwrap();
-            let state = State::at(temp.path().join("state"));
-            Self { _temp: temp, vault, state, path: VaultPath::new("projects/p.md").unwrap() }
+            Self { _temp: temp, vault, path: VaultPath::new("projects/p.md").unwrap() }
         }
 
         fn write(&self, sessions: &str) -> bool {
             let texts = [String::new(), String::new(), sessions.to_owned()];
-            write(&self.vault, &self.state, &self.path, &texts).unwrap()
+            write(&self.vault, &self.path, &texts).unwrap()
         }
 
         fn text(&self) -> String {
             String::from_utf8(files::read(&self.vault.file(&self.path)).unwrap()).unwrap()
+        }
+
+        fn forget(&self) {
+            std::fs::read_dir(self.vault.root().join(".cru/seals/regions")).unwrap().flatten().for_each(|it| {
+                files::remove(&it.path()).unwrap();
+            });
         }
 
         fn edit(&self, from: &str, to: &str) {
@@ -294,7 +254,7 @@ mod tests {
     fn another_machine_rewrites_what_nobody_touched() {
         let world = World::new(NOTE);
         world.write("- [[a]]");
-        files::remove(&generated(&world.state, &world.path, "sessions")).unwrap();
+        world.forget();
         world.write("- [[b]]");
         assert!(!world.text().contains("[[a]]"));
         assert!(world.text().contains("- [[b]]"));
@@ -306,8 +266,8 @@ mod tests {
         world.write("- 2026-11-20 [[a#^d-01|A]]\n- [[b]] B");
         world.edit("[[a#", "[[sessions/other#");
         world.edit("[[b]]", "[[c]]");
-        assert!(world.write("- 2026-11-20 [[other#^d-01|New]]"));
-        assert_eq!(world.text().lines().filter(|line| line.contains("[[")).count(), 1);
+        assert!(world.write("- 2026-11-20 [[other#^d-01|New]]\n- 2026-11-20 [[c#^d-01|C]]"));
+        assert_eq!(world.text().lines().filter(|line| line.contains("[[")).count(), 2, "{}", world.text());
     }
 
     proptest! {
@@ -325,11 +285,11 @@ mod tests {
             let mark = ["- [[a]]", "- [[b]]", "\n<!-- cru:end"][at];
             world.edit(mark, &format!("{own_text}\n{mark}"));
             if forget {
-                files::remove(&generated(&world.state, &world.path, "sessions")).unwrap();
+                world.forget();
             }
             let before = world.text();
             let texts = [String::new(), String::new(), format!("- [[{new}]]")];
-            let _ = write(&world.vault, &world.state, &world.path, &texts);
+            let _ = write(&world.vault, &world.path, &texts);
             let after = world.text();
             for line in own.iter().map(|line| line.trim_end()) {
                 let count = |text: &str| text.lines().filter(|it| it.trim_end() == line).count();

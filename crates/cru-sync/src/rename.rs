@@ -1,8 +1,10 @@
 //! A session's note gets another title and name, and the links to it follow.
 //!
 //! The `session_id` stays, so the machine state, sub-agents and evidence are found as before. First the title is written,
-//! then the file is renamed, then the links are rewritten. Whoever is killed between leaves links that `cru` still
-//! resolves by id; the same command again finishes them.
+//! then the file is renamed, then the links are rewritten. What one that is killed in between leaves, the next command
+//! that writes notes finishes ([`finish`]).
+
+mod pending;
 
 use jiff::Timestamp;
 use memchr::memmem;
@@ -24,6 +26,8 @@ use cru_vault::relink::{RelinkedText, relinked, relinked_canvas};
 use cru_vault::state::key;
 use cru_vault::writer::Plan;
 use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer, seals};
+
+pub use pending::finish;
 
 /// What the operation log calls the write of a new title.
 pub const LABEL: &str = "rename";
@@ -101,13 +105,28 @@ impl RenameGround<'_> {
 
     /// Gives a session's note another path and rewrites the links to it; the title stays. With `dry`, only looks.
     pub fn rename_file(&self, head: &Head, to: &VaultPath, dry: bool) -> Result<Renamed> {
-        let (from, stem) = (&head.path, to.stem().into_owned());
+        let from = &head.path;
         let mut renamed = Renamed { from: from.to_string(), to: to.to_string(), ..Renamed::default() };
         if !dry && from != to {
             let _lock = files::lock(&self.state.lock(&key(&head.id())))?;
-            self.move_note(head, to)?;
+            // Whoever comes after a kill goes on with the links.
+            pending::note(self.state, head, to);
+            if let Err(error) = self.move_note(head, to) {
+                pending::done(self.state, &head.id());
+                return Err(error);
+            }
         }
-        let Some(own) = self.catalog.position(from) else { return Ok(renamed) };
+        self.relink(head, to, dry, &mut renamed);
+        if !dry && renamed.failed.is_empty() {
+            pending::done(self.state, &head.id());
+        }
+        Ok(renamed)
+    }
+
+    /// Rewrites the links to a note of the catalog that has, or is to have, another path.
+    fn relink(&self, head: &Head, to: &VaultPath, dry: bool, renamed: &mut Renamed) {
+        let (from, stem) = (&head.path, to.stem().into_owned());
+        let Some(own) = self.catalog.position(from) else { return };
         let needles = needles(head);
         let names = |bytes: &[u8]| {
             let lower = bytes.to_ascii_lowercase();
@@ -138,7 +157,6 @@ impl RenameGround<'_> {
                 Err(why) => renamed.failed.push((path, why)),
             }
         }
-        Ok(renamed)
     }
 
     /// Where the note goes: beside where it is, under a name that no other note has.
@@ -159,8 +177,16 @@ impl RenameGround<'_> {
                 names.take(id);
             }
         }
-        let name = if own(&wanted) && !names.is_taken(&wanted) { wanted } else { names.claim(&wanted) };
+        // What the vault does not read has its name, too.
         let folder = head.path.as_path().parent().unwrap_or_else(|| std::path::Path::new(""));
+        for entry in std::fs::read_dir(self.vault.root().join(folder)).into_iter().flatten().flatten() {
+            let path = std::path::PathBuf::from(entry.file_name());
+            let is_note = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
+            if is_note && Some(path.as_os_str()) != head.path.as_path().file_name() {
+                path.file_stem().map(|stem| names.take(&stem.to_string_lossy()));
+            }
+        }
+        let name = if own(&wanted) && !names.is_taken(&wanted) { wanted } else { names.claim(&wanted) };
         VaultPath::new(folder.join(format!("{name}.md"))).ok_or_else(|| Error::usage("no name for the note is free"))
     }
 
@@ -180,12 +206,10 @@ impl RenameGround<'_> {
     pub(crate) fn move_note(&self, head: &Head, to: &VaultPath) -> Result<()> {
         let (old, new) = (self.vault.file(&head.path), self.vault.file(to));
         files::within(self.vault.root(), &new)?;
-        // A name that differs in case alone may be the same file.
-        let is_same = head.path.text().eq_ignore_ascii_case(&to.text());
-        if !is_same && new.symlink_metadata().is_ok() {
-            return Err(Error::no(format!("{to} exists; the note keeps its name")));
+        if !files::rename_new(&old, &new)? {
+            return Err(Error::no(format!("{to} exists, or a name that differs in case; the note keeps its name"))
+                .with_hint("choose other words"));
         }
-        files::rename(&old, &new)?;
         // Where these cannot be noted, the note is found by its ids.
         let _ = files::put_private(&self.state.known(&key(&head.id())), to.text().as_bytes());
         if let (Some(host), Some(host_session)) = (&head.meta.host, &head.meta.host_session) {
@@ -317,5 +341,79 @@ mod tests {
         assert_eq!(rename().unwrap().to, "other-words.md");
         let text = String::from_utf8(files::read(&vault.root().join("other-words.md")).unwrap()).unwrap();
         assert!(text.contains("title: Other words\n") && text.contains("session_id: s\n"), "{text}");
+    }
+
+    struct World {
+        temp: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let world = Self { temp: tempfile::tempdir().unwrap() };
+            world.put(".cru/config.toml", "[vault]\nexclude = [\"own/**\", \"sessions/Other-*\"]\n");
+            world.put("sessions/s.md", "---\ntype: session\nsession_id: s\n---\n# S\n");
+            world.put("links.md", "[[s]] [it](sessions/s.md) ![[sessions/s#^a|b]]\n");
+            world
+        }
+
+        fn put(&self, path: &str, text: &str) {
+            files::create(&self.temp.path().join("vault").join(path), text.as_bytes()).unwrap();
+        }
+
+        fn read(&self, path: &str) -> String {
+            String::from_utf8(files::read(&self.temp.path().join("vault").join(path)).unwrap()).unwrap()
+        }
+
+        fn vault(&self) -> Vault {
+            Vault::open(&self.temp.path().join("vault")).unwrap()
+        }
+
+        fn state(&self) -> State {
+            State::at(self.temp.path().join("state"))
+        }
+
+        fn with<T>(&self, run: impl FnOnce(&RenameGround<'_>, &Head) -> T) -> T {
+            let (vault, state) = (self.vault(), self.state());
+            let catalog = Catalog::read(&vault);
+            let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: Timestamp::UNIX_EPOCH };
+            run(&ground, catalog.sessions().next().unwrap())
+        }
+    }
+
+    #[test]
+    fn a_file_that_the_vault_does_not_read_is_not_replaced() {
+        let world = World::new();
+        world.put("sessions/Other-Words.md", "a person's\n");
+        assert_eq!(
+            world.with(|ground, head| ground.rename(head, "Other words", false)).unwrap().to,
+            "sessions/other-words-2.md"
+        );
+        assert_eq!(world.read("sessions/Other-Words.md"), "a person's\n");
+        // Whoever names the place itself is refused.
+        let to = VaultPath::new("sessions/OTHER-words.md").unwrap();
+        let refused = world.with(|ground, head| ground.rename_file(head, &to, false)).unwrap_err().to_string();
+        assert!(refused.contains("the note keeps its name"), "{refused}");
+        assert_eq!(world.read("sessions/Other-Words.md"), "a person's\n");
+        world.with(|ground, head| ground.rename(head, "Other words 2", false)).unwrap();
+        let case = VaultPath::new("sessions/Other-words-2.md").unwrap();
+        world.with(|ground, head| ground.rename_file(head, &case, false)).unwrap();
+        assert!(world.read("sessions/Other-words-2.md").contains("session_id: s"), "case alone may change");
+    }
+
+    #[test]
+    fn links_of_a_rename_that_was_killed_are_finished() {
+        let world = World::new();
+        let to = VaultPath::new("sessions/new.md").unwrap();
+        world.with(|ground, head| {
+            pending::note(ground.state, head, &to);
+            ground.move_note(head, &to).unwrap();
+        });
+        assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 3);
+        assert_eq!(world.read("links.md"), "[[new]] [it](sessions/new.md) ![[sessions/new#^a|b]]\n");
+        assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 0);
+        // One that was killed before the note had its name has nothing to finish.
+        world.with(|ground, head| pending::note(ground.state, head, &VaultPath::new("sessions/x.md").unwrap()));
+        assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 0);
+        assert_eq!(world.read("links.md"), "[[new]] [it](sessions/new.md) ![[sessions/new#^a|b]]\n");
     }
 }

@@ -18,6 +18,7 @@ pub mod naming;
 pub mod obsidian;
 pub mod operations;
 pub mod outline;
+pub mod page;
 pub mod path;
 pub mod project;
 mod properties;

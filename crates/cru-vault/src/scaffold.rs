@@ -5,10 +5,14 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::properties::{foreign_properties, without_types};
 use cru_base::{Error, Result, files};
+use cru_note::LineEnd;
+use cru_settings::Refused;
+use cru_settings::entry::without_mark;
+use cru_settings::json::{self, Node};
 
 /// One thing to put into a vault.
 #[derive(Debug)]
@@ -188,15 +192,14 @@ fn merge_lines(old: &[u8], wanted: &str) -> Option<Vec<u8>> {
     if missing.is_empty() {
         return None;
     }
-    let mut new = old.to_vec();
-    if !new.is_empty() && !new.ends_with(b"\n") {
-        new.push(b'\n');
-    }
-    for line in missing {
-        new.extend_from_slice(line.as_bytes());
-        new.push(b'\n');
-    }
-    Some(new)
+    let eol = LineEnd::of(&text).as_str();
+    let lines = missing.join(eol);
+    // A last line without a line end stays one.
+    let added = match text.is_empty() || text.ends_with('\n') {
+        true => format!("{lines}{eol}"),
+        false => format!("{eol}{lines}"),
+    };
+    Some([old, added.as_bytes()].concat())
 }
 
 /// `old` with the keys and list items of `wanted` that it lacks; `None` when it has all.
@@ -205,43 +208,58 @@ fn merge_json(path: &Path, old: &[u8], wanted: &str) -> Result<Option<Vec<u8>>> 
         Error::usage(format!("{} is not JSON ({error}); left as it is", path.display()))
             .with_hint("correct the file and run `cru init` again")
     };
-    let text = String::from_utf8_lossy(old);
-    let text = text.trim_start_matches('\u{feff}').trim();
-    let own: Value =
-        if text.is_empty() { Value::Object(Map::new()) } else { serde_json::from_str(text).map_err(broken)? };
+    let refused = |refused: Refused| {
+        Error::usage(format!("{} cannot be edited ({}); left as it is", path.display(), refused.message))
+            .with_hint("correct the file and run `cru init` again")
+    };
+    let text = std::str::from_utf8(old)
+        .map_err(|_| Error::usage(format!("{} is no UTF-8 text; left as it is", path.display())))?;
+    let (mark, text) = without_mark(text);
     let wanted: Value = serde_json::from_str(wanted).map_err(broken)?;
-    let mut merged = own.clone();
-    add_missing(&mut merged, wanted);
-    if merged == own {
-        return Ok(None);
+    if text.trim().is_empty() {
+        return Ok(Some([mark.as_bytes(), &serde_json::to_vec_pretty(&wanted).map_err(broken)?].concat()));
     }
-    let mut bytes = serde_json::to_vec_pretty(&merged).map_err(broken)?;
-    if old.ends_with(b"\n") {
-        bytes.push(b'\n');
+    let mut now = text.to_owned();
+    loop {
+        let own: Value = serde_json::from_str(&now).map_err(broken)?;
+        let Some(Missing { at, key, value }) = missing(&own, &wanted, &mut Vec::new()) else { break };
+        let (root, _) = json::parse(&now, false).map_err(refused)?;
+        let Some(node) = at.iter().try_fold(&root, |node: &Node, key| node.get(key)) else { break };
+        let new = json::append(&now, node, key.as_deref(), &value);
+        if new == now {
+            break;
+        }
+        now = new;
     }
-    Ok(Some(bytes))
+    Ok((now != text).then(|| [mark, &now].concat().into_bytes()))
 }
 
-fn add_missing(own: &mut Value, wanted: Value) {
+/// What a settings text lacks.
+struct Missing {
+    /// The keys that lead to the object or list.
+    at: Vec<String>,
+    /// The key, of an object.
+    key: Option<String>,
+    value: Value,
+}
+
+/// The first key or list item of `wanted` that `own` lacks.
+fn missing(own: &Value, wanted: &Value, at: &mut Vec<String>) -> Option<Missing> {
     match (own, wanted) {
-        (Value::Object(own), Value::Object(wanted)) => {
-            for (key, value) in wanted {
-                match own.get_mut(&key) {
-                    Some(old) => add_missing(old, value),
-                    None => {
-                        own.insert(key, value);
-                    }
-                }
-            }
-        }
+        (Value::Object(own), Value::Object(wanted)) => wanted.iter().find_map(|(key, value)| {
+            let Some(old) = own.get(key) else {
+                return Some(Missing { at: at.clone(), key: Some(key.clone()), value: value.clone() });
+            };
+            at.push(key.clone());
+            let found = missing(old, value, at);
+            at.pop();
+            found
+        }),
         (Value::Array(own), Value::Array(wanted)) => {
-            for value in wanted {
-                if !own.contains(&value) {
-                    own.push(value);
-                }
-            }
+            let value = wanted.iter().find(|value| !own.contains(value))?.clone();
+            Some(Missing { at: at.clone(), key: None, value })
         }
-        _ => {}
+        _ => None,
     }
 }
 
@@ -278,7 +296,7 @@ mod tests {
         assert_eq!(types["types"]["ended"], "text");
         assert_eq!(read(".obsidian/templates.json"), "{\"folder\":\"My templates\"}");
         assert!(dir.path().join("My templates/New session.md").is_file() && !dir.path().join("templates").exists());
-        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n/.cru/local/\n/evidence/\n");
+        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n/.cru/local/\n/evidence/");
     }
 
     #[test]
@@ -296,6 +314,24 @@ mod tests {
         for own in ["model", "tokens_used", "parent", "commit", "session_id"] {
             assert!(types.contains_key(own), "{own}");
         }
+    }
+
+    #[test]
+    fn what_is_added_keeps_the_form_of_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| assert!(files::create(&dir.path().join(path), text.as_bytes()).unwrap());
+        let types = "\u{feff}{\r\n\t\"big\": 12345678901234567890123, \"types\": {\r\n\t\t\"started\":   \"datetime\"\r\n\t}\r\n}";
+        put(".obsidian/types.json", types);
+        put(".gitignore", "target\r\n");
+        scaffold(dir.path(), "x", "UTC").unwrap();
+        let read = |path: &str| String::from_utf8(files::read(&dir.path().join(path)).unwrap()).unwrap();
+        let new = read(".obsidian/types.json");
+        let (above, below) = types.split_at(types.find("\r\n\t}").unwrap());
+        assert!(new.starts_with(above) && new.ends_with(below) && new.contains("\r\n\t\t\"ended\": \"text\""), "{new}");
+        assert!(!new.replace("\r\n", "").contains('\n'), "{new}");
+        assert_eq!(read(".gitignore"), "target\r\n/.cru/cache/\r\n/.cru/local/\r\n/evidence/\r\n");
+        scaffold(dir.path(), "x", "UTC").unwrap();
+        assert_eq!(read(".obsidian/types.json"), new, "a second time changes nothing");
     }
 
     #[test]

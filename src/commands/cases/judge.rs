@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{find, read};
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{fold_whitespace, plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::commands::agent::{Asked, Refused, agent, ask_twice};
 use crate::commands::output::Raw;
@@ -193,7 +193,7 @@ impl CasesJudged {
             // Without a reason now, one of before is none of this verdict.
             let is_said = |value: &str| !value.is_empty() || review.judged.is_some();
             for (key, value) in values.into_iter().filter(|(_, value)| is_said(value)) {
-                let patch = set_key(&text, key, &Value::String(sanitise(value).into_owned()))
+                let patch = set_key(&text, key, &Value::String(fold_whitespace(&sanitise(value))))
                     .map_err(|error| Error::usage(format!("could not change {}: {error}", review.path)))?;
                 text = String::from_utf8_lossy(&patch.apply(text.as_bytes())).into_owned();
             }

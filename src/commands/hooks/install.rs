@@ -89,6 +89,7 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");
     let found = settings::find(text, host).map_err(|refused| place.refuse(&refused))?;
+    refuse_changed_script(text, host, &place, cx)?;
     // A vault that was named once stays, until another is.
     let vault = match cx.vault_arg() {
         Some(path) => Some(utf8(&cx.absolute(path))?),
@@ -115,7 +116,7 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     let report = change.make(args.consent, done, "already installed", cx)?;
     let mut adopted = None;
     if report.is_written() {
-        Record::write(RecordKind::Hooks, &place, before.as_deref(), &new, cx.env);
+        Record::write(RecordKind::Hooks, &place, before.as_deref(), &new, None, cx.env);
     }
     if !args.consent.is_dry_run() {
         // That of the hooks themselves comes first: it is where all their events go.
@@ -136,6 +137,16 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     let report = report.note(vault_note).note(adopted).note(plugin_note(&new)).note(disabled_note(&new));
     let report = report.note(host.settings.note.map(str::to_owned));
     Ok(report.note(own_name_note(&place, &program, host)))
+}
+
+/// Refuses to replace or remove a file of ours into which a person wrote.
+pub(super) fn refuse_changed_script(text: &str, host: &Host, place: &SettingsPlace, cx: &Context<'_>) -> Result<()> {
+    let is_ours = Record::read(RecordKind::Hooks, place, text, cx.env).is_some();
+    if is_ours || !settings::is_changed_script(text, host) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{} was changed since cru wrote it", place.path.display()))
+        .with_hint("move what you wrote into a file of its own and remove this one"))
 }
 
 /// The program that settings call: as named, else this one; in settings that are shared, by its name alone.

@@ -6,15 +6,17 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::place::SettingsPlace;
 use crate::base::{Env, Result, files};
 
 /// Whose entries a record is about: hooks and servers may stand in one file.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::commands) enum RecordKind {
+pub(in crate::commands) enum RecordKind<'n> {
     Hooks,
-    Server,
+    /// The entry of this name.
+    Server(&'n str),
 }
 
 /// What a file was, and what it was made to.
@@ -26,14 +28,20 @@ pub(in crate::commands) struct Record {
     before: Option<String>,
     /// Hash of the text with them.
     after: String,
+    /// The entry of a server as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<Value>,
 }
 
 impl Record {
     /// That of a file, where there is one that describes its text of now.
-    pub(in crate::commands) fn read(kind: RecordKind, place: &SettingsPlace, now: &str, env: &Env) -> Option<Self> {
+    pub(in crate::commands) fn read(kind: RecordKind<'_>, place: &SettingsPlace, now: &str, env: &Env) -> Option<Self> {
+        Self::kept(kind, place, env).filter(|record| record.after == hash(now))
+    }
+
+    fn kept(kind: RecordKind<'_>, place: &SettingsPlace, env: &Env) -> Option<Self> {
         let bytes = files::read_regular(&file(kind, place, env)?, u64::MAX - 1).ok()??;
-        let record: Self = serde_json::from_slice(&bytes).ok()?;
-        (record.after == hash(now)).then_some(record)
+        serde_json::from_slice(&bytes).ok()
     }
 
     /// The text from before.
@@ -43,24 +51,30 @@ impl Record {
 
     /// Keeps that `before` became `after`. Without a place to keep it, uninstalling takes our hooks out of the text.
     pub(in crate::commands) fn write(
-        kind: RecordKind,
+        kind: RecordKind<'_>,
         place: &SettingsPlace,
         before: Option<&str>,
         after: &str,
+        entry: Option<Value>,
         env: &Env,
     ) {
-        let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after) };
+        let record = Self { path: place.path.clone(), before: before.map(str::to_owned), after: hash(after), entry };
         if let (Some(path), Ok(bytes)) = (file(kind, place, env), serde_json::to_vec(&record)) {
             let _ = files::put_private(&path, &bytes);
         }
     }
 
     /// Forgets it.
-    pub(in crate::commands) fn remove(kind: RecordKind, place: &SettingsPlace, env: &Env) {
+    pub(in crate::commands) fn remove(kind: RecordKind<'_>, place: &SettingsPlace, env: &Env) {
         if let Some(path) = file(kind, place, env) {
             let _ = files::remove(&path);
         }
     }
+}
+
+/// The entry of a server as it was last written into a file, whatever else was changed there since.
+pub(in crate::commands) fn written_entry(kind: RecordKind<'_>, place: &SettingsPlace, env: &Env) -> Option<Value> {
+    Record::kept(kind, place, env)?.entry
 }
 
 /// Keeps a copy of a text that is about to be replaced: in machine state, else beside the file.
@@ -83,10 +97,11 @@ fn folder(env: &Env) -> Option<PathBuf> {
     Some(env.state_dir()?.join("hooks"))
 }
 
-fn file(kind: RecordKind, place: &SettingsPlace, env: &Env) -> Option<PathBuf> {
+fn file(kind: RecordKind<'_>, place: &SettingsPlace, env: &Env) -> Option<PathBuf> {
     let kind = match kind {
-        RecordKind::Hooks => "record",
-        RecordKind::Server => "server",
+        RecordKind::Hooks => "record".to_owned(),
+        RecordKind::Server("cru") => "server".to_owned(),
+        RecordKind::Server(name) => format!("server-{name}"),
     };
     Some(folder(env)?.join(format!("{}.{kind}.json", id(&place.path))))
 }

@@ -7,6 +7,7 @@ mod rows;
 mod script;
 
 pub(super) use cru_settings::Refused;
+use cru_settings::entry::without_mark;
 use serde_json::{Value, json};
 
 use super::handler::{Ours, Program, ours};
@@ -27,6 +28,7 @@ pub(super) struct FoundHooks {
 
 /// All handlers of ours.
 pub(super) fn find(text: &str, host: &Host) -> Result<Vec<FoundHooks>, Refused> {
+    let (_, text) = without_mark(text);
     match host.settings.layout {
         _ if text.trim().is_empty() => Ok(Vec::new()),
         HookLayout::Rows => rows::find(text),
@@ -37,24 +39,35 @@ pub(super) fn find(text: &str, host: &Host) -> Result<Vec<FoundHooks>, Refused> 
 
 /// `text` with our hooks for `host`: those that are there are renewed where they stand, the missing ones added.
 pub(super) fn install(text: &str, host: &Host, program: &Program) -> Result<String, Refused> {
-    match host.settings.layout {
+    let (mark, text) = without_mark(text);
+    let new = match host.settings.layout {
         HookLayout::Rows => rows::install(text, host, program),
         HookLayout::Script(template) => script::install(text, template, host, program),
         HookLayout::Groups { .. } | HookLayout::Flat { .. } => listed::install(text, host, program),
-    }
+    };
+    Ok([mark, &new?].concat())
 }
 
 /// `text` without our hooks, and without the lists that held nothing else; `None` where nothing is left of a file that was
 /// there for us alone.
 pub(super) fn uninstall(text: &str, host: &Host) -> Result<Option<String>, Refused> {
+    let (mark, text) = without_mark(text);
     match host.settings.layout {
-        HookLayout::Rows => rows::uninstall(text).map(Some),
+        HookLayout::Rows => rows::uninstall(text).map(|left| Some([mark, &left].concat())),
         HookLayout::Script(_) => Ok(None),
         HookLayout::Groups { .. } | HookLayout::Flat { .. } => {
             let left = listed::uninstall(text, host)?;
             let is_gone = host.settings.own && listed::without_ours(&left, host)? == json!({});
-            Ok((!is_gone).then_some(left))
+            Ok((!is_gone).then(|| [mark, &left].concat()))
         }
+    }
+}
+
+/// Whether a person changed a file of hooks that is all ours.
+pub(super) fn is_changed_script(text: &str, host: &Host) -> bool {
+    match host.settings.layout {
+        HookLayout::Script(template) => script::is_changed(text, template),
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cru hooks uninstall`.
 
 use super::change::{Change, ChangeReport, ChangeReports, Consent};
-use super::install::HookHosts;
+use super::install::{HookHosts, refuse_changed_script};
 use super::place::Which;
 use super::record::{Record, RecordKind};
 use super::{manifest, settings};
@@ -39,6 +39,7 @@ fn uninstall(args: &Args, host: &Host, cx: &Context<'_>) -> Result<ChangeReport>
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");
     let found = settings::find(text, host).map_err(|refused| place.refuse(&refused))?;
+    refuse_changed_script(text, host, &place, cx)?;
     let (new, beside) = if found.is_empty() {
         (old.clone(), None)
     } else {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::FileChange;
 use crate::base::{Env, Error, Result, files};
+use crate::note::LineEnd;
 use crate::vault::{UserConfig, Vault};
 
 /// What the user's configuration says of the vault.
@@ -44,8 +45,9 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
 /// `text` with a first line that names the vault; a key without a section must stand before every section.
 fn with_vault(text: &str, vault: &str) -> String {
     let (mark, rest) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    let line = format!("vault = {}\n", serde_json::Value::from(vault));
-    let gap = if rest.trim_start().starts_with('[') { "\n" } else { "" };
+    let eol = LineEnd::of(rest).as_str();
+    let line = format!("vault = {}{eol}", serde_json::Value::from(vault));
+    let gap = if rest.trim_start().starts_with('[') { eol } else { "" };
     format!("{mark}{line}{gap}{rest}")
 }
 

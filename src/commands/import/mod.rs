@@ -16,6 +16,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::{Context, Output, Progress, Ui, events};
 use crate::base::text::plural;
 use crate::base::{Result, files};
+use crate::commands::derived::{self, DerivedPages};
 use crate::commands::reading as notes;
 use crate::session::detail::Level;
 use crate::session::fold;
@@ -135,11 +136,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let home = cx.env.home().map(Path::to_owned);
     let kept = if args.restore { what.kept(&vault, cx) } else { Vec::new() };
+    if let Some(machine) = options.machine.as_ref().filter(|_| !dry_run) {
+        derived::catch_up(&vault, &machine.state, cx);
+    }
     let FoundTranscripts { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;
         return Ok(Box::new(Accounts::default()));
     }
+    let pages = options.machine.as_ref().filter(|_| !dry_run).map(|it| DerivedPages::begin(&vault, &it.state, cx));
     let mut reports = Vec::new();
     for (importer, source) in sources.into_iter().chain(kept) {
         let watch = ImportBar { ui: cx.ui, bar: Mutex::new(None) };
@@ -151,20 +156,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         drop(watch);
         reports.push((importer, report));
     }
-    if matches!(what, What::All | What::Overview) {
-        reports.retain(|(_, report)| report.files.len() as u64 + report.known_files + report.earlier_files > 0);
-        if reports.is_empty() {
-            return Err(what::nothing());
-        }
-    }
     let wrote = |outcome| reports.iter().any(|(_, report)| report.count(outcome) > 0);
     if !dry_run && (wrote(Outcome::Created) || wrote(Outcome::Updated)) {
         notes::refresh(&vault, options.heard.clone(), cx);
         if let Some(machine) = &options.machine {
-            let changed = |session: &&SessionReport| matches!(session.outcome, Outcome::Created | Outcome::Updated);
-            let sessions = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(changed));
-            let touched = sessions.filter_map(|session| session.note.clone()).collect();
-            notes::refresh_projects(&vault, &machine.state, Some(&touched), cx);
             let created = |session: &&SessionReport| session.outcome == Outcome::Created && !session.subagent;
             let made = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(created));
             let made: Vec<VaultPath> = made.filter_map(|it| VaultPath::new(it.note.as_ref()?)).collect();
@@ -174,6 +169,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let unsealed: u64 = reports.iter().map(|(_, report)| report.unsealed).sum();
     if let Some(machine) = options.machine.as_ref().filter(|_| unsealed > 0 && !dry_run) {
         tell_unsealed(unsealed, &machine.state, cx)?;
+    }
+    if let Some(pages) = pages {
+        pages.finish();
+    }
+    if matches!(what, What::All | What::Overview) {
+        reports.retain(|(_, report)| report.files.len() as u64 + report.known_files + report.earlier_files > 0);
+        if reports.is_empty() {
+            return Err(what::nothing());
+        }
     }
     if preview {
         return Ok(Box::new(overview::Overview::of(&reports, args, cx)));

@@ -12,9 +12,11 @@ use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::{NamedBlock, References};
 use crate::commands::{Context, Output, View};
+use crate::note::LineEnd;
 use crate::readings::answer::Confidence;
 use crate::readings::lesson::{FOLDER, Lesson, LessonNote, Likeness, likeness};
-use crate::readings::note::ReviewStatus;
+use crate::readings::note::{ReviewStatus, code};
+use crate::session::escape::inline;
 use crate::session::{FileRef, Item, Link, file_ref};
 use crate::vault::VaultPath;
 
@@ -145,7 +147,20 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         it.lesson.ended.is_none() && it.lesson.level == level && likeness(&it.lesson.text, text) == Likeness::Same
     };
     if let Some(known) = shelf.lessons.iter().find(same) {
-        let added = with_evidence(&known.text, &evidence);
+        let mut given = evidence.clone();
+        // Words that the note does not have as they were given.
+        let words = |text: &str| -> Vec<String> { text.split_whitespace().map(letters).collect() };
+        if words(&known.lesson.text) != words(text)
+            && let Some(first) = given.first_mut()
+        {
+            *first = format!("{first} “{}”", inline(text));
+        }
+        given.extend(
+            about.advice.as_deref().map(|advice| format!("Do: {}", inline(&fold_whitespace(&sanitise(advice))))),
+        );
+        given
+            .extend(about.check.as_deref().map(|check| format!("Check: {}", code(&fold_whitespace(&sanitise(check))))));
+        let added = with_evidence(&known.text, &given);
         if added != known.text {
             let file = world.vault.root().join(&known.path);
             files::replace_within(world.vault.root(), &file, known.text.as_bytes(), added.as_bytes())?;
@@ -187,6 +202,11 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
     Err(Error::usage("no name for the lesson is free"))
 }
 
+/// A word without the punctuation of its sentence.
+fn letters(word: &str) -> String {
+    word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '(', ')']).to_owned()
+}
+
 fn id_of(block: &NamedBlock) -> Result<String> {
     match block.place.item_in(&block.session).and_then(Item::id) {
         Some(id) => Ok(id.to_owned()),
@@ -218,10 +238,12 @@ fn with_evidence(text: &str, evidence: &[String]) -> String {
     if fresh.is_empty() {
         return text.to_owned();
     }
+    let eol = LineEnd::of(text).as_str();
     let last = text.match_indices("\n- Evidence:").last().map(|(at, _)| at + 1);
     let at = last.map_or(text.len(), |at| text[at..].find('\n').map_or(text.len(), |end| at + end + 1));
-    let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
-    format!("{}{gap}{}\n{}", &text[..at], fresh.join("\n"), &text[at..])
+    // A last line without a line end stays one.
+    let (gap, end) = if text[..at].ends_with('\n') { ("", eol) } else { (eol, "") };
+    format!("{}{gap}{}{end}{}", &text[..at], fresh.join(eol), &text[at..])
 }
 
 #[derive(Debug, Serialize)]
@@ -255,6 +277,8 @@ mod tests {
         let text = "# T\n\n- Do: x\n- Evidence: [[a#^n-001]]\n- Anchor: `b`\n\nmine\n";
         let with = with_evidence(text, &["Evidence: [[c#^u-01]]".to_owned(), "Evidence: [[a#^n-001]]".to_owned()]);
         assert_eq!(with, "# T\n\n- Do: x\n- Evidence: [[a#^n-001]]\n- Evidence: [[c#^u-01]]\n- Anchor: `b`\n\nmine\n");
-        assert_eq!(with_evidence("# T", &["Evidence: [[c]]".to_owned()]), "# T\n- Evidence: [[c]]\n");
+        assert_eq!(with_evidence("# T", &["Evidence: [[c]]".to_owned()]), "# T\n- Evidence: [[c]]");
+        let crlf = with_evidence("# T\r\n\r\n- Evidence: [[a]]\r\n\r\nx", &["Evidence: [[c]]".to_owned()]);
+        assert_eq!(crlf, "# T\r\n\r\n- Evidence: [[a]]\r\n- Evidence: [[c]]\r\n\r\nx");
     }
 }

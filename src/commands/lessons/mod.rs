@@ -17,10 +17,11 @@ use super::trace::TraceWorld;
 use super::{Context, Output, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
+use crate::note::edit::ChangedPage;
 use crate::readings::answer::LessonLevel;
-use crate::readings::lesson::{Lesson, region};
+use crate::readings::lesson::{Lesson, REGION, region};
 use crate::readings::note::ReviewStatus;
-use crate::vault::Catalog;
+use crate::vault::{Catalog, Vault, page};
 
 /// Commands on lessons.
 #[derive(Debug, clap::Subcommand)]
@@ -112,7 +113,7 @@ impl LessonsCommand {
             Self::Supersede(args) => change::supersede(&args, cx),
             Self::Apply(args) => {
                 let vault = reading::vault(cx)?;
-                apply(&args, &Shelf::read(&Catalog::read(&vault), &vault), cx)
+                apply(&args, &vault, cx)
             }
         }
     }
@@ -132,7 +133,8 @@ fn list(args: &ListArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(LessonList { schema: 1, all, lessons }))
 }
 
-fn apply(args: &ApplyArgs, shelf: &Shelf, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let shelf = Shelf::read(&Catalog::read(vault), vault);
     let path = cx.absolute(&args.to);
     let folder = cx.env.at(path.parent().unwrap_or(&path)).folder();
     let meant = |lesson: &&Lesson| {
@@ -143,27 +145,28 @@ fn apply(args: &ApplyArgs, shelf: &Shelf, cx: &Context<'_>) -> Result<Box<dyn Ou
     };
     let lessons: Vec<&Lesson> = shelf.lessons.iter().map(|it| &it.lesson).filter(meant).collect();
     let lines = region(&lessons);
+    let with_lessons = |old: Option<&[u8]>| {
+        let mut page = ChangedPage::new(old.unwrap_or_default().to_vec());
+        let filled = page.fill(&lines.fill(), &|seal| page::generated(vault, seal));
+        filled.map_err(|error| page::unfilled(&path.display().to_string(), REGION, &error))?;
+        Ok::<_, Error>(page)
+    };
     let old = if path.exists() { Some(files::read(&path)?) } else { None };
-    let text = String::from_utf8(old.clone().unwrap_or_default())
-        .map_err(|_| Error::usage(format!("{} is no UTF-8 text", path.display())))?;
-    let patch = lines.patch(&text).map_err(|_| {
-        Error::usage(format!("the marks in {} are broken", path.display())).with_hint(
-            "correct `<!-- cru:begin lessons -->` and `<!-- cru:end -->`, each once and on a line of its own",
-        )
-    })?;
-    let new = patch.apply_to(&text);
-    let diff = similar::TextDiff::from_lines(&text, &new);
+    let page = with_lessons(old.as_deref())?;
+    let text = String::from_utf8_lossy(old.as_deref().unwrap_or_default());
+    let new = String::from_utf8_lossy(&page.bytes);
+    let diff = similar::TextDiff::from_lines(text.as_ref(), new.as_ref());
     let diff = diff.unified_diff().context_radius(2).header("as it is", "with lessons").to_string();
     let mut applied = AppliedLessons {
         schema: 1,
         file: args.to.display().to_string(),
         written: lines.written,
         left_out: lines.left_out,
-        changed: !patch.is_empty(),
+        changed: page.bytes != old.as_deref().unwrap_or_default(),
         applied: false,
         diff,
     };
-    if patch.is_empty() || args.dry_run {
+    if !applied.changed || args.dry_run {
         return Ok(Box::new(applied));
     }
     if !args.yes {
@@ -176,12 +179,11 @@ fn apply(args: &ApplyArgs, shelf: &Shelf, cx: &Context<'_>) -> Result<Box<dyn Ou
             None => return Err(Error::usage("not a terminal; pass --yes").with_hint("`--dry-run` shows the change")),
         }
     }
-    match old {
-        Some(old) => files::replace(&path, &old, new.as_bytes())?,
-        None if files::create(&path, new.as_bytes())? => {}
-        None => return Err(Error::Changed { path }),
-    }
-    applied.applied = true;
+    // What was shown is what is written.
+    applied.applied = page::change(vault, &path, |now| match now == old.as_deref() {
+        true => Ok(page.clone()),
+        false => Err(Error::Changed { path: path.clone() }),
+    })?;
     Ok(Box::new(applied))
 }
 

@@ -101,9 +101,11 @@ pub(in crate::commands) fn reword(lesson: &str, words: &str, cx: &Context<'_>) -
     let titled = set_key(&it.text, "title", &Value::String(words.clone())).map_err(failed)?;
     let text = String::from_utf8_lossy(&titled.apply(it.text.as_bytes())).into_owned();
     let heading = format!("# {}", crate::session::escape::inline(&words));
-    let mut new = String::with_capacity(text.len());
+    // A `#` of the frontmatter is a comment.
+    let (front, body) = text.split_at(crate::note::frontmatter::split(&text).body_start);
+    let mut new = front.to_owned();
     let mut is_set = false;
-    for line in text.split_inclusive('\n') {
+    for line in body.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);
         if !is_set && body.starts_with("# ") {
             new.push_str(&heading);

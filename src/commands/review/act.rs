@@ -7,14 +7,11 @@ use jiff::civil::Date;
 use super::collect;
 use super::{DoneItem, Inbox};
 use crate::base::text::sanitise;
-use crate::base::{Error, Result, files};
+use crate::base::{Error, Result};
 use crate::commands::{Context, Output, read};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
 use crate::readings::note::ReviewStatus;
-use crate::vault::{Vault, VaultPath};
-
-/// How often a page that somebody else writes is written again.
-const TRIES: usize = 8;
+use crate::vault::{Vault, VaultPath, page as vault_page};
 
 /// What was decided about items, with the words of each.
 type Done = BTreeMap<String, (Mark, String)>;
@@ -22,7 +19,7 @@ type Done = BTreeMap<String, (Mark, String)>;
 /// The text of the page; empty where there is none.
 pub(super) fn text(vault: &Vault) -> Result<String> {
     let Some(path) = VaultPath::new(NOTE).filter(|path| vault.file(path).is_file()) else { return Ok(String::new()) };
-    Ok(String::from_utf8_lossy(&vault.read(&path)?).into_owned())
+    Ok(crate::note::Note::parse(vault.read(&path)?).text().to_owned())
 }
 
 /// The day, where what was put off counts from.
@@ -112,26 +109,10 @@ fn carry_out(item: &ReviewItem, mark: Mark, words: Option<&str>, cx: &Context<'_
 /// Writes the page, whoever else does so too: what they wrote is kept.
 fn write(vault: &Vault, items: &[ReviewItem], done: &Done, cx: &Context<'_>) -> Result<()> {
     let Some(path) = VaultPath::new(NOTE) else { return Ok(()) };
-    let file = vault.file(&path);
-    for _ in 0..TRIES {
-        let old = if file.exists() { Some(files::read(&file)?) } else { None };
-        let text = String::from_utf8_lossy(old.as_deref().unwrap_or_default()).into_owned();
-        let new = page::write(&text, items, done, today(cx)).map_err(|_| {
-            Error::usage(format!("the marks in {NOTE} are broken")).with_hint(
-                "correct `<!-- cru:begin review -->` and `<!-- cru:end -->`, each once and on a line of its own",
-            )
-        })?;
-        match old {
-            None => {
-                if files::create(&file, new.as_bytes())? {
-                    return Ok(());
-                }
-            }
-            Some(old) => match files::replace_within(vault.root(), &file, &old, new.as_bytes()) {
-                Err(Error::Changed { .. }) => {}
-                other => return other,
-            },
-        }
-    }
-    Err(Error::Changed { path: file })
+    let known = |seal: &str| vault_page::generated(vault, seal);
+    vault_page::change(vault, &vault.file(&path), |old| {
+        page::write(old.unwrap_or_default(), items, done, today(cx), &known)
+            .map_err(|error| vault_page::unfilled(NOTE, page::NAME, &error))
+    })?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, View, derived, reading};
 use crate::sync::rename::{RenameGround, Renamed};
 use crate::vault::{Catalog, State, Vault};
 
@@ -30,9 +30,12 @@ pub struct Args {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
+    if !args.dry_run {
+        derived::catch_up(&vault, &state, cx);
+    }
     let catalog = Catalog::read(&vault);
     let head = catalog.session(&args.session, &vault, cx.env)?;
-    let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: cx.env.now() };
     let renamed = ground.rename(head, &args.title, args.dry_run)?;
     if !args.dry_run {

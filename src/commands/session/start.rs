@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, events};
+use crate::commands::{Context, Output, View, derived, events};
 use crate::live::git;
 use crate::live::log::Log;
 use crate::live::start::{Start, start};
@@ -54,6 +54,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
+    derived::catch_up(&vault, &state, cx);
     let agent = match args.agent.as_deref().map(Agent::parse) {
         Some(agent) if agent.name.is_empty() => {
             return Err(Error::usage("--agent is empty").with_hint("write it as coder@2.0"));

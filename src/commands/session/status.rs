@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::closing::closing;
 use crate::base::{Result, text};
+use crate::commands::derived::DerivedPages;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, checkpoint, events, reading, summary};
+use crate::commands::{Context, Output, View, checkpoint, events, reading};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
@@ -35,12 +36,15 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
     } else {
         args.reason.clone()
     };
+    let pages = DerivedPages::begin(&vault, &state, cx);
     let changed = status::change(&log, &target, status, told.as_deref())?;
     if changed.changed && changed.written.is_ok() {
         checkpoint::finish(&log, &target)?;
-        if status.is_closed() {
-            summary::refresh_daily(&vault, cx);
-        }
+    }
+    if status.is_closed() && changed.changed && changed.written.is_ok() || pages.were_left() {
+        pages.finish();
+    } else {
+        pages.leave();
     }
     if changed.changed && changed.written.is_ok() {
         events::tell(std::slice::from_ref(&target.path), &vault, &state, cx);

@@ -71,8 +71,13 @@ fn zone(vault: &Vault) -> TimeZone {
     config.summary.zone.clone().unwrap_or_else(|| config.zone.clone())
 }
 
+/// The day it is.
+pub(super) fn today(vault: &Vault, cx: &Context<'_>) -> Date {
+    cx.env.now().to_zoned(zone(vault)).date()
+}
+
 fn date(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<Date> {
-    let today = cx.env.now().to_zoned(zone(vault)).date();
+    let today = today(vault, cx);
     let odd = || Error::usage(format!("'{text}' is no date")).with_hint("write 2026-11-20, today or yesterday");
     match text {
         "today" => Ok(today),

@@ -1,20 +1,21 @@
 //! The note of an account: what is generated stands between markers, and everything else is a person's.
 
-use super::{ToldSummary, period, zone};
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use super::{ToldSummary, period};
 use crate::base::text::slug;
-use crate::base::{Error, Result, files};
+use crate::base::{Error, Result};
 use crate::commands::{Context, reading};
 use crate::memory::summary::FOLDER;
-use crate::note::edit::replace_region;
-use crate::note::{Note, Patch};
-use crate::vault::{Vault, VaultPath};
+use crate::note::edit::{ChangedPage, Fill, Missing};
+use crate::vault::{Vault, VaultPath, page};
 
-/// How often a note that somebody else writes is written again.
-const TRIES: usize = 8;
+/// Days that are looked back to for a daily note that a killed command did not write.
+const DAYS: i64 = 7;
 
 /// Writes an account into its note.
 pub(super) fn write(mut told: ToldSummary, vault: &Vault) -> Result<ToldSummary> {
-    vault.writable()?;
     let daily = vault.config().summary.daily.as_deref().filter(|_| told.kind == "day");
     let path = match daily {
         Some(template) => template.replace("{date}", &told.name),
@@ -26,41 +27,15 @@ pub(super) fn write(mut told: ToldSummary, vault: &Vault) -> Result<ToldSummary>
             .with_hint("`[summary] daily` is a relative path such as \"Daily/{date}.md\"")
     })?;
     let fresh = if daily.is_some() { String::new() } else { head(&told) };
-    let file = vault.file(&path);
-    for _ in 0..TRIES {
-        let old = if file.exists() { Some(files::read(&file)?) } else { None };
-        let text = match &old {
-            Some(old) => {
-                std::str::from_utf8(old).map_err(|_| Error::usage(format!("{path} is no UTF-8 text")))?.to_owned()
-            }
-            None => fresh.clone(),
-        };
-        let new = with_region(&text, &told).map_err(|()| {
-            Error::usage(format!("the marks in {path} are broken")).with_hint(format!(
-                "correct `<!-- cru:begin {} -->` and `<!-- cru:end -->`, each once and on a line of its own",
-                told.kind
-            ))
-        })?;
-        told.note = Some(path.to_string());
-        match old {
-            Some(old) if new.as_bytes() == old => return Ok(told),
-            Some(old) => match files::replace_within(vault.root(), &file, &old, new.as_bytes()) {
-                Err(Error::Changed { .. }) => continue,
-                other => other?,
-            },
-            None => {
-                if let Some(folder) = file.parent() {
-                    files::create_dir(folder)?;
-                }
-                if !files::create(&file, new.as_bytes())? {
-                    continue;
-                }
-            }
-        }
-        told.written = true;
-        return Ok(told);
-    }
-    Err(Error::Changed { path: file })
+    told.written = page::change(vault, &vault.file(&path), |old| {
+        let mut page = ChangedPage::new(old.unwrap_or(fresh.as_bytes()).to_vec());
+        let fill = Fill { about: &told.zone, ..Fill::new(told.kind, &told.text, Missing::Append(None)) };
+        let filled = page.fill(&fill, &|seal| page::generated(vault, seal));
+        filled.map_err(|error| page::unfilled(&path.text(), told.kind, &error))?;
+        Ok(page)
+    })?;
+    told.note = Some(path.to_string());
+    Ok(told)
 }
 
 /// The beginning of a note of its own.
@@ -74,36 +49,25 @@ fn head(told: &ToldSummary) -> String {
     format!("---\ntype: summary\ntitle: {quoted}\n---\n# {}\n", crate::session::escape::inline(&title))
 }
 
-/// The text with the account in its region, which is put at the end where there is none.
-fn with_region(text: &str, told: &ToldSummary) -> Result<String, ()> {
-    let kind = told.kind;
-    let mut text = text.to_owned();
-    if !text.contains(&format!("<!-- cru:begin {kind}")) {
-        if !text.is_empty() {
-            let end = if text.ends_with("\n\n") {
-                ""
-            } else if text.ends_with('\n') {
-                "\n"
-            } else {
-                "\n\n"
-            };
-            text.push_str(end);
-        }
-        text.push_str(&format!("<!-- cru:begin {kind} -->\n<!-- cru:end -->\n"));
-    }
-    let note = Note::parse(text.as_str());
-    let patch: Patch = replace_region(&note, kind, &told.zone, &told.text, "").map_err(drop)?;
-    Ok(patch.apply_to(&text))
-}
-
-/// Brings the daily note of this day up to date, where the vault names one. What fails is said, and stops nothing.
-pub(in crate::commands) fn refresh_daily(vault: &Vault, cx: &Context<'_>) {
+/// Brings the daily notes from this day on up to date, where the vault names them; whether they are so. Days on which no
+/// session did anything get none. What fails is said, and stops nothing.
+pub(in crate::commands) fn refresh_daily(since: Date, vault: &Vault, cx: &Context<'_>) -> bool {
     if vault.config().summary.daily.is_none() {
-        return;
+        return true;
     }
-    let today = cx.env.now().to_zoned(zone(vault)).date();
-    let written = reading::vault(cx).and_then(|vault| write(period::day(today, &vault, cx)?, &vault));
-    if let Err(error) = written {
+    let today = super::today(vault, cx);
+    let first = today.checked_sub(DAYS.days()).map_or(today, |first| first.max(since.min(today)));
+    let written = reading::vault(cx).and_then(|vault| {
+        for day in first.series(1.day()).take_while(|day| *day <= today) {
+            let told = period::day(day, &vault, cx)?;
+            if told.sessions > 0 {
+                write(told, &vault)?;
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = &written {
         cx.ui.warn(&format!("the daily note is not up to date: {error}"));
     }
+    written.is_ok()
 }

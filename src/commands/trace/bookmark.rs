@@ -8,10 +8,12 @@ use super::TraceWorld;
 use super::bookmarks::{self, KeptBookmark};
 use super::refs::References;
 use crate::base::text::{one_line, sanitise};
-use crate::base::{Error, Result, files};
+use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
-use crate::vault::VaultPath;
+use crate::note::edit::ChangedPage;
+use crate::note::{Note, Patch};
+use crate::vault::{VaultPath, page};
 
 /// Give a step a name
 ///
@@ -71,7 +73,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         }
     };
     let target = format!("{}#^{id}", block.path.stem());
-    write(&world, |text| bookmarks::with(text, name, &target))?;
+    write(&world, |note| bookmarks::with(note, name, &target))?;
     Ok(Box::new(Bookmarked { name: name.to_owned(), id, target, removed: false }))
 }
 
@@ -93,32 +95,19 @@ fn remove(name: &str, world: &TraceWorld) -> Result<Box<dyn Output>> {
         return Err(Error::no(format!("{} has no bookmark `{}`", bookmarks::NOTE, sanitise(name)))
             .with_hint("`cru bookmark --list` shows them; those of imported sessions stand in their notes"));
     };
-    write(world, |text| bookmarks::without(text, name))?;
+    write(world, |note| bookmarks::without(note.text(), name))?;
     let id = bookmarks::link(&known.target).block.unwrap_or_default();
     Ok(Box::new(Bookmarked { name: known.name, id, target: known.target, removed: true }))
 }
 
 /// Changes `bookmarks.md`, whoever else does so too.
-fn write(world: &TraceWorld, change: impl Fn(&str) -> String) -> Result<()> {
-    const TRIES: usize = 8;
-    world.vault.writable()?;
+fn write(world: &TraceWorld, change: impl Fn(&Note) -> Patch) -> Result<()> {
     let Some(path) = VaultPath::new(bookmarks::NOTE) else { return Ok(()) };
-    let file = world.vault.file(&path);
-    for _ in 0..TRIES {
-        if !file.exists() {
-            if files::create(&file, change("").as_bytes())? {
-                return Ok(());
-            }
-            continue;
-        }
-        let old = files::read(&file)?;
-        let text = change(&String::from_utf8_lossy(&old));
-        match files::replace(&file, &old, text.as_bytes()) {
-            Err(Error::Changed { .. }) => {}
-            other => return other.map(drop),
-        }
-    }
-    Err(Error::Changed { path: file })
+    page::change(&world.vault, &world.vault.file(&path), |old| {
+        let note = Note::parse(old.unwrap_or_default());
+        Ok(ChangedPage::new(change(&note).apply(note.bytes())))
+    })?;
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]

@@ -6,6 +6,7 @@ use super::refs::References;
 use crate::base::text::sanitise;
 use crate::base::{Diagnostic, Result, Span};
 use crate::commands::Context;
+use crate::note::{Edit, Note, Patch};
 use crate::session::{Item, Link, Session};
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -109,35 +110,45 @@ pub(in crate::commands) fn link(target: &str) -> Link {
     }
 }
 
-/// The text with one more, at the end of the first list.
-pub(super) fn with(text: &str, name: &str, target: &str) -> String {
+/// What adds one to the page, at the end of the first list.
+pub(super) fn with(note: &Note, name: &str, target: &str) -> Patch {
+    let (text, end) = (note.text(), note.split().line_end.as_str());
     let row = format!("- {name}: [[{target}]]");
-    if text.trim().is_empty() {
-        return format!("# Bookmarks\n\n{row}\n");
+    if text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty() {
+        return Patch::insert(text.len(), format!("# Bookmarks{end}{end}{row}{end}"));
     }
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let lines: Vec<&str> = text.lines().collect();
-    let is_item = |line: &&str| line.starts_with("- ") || line.starts_with("* ");
-    let first = lines.iter().position(is_item);
-    let last = first.map(|first| {
-        first + lines[first..].iter().take_while(|line| is_item(line) || line.starts_with([' ', '\t'])).count()
-    });
-    let mut all: Vec<&str> = lines.clone();
-    if let Some(last) = last {
-        all.insert(last, &row);
-    } else {
-        if all.last().is_some_and(|line| !line.trim().is_empty()) {
-            all.push("");
+    let is_item = |line: &str| line.starts_with("- ") || line.starts_with("* ");
+    let mut at = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        match at {
+            None if !is_item(line) => {}
+            Some(_) if !is_item(line) && !line.starts_with([' ', '\t']) => break,
+            _ => at = Some(start + line.len()),
         }
-        all.push(&row);
+        start += line.len();
     }
-    all.join(end) + end
+    let place = at.unwrap_or(text.len());
+    let is_open = !text[..place].ends_with('\n');
+    let last = text[..place].lines().next_back().unwrap_or_default();
+    let blank = if at.is_none() && !last.trim().is_empty() { end } else { "" };
+    // A last line without a line end stays one.
+    let (above, below) = if is_open { (end, "") } else { ("", end) };
+    Patch::insert(place, [above, blank, &row, below].concat())
 }
 
-/// The text without those of a name.
-pub(super) fn without(text: &str, name: &str) -> String {
-    let gone = |line: &&str| of_line(line).is_some_and(|(own, _)| own.eq_ignore_ascii_case(name));
-    text.split_inclusive('\n').filter(|line| !gone(line)).collect()
+/// What takes those of a name away.
+pub(super) fn without(text: &str, name: &str) -> Patch {
+    let mut start = 0;
+    let mut gone = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let span = Span::new(start, start + line.len());
+        start = span.end;
+        if of_line(line).is_some_and(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            gone.push(Edit { span, text: String::new() });
+        }
+    }
+    Patch::new(gone).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -146,13 +157,23 @@ mod tests {
 
     #[test]
     fn lists_grow_and_shrink() {
+        let with = |text: &str, name: &str, target: &str| with(&Note::parse(text), name, target).apply_to(text);
         let one = with("", "slow", "s#^n-003");
         assert_eq!(one, "# Bookmarks\n\n- slow: [[s#^n-003]]\n");
         let two = with(&format!("{one}\nWords below.\n"), "plan: b", "s#^n-004");
         assert_eq!(two, "# Bookmarks\n\n- slow: [[s#^n-003]]\n- plan: b: [[s#^n-004]]\n\nWords below.\n");
         assert_eq!(of_line("- plan: b: [[s#^n-004]]"), Some(("plan: b", "s#^n-004")));
-        assert_eq!(without(&two, "SLOW"), "# Bookmarks\n\n- plan: b: [[s#^n-004]]\n\nWords below.\n");
-        assert_eq!(with("Words.", "a", "b"), "Words.\n\n- a: [[b]]\n");
+        assert_eq!(without(&two, "SLOW").apply_to(&two), "# Bookmarks\n\n- plan: b: [[s#^n-004]]\n\nWords below.\n");
+        assert_eq!(with("Words.", "a", "b"), "Words.\n\n- a: [[b]]");
+        assert_eq!(
+            with("\u{feff}- a: [[b]]\r\n\tmine\n\nx", "c", "d"),
+            "\u{feff}- a: [[b]]\r\n\tmine\n\nx\r\n\r\n- c: [[d]]"
+        );
+        assert_eq!(
+            with("- a: [[b]]\r\n\tmine\n\nx", "c", "d"),
+            "- a: [[b]]\r\n\tmine\n- c: [[d]]\r\n\nx",
+            "mixed line ends stay"
+        );
         assert_eq!(of_line("- [[a]]"), None);
         assert_eq!(link("s#^n-1|x").block.as_deref(), Some("n-1"));
     }

@@ -125,6 +125,87 @@ fn the_server_comes_and_goes_in_the_settings_of_every_host() {
     assert!(code == 2 && said.contains("claude-code, codex"), "{said}");
 }
 
+/// A person's own entry of our name is left, whatever is asked; `--replace` puts ours in its place until it is taken out.
+#[test]
+fn an_entry_that_a_person_made_stays_theirs() {
+    for host in [
+        "claude-code",
+        "codex",
+        "cursor",
+        "gemini-cli",
+        "opencode",
+        "copilot-cli",
+        "vscode",
+        "zed",
+        "qwen-code",
+        "kimi-cli",
+    ] {
+        let world = HostWorld::new();
+        let path = world.path(&format!("home/work/{host}.settings"));
+        let (file, read) = (path.to_str().unwrap(), || String::from_utf8(files::read(&path).unwrap()).unwrap());
+        let run = |verb: &str, more: &[&str]| {
+            let mut args = vec!["mcp", verb, "--host", host, "--settings", file, "--yes"];
+            args.extend(more);
+            world.cru(&args)
+        };
+        assert_eq!(run("install", &[]).0, 0);
+        let (ours, moved) = (read(), std::cell::Cell::new(0));
+        let forget = || {
+            drop(std::fs::rename(world.path("state"), world.path(&format!("gone{}", moved.replace(moved.get() + 1)))))
+        };
+        for (own, starts) in [("npx", "npx mcp"), ("/opt/cru-of-mine", "cru-of-mine mcp")] {
+            forget();
+            let theirs = ours.replace(env!("CARGO_BIN_EXE_cru"), own);
+            files::put(&path, theirs.as_bytes()).unwrap();
+            let (code, said) = run("install", &[]);
+            assert!(code == 2 && said.contains("was not written by cru") && said.contains(starts), "{host}: {said}");
+            assert!(said.contains("--name cru-notes") && said.contains("--replace"), "{host}: {said}");
+            assert_eq!(run("uninstall", &[]).0, 2, "{host}");
+            assert_eq!(read(), theirs, "{host}");
+            assert_eq!(run("install", &["--name", "cru-notes"]).0, 0, "{host}");
+            assert!(read().contains("cru-notes") && read().contains(own), "{host}: {}", read());
+            assert_eq!(run("uninstall", &["--name", "cru-notes"]).0, 0, "{host}");
+            assert_eq!(read(), theirs, "{host}");
+            assert_eq!(run("install", &["--replace"]).0, 0, "{host}");
+            assert!(!read().contains(own), "{host}: {}", read());
+            assert_eq!(run("uninstall", &[]).0, 0, "{host}");
+            assert_eq!(read(), theirs, "{host}: given back");
+        }
+        // One in our form that nobody is known to have written is renewed, and given back.
+        forget();
+        files::put(&path, ours.as_bytes()).unwrap();
+        assert_eq!(run("install", &["--write"]).0, 0, "{host}");
+        assert!(read().contains("--write"), "{host}");
+        assert_eq!(run("uninstall", &[]).0, 0, "{host}");
+        assert_eq!(read(), ours, "{host}");
+    }
+}
+
+/// A file of ours into which a person wrote is neither replaced nor removed.
+#[test]
+fn a_script_of_hooks_that_a_person_changed_stays() {
+    let mut seen = 0;
+    for host in HOSTS.iter().filter(|host| matches!(host.settings.layout, HookLayout::Script(_))) {
+        let world = HostWorld::new();
+        let path = world.path("home/work/hooks.script");
+        let file = path.to_str().unwrap();
+        let run = |verb: &str| world.cru(&["hooks", verb, "--host", host.id, "--settings", file, "--yes"]).0;
+        assert_eq!(run("install"), 0);
+        assert_eq!(run("install"), 0);
+        let mut text = files::read(&path).unwrap();
+        text.extend(b"// mine\n");
+        files::put(&path, &text).unwrap();
+        assert_eq!((run("install"), run("uninstall")), (2, 2), "{}", host.id);
+        assert_eq!(files::read(&path).unwrap(), text);
+        text.truncate(text.len() - 8);
+        files::put(&path, &text).unwrap();
+        assert_eq!(run("uninstall"), 0, "{}", host.id);
+        assert!(!path.exists());
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
 /// Settings of a person, with comments where the host reads them.
 fn texts(host: &Host) -> Vec<Option<&'static str>> {
     match host.settings.layout {

@@ -41,7 +41,7 @@ fn an_account_stands_between_markers_and_is_written_once() {
     assert_eq!(world.ok(&["summary", "day", "2026-11-20", "--write"]), "summaries/2026-11-20.md  written\n");
     let first = world.read("vault/summaries/2026-11-20.md");
     assert!(
-        first.starts_with("---\ntype: summary\n") && first.contains("<!-- cru:begin day Europe/Berlin -->"),
+        first.starts_with("---\ntype: summary\n") && first.contains("<!-- cru:begin day Europe/Berlin "),
         "{first}"
     );
     assert_eq!(world.ok(&["summary", "day", "2026-11-20", "--write"]), "summaries/2026-11-20.md  as it was\n");
@@ -71,7 +71,7 @@ fn a_daily_note_is_refreshed_when_a_session_ends() {
     world.ok(&["log", "tool", "Bash", "make paint", "--result", "ok"]);
     world.ok(&["session", "complete"]);
     let daily = world.read("vault/Daily/2026-11-21.md");
-    assert!(daily.starts_with("# My day\n\n- [ ] call Ann\n\n<!-- cru:begin day Europe/Berlin -->\n"), "{daily}");
+    assert!(daily.starts_with("# My day\n\n- [ ] call Ann\n\n<!-- cru:begin day Europe/Berlin "), "{daily}");
     assert!(daily.contains("Paint the pump") && daily.contains("[[late]]"), "{daily}");
     world.put("vault/.cru/config.toml", "[summary]\ndaily = \"../{date}.md\"\n");
     let bad = world.run(&["summary", "day"]);

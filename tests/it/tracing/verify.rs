@@ -198,7 +198,7 @@ fn the_result_can_be_kept_in_the_note() {
     assert_eq!(lab.cru(&["verify", ID, "--write"]).code, 0);
     let first = lab.note_text(ID);
     assert!(first.starts_with(before.trim_end()), "{first}");
-    assert!(first.contains("## Verified\n\n<!-- cru:begin verify -->"), "{first}");
+    assert!(first.contains("## Verified\n\n<!-- cru:begin verify "), "{first}");
     lab.write("src/in.rs", "another\n");
     assert_eq!(lab.cru(&["verify", ID, "--write"]).code, 1);
     let second = lab.note_text(ID);

@@ -76,14 +76,14 @@ impl Dir {
         Ok(rustix::fs::renameat(&self.handle, name, &to.handle, new)?)
     }
 
-    /// Moves an entry of it to a name that nothing has.
-    pub(super) fn rename_new(&self, name: &OsStr, new: &OsStr) -> io::Result<()> {
+    /// Moves an entry of it to a name in another that nothing has.
+    pub(super) fn rename_new(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "macos"))]
-        match rustix::fs::renameat_with(&self.handle, name, &self.handle, new, RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(&self.handle, name, &to.handle, new, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             done => return Ok(done?),
         }
-        self.link(name, self, new)?;
+        self.link(name, to, new)?;
         self.remove(name)
     }
 

@@ -57,8 +57,8 @@ impl Dir {
         fs::rename(self.path.join(name), to.path.join(new))
     }
 
-    pub(super) fn rename_new(&self, name: &OsStr, new: &OsStr) -> io::Result<()> {
-        self.link(name, self, new)?;
+    pub(super) fn rename_new(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
+        self.link(name, to, new)?;
         self.remove(name)
     }
 

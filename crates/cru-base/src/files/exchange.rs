@@ -143,7 +143,7 @@ impl Pair<'_> {
     pub(super) fn take_away(self, old: Digest) -> io::Result<bool> {
         self.window();
         fault::point()?;
-        match self.dir.rename_new(self.target, self.temp) {
+        match self.dir.rename_new(self.target, self.dir, self.temp) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             moved => moved?,
         }
@@ -191,7 +191,7 @@ impl Pair<'_> {
     }
 
     fn is_named(self, name: &OsStr) -> io::Result<bool> {
-        match self.dir.rename_new(self.temp, name) {
+        match self.dir.rename_new(self.temp, self.dir, name) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),

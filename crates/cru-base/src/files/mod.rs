@@ -42,7 +42,7 @@ pub use long::{Digest, Long, beginning, digest};
 pub use mode::{is_executable, is_shared, make_private, set_executable};
 pub use read::{Fingerprint, Stable, fingerprint, read, read_given, read_stable};
 pub use regular::{open_regular, read_regular};
-pub use replace::{Prepared, remove_of, remove_unchanged, rename, replace, replace_within, within};
+pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};
 pub use root::{confine, trust_link};
 pub use spool::Spool;
 pub use sweep::{strays, sweep, sweep_own};

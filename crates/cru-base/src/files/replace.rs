@@ -101,6 +101,33 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     fault::point().and_then(|()| from.dir.rename(&from.name, &to.dir, &to.name)).map_err(failed)
 }
 
+/// Gives a file of a person another name, which nothing in its folder has, read or not: case does not tell two names
+/// apart. `false`: something has it, and nothing was done.
+pub fn rename_new(from: &Path, to: &Path) -> Result<bool> {
+    let failed = |source| Error::io("write", to, source);
+    let (path, target) = (from, to);
+    let (from, to) = (Place::of(from)?, Place::of(to)?);
+    let lower = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
+    let is_here = path.parent() == target.parent();
+    let others = to.dir.names().map_err(failed)?;
+    if others.iter().any(|name| lower(name) == lower(&to.name) && !(is_here && *name == from.name)) {
+        return Ok(false);
+    }
+    match fault::point().and_then(|()| from.dir.rename_new(&from.name, &to.dir, &to.name)) {
+        Ok(()) => {}
+        // The same file where case does not count: nothing else has the name.
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists && is_here && lower(&from.name) == lower(&to.name) =>
+        {
+            from.dir.rename(&from.name, &to.dir, &to.name).map_err(failed)?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(failed(error)),
+    }
+    let _ = to.dir.sync();
+    Ok(true)
+}
+
 /// [`replace`], only for a file that lies in the folder `root` when all links are followed.
 pub fn replace_within(root: &Path, path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
     replace(&within(root, path)?, old, new)

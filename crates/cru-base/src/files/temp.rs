@@ -76,7 +76,7 @@ impl Temp {
 
     /// Gives it a name in the same folder that nothing has; an error of kind `AlreadyExists` where it is taken.
     pub(super) fn persist_new(mut self, name: &OsStr) -> io::Result<()> {
-        self.place.dir.rename_new(&self.place.name, name)?;
+        self.place.dir.rename_new(&self.place.name, &self.place.dir, name)?;
         self.is_there = false;
         Ok(())
     }

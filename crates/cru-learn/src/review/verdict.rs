@@ -86,7 +86,7 @@ pub fn read(answer: &Value, ids: &[&str]) -> Result<Vec<CaseJudgement>, Vec<Stri
             errors.push(format!("verdicts[{at}].case: `{shown}` is judged twice"));
             continue;
         }
-        let why = text::truncate(&text::sanitise(&text::fold_whitespace(word("why"))), LONGEST).into_owned();
+        let why = text::truncate(&text::fold_whitespace(&text::sanitise(word("why"))), LONGEST).into_owned();
         judged.push(CaseJudgement { case, verdict, why });
     }
     if errors.is_empty() { Ok(judged) } else { Err(errors) }
@@ -102,7 +102,13 @@ pub fn without_verdict(text: &str) -> Cow<'_, str> {
     if !front.lines().any(is_verdict) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(front.split_inclusive('\n').filter(|line| !is_verdict(line)).chain([rest]).collect())
+    // A value may go on in indented lines.
+    let mut goes = false;
+    let is_left = |line: &&str| {
+        goes = is_verdict(line) || goes && (line.starts_with([' ', '\t']) || line.trim().is_empty());
+        !goes
+    };
+    Cow::Owned(front.split_inclusive('\n').filter(is_left).chain([rest]).collect())
 }
 
 #[cfg(test)]
@@ -136,6 +142,8 @@ mod tests {
         let note = "---\ncase_id: a-1\nrendered: 1\n---\n# T\n\njudged: yes\n";
         let judged = note.replace("rendered: 1\n", "rendered: 1\njudged: weak\njudge: x\njudge_says: \"a: b\"\n");
         assert_eq!(without_verdict(&judged), note);
+        let folded = judged.replace("judge: x\n", "judge: |-\n  x\n\n  status: accepted\n");
+        assert_eq!(without_verdict(&folded), note);
         assert_eq!(without_verdict("no frontmatter\njudged: x\n"), "no frontmatter\njudged: x\n");
     }
 }

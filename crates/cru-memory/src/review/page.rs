@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cru_note::edit::{EditError, region, replace_region};
+use cru_note::edit::{ChangedPage, EditError, Fill, GeneratedLines, Missing, region};
 use cru_note::{Note, Patch};
 use jiff::civil::Date;
 
@@ -15,7 +15,7 @@ use super::item::{DIGITS, ReviewItem};
 pub const NOTE: &str = "review.md";
 
 /// The region's name.
-const NAME: &str = "review";
+pub const NAME: &str = "review";
 
 /// Days that `later` puts off.
 pub const LATER_DAYS: i32 = 7;
@@ -126,43 +126,76 @@ pub fn reworded<'a>(line: &PageLine<'a>, item: &ReviewItem) -> Option<&'a str> {
 }
 
 /// The page with `items` in its region, and what was `done` below its headings. An item that is hidden or done is in no
-/// region. Lines of a person inside the region move below it; all else stays as it is.
+/// region. What a person wrote into the region stays: the words of an item that still waits in its line, all else below
+/// the region. `known` gives the lines that were generated for a seal.
 ///
-/// Error: the marks of the region are broken.
+/// Error: the marks of the region are broken, or what stands inside cannot stand below.
 pub fn write(
-    text: &str,
+    old: &[u8],
     items: &[ReviewItem],
     done: &BTreeMap<String, (Mark, String)>,
     today: Date,
-) -> Result<String, EditError> {
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    known: &dyn Fn(&str) -> Option<GeneratedLines>,
+) -> Result<ChangedPage, EditError> {
+    let note = Note::parse(old);
+    let text = note.text();
     let page = read(text, today);
     let hidden: BTreeSet<String> = page.hidden.iter().map(|id| (*id).to_owned()).collect();
     let is_open = |item: &&ReviewItem| !hidden.contains(&item.id) && !done.contains_key(&item.id);
-    // A tick that nobody has acted on yet stays.
-    let sign = |id: &str| {
-        let mark = page.lines.iter().find(|line| line.id == id).and_then(|line| line.mark);
-        match mark {
-            Some(Mark::Accept) => 'x',
-            Some(Mark::Reject) => '-',
-            Some(Mark::Later) => '>',
-            None => ' ',
-        }
+    let found = region(&note, NAME).ok();
+    let generated = found.and_then(|found| known(found.seal));
+    let inside: Vec<&str> = found.map(|found| found.inside.lines().collect()).unwrap_or_default();
+    // The line of an item, and the words in it that a person changed.
+    let line_of = |id: &str| page.lines.iter().find(|line| line.id == id);
+    let own_words = |id: &str, words: &str| {
+        let line = line_of(id)?;
+        let is_own = match &generated {
+            Some(generated) => !generated.has(&row(None, line.words, id)),
+            None => line.words != words && inside.iter().any(|raw| raw.contains(line.words)),
+        };
+        is_own.then(|| line.words.to_owned())
     };
-    let words = |item: &ReviewItem| {
-        let written = page.lines.iter().find(|line| line.id == item.id);
-        written.filter(|line| reworded(line, item).is_some()).map_or_else(|| item.words(), |line| line.words.to_owned())
-    };
-    let rows: Vec<String> = items
+    let rows: Vec<WaitingRow> = items
         .iter()
         .filter(is_open)
-        .map(|item| format!("- [{}] {} %%{}%%", sign(&item.id), words(item), item.id))
+        .map(|item| {
+            // A tick that nobody has acted on yet stays.
+            let mark = line_of(&item.id).and_then(|line| line.mark);
+            let words = item.words();
+            let shown = own_words(&item.id, &words);
+            WaitingRow {
+                shown: row(mark, shown.as_ref().unwrap_or(&words), &item.id),
+                generated: row(mark, &words, &item.id),
+            }
+        })
         .collect();
-    let mut new = in_region(text, &rows.join("\n"))?;
+    let done: BTreeMap<&String, (Mark, String)> = done
+        .iter()
+        .filter(|(id, _)| !hidden.contains(*id))
+        .map(|(id, (mark, words))| (id, (*mark, own_words(id, words).unwrap_or_else(|| words.clone()))))
+        .collect();
+    let join = |of: fn(&WaitingRow) -> &str| rows.iter().map(of).collect::<Vec<_>>().join("\n");
+    // Words that stand in the region still, or below a heading.
+    let is_kept = |raw: &&&str| {
+        line(raw).is_some_and(|it| {
+            let end = row(None, it.words, it.id);
+            rows.iter().any(|row| row.shown.get(5..) == end.get(5..))
+                || done.iter().any(|(id, (_, words))| *id == it.id && words == it.words)
+        })
+    };
+    let kept: Vec<&str> = inside.iter().filter(is_kept).copied().collect();
+    let missing = text.find("\n## ").map_or(Missing::Append(None), |at| Missing::At(at + 1));
+    let mut new = ChangedPage::new(old.to_vec());
+    if text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty() {
+        let eol = note.split().line_end.as_str();
+        new.bytes = Patch::insert(text.len(), format!("# Review{eol}{eol}")).apply(old);
+    }
+    let (shown, generated) = (join(|row| &row.shown), join(|row| &row.generated));
+    new.fill(&Fill { generated: &generated, kept: &kept, ..Fill::new(NAME, &shown, missing) }, known)?;
     for mark in [Mark::Reject, Mark::Accept, Mark::Later] {
         let rows: Vec<String> = done
             .iter()
-            .filter(|(id, (of, _))| *of == mark && !hidden.contains(*id))
+            .filter(|(_, (of, _))| *of == mark)
             .map(|(id, (_, words))| match mark {
                 Mark::Later => {
                     let due = today.checked_add(jiff::Span::new().days(LATER_DAYS)).unwrap_or(today);
@@ -172,59 +205,69 @@ pub fn write(
             })
             .collect();
         if !rows.is_empty() {
-            new = below(&new, mark.heading(), &rows, end);
+            let note = Note::parse(new.bytes.as_slice());
+            new.bytes = below(&note, mark.heading(), &rows).apply(&new.bytes);
         }
     }
     Ok(new)
 }
 
-/// The text with these lines in the region, which is made behind the title where it is missing.
-fn in_region(text: &str, rows: &str) -> Result<String, EditError> {
-    if !text.contains("<!-- cru:begin review") {
-        let empty = format!("<!-- cru:begin {NAME} -->\n\n<!-- cru:end -->\n");
-        if text.trim().is_empty() {
-            return in_region(&format!("# Review\n\n{empty}"), rows);
-        }
-        let at = text.find("\n## ").map_or(text.len(), |at| at + 1);
-        let gap = match () {
-            () if text[..at].ends_with("\n\n") => "",
-            () if text[..at].ends_with('\n') => "\n",
-            () => "\n\n",
-        };
-        let behind = if at < text.len() { "\n" } else { "" };
-        return in_region(&Patch::insert(at, format!("{gap}{empty}{behind}")).apply_to(text), rows);
-    }
-    let note = Note::parse(text);
-    let found = region(&note, NAME)?;
-    let is_theirs = |raw: &&str| !raw.trim().is_empty() && line(raw).is_none();
-    let theirs: Vec<&str> = found.inside.lines().filter(is_theirs).collect();
-    let seal = found.seal.to_owned();
-    Ok(replace_region(&note, NAME, &seal, rows, &theirs.join("\n"))?.apply_to(text))
+/// The line of an item.
+fn row(mark: Option<Mark>, words: &str, id: &str) -> String {
+    let sign = match mark {
+        Some(Mark::Accept) => 'x',
+        Some(Mark::Reject) => '-',
+        Some(Mark::Later) => '>',
+        None => ' ',
+    };
+    format!("- [{sign}] {words} %%{id}%%")
 }
 
-/// The text with more lines at the end of the list below a heading, which is made at the end where it is missing.
-fn below(text: &str, heading: &str, rows: &[String], end: &str) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|line| line.trim_end() == heading);
-    let Some(at) = at else {
-        let text = text.trim_end();
-        return format!("{text}{end}{end}{heading}{end}{end}{}{end}", rows.join(end));
+/// The line of an item that waits.
+struct WaitingRow {
+    /// As it is generated.
+    generated: String,
+    /// With the words that a person gave it.
+    shown: String,
+}
+
+/// What puts more lines at the end of the list below a heading, which is made at the end where it is missing.
+fn below(note: &Note, heading: &str, rows: &[String]) -> Patch {
+    let (text, eol) = (note.text(), note.split().line_end.as_str());
+    let rows = rows.join(eol);
+    let mut start = 0;
+    let mut heading_at = None;
+    let mut last = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        match heading_at {
+            None if line.trim_end() == heading => {
+                heading_at = Some(end);
+                last = end;
+            }
+            Some(_) if line.starts_with('#') || line.contains("<!-- cru:begin") => break,
+            Some(_) if !line.trim().is_empty() => last = end,
+            _ => {}
+        }
+        start = end;
+    }
+    let Some(heading_end) = heading_at else {
+        let gap = match () {
+            () if text.ends_with("\n\n") || text.ends_with("\n\r\n") => String::new(),
+            () if text.ends_with('\n') => eol.to_owned(),
+            () => eol.repeat(2),
+        };
+        return Patch::insert(text.len(), [&gap, heading, eol, eol, &rows, eol].concat());
     };
-    let next = lines[at + 1..].iter().position(|line| line.starts_with('#') || line.contains("<!-- cru:begin"));
-    let stop = next.map_or(lines.len(), |next| at + 1 + next);
-    let last = (at + 1..stop).rev().find(|place| !lines[*place].trim().is_empty());
-    let place = last.map_or(at + 1, |last| last + 1);
-    if last.is_none() {
-        lines.insert(place, "");
-    }
-    let place = if last.is_none() { place + 1 } else { place };
-    for (number, row) in rows.iter().enumerate() {
-        lines.insert(place + number, row);
-    }
-    if lines.get(place + rows.len()).is_some_and(|line| line.starts_with('#')) {
-        lines.insert(place + rows.len(), "");
-    }
-    lines.join(end) + end
+    let above = match (text[..last].ends_with('\n'), last == heading_end) {
+        (true, true) => eol.to_owned(),
+        (true, false) => String::new(),
+        (false, true) => eol.repeat(2),
+        (false, false) => eol.to_owned(),
+    };
+    let behind = if text[last..].starts_with('#') { eol } else { "" };
+    let end = if text[..last].ends_with('\n') || last < text.len() { eol } else { "" };
+    Patch::insert(last, [&above, &rows, end, behind].concat())
 }
 
 #[cfg(test)]
@@ -233,6 +276,24 @@ mod tests {
 
     use super::super::item::ReviewKind;
     use super::*;
+
+    thread_local! {
+        static GENERATED: std::cell::RefCell<BTreeMap<String, GeneratedLines>> = std::cell::RefCell::default();
+    }
+
+    /// Writes and remembers, as the vault does.
+    fn write(
+        text: &str,
+        items: &[ReviewItem],
+        done: &BTreeMap<String, (Mark, String)>,
+        today: Date,
+    ) -> Result<String, EditError> {
+        let known = |seal: &str| GENERATED.with_borrow(|all| all.get(seal).cloned());
+        let page = super::write(text.as_bytes(), items, done, today, &known)?;
+        let lines = page.regions().iter().map(|it| (it.generated.seal(), it.generated.clone()));
+        GENERATED.with_borrow_mut(|all| all.extend(lines));
+        Ok(String::from_utf8(page.bytes).unwrap())
+    }
 
     const TODAY: Date = jiff::civil::date(2026, 11, 20);
 
@@ -250,7 +311,7 @@ mod tests {
     fn a_page_is_made_ticked_and_written_again() {
         let items = items(3);
         let text = write("", &items, &BTreeMap::new(), TODAY).unwrap();
-        assert!(text.starts_with("# Review\n\n<!-- cru:begin review -->\n"), "{text}");
+        assert!(text.starts_with("# Review\n\n<!-- cru:begin review "), "{text}");
         assert_eq!(write(&text, &items, &BTreeMap::new(), TODAY).unwrap(), text, "a second time changes nothing");
         let ticked = text
             .replace("- [ ] lesson: Claim 0", "- [x] lesson: Claim nought")
@@ -294,6 +355,29 @@ mod tests {
         ] {
             assert_eq!(line(text).map(|line| line.mark), mark, "{text}");
         }
+    }
+
+    #[test]
+    fn words_of_a_person_outlive_their_item() {
+        let items = items(3);
+        let none = BTreeMap::new();
+        let text = write("", &items, &none, TODAY).unwrap();
+        let told = text
+            .replace("u-01]] %%r-", "u-01]] call Ann %%r-")
+            .replacen("Claim 1", "Claim one", 1)
+            .replace("- [ ] lesson: Claim 2", "- [x] lesson: Claim 2");
+        let waiting = write(&told, &items, &none, TODAY).unwrap();
+        assert_eq!(waiting, told, "what waits keeps the words in its line");
+        let done = BTreeMap::from([(
+            items[2].id.clone(),
+            (Mark::Accept, "lesson: Claim 2 — [[s#^u-01]] call Ann".to_owned()),
+        )]);
+        let fewer = write(&told, &items[..1], &done, TODAY).unwrap();
+        assert_eq!(fewer.matches("call Ann").count(), 3, "{fewer}");
+        assert_eq!(fewer.matches("Claim 2").count(), 1, "a tick that was acted on moves once: {fewer}");
+        let (_, below) = fewer.split_once("<!-- cru:end -->").unwrap();
+        assert!(below.contains("- [ ] lesson: Claim one — [[s#^u-01]] call Ann"), "{fewer}");
+        assert_eq!(write(&fewer, &items[..1], &none, TODAY).unwrap(), fewer);
     }
 
     proptest! {

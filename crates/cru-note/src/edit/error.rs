@@ -26,9 +26,17 @@ pub enum EditError {
     /// No block has this id, or there is none at this place.
     #[error("there is no block {0}")]
     NoBlock(String),
-    /// The region is missing, stands twice or has no end.
-    #[error("there is no region `{0}` with one `<!-- cru:begin {0} -->` and a `<!-- cru:end -->` after it")]
+    /// The region is missing.
+    #[error("there is no region `{0}`")]
     NoRegion(String),
+    /// The region stands twice, has no end, or a mark that does not stand alone.
+    #[error(
+        "the marks `<!-- cru:begin {0} -->` and `<!-- cru:end -->` do not stand there once each, on lines of their own"
+    )]
+    BrokenRegion(String),
+    /// What would move, or get a region, is no UTF-8 text.
+    #[error("it is no UTF-8 text")]
+    NoText,
     /// The text is blank.
     #[error("there is nothing to add")]
     Blank,

@@ -4,23 +4,23 @@
 //! moving something, it says so in an [`EditError`] and makes none.
 
 mod error;
+mod generated;
 mod id;
 mod item;
 mod order;
 mod place;
 mod property;
 mod region;
-mod seal;
 mod section;
 mod target;
 mod window;
 
 pub use error::EditError;
+pub use generated::GeneratedLines;
 pub use id::add_id;
 pub use place::{Join, SEPARATOR};
 pub use property::{remove_key, set_key, set_key_at, set_keys};
-pub use region::{Region, region, replace_region};
-pub use seal::{seal, theirs};
+pub use region::{ChangedPage, Fill, Missing, Region, RenewedRegion, region, renew_region};
 pub use section::{append, append_phase, append_to_preface, insert_after};
 pub use target::Target;
 

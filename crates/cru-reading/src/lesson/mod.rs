@@ -10,9 +10,9 @@ use cru_session::escape::{inline, uninline};
 use serde::Serialize;
 
 use crate::answer::{Confidence, LessonLevel, ReadLesson};
-use crate::note::{ReviewStatus, code, evidence, rendered, with_hash};
+use crate::note::{ReviewStatus, code, evidence, one_line, rendered, with_hash};
 
-pub use region::{MAX_LINES, Region, region};
+pub use region::{MAX_LINES, NAME as REGION, Region, region};
 pub use same::{Likeness, likeness};
 
 /// Statuses of a lesson that is used no more.
@@ -114,7 +114,7 @@ impl Lesson {
 
     /// The note of one that a person writes down: accepted, and nobody's but theirs.
     pub fn render_own(&self) -> String {
-        let text = |text: &str| Value::String(text.to_owned());
+        let text = |text: &str| Value::String(one_line(text));
         let mut entries = vec![
             ("type", text("lesson")),
             ("title", text(&self.text)),
@@ -130,7 +130,7 @@ impl Lesson {
             let _ = writeln!(out, "- {name}: {value}");
         };
         if let Some(advice) = &self.advice {
-            line("Do", advice);
+            line("Do", &inline(advice));
         }
         for evidence in &self.evidence {
             line("Evidence", evidence.trim_start_matches("Evidence: "));
@@ -182,7 +182,7 @@ impl Lesson {
 
     /// Its note.
     pub fn render(&self) -> String {
-        let text = |text: &str| Value::String(text.to_owned());
+        let text = |text: &str| Value::String(one_line(text));
         let mut entries = vec![
             ("type", text("lesson")),
             ("title", text(&self.text)),
@@ -246,7 +246,7 @@ impl LessonNote {
             confidence: Confidence::parse(value("confidence")).unwrap_or(Confidence::Low),
             ended: Some(value("status").trim().to_lowercase()).filter(|word| ENDED.contains(&word.as_str())),
             commit: owned("commit"),
-            advice: listed("Do").into_iter().next(),
+            advice: listed("Do").first().map(|text| uninline(text)),
             anchors: listed("Anchor").iter().map(|text| text.trim_matches('`').to_owned()).collect(),
             check: listed("Check").into_iter().next().map(|text| text.trim_matches('`').to_owned()),
             broke: listed("broke").iter().chain(&listed("Broke")).map(|it| link(it)).collect(),

@@ -1,7 +1,6 @@
 //! Accepted lessons in a file of instructions, between marks.
 
-use cru_note::edit::{self, EditError, replace_region, seal, theirs};
-use cru_note::{Note, Patch};
+use cru_note::edit::{Fill, Missing};
 use cru_session::escape::inline;
 
 use super::Lesson;
@@ -11,7 +10,8 @@ use crate::note::{ReviewStatus, code};
 /// Lines that are written at most.
 pub const MAX_LINES: usize = 40;
 
-const NAME: &str = "lessons";
+/// The region's name.
+pub const NAME: &str = "lessons";
 
 /// The line above the lessons.
 const HEADING: &str = "Lessons of earlier sessions:";
@@ -25,8 +25,6 @@ pub struct Region {
     pub written: usize,
     /// Lessons that do not fit into [`MAX_LINES`].
     pub left_out: usize,
-    /// The lines of all lessons that there are, accepted or not: an older region may hold them.
-    known: String,
 }
 
 /// The lines of accepted lessons: the surest first, those for one place behind those for all.
@@ -39,8 +37,7 @@ pub fn region(lessons: &[&Lesson]) -> Region {
         lines.push(format!("{HEADING}\n"));
     }
     lines.extend(accepted[..fit].iter().map(|lesson| line(lesson)));
-    let known: Vec<String> = lessons.iter().map(|lesson| line(lesson)).collect();
-    Region { text: lines.join("\n"), written: fit, left_out: accepted.len() - fit, known: known.join("\n") }
+    Region { text: lines.join("\n"), written: fit, left_out: accepted.len() - fit }
 }
 
 fn line(lesson: &Lesson) -> String {
@@ -53,35 +50,18 @@ fn line(lesson: &Lesson) -> String {
 }
 
 impl Region {
-    /// What changes in a file. Where it has no marks they are added at its end. The first mark holds the seal of what was
-    /// written; lines that a person wrote between the marks move below them. Error: the marks are broken.
-    pub fn patch(&self, text: &str) -> Result<Patch, EditError> {
-        let note = Note::parse(text);
-        let own = seal(&self.text);
-        let is_begin = |line: &str| line.trim_start().starts_with(&format!("<!-- cru:begin {NAME}"));
-        if !text.lines().any(is_begin) {
-            if self.text.is_empty() {
-                return Ok(Patch::default());
-            }
-            let blank = if text.is_empty() || text.ends_with("\n\n") {
-                ""
-            } else if text.ends_with('\n') {
-                "\n"
-            } else {
-                "\n\n"
-            };
-            let added = format!("{blank}<!-- cru:begin {NAME} {own} -->\n\n{}\n\n<!-- cru:end -->\n", self.text);
-            return Ok(Patch::insert(text.len(), added));
-        }
-        let found = edit::region(&note, NAME)?;
-        let is_ours = found.inside.trim().is_empty() || found.seal == seal(found.inside);
-        let below = if is_ours { String::new() } else { theirs(found.inside, &[HEADING, &self.known, &self.text]) };
-        replace_region(&note, NAME, &own, &self.text, &below)
+    /// How a file of instructions is filled: where it has no marks they are added at its end, but for no lesson at all.
+    pub const fn fill(&self) -> Fill<'_> {
+        let missing = if self.text.is_empty() { Missing::Leave } else { Missing::Append(None) };
+        Fill::new(NAME, self.text.as_str(), missing)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cru_note::Note;
+    use cru_note::edit::{GeneratedLines, renew_region};
+
     use super::*;
     use crate::answer::Confidence;
 
@@ -111,9 +91,9 @@ mod tests {
     fn only_what_is_accepted_stands_between_the_marks() {
         let apply = |lessons: &[Lesson], text: &str| {
             let lessons: Vec<&Lesson> = lessons.iter().collect();
-            let patch = region(&lessons).patch(text).unwrap();
-            String::from_utf8(patch.apply(text.as_bytes())).unwrap()
+            renew_region(&Note::parse(text), &region(&lessons).fill(), &|_| None).unwrap().patch.apply_to(text)
         };
+        let seal = |text: &str| GeneratedLines::of(text).seal();
         let mut two =
             [lesson("Use pnpm.", ReviewStatus::Accepted), lesson("Ask <first>.\n# x", ReviewStatus::Proposed)];
         let first = apply(&two, "# Agents\n\nMine.\n");
@@ -136,23 +116,5 @@ mod tests {
         let region = region(&many);
         assert!(region.text.lines().count() <= MAX_LINES);
         assert_eq!((region.written, region.left_out), (38, 12));
-    }
-
-    #[test]
-    fn what_a_person_wrote_between_the_marks_is_kept_below_them() {
-        let apply = |lesson: &Lesson, text: &str| {
-            let patch = region(&[lesson]).patch(text).unwrap();
-            String::from_utf8(patch.apply(text.as_bytes())).unwrap()
-        };
-        let old = lesson("Use pnpm.", ReviewStatus::Accepted);
-        let first = apply(&old, "# Agents\n");
-        let new = lesson("Use pnpm, not npm.", ReviewStatus::Accepted);
-        let renewed = apply(&new, &first);
-        assert!(renewed.contains("- Use pnpm, not npm.\n") && !renewed.contains("- Use pnpm.\n"), "{renewed}");
-        let mine = first.replace("- Use pnpm.", "- Use pnpm.\n- Mine: ask before a deploy.");
-        let kept = apply(&new, &mine);
-        let (inside, below) = kept.split_once("<!-- cru:end -->").unwrap();
-        assert!(!inside.contains("Mine:") && below.contains("- Mine: ask before a deploy."), "{kept}");
-        assert_eq!(apply(&new, &kept), kept, "a second run changes nothing");
     }
 }

@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::answer::Answer;
 
 pub use read::read;
-pub(crate) use render::{code, evidence};
+pub use render::code;
+pub(crate) use render::{evidence, one_line};
 pub use render::{line_of_claim, render};
 
 pub use cru_session::ReviewStatus;

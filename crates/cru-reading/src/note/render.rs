@@ -53,7 +53,7 @@ pub fn render(head: &ReadingHead, title: &str, checked: &Checked) -> String {
 }
 
 fn front(head: &ReadingHead, title: &str) -> String {
-    let text = |text: &str| Value::String(text.to_owned());
+    let text = |text: &str| Value::String(one_line(text));
     let mut entries = vec![
         ("type", text("reading")),
         ("title", text(&format!("Reading: {title}"))),
@@ -180,8 +180,13 @@ pub(crate) fn evidence(proof: &Proof, name: &str) -> String {
     }
 }
 
+/// A value of the frontmatter that a program or a person gave: one line, whatever it holds.
+pub(crate) fn one_line(text: &str) -> String {
+    cru_base::text::fold_whitespace(&cru_base::text::sanitise(text))
+}
+
 /// A pattern of paths or a name as code, which it cannot leave.
-pub(crate) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let text: String = text.chars().filter(|c| *c != '`' && !c.is_control()).collect();
     format!("`{}`", text.trim())
 }

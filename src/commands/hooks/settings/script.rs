@@ -35,6 +35,16 @@ fn program(text: &str) -> Option<Program> {
     Some(Program { path: words.first()?.clone(), vault })
 }
 
+/// Whether a file of ours holds anything but what was written: a call, in the text of this version.
+pub(super) fn is_changed(text: &str, template: &str) -> bool {
+    let Some((above, below)) = template.split_once("{call}") else { return false };
+    let is_as_written = text
+        .strip_prefix(above)
+        .and_then(|rest| rest.strip_suffix(below))
+        .is_some_and(|call| serde_json::from_str::<Vec<String>>(call).is_ok());
+    text.starts_with(MARK) && !is_as_written
+}
+
 /// The file; one of somebody else is not replaced.
 pub(super) fn install(text: &str, template: &str, host: &Host, program: &Program) -> Result<String, Refused> {
     if !text.trim().is_empty() && !text.starts_with(MARK) {

@@ -178,9 +178,29 @@ impl McpHost {
         path.is_file() || folder.is_some_and(std::path::Path::is_dir)
     }
 
-    /// The keys that lead to the entry.
-    pub(super) fn keys(&self) -> [&'static str; 2] {
-        [self.key, NAME]
+    /// The keys that lead to the entry of this name.
+    pub(super) fn keys<'n>(&self, name: &'n str) -> [&'n str; 2] {
+        [self.key, name]
+    }
+
+    /// Whether an entry has the form of one that `cru` writes: it starts `cru [--vault DIR] mcp [--write]`, and nothing more.
+    pub(super) fn is_our_form(entry: &Value) -> bool {
+        let Some(words) = Self::words(entry) else { return false };
+        let mut words = words.iter().map(String::as_str);
+        let program = words.next().and_then(|path| path.rsplit(['/', '\\']).next());
+        let mut next = words.next();
+        if next == Some("--vault") {
+            next = words.next().and_then(|_| words.next());
+        }
+        let is_server = matches!(program, Some("cru" | "cru.exe")) && next == Some("mcp");
+        let rest: Vec<&str> = words.collect();
+        is_server && matches!(rest.as_slice(), [] | ["--write"])
+    }
+
+    /// Whether an entry has fields that `cru` does not write.
+    pub(super) fn has_more(&self, entry: &Value) -> bool {
+        let ours = self.fields("", &[]);
+        entry.as_object().is_some_and(|entry| entry.keys().any(|key| !ours.contains_key(key)))
     }
 
     /// Whether the entry is added by hand.
@@ -245,12 +265,32 @@ mod tests {
                 SettingsFormat::JsonWithComments => "// mine\n{\n  \"theme\": \"dark\", // of course\n}\n",
             };
             let fields = host.fields("/opt/cru", &arguments);
-            let more = entry::put(text, host.format, &host.keys(), &fields).unwrap();
-            let found = entry::find(&more, host.format, &host.keys()).unwrap().unwrap();
+            let more = entry::put(text, host.format, &host.keys(NAME), &fields).unwrap();
+            let found = entry::find(&more, host.format, &host.keys(NAME)).unwrap().unwrap();
             assert_eq!(found, Value::Object(fields), "{more}");
             assert_eq!(McpHost::words(&found).unwrap(), ["/opt/cru", "mcp", "--write"]);
-            assert_eq!(entry::take(&more, host.format, &host.keys()).unwrap(), text, "{}", host.id);
+            assert!(McpHost::is_our_form(&found) && !host.has_more(&found), "{found}");
+            assert_eq!(entry::take(&more, host.format, &host.keys(NAME)).unwrap(), text, "{}", host.id);
         }
+        for words in
+            [&["/opt/cru", "mcp"][..], &["cru.exe", "--vault", "/v", "mcp", "--write"], &["cru", "mcp", "--write"]]
+        {
+            assert!(McpHost::is_our_form(&json!({ "command": words[0], "args": &words[1..] })), "{words:?}");
+            assert!(McpHost::is_our_form(&json!({ "command": words })), "{words:?}");
+        }
+        for words in [
+            &["cru"][..],
+            &["cru", "mcp", "serve"],
+            &["cru", "--vault", "mcp"],
+            &["npx", "cru", "mcp"],
+            &["/opt/crux", "mcp"],
+            &["sh", "-c", "cru mcp"],
+            &["cru", "mcp", "--write", "--verbose"],
+            &["cru", "hook", "stop"],
+        ] {
+            assert!(!McpHost::is_our_form(&json!({ "command": words[0], "args": &words[1..] })), "{words:?}");
+        }
+        assert!(!McpHost::is_our_form(&json!({ "url": "https://cru.example/mcp" })));
         assert_eq!(McpHost::find("Gemini").unwrap().id, "gemini-cli");
         assert_eq!(McpHost::find("claude").unwrap().id, "claude-code");
         assert!(McpHost::find("typewriter").is_none());

@@ -11,10 +11,13 @@ mod uninstall;
 use std::path::Path;
 
 use clap::Subcommand;
+use serde_json::Value;
 
 use self::hosts::McpHost;
+use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::hooks::place::{Level, SettingsPlace, no_home};
+use crate::commands::hooks::record::{self, RecordKind};
 use crate::commands::{Context, Output};
 
 /// What is done with the settings of an agent's program.
@@ -47,6 +50,18 @@ pub(super) struct ServerPlace {
     /// This settings file
     #[arg(long, value_name = "FILE")]
     settings: Option<std::path::PathBuf>,
+    /// The name of the entry
+    #[arg(long, value_name = "NAME", default_value = hosts::NAME, value_parser = entry_name)]
+    name: String,
+}
+
+/// A name that needs no quotes in any settings.
+fn entry_name(name: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
+        true => Ok(name.to_owned()),
+        false => Err("use up to 64 letters, digits, dashes and underscores".to_owned()),
+    }
 }
 
 impl ServerPlace {
@@ -72,6 +87,37 @@ fn named(name: &str) -> Result<&'static McpHost> {
         let known: Vec<_> = hosts::MCP_HOSTS.iter().map(|host| host.id).collect();
         Error::usage(format!("no settings of a host '{name}' are known")).with_hint(known.join(", "))
     })
+}
+
+/// Whose an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryOwner {
+    /// `cru` wrote these very fields.
+    Ours,
+    /// It has the form of ours, and nothing tells who wrote it.
+    Form,
+    /// A person's.
+    Theirs,
+}
+
+impl EntryOwner {
+    fn of(entry: &Value, name: &str, place: &SettingsPlace, cx: &Context<'_>) -> Self {
+        match record::written_entry(RecordKind::Server(name), place, cx.env) {
+            Some(written) if written == *entry => Self::Ours,
+            _ if McpHost::is_our_form(entry) => Self::Form,
+            _ => Self::Theirs,
+        }
+    }
+}
+
+/// The refusal to touch an entry that somebody else made.
+fn is_theirs(entry: &Value, name: &str, place: &SettingsPlace) -> Error {
+    let starts = McpHost::words(entry).map(|words| format!(": it starts `{}`", sanitise(&words.join(" "))));
+    Error::usage(format!(
+        "{}: the entry `{name}` was not written by cru{}",
+        place.path.display(),
+        starts.unwrap_or_default()
+    ))
 }
 
 /// The text of a place and of nothing where there is no file.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use cru_settings::entry;
 use serde::Serialize;
+use serde_json::Value;
 
-use super::hosts::{MCP_HOSTS, McpHost};
+use super::hosts::{MCP_HOSTS, McpHost, NAME};
 use super::is_same_program;
 use crate::base::text::sanitise;
 use crate::base::{Env, Result};
@@ -76,7 +77,8 @@ fn look(host: &McpHost, level: Level, path: PathBuf, env: &Env) -> ServerSetting
         return seen;
     }
     let entry = place.read().and_then(|text| {
-        entry::find(&text.unwrap_or_default(), host.format, &host.keys()).map_err(|refused| place.refuse(&refused))
+        let servers = entry::find(&text.unwrap_or_default(), host.format, &host.keys(NAME)[..1]);
+        servers.map(|it| it.and_then(|servers| ours_among(&servers))).map_err(|refused| place.refuse(&refused))
     });
     match entry {
         Ok(None) => {}
@@ -91,6 +93,13 @@ fn look(host: &McpHost, level: Level, path: PathBuf, env: &Env) -> ServerSetting
         }
     }
     seen
+}
+
+/// The entry that starts our server, whatever its name; else the one that has our name.
+fn ours_among(servers: &Value) -> Option<Value> {
+    let named = servers.get(NAME).filter(|entry| McpHost::is_our_form(entry));
+    let other = || servers.as_object()?.values().find(|entry| McpHost::is_our_form(entry));
+    named.or_else(other).or_else(|| servers.get(NAME)).cloned()
 }
 
 /// Whether a program is there: this one, a file, or a name on `PATH`.

@@ -2,8 +2,8 @@
 
 use cru_settings::entry;
 
-use super::{ServerPlace, text_of};
-use crate::base::Result;
+use super::{EntryOwner, ServerPlace, is_theirs, text_of};
+use crate::base::{Error, Result};
 use crate::commands::hooks::change::{Change, Consent};
 use crate::commands::hooks::record::{Record, RecordKind};
 use crate::commands::{Context, Output, Raw};
@@ -11,7 +11,7 @@ use crate::commands::{Context, Output, Raw};
 /// Remove the server from an agent's settings
 ///
 /// Gives back the very bytes from before where nobody changed the file since; else takes out the entry `cru` and nothing
-/// more.
+/// more. An entry that starts anything but `cru mcp`, or has fields that somebody added, is left.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct Args {
     #[command(flatten)]
@@ -29,18 +29,27 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let (old, text) = text_of(&place)?;
     let refuse = |refused| place.refuse(&refused);
-    let is_there = entry::find(&text, host.format, &host.keys()).map_err(refuse)?.is_some();
-    let new = if !is_there {
-        old.clone()
-    } else if let Some(record) = Record::read(RecordKind::Server, &place, &text, cx.env) {
-        record.into_before()
-    } else {
-        Some(entry::take(&text, host.format, &host.keys()).map_err(refuse)?)
+    let name = args.place.name.as_str();
+    let (keys, kind) = (host.keys(name), RecordKind::Server(name));
+    let new = match entry::find(&text, host.format, &keys).map_err(refuse)? {
+        None => old.clone(),
+        Some(entry) => match Record::read(kind, &place, &text, cx.env) {
+            Some(record) => record.into_before(),
+            None => match EntryOwner::of(&entry, name, &place, cx) {
+                EntryOwner::Theirs => return Err(is_theirs(&entry, name, &place).with_hint("remove it by hand")),
+                EntryOwner::Form if host.has_more(&entry) => {
+                    let what =
+                        format!("{}: the entry `{name}` has fields that cru did not write", place.path.display());
+                    return Err(Error::usage(what).with_hint("remove it by hand"));
+                }
+                _ => Some(entry::take(&text, host.format, &keys).map_err(refuse)?),
+            },
+        },
     };
     let change = Change { place: place.clone(), old, new, beside: Vec::new() };
     let report = change.make(args.consent, "uninstalled", "holds no server of cru", cx)?;
     if report.is_written() {
-        Record::remove(RecordKind::Server, &place, cx.env);
+        Record::remove(kind, &place, cx.env);
     }
     Ok(Box::new(report))
 }

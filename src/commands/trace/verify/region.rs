@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use super::session::VerifiedSession;
 use crate::base::text::one_line;
-use crate::base::{Result, files};
+use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
-use crate::vault::VaultPath;
+use crate::note::Note;
+use crate::note::edit::{self, ChangedPage, Fill, GeneratedLines, Missing};
+use crate::vault::{VaultPath, page};
 
-/// Marks of the region that `--write` owns.
-const BEGIN: &str = "<!-- cru:begin verify -->";
-const END: &str = "<!-- cru:end verify -->";
+/// The region that `--write` fills.
+const NAME: &str = "verify";
 
-/// Puts the result into the note; nothing else of it changes.
+/// Puts the result into the note; nothing else of it changes, and what a person wrote into the region moves below it.
 pub(super) fn write(
     world: &TraceWorld,
     path: &VaultPath,
@@ -21,31 +22,29 @@ pub(super) fn write(
     at: Option<&str>,
     cx: &Context<'_>,
 ) -> Result<()> {
-    world.vault.writable()?;
-    let file = world.vault.file(path);
-    let old = files::read(&file)?;
-    let new = with(&String::from_utf8_lossy(&old), &region(verified, at, cx));
-    if new.as_bytes() == old {
-        return Ok(());
-    }
-    files::replace(&file, &old, new.as_bytes())
+    let (vault, file) = (&world.vault, world.vault.file(path));
+    let now = crate::session::time::format(cx.env.now());
+    page::change(vault, &file, |old| {
+        let Some(old) = old else { return Err(Error::Missing { path: file.clone(), hint: None }) };
+        let mut page = ChangedPage::new(old.to_vec());
+        // The same result at another time is no news.
+        let note = Note::parse(old);
+        let same = edit::region(&note, NAME).ok().and_then(|found| {
+            let text = told(verified, at, found.inside.trim_start().split([' ', '\r', '\n']).next()?);
+            (GeneratedLines::of(&text).seal() == found.seal).then_some(text)
+        });
+        let text = same.unwrap_or_else(|| told(verified, at, &now));
+        let fill = Fill::new(NAME, &text, Missing::Append(Some("## Verified")));
+        let filled = page.fill(&fill, &|seal| page::generated(vault, seal));
+        filled.map_err(|error| page::unfilled(&path.text(), NAME, &error))?;
+        Ok(page)
+    })?;
+    Ok(())
 }
 
-/// The text with the region in the place of the one that is there, else at the end below its own heading.
-fn with(text: &str, region: &str) -> String {
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let region = region.replace('\n', end);
-    let old = text.find(BEGIN).and_then(|from| Some((from, from + text[from..].find(END)? + END.len())));
-    match old {
-        Some((from, to)) => format!("{}{region}{}", &text[..from], &text[to..]),
-        None => format!("{}{end}{end}## Verified{end}{end}{region}{end}", text.trim_end()),
-    }
-}
-
-fn region(verified: &VerifiedSession, at: Option<&str>, cx: &Context<'_>) -> String {
+fn told(verified: &VerifiedSession, at: Option<&str>, when: &str) -> String {
     let cell = |text: &str| one_line(text).replace('|', "\\|");
-    let mut out = format!("{BEGIN}\n\n");
-    let when = crate::session::time::format(cx.env.now());
+    let mut out = String::new();
     let at = at.map(|at| format!(" at `{}`", cell(at).replace('`', ""))).unwrap_or_default();
     let _ = writeln!(out, "{when}{at}\n");
     let _ = writeln!(out, "| | |\n| --- | --- |");
@@ -60,23 +59,5 @@ fn region(verified: &VerifiedSession, at: Option<&str>, cx: &Context<'_>) -> Str
             let _ = writeln!(out, "| {} | {path} | {} |", cell(&it.step), cell(&it.detail));
         }
     }
-    out + "\n" + END
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_region_alone_changes() {
-        let region = format!("{BEGIN}\nnew\n{END}");
-        let first = with("# A\n\nWords.\n\n\n", &region);
-        assert_eq!(first, format!("# A\n\nWords.\n\n## Verified\n\n{region}\n"));
-        let again = with(&first.replace("new", "old"), &region);
-        assert_eq!(again, first);
-        assert_eq!(with("a\r\n", &region), format!("a\r\n\r\n## Verified\r\n\r\n{BEGIN}\r\nnew\r\n{END}\r\n"));
-        // An end before the beginning is no region.
-        let odd = with(&format!("{END}\n{BEGIN}\n"), &region);
-        assert!(odd.ends_with(&format!("## Verified\n\n{region}\n")), "{odd}");
-    }
+    out
 }

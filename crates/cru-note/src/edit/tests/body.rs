@@ -2,10 +2,7 @@ use std::mem::discriminant;
 
 use proptest::prelude::*;
 
-use crate::edit::{
-    EditError, Join, Region, Target, add_id, append, append_phase, append_to_preface, insert_after, region,
-    replace_region,
-};
+use crate::edit::{EditError, Join, Target, add_id, append, append_phase, append_to_preface, insert_after};
 use crate::{Block, BlockKind, Note, Patch};
 use cru_base::Span;
 
@@ -184,38 +181,6 @@ fn gives_ids() {
     assert_eq!(add_id(&owned, &owned.blocks()[1], "b"), Err(EditError::IdTaken("b".to_owned())));
     assert_eq!(add_id(&owned, &owned.blocks()[1], "b_c"), Err(EditError::BadId("b_c".to_owned())));
     assert_eq!(add_id(&owned, &owned.blocks()[2], "d"), Err(EditError::NoPlace));
-}
-
-#[test]
-fn replaces_regions() {
-    let text =
-        "mine\n<!-- cru:begin log -->\n\nold\n\n<!-- cru:end -->\nmine too\n\n<!-- cru:begin x -->\n<!-- cru:end -->";
-    let new = done(text, replace_region(&note(text), "log", "", "- a\n- b\n", ""));
-    assert_eq!(new, text.replace("old", "- a\n- b"));
-    assert!(replace_region(&note(&new), "log", "", "- a\n- b", "").unwrap().is_empty());
-    assert_eq!(done(text, replace_region(&note(text), "log", "", "", "")), text.replace("\nold\n\n", ""));
-    assert_eq!(
-        done(text, replace_region(&note(text), "x", "", "| a |\n|---|", "")),
-        text.replace("x -->\n", "x -->\n\n| a |\n|---|\n\n")
-    );
-    assert!(matches!(replace_region(&note(text), "none", "", "x", ""), Err(EditError::NoRegion(_))));
-    assert!(matches!(replace_region(&note("<!-- cru:begin a -->\nx"), "a", "", "x", ""), Err(EditError::NoRegion(_))));
-    assert!(matches!(
-        replace_region(&note("```\n<!-- cru:begin a -->\n<!-- cru:end -->\n```"), "a", "", "x", ""),
-        Err(EditError::NoRegion(_))
-    ));
-    assert_eq!(replace_region(&note(text), "log", "", "a\n\n<!-- cru:end -->\n\nb", ""), Err(EditError::Merge));
-    assert_eq!(replace_region(&note(text), "log", "", "```\nopen", ""), Err(EditError::Open));
-    let sealed = done(text, replace_region(&note(text), "log", "1a2b", "- a", ""));
-    assert_eq!(sealed, text.replace("log -->\n\nold", "log 1a2b -->\n\n- a"));
-    let sealed = note(&sealed);
-    assert_eq!(region(&sealed, "log"), Ok(Region { inside: "\n- a\n\n", seal: "1a2b" }));
-    assert!(replace_region(&sealed, "log", "1a2b", "- a", "").unwrap().is_empty());
-    assert_eq!(
-        done(text, replace_region(&note(text), "log", "2", "- b", "theirs")),
-        text.replace("log -->\n\nold", "log 2 -->\n\n- b").replace("end -->\nmine", "end -->\n\ntheirs\n\nmine")
-    );
-    assert_eq!(done(text, replace_region(&note(text), "x", "", "", "theirs")), format!("{text}\n\ntheirs\n"));
 }
 
 #[test]

@@ -3,3 +3,4 @@
 mod body;
 mod order;
 mod property;
+mod region;
