@@ -208,7 +208,7 @@ fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
     diagnostics.extend(session::read::damage(&note));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     diagnostics.dedup();
-    Ok(Some(Checked { path: target.shown.clone(), text: note.text().to_owned(), diagnostics, fixes, diff }))
+    Ok(Some(Checked { path: target.shown.clone(), text: session::Public::of(&note).shown(), diagnostics, fixes, diff }))
 }
 
 /// Whether a note is of a kind that cru writes and reads. Where a conflict stands in or before the frontmatter, its lines

@@ -95,6 +95,7 @@ mod searching {
     pub(crate) mod index_crowd;
     pub(crate) mod index_fresh;
     pub(crate) mod planted;
+    pub(crate) mod private;
     pub(crate) mod relevance;
     pub(crate) mod search;
 }

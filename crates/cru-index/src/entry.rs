@@ -1,7 +1,6 @@
 //! What can be a hit: one entry for each block that a person would want to land on.
 
 mod front;
-pub mod hidden;
 mod walk;
 
 use jiff::Timestamp;

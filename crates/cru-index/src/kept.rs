@@ -7,11 +7,11 @@
 use cru_base::Span;
 use cru_note::frontmatter;
 use cru_note::{BlockKind, Note};
-use cru_session::time;
+use cru_session::{Public, time};
 use cru_vault::{Vault, VaultPath};
 use jiff::Timestamp;
 
-use super::entry::{Entry, hidden};
+use super::entry::Entry;
 use super::query::{Field, Query, QueryNode, entry_kind};
 use super::record::SessionRow;
 
@@ -54,8 +54,9 @@ fn collect(node: &QueryNode, found: &mut Vec<&'static str>) {
 /// every reading does.
 pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: bool) -> Option<KeptNote> {
     let note = Note::parse(vault.read(path).ok()?.into_owned());
-    let bounds = note.frontmatter();
-    let values = bounds.map(|bounds| frontmatter::read(note.text(), &bounds).0).unwrap_or_default();
+    let public = Public::of(&note);
+    let bounds = frontmatter::split(public.as_str()).block;
+    let values = bounds.map(|bounds| frontmatter::read(public.as_str(), &bounds).0).unwrap_or_default();
     let name = path.text().into_owned();
     let kind = if name == BOOKMARKS { "bookmark" } else { values.string("type")? };
     let kind = kinds.iter().find(|known| known.eq_ignore_ascii_case(kind))?;
@@ -67,7 +68,7 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
     }
     let time =
         ["learned", "date", "started", "created"].iter().find_map(|key| values.string(key)).and_then(time::parse);
-    let heading = || note.text().lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
+    let heading = || public.as_str().lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
     let stem = path.stem().into_owned();
     let title = values.string("title").map(str::to_owned).or_else(heading).unwrap_or_else(|| stem.clone());
     let row = SessionRow {
@@ -84,7 +85,7 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
 /// An entry for each section of a note, its frontmatter with the first; of bookmarks one for each line of a list. The data of
 /// a reading repeat what stands above them for the program.
 fn entries(note: &Note, kind: &str, time: Option<Timestamp>) -> Vec<Entry> {
-    let text = hidden::blanked(note);
+    let text = Public::of(note).blanked();
     let mut starts = vec![0];
     if kind == "bookmark" {
         let mut at = 0;

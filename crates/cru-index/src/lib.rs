@@ -16,7 +16,6 @@ pub mod evidence;
 mod frequency;
 pub mod kept;
 mod manifest;
-mod public;
 pub mod query;
 pub mod record;
 mod refresh;

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::public::{public, titled};
 use cru_base::{Lines, Span};
 use cru_graph::dependencies;
 use cru_graph::place::{self, Place};
@@ -434,7 +433,7 @@ impl Record {
         for (index, phase) in session.phases.iter().enumerate() {
             record.phases.push(PhaseRow {
                 id: phase.id.clone(),
-                title: public(&phase.title, false).into_owned(),
+                title: phase.title.clone(),
                 agent: phase.agent.as_ref().map(ToString::to_string),
                 channel: phase.channel.clone(),
                 started: phase.started,
@@ -471,7 +470,7 @@ impl Record {
                     step.reads.iter().map(|file| ("read", file)).chain(step.writes.iter().map(|file| ("write", file)))
                 {
                     self.files.push(FileRow {
-                        path: public(&file.path, false).into_owned(),
+                        path: file.path.clone(),
                         access: if file.created { "create" } else { access }.to_owned(),
                         hash: file.hash.clone(),
                         step: id.clone(),
@@ -486,7 +485,7 @@ impl Record {
                     phase,
                     tool: step.tool.clone(),
                     args: step.args.clone(),
-                    result: step.result.as_deref().map(|result| public(result, true).into_owned()),
+                    result: step.result.clone(),
                     status: step.status.name().to_owned(),
                     check: step.verdict().map(|verdict| verdict.as_str().to_owned()),
                     time: step.time,
@@ -497,15 +496,13 @@ impl Record {
                 });
             }
             Item::Decision(it) => {
-                let texts = [Some(&it.text), it.why.as_ref(), it.rejected.as_ref(), it.impact.as_ref()];
-                let (title, [text, why, rejected, impact]) = titled(&it.callout.title, texts);
-                let text = text.unwrap_or_default();
-                let at = at(&it.callout);
+                let cru_session::Decision { callout, text, why, rejected, impact, .. } = it.clone();
+                let at = at(&callout);
+                let title = callout.title;
                 self.decisions.push(DecisionRow { id, phase, title, text, why, rejected, impact, at, line });
             }
             Item::Error(it) => {
-                let (title, [text, resolution]) = titled(&it.callout.title, [Some(&it.text), it.resolution.as_ref()]);
-                let text = text.unwrap_or_default();
+                let (title, text, resolution) = (it.callout.title.clone(), it.text.clone(), it.resolution.clone());
                 self.errors.push(ErrorRow { id, phase, title, text, resolution, at: at(&it.callout), line });
             }
             Item::User(it) => self.user.push(UserRow {
@@ -597,7 +594,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
     SessionRow {
         id: meta.session_id.clone().unwrap_or_else(|| path.stem().into_owned()),
         path: path.text().into_owned(),
-        title: public(session.title(), false).into_owned(),
+        title: session.title().to_owned(),
         status: meta.status.as_ref().map(|status| status.as_str().to_owned()),
         started: meta.started,
         ended: meta.ended,

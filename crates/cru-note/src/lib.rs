@@ -4,6 +4,7 @@
 
 pub mod block;
 mod builder;
+pub mod comment;
 pub mod edit;
 pub mod frontmatter;
 pub mod heading;
@@ -12,7 +13,6 @@ pub mod link;
 pub mod patch;
 
 mod callout;
-mod comment;
 mod cursor;
 mod depth;
 mod inline;

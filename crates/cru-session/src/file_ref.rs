@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::escape::code;
+use super::escape::{code, code_text, is_called, uncode_text};
 use super::line_anchor::{self, LineAnchor};
 use super::model::FileRef;
 
@@ -58,7 +58,7 @@ pub fn parse_list(text: &str) -> Vec<FileRef> {
     }
     let ends = spans.iter().skip(1).map(|next| next.start).chain([text.len()]);
     for (span, end) in spans.iter().zip(ends) {
-        add(&mut files, created(code::text(&text[span.clone()]), &text[span.end..end]));
+        add(&mut files, created(&uncode_text(code::text(&text[span.clone()])), &text[span.end..end]));
     }
     files
 }
@@ -83,7 +83,9 @@ pub fn format_list(files: &[FileRef]) -> String {
     for file in files {
         for (at, text) in spans(file).iter().enumerate() {
             let separator = if out.is_empty() { "" } else { ", " };
-            let _ = write!(out, "{separator}{}", code::span(text));
+            // The same file by another name, since inline code that begins like this would be run.
+            let here = if is_called(text) { "./" } else { "" };
+            let _ = write!(out, "{separator}{}", code::span(&code_text(&format!("{here}{text}"))));
             if file.created && at == 0 {
                 out.push_str(" (created)");
             }

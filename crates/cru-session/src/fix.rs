@@ -72,7 +72,7 @@ fn broken_keys(note: &Note, _: &str) -> Vec<Fix> {
 }
 
 fn session_id(note: &Note, stem: &str) -> Vec<Fix> {
-    let (meta, _) = read::meta(note.text());
+    let (meta, _) = read::written_meta(note.text());
     if !meta.is_session() || meta.session_id.is_some() || stem.is_empty() {
         return Vec::new();
     }
@@ -98,7 +98,7 @@ fn repeated_ids(note: &Note, _: &str) -> Vec<Fix> {
 
 /// Steps, phases and a person's inputs without id get one.
 fn missing_ids(note: &Note, _: &str) -> Vec<Fix> {
-    let (session, _) = read::session(note);
+    let (session, _) = read::written(note);
     if !session.meta.is_session() {
         return Vec::new();
     }

@@ -20,6 +20,7 @@ pub mod line_anchor;
 pub mod mask;
 pub mod model;
 pub mod op;
+pub mod public;
 pub mod read;
 pub mod recovery;
 pub mod render;
@@ -36,4 +37,5 @@ pub mod words;
 
 pub use line_anchor::LineAnchor;
 pub use model::*;
+pub use public::Public;
 pub use review_status::ReviewStatus;

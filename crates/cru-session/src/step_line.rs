@@ -41,7 +41,8 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
     if behind.is_none() && !listed {
         return None;
     }
-    let (tool, args) = command.split_once(' ').unwrap_or((command, ""));
+    let command = escape::uncode_text(command);
+    let (tool, args) = command.split_once(' ').unwrap_or((&command, ""));
     let mut step = Step { tool: tool.to_owned(), args: args.to_owned(), ..Step::default() };
     let rest = behind.unwrap_or(rest).trim();
     let (result, facts) = split_facts(rest, day);
@@ -72,15 +73,19 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
 /// What a result says: in a code span, as it is written, or by hand without one.
 fn said(result: &str) -> String {
     match code::leading(result) {
-        Some(end) if end == result.len() => code::text(result).to_owned(),
+        Some(end) if end == result.len() => escape::uncode_text(code::text(result)).into_owned(),
         _ => escape::uninline(result),
     }
 }
 
 /// Writes what [`parse`] reads. `day` is the day of the phase: times of another day are written whole.
 pub fn format(step: &Step, day: Option<Date>) -> String {
-    let command = if step.args.is_empty() { step.tool.clone() } else { format!("{} {}", step.tool, step.args) };
-    let mut line = code::span(&command);
+    let mut command = if step.args.is_empty() { step.tool.clone() } else { format!("{} {}", step.tool, step.args) };
+    if escape::is_called(&command) {
+        // No tool is called so; what it is called then is nothing that an editor runs.
+        command.insert(0, '_');
+    }
+    let mut line = code::span(&escape::code_text(&command));
     let facts = facts(step, day);
     let mark = match step.status {
         StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => Some("✗"),
@@ -99,7 +104,9 @@ pub fn format(step: &Step, day: Option<Date>) -> String {
     // What a program printed is no markdown: no tag, no link, no field.
     let result = result.map(|result| match step.status.words() {
         Some(words) if words == result => result,
-        _ => code::span(&result),
+        // Inline code that begins like this would be run.
+        _ if escape::is_called(&result) => escape::inline(&result) + if facts.is_empty() { " ()" } else { "" },
+        _ => code::span(&escape::code_text(&result)),
     });
     if mark.is_some() || result.is_some() || !facts.is_empty() {
         line.push_str(" →");

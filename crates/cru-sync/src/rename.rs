@@ -275,7 +275,7 @@ fn needles(head: &Head) -> Vec<Vec<u8>> {
 /// The changes of the note itself: title, aliases, heading and the title of the summary, as far as they say the old title.
 fn operations(note: &Note, head: &Head, title: &str) -> Vec<Op> {
     let text = |value: &str| Json::String(value.to_owned());
-    let meta = cru_session::read::meta(note.text()).0;
+    let meta = cru_session::read::written_meta(note.text()).0;
     let old = meta.title.clone();
     if old.as_deref() == Some(title) {
         return Vec::new();

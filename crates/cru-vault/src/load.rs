@@ -6,7 +6,7 @@ use super::outline::Outline;
 use super::{Catalog, Finding, Vault, VaultPath};
 use cru_base::{Diagnostic, Error, Result, Span, threads};
 use cru_note::Note;
-use cru_session::Session;
+use cru_session::{Public, Session, read};
 
 /// A session note with everything read from it.
 #[derive(Clone, Debug)]
@@ -25,8 +25,15 @@ impl Loaded {
     /// Reads bytes that came from `path`.
     pub fn parse(path: VaultPath, bytes: impl Into<Vec<u8>>) -> Self {
         let note = Note::parse(bytes);
-        let ((session, mut diagnostics), outline) =
-            threads::join(note.text().len(), || cru_session::read::session(&note), || Outline::of(&note));
+        let public = Public::of(&note);
+        let parsed = (!public.is_whole()).then(|| Note::parse(public.as_str()));
+        let shown = parsed.as_ref().unwrap_or(&note);
+        let ((mut session, mut diagnostics), mut outline) =
+            threads::join(note.text().len(), || read::written(shown), || Outline::of(shown));
+        if parsed.is_some() {
+            public.lead_back(&mut session, &mut diagnostics);
+            outline.lead_back(&public);
+        }
         diagnostics.extend_from_slice(note.diagnostics());
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
         Self { path, session, outline, diagnostics }
@@ -46,7 +53,7 @@ impl Vault {
 
     /// What one note says, when nobody asks what is odd about it or what it points at: cheaper in a long note.
     pub fn session(&self, path: &VaultPath) -> Result<Session> {
-        Ok(cru_session::read::content_of(self.read(path)?))
+        Ok(read::content_of(self.read(path)?))
     }
 
     /// Reads all sessions of `catalog`, in parallel, in the order of their paths; what could not be read is told.

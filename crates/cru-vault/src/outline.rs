@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cru_base::{Span, text};
 use cru_note::{Block, BlockKind, Note};
-use cru_session::{Link, read};
+use cru_session::{Link, Public, read};
 
 /// A note's links, block ids and headings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,6 +78,18 @@ impl Outline {
             start += line.len();
         }
         outline
+    }
+
+    /// Has the places of an outline of the public text be those of the note.
+    pub fn lead_back(&mut self, public: &Public<'_>) {
+        let Self { links, relations, blocks, headings, properties } = self;
+        let place = |start: usize| public.span(Span::at(start)).start;
+        *relations = std::mem::take(relations).into_iter().map(|(at, relation)| (place(at), relation)).collect();
+        let links = links.iter_mut().map(|link| &mut link.span);
+        let named = blocks.values_mut().chain(headings.values_mut());
+        for span in links.chain(named).chain(properties.iter_mut().map(|(_, span)| span)) {
+            *span = public.span(*span);
+        }
     }
 
     fn add(&mut self, note: &Note, blocks: &[Block]) {

@@ -155,7 +155,7 @@ const SAMPLE: &str = "---\ntype: session\nsession_id: sample\n---\n# Sample\n\n#
 
 /// What a note says, but for where it says it and for a section that stands after all others.
 fn said(text: &str) -> String {
-    let (mut session, _) = read::session(&Note::parse(text));
+    let (mut session, _) = read::written(&Note::parse(text));
     session.meta.extra.clear();
     session.meta.tags.clear();
     session.preface.retain(|item| !matches!(item, Item::Prose(_) | Item::Callout(_)));

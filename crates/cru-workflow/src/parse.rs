@@ -14,6 +14,7 @@ use super::text::{Piece, leading_code, pieces, unescape};
 use cru_base::{Diagnostic, Span};
 use cru_note::{Block, BlockKind, Note, frontmatter, link};
 use cru_session::Link;
+use cru_session::escape::uncode_text;
 
 /// Info strings of fences that hold commands.
 const SHELLS: [&str; 5] = ["sh", "bash", "shell", "zsh", "console"];
@@ -269,14 +270,14 @@ impl Reader<'_> {
     fn fence(&mut self, raw: Span, info: Span, body: Span) {
         let word = self.text(info).split_whitespace().next().unwrap_or("");
         if word == record::FENCE {
-            let text = body.of(self.note.text());
+            let text = &*uncode_text(body.of(self.note.text()));
             match record::decode(text, body.start, &mut self.diagnostics) {
                 Some(record) => self.push(Part::Record(super::model::Record { span: raw, ..record })),
                 None => self.prose(raw),
             }
         } else if SHELLS.contains(&word) {
             let text = self.text(body);
-            let text = text.strip_suffix('\n').unwrap_or(text).replace("\r\n", "\n");
+            let text = uncode_text(text.strip_suffix('\n').unwrap_or(text)).replace("\r\n", "\n");
             self.push(Part::Script(Script { text, span: raw }));
         } else {
             self.prose(raw);
@@ -292,7 +293,7 @@ fn bullet(words: &str, text: Span, span: Span) -> Part {
             None => rest.trim().is_empty().then_some(None),
         };
         if let Some(note) = note {
-            return Part::Command(Command { command: command.to_owned(), note, span });
+            return Part::Command(Command { command: uncode_text(command).into_owned(), note, span });
         }
     }
     let condition =
@@ -337,7 +338,7 @@ fn check(words: &str, span: Span) -> Check {
     if text.is_empty() {
         by_hand()
     } else {
-        Check { command: Some(command.to_owned()), text, span, ..Check::default() }
+        Check { command: Some(uncode_text(command).into_owned()), text, span, ..Check::default() }
     }
 }
 

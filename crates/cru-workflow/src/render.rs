@@ -12,6 +12,7 @@ use super::record;
 use super::text::{code_span, escape, longest_run, opening_nothing};
 use cru_note::frontmatter::{Value, emit};
 use cru_session::Link;
+use cru_session::escape::inert;
 use rayon::prelude::*;
 
 /// Bytes that a step takes, often.
@@ -34,7 +35,7 @@ pub fn render(workflow: &Workflow) -> String {
     page.append(above);
     page.checks(workflow);
     page.append(below);
-    page.text
+    inert(&page.text, &[record::FENCE])
 }
 
 /// The note of a workflow in `dialect`.
@@ -48,7 +49,7 @@ pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
     page.goals(workflow);
     page.append(&steps(&workflow.steps, dialect));
     page.checks(workflow);
-    page.text
+    inert(&page.text, &[record::FENCE])
 }
 
 /// The text of each step, with the blank line before it. None depends on another.

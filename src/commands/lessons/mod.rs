@@ -14,7 +14,7 @@ use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
 use super::read::Shelf;
 use super::trace::TraceWorld;
-use super::{Context, Output, View, reading};
+use super::{Context, Output, Reach, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::note::edit::ChangedPage;
@@ -134,7 +134,8 @@ fn list(args: &ListArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let shelf = Shelf::read(&Catalog::read(vault), vault);
+    // Agents read what is written there.
+    let shelf = Shelf::within(&Catalog::read(vault), vault, Reach::Shared);
     let path = cx.absolute(&args.to);
     let folder = cx.env.at(path.parent().unwrap_or(&path)).folder();
     let meant = |lesson: &&Lesson| {

@@ -219,8 +219,7 @@ pub(super) fn whole(id: &str, cx: &Context<'_>) -> Result<Option<String>> {
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::within(&world.catalog, &world.vault, cx.global.reach);
     if let Some(lesson) = shelf.lesson(id) {
-        let note = crate::note::Note::parse(lesson.text.as_str());
-        return Ok(Some(crate::index::entry::hidden::blanked(&note)));
+        return Ok(Some(crate::session::public::text(&lesson.text)));
     }
     let Some((name, block)) = id.split_once('#') else { return Ok(None) };
     let Ok(head) = world.catalog.session(name, &world.vault, cx.env) else { return Ok(None) };

@@ -16,10 +16,10 @@ use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::output::most;
 use crate::commands::{Context, Output, Raw, Reach, language, reading};
-use crate::index::entry::hidden;
 use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
 use crate::index::{NoteKey, Query, SessionRow, Snapshot, kept};
 use crate::note::Note;
+use crate::session::Public;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Vault, VaultPath, Walk};
 
@@ -199,13 +199,10 @@ fn add_notes(snapshot: &mut Snapshot, query: &Query, vault: &Vault, cx: &Context
     snapshot.add_notes(notes)
 }
 
-/// The note as it is now, comments blanked; a note that went away meanwhile is empty.
+/// The note as it is now, what may not be shown blanked; a note that went away meanwhile is empty.
 fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
     let bytes = VaultPath::new(&row.path).and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
-    let mut text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
-    if text.contains("%%") {
-        text = hidden::blanked(&Note::parse(text));
-    }
+    let text = Public::of(&Note::parse(bytes.unwrap_or_default())).blanked();
     let lines = Lines::of(&text);
     (text, lines)
 }

@@ -9,6 +9,7 @@ use crate::base::{Error, Result};
 use crate::commands::{Context, reading};
 use crate::memory::summary::FOLDER;
 use crate::note::edit::{ChangedPage, Fill, Missing};
+use crate::note::frontmatter::{Value, emit};
 use crate::vault::{Vault, VaultPath, page};
 
 /// Days that are looked back to for a daily note that a killed command did not write.
@@ -45,8 +46,8 @@ fn head(told: &ToldSummary) -> String {
         "week" => format!("Week {}", told.name),
         _ => format!("Topic: {}", told.name),
     };
-    let quoted = serde_json::to_string(&title).unwrap_or_default();
-    format!("---\ntype: summary\ntitle: {quoted}\n---\n# {}\n", crate::session::escape::inline(&title))
+    let properties = emit(&[("type", Value::from("summary")), ("title", Value::from(title.as_str()))]);
+    format!("---\n{properties}---\n# {}\n", crate::session::escape::inline(&title))
 }
 
 /// Brings the daily notes from this day on up to date, where the vault names them; whether they are so. Days on which no

@@ -7,7 +7,7 @@ use crate::base::text::sanitise;
 use crate::base::{Diagnostic, Result, Span};
 use crate::commands::Context;
 use crate::note::{Edit, Note, Patch};
-use crate::session::{Item, Link, Session};
+use crate::session::{Item, Link, Session, public};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The note that `cru bookmark` writes.
@@ -27,7 +27,7 @@ pub(in crate::commands) struct KeptBookmark {
 
 /// Those of `bookmarks.md`, in its order.
 pub(in crate::commands) fn listed(vault: &Vault) -> Result<Vec<KeptBookmark>> {
-    let text = text(vault)?;
+    let text = public::text(&text(vault)?);
     let lines = text.lines().zip(1..);
     let own = lines.filter_map(|(line, number)| {
         let (name, target) = of_line(line)?;

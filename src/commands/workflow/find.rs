@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::base::{Diagnostic, Error, Lines, Result, Span, files};
 use crate::commands::Context;
 use crate::note::Note;
+use crate::session::public::{Places, Public};
 use crate::vault::{Catalog, Head, Vault};
 use crate::workflow::{self, Workflow};
 
@@ -17,22 +18,35 @@ pub(super) struct FoundWorkflow {
     pub(super) path: String,
     /// Name of the file without `.md`.
     pub(super) stem: String,
-    /// The note.
+    /// What of the note may leave it.
     pub(super) note: Note,
+    /// The note as it is shown: each byte at its place.
+    pub(super) shown: String,
     /// What it says.
     pub(super) workflow: Workflow,
     /// What is odd about how it is written.
     pub(super) diagnostics: Vec<Diagnostic>,
     lines: Lines,
+    places: Places,
 }
 
 impl FoundWorkflow {
     fn read(path: String, file: &Path) -> Result<Self> {
-        let note = Note::parse(files::read(file)?);
+        let whole = Note::parse(files::read(file)?);
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let public = Public::of(&whole);
+        let note = Note::parse(public.as_str());
         let (workflow, diagnostics) = workflow::parse(&note);
-        let lines = Lines::of(note.text());
-        Ok(Self { path, stem, note, workflow, diagnostics, lines })
+        let (shown, lines) = (public.shown(), Lines::of(whole.text()));
+        let places = public.into_places();
+        Ok(Self { path, stem, note, workflow, diagnostics, shown, lines, places })
+    }
+
+    /// Has the places of diagnostics be those of the note as it is shown.
+    pub(super) fn lead_back(&self, diagnostics: &mut [Diagnostic]) {
+        for diagnostic in diagnostics {
+            diagnostic.span = self.places.span(diagnostic.span);
+        }
     }
 
     /// Title, else the name of the file.
@@ -42,7 +56,8 @@ impl FoundWorkflow {
 
     /// The line of a place.
     pub(super) fn line(&self, span: Span) -> usize {
-        self.lines.line(crate::base::lines::floor_char_boundary(self.note.text(), span.start))
+        let start = self.places.span(span).start;
+        self.lines.line(crate::base::lines::floor_char_boundary(&self.shown, start))
     }
 }
 

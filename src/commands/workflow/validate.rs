@@ -30,6 +30,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         if args.dialect == Some(DialectArg::Crucible) {
             diagnostics.extend(dialect::strict(&found.note));
         }
+        found.lead_back(&mut diagnostics);
         diagnostics.sort_by_key(|it| (it.span.start, it.code));
         (found, diagnostics)
     });
@@ -60,9 +61,9 @@ impl Output for ValidationReport {
     fn text(&self, view: &View) -> String {
         let mut text = String::new();
         for (found, diagnostics) in &self.workflows {
-            let lines = Lines::of(found.note.text());
+            let lines = Lines::of(&found.shown);
             for diagnostic in diagnostics.iter().filter(|it| self.verbose || it.severity > Severity::Info) {
-                text.push_str(&frame::render(&found.path, found.note.text(), &lines, diagnostic, view));
+                text.push_str(&frame::render(&found.path, &found.shown, &lines, diagnostic, view));
                 text.push_str("\n\n");
             }
         }
@@ -74,9 +75,9 @@ impl Output for ValidationReport {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         let mut rows = Vec::new();
         for (found, diagnostics) in &self.workflows {
-            let lines = Lines::of(found.note.text());
+            let lines = Lines::of(&found.shown);
             for diagnostic in diagnostics {
-                let (line, column) = lines.place(found.note.text(), diagnostic.span.start);
+                let (line, column) = lines.place(&found.shown, diagnostic.span.start);
                 rows.push(serde_json::to_value(ValidationRow { path: &found.path, line, column, diagnostic })?);
             }
         }

@@ -12,6 +12,7 @@ use super::{caption, mark};
 use crate::{Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use cru_base::text;
 use cru_session::StepStatus;
+use cru_session::escape::inert;
 use cru_vault::outline::heading_key;
 
 const SESSION: (i64, i64) = (380, 280);
@@ -198,7 +199,7 @@ impl DraftNode<'_, '_, '_> {
             (Body::Session(_), Some(path)) => Content::File { file: path.text().into_owned(), subpath: None },
             (Body::Phase(phase), Some(path)) => match subpath(self.picture, node, phase) {
                 Some(subpath) => Content::File { file: path.text().into_owned(), subpath: Some(subpath) },
-                None => Content::Text { text: plain(&caption(graph, node)) },
+                None => Content::Text { text: inert(&plain(&caption(graph, node)), &[]) },
             },
             (Body::Step(step), Some(path)) => {
                 let name = path.text();
@@ -206,7 +207,7 @@ impl DraftNode<'_, '_, '_> {
                 let linkable = !name.contains(['[', ']', '|', '#', '^', '%']);
                 let link = step.id.as_deref().filter(|_| linkable).map(|id| format!("[[{name}#^{id}|{id}]] "));
                 let link = link.unwrap_or_default();
-                Content::Text { text: format!("{} {link}{}", mark(step.status), code(&it.label())) }
+                Content::Text { text: inert(&format!("{} {link}{}", mark(step.status), code(&it.label())), &[]) }
             }
             (Body::Note(head), _) => Content::File { file: head.path.text().into_owned(), subpath: None },
             (Body::Attachment(path), _) => Content::File { file: path.text().into_owned(), subpath: None },
@@ -214,7 +215,7 @@ impl DraftNode<'_, '_, '_> {
                 (Some(block), Some(path)) => {
                     Content::File { file: path.text().into_owned(), subpath: Some(format!("#^{block}")) }
                 }
-                _ => Content::Text { text: words(graph, node) },
+                _ => Content::Text { text: inert(&words(graph, node), &[]) },
             },
         }
     }

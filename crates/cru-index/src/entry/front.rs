@@ -5,15 +5,16 @@
 
 use cru_note::Note;
 use cru_note::frontmatter::{self, Value};
+use cru_session::Public;
 use cru_session::render::KEYS;
 
 /// Keys of the rows of `subagents`.
 const ROW: [&str; 4] = ["session", "agent", "model", "tokens"];
 
 /// The values of the frontmatter, and the names that are somebody's own.
-pub(super) fn text(note: &Note) -> String {
+pub(super) fn text(note: &Note, public: &Public<'_>) -> String {
     let Some(bounds) = note.frontmatter() else { return String::new() };
-    let yaml = bounds.yaml.of(note.text());
+    let yaml = public.words(bounds.yaml);
     let mut out = String::with_capacity(yaml.len());
     let mut rows = false;
     for line in yaml.lines() {
@@ -32,7 +33,9 @@ pub(super) fn text(note: &Note) -> String {
         out.push('\n');
     }
     if yaml.contains('\\') {
-        for entry in frontmatter::read(note.text(), &bounds).0.entries() {
+        let text = public.as_str();
+        let read = frontmatter::split(text).block.map(|bounds| frontmatter::read(text, &bounds).0);
+        for entry in read.iter().flat_map(|values| values.entries()) {
             values(&entry.value, &mut out);
         }
     }

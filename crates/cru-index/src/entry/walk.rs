@@ -5,19 +5,19 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, front, hidden};
+use super::{Entry, front};
 use cru_base::Span;
 use cru_note::Note;
 use cru_session::read::is_header;
-use cru_session::{Fence, Item, Phase, Session, Step, StepStatus, Subagent, SubagentMode};
+use cru_session::{Fence, Item, Phase, Public, Session, Step, StepStatus, Subagent, SubagentMode};
 
 /// Every entry of a note, in order.
 pub(super) fn entries(note: &Note, session: &Session) -> Vec<Entry> {
-    let mut walk = Walk { note, hidden: hidden::spans(note), memory: &session.memory, entries: Vec::new(), named: 0 };
+    let mut walk = Walk { note, public: Public::of(note), memory: &session.memory, entries: Vec::new(), named: 0 };
     let body = note.split().body_start;
     let first = session.phases.first().map_or(note.text().len(), |phase| phase.span.start);
     let about = Entry { kind: "session".to_owned(), time: session.meta.started, ..Entry::default() };
-    walk.entries.push(Entry { text: front::text(note), span: Span::new(0, body), ..about.clone() });
+    walk.entries.push(Entry { text: front::text(note, &walk.public), span: Span::new(0, body), ..about.clone() });
     walk.region(Span::new(body, first), &session.preface, &about, about.time);
     for phase in &session.phases {
         let parent = phase.parent.and_then(|parent| session.phases.get(parent));
@@ -37,7 +37,7 @@ pub(super) fn entries(note: &Note, session: &Session) -> Vec<Entry> {
 
 struct Walk<'a> {
     note: &'a Note,
-    hidden: Vec<Span>,
+    public: Public<'a>,
     /// Fences of memory that are still to come.
     memory: &'a [Fence],
     entries: Vec<Entry>,
@@ -174,19 +174,9 @@ impl<'a> Walk<'a> {
         self.entries.push(Entry { kind, text, span, time, ..base.clone() });
     }
 
-    /// The bytes of `span` without comments.
+    /// What of the bytes of `span` may be shown.
     fn visible(&self, span: Span) -> String {
-        let text = self.note.text();
-        let from = self.hidden.partition_point(|comment| comment.end <= span.start);
-        let mut out = String::new();
-        let mut at = span.start;
-        for comment in self.hidden[from..].iter().take_while(|comment| comment.start < span.end) {
-            out.push_str(Span::new(at, comment.start.max(at)).of(text));
-            out.push(' ');
-            at = at.max(comment.end);
-        }
-        out.push_str(Span::new(at, span.end.max(at)).of(text));
-        out
+        self.public.words(span)
     }
 }
 
@@ -202,10 +192,8 @@ fn kind(item: &Item) -> &str {
 fn about_step(step: &Step, entry: &mut Entry) {
     entry.tool = Some(step.tool.clone());
     for file in step.reads.iter().chain(&step.writes) {
-        // A remark behind a path is no part of it.
-        let path = file.path.split("%%").next().unwrap_or_default().trim_end();
-        if !path.is_empty() && !entry.files.iter().any(|known| known == path) {
-            entry.files.push(path.to_owned());
+        if !file.path.is_empty() && !entry.files.contains(&file.path) {
+            entry.files.push(file.path.clone());
         }
     }
     entry.is.extend((step.status == StepStatus::Failed).then_some("failed"));

@@ -4,6 +4,7 @@
 //! it is written down: nothing is made of the person's sentence.
 
 use crate::case::entry::{Entry, Told};
+use crate::case::note::Cleaner;
 use crate::case::{Correction, Kind, Turn};
 use crate::find::ending;
 use crate::find::failure;
@@ -62,7 +63,7 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
         let interpretation = |user: &&User| {
             let words = user.interpretation.as_deref()?;
             // A note's lines are wrapped; what it says of the words is a sentence.
-            let text = cru_base::text::fold_whitespace(&trail.cleaner.text(user.callout.span, words));
+            let text = cru_base::text::fold_whitespace(&trail.cleaner.text(words));
             (!text.is_empty()).then_some(text)
         };
         let words = trail.words(round);
@@ -76,7 +77,7 @@ pub(crate) fn all(trail: &Turns<'_>) -> Vec<FoundCorrection> {
             round: index,
             span: user.callout.span,
             block: user.callout.id.clone(),
-            title: one_line(&trail.cleaner.words(user.callout.span, &user.words)),
+            title: one_line(&Cleaner::words(&user.words)),
             context: if index == 0 { Vec::new() } else { trail.context(index - 1, split) },
             correction: Correction {
                 behaviour,

@@ -34,9 +34,9 @@ pub(crate) fn has_sign(text: &str) -> bool {
     TROUBLE.rows().iter().any(|sign| text.contains(sign)) || text.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
 }
 
-/// The name of what a step tried, where its failure can matter. It becomes part of a case, so comments are out of it.
+/// The name of what a step tried, where its failure can matter.
 pub(crate) fn key(step: &Step) -> Option<String> {
-    attempt(step).key().map(crate::case::note::without_comments)
+    attempt(step).key().map(str::to_owned)
 }
 
 /// Whether a step changed something, as far as its line tells.

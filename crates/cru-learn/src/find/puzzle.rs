@@ -104,7 +104,7 @@ fn from_callout(
 ) -> Option<FoundPuzzle> {
     let round = &trail.rounds[index];
     let span = error.callout.span;
-    let clean = |words: &str| trail.cleaner.text(span, words);
+    let clean = |words: &str| trail.cleaner.text(words);
     let title = clean(&error.callout.title);
     let told = entry::paragraphs([title.as_str(), &clean(&error.text)]);
     if told.is_empty() {

@@ -61,7 +61,7 @@ impl<'a> Turns<'a> {
         let session = note.session;
         let cleaner = Cleaner::new(note);
         let entry = |item: &'a Item| {
-            let entry = entry::of_item(item, &|words: &str| cleaner.text(item.span(), words))?;
+            let entry = entry::of_item(item, &|words: &str| cleaner.text(words))?;
             let mut entry = if says_stopped(item) { entry.without_stop()? } else { entry };
             entry.complete(note.calls);
             Some(entry)
@@ -151,8 +151,8 @@ impl<'a> Turns<'a> {
 
     /// The words that open a round.
     pub(crate) fn words(&self, round: &SessionTurn<'a>) -> String {
-        let words = |user: &&User| self.cleaner.words(user.callout.span, &user.words);
-        let task = round.task.map(|task| self.cleaner.words(task.span, &task.body));
+        let words = |user: &&User| Cleaner::words(&user.words);
+        let task = round.task.map(|task| Cleaner::words(&task.body));
         let own = round.own.iter().map(|entry| entry.answer().to_owned());
         let words: Vec<String> = task.into_iter().chain(round.users.iter().map(words)).chain(own).collect();
         entry::paragraphs(words.iter().map(String::as_str))
@@ -173,13 +173,13 @@ impl<'a> Turns<'a> {
     /// What the session is called.
     pub(crate) fn title(&self) -> String {
         // A title has no place of its own among the blocks.
-        self.cleaner.words(cru_base::Span::default(), self.note.session.title())
+        Cleaner::words(self.note.session.title())
     }
 
     /// The heading of a phase, without agent and channel.
     pub(crate) fn phase_title(&self, phase: Option<usize>) -> String {
         let phase = phase.and_then(|index| self.note.session.phases.get(index));
-        phase.map(|phase| self.cleaner.words(phase.heading_span, &phase.title)).unwrap_or_default()
+        phase.map(|phase| Cleaner::words(&phase.title)).unwrap_or_default()
     }
 }
 

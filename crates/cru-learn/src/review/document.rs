@@ -12,6 +12,7 @@ use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
 use cru_action::ToolKind;
 use cru_base::{Result, text};
+use cru_session::escape::inert;
 
 /// The layout used where a vault has none of its own.
 pub const TEMPLATE: &str = include_str!("../../../../templates/case.md");
@@ -110,8 +111,20 @@ impl<'t> Layout<'t> {
 
     /// A case as markdown, ending with a newline; `standalone` for a file of its own.
     pub fn render(&self, case: &Case, standalone: bool) -> Result<String> {
-        let text = self.template.render(values(case, standalone))?;
+        // Only what the case says: a template of the vault is its person's, with what it runs.
+        let mut values = serde_json::to_value(values(case, standalone)).unwrap_or_default();
+        each_text(&mut values, &|text| *text = inert(text, &[]));
+        let text = self.template.render(values)?;
         Ok(format!("{}\n", text.trim_end()))
+    }
+}
+
+fn each_text(value: &mut serde_json::Value, change: &impl Fn(&mut String)) {
+    match value {
+        serde_json::Value::String(text) => change(text),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, change)),
+        serde_json::Value::Object(map) => map.values_mut().for_each(|item| each_text(item, change)),
+        _ => {}
     }
 }
 

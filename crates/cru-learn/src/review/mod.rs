@@ -10,11 +10,10 @@ pub mod verdict;
 
 use self::document::Layout;
 use self::verdict::{CaseVerdict, without_verdict};
-use crate::case::note;
 use crate::case::{Case, Edits};
 use crate::hygiene::ESCAPED;
 use cru_base::Result;
-use cru_session::ReviewStatus;
+use cru_session::{ReviewStatus, public};
 
 /// The parts of a case note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +200,7 @@ fn parts(text: &str) -> Vec<(Part, &str)> {
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut fenced = false;
-    for line in note::without_comments(text.trim()).lines() {
+    for line in public::text(text.trim()).lines() {
         let quoted = line.strip_prefix("> ").or_else(|| line.strip_prefix('>'));
         let line = quoted.unwrap_or(line);
         let mark = quoted.and_then(|line| line.strip_prefix("[!")).and_then(|line| line.split_once(']'));

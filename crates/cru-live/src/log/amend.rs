@@ -58,7 +58,7 @@ impl NoteCallout {
 
 /// Whether a text is one block that says what `item` does.
 fn says(text: &str, item: &Item) -> bool {
-    let (read, _) = cru_session::read::session(&Note::parse(text));
+    let (read, _) = cru_session::read::written(&Note::parse(text));
     match read.preface.as_slice() {
         [one] => render::callout(one, None) == render::callout(item, None) && one.id() == item.id(),
         _ => false,

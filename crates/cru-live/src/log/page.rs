@@ -65,7 +65,7 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     /// That of a note; `made` are ids that were given lately.
     pub fn of<'m>(note: &Note, defaults: &'a Defaults, made: impl Iterator<Item = &'m str>) -> Self {
-        let session = cru_session::read::content(note);
+        let session = cru_session::read::written_content(note);
         let known = Known::of(note, &session, made);
         // A section without agent and id is a person's: nothing is logged below it.
         let open = session.phases.iter().rfind(|phase| phase.agent.is_some() || phase.id_written);

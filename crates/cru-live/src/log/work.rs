@@ -111,7 +111,7 @@ fn inline(it: &entry::SubagentDone) -> Item {
     let has_comment = text.contains("%%") || text.contains("<!--");
     let read = || {
         let note = Note::parse(render::callout(&structured, None));
-        cru_session::read::session(&note).0.preface.into_iter().next()
+        cru_session::read::written(&note).0.preface.into_iter().next()
     };
     let comes_back = |item: Item| render::callout(&item, None) == render::callout(&structured, None);
     if !items.is_empty() && !has_comment && read().is_some_and(comes_back) {
@@ -130,7 +130,7 @@ fn items_of(text: &str) -> Vec<Item> {
         edits.push(Edit { span: block.content, text: format!("{marks} {}", text.of(note.text())) });
     }
     let Ok(patch) = Patch::new(edits) else { return Vec::new() };
-    let (session, _) = cru_session::read::session(&Note::parse(patch.apply(note.bytes())));
+    let (session, _) = cru_session::read::written(&Note::parse(patch.apply(note.bytes())));
     if session.phases.is_empty() && session.memory.is_empty() && session.heading.is_none() {
         return session.preface.into_iter().map(without_ids).collect();
     }

@@ -1,4 +1,4 @@
-//! Text of others as it may stand in a pack: private parts out, quoted, cut to a number of tokens.
+//! Text of others as it may stand in a pack: quoted, cut to a number of tokens.
 //!
 //! A pack is read by a model as its first instruction, so what a program printed or an agent wrote must not look like a
 //! part of it: every such text stands in a quote, in a code span, or on one line behind words of ours.
@@ -7,27 +7,9 @@ use super::token;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_session::escape;
 
-/// Without `%%private … %%` and control characters. An opening mark that is not closed takes the rest with it, code or
-/// not: better a word too few than a secret too many. (The reader has taken comments out of bodies, not out of titles.)
+/// Without control characters; what a person keeps to themselves is in no session that is read.
 pub(super) fn clean(text: &str) -> String {
-    let text = sanitise(text);
-    let mut out = String::with_capacity(text.len());
-    let mut rest: &str = &text;
-    while let Some(at) = rest.find("%%") {
-        let (before, inside) = (&rest[..at], &rest[at + 2..]);
-        out.push_str(before);
-        match (is_private(inside), inside.find("%%")) {
-            (true, Some(end)) => rest = &inside[end + 2..],
-            (true, None) => return out,
-            (false, _) => {
-                // One sign on: `%%%private` opens with its last two.
-                out.push('%');
-                rest = &rest[at + 1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    without_marks(&out)
+    without_marks(&sanitise(text))
 }
 
 /// `[[#^n-005]]` as `n-005`: what a pack calls the block.
@@ -48,11 +30,6 @@ fn without_marks(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-fn is_private(inside: &str) -> bool {
-    let inside = inside.trim_start_matches(|c: char| c.is_whitespace() || c == '>');
-    inside.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("private"))
 }
 
 /// On one line, nothing in it live. Stands behind words of ours, never at the start of a line.
@@ -241,10 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_parts_go() {
-        assert_eq!(clean("a %%private key%% b %%note%% c"), "a  b %%note%% c");
-        assert_eq!(clean("`%% PRIVATE x%%` and %%private\nall of it"), "`` and ");
-        assert_eq!(clean("%%%private x%%%"), "%%");
+    fn marks_and_control_characters_go() {
         assert_eq!(clean("100 %% sure, \u{1b}[31mred"), "100 %% sure, red");
         assert_eq!(clean("see [[#^n-005]], [[#^|x]] and [[a#^n-1]]"), "see n-005, [[#^|x]] and [[a#^n-1]]");
     }

@@ -124,7 +124,11 @@ fn pad(out: &mut String, indent: usize) {
 fn quoted_if_needed(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
-    } else if text.contains('"') && !text.contains(['\'', '\\']) && text.chars().all(is_printable) {
+    } else if text.contains('"')
+        && !text.contains("<%")
+        && !text.contains(['\'', '\\'])
+        && text.chars().all(is_printable)
+    {
         format!("'{text}'")
     } else {
         double_quoted(text)
@@ -136,6 +140,11 @@ fn double_quoted(text: &str) -> String {
     out.push('"');
     for c in text.chars() {
         match c {
+            // The beginning of a template, which would be run in a new note.
+            '%' if out.ends_with('<') => {
+                out.pop();
+                out.push_str("\\x3c%");
+            }
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
@@ -167,6 +176,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     !indicator
         && !dash
         && !text.ends_with([' ', ':', '-'])
+        && !text.contains("<%")
         && !text.contains(": ")
         && !text.contains(" #")
         && !matches!(text, "---" | "..." | "<<")
@@ -206,6 +216,7 @@ fn is_literal(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\t', '\n'])
         && !text.ends_with("\n\n")
+        && !text.contains("<%")
         && text.chars().all(|c| c == '\n' || is_printable(c))
         && text.lines().all(|line| line.is_empty() || !line.trim().is_empty())
 }

@@ -66,7 +66,7 @@ impl Ledger {
         for phase in &session.phases {
             let agent = phase.agent.as_ref().map(|agent| format!(" @{}", agent.name)).unwrap_or_default();
             let from = phase.from.as_ref().map(|from| format!(" (goes back to {from})")).unwrap_or_default();
-            let heading = format!("## {} {}{agent}{from}\n", phase.id, public_line(&phase.title));
+            let heading = format!("## {} {}{agent}{from}\n", phase.id, one_line(&phase.title));
             add(&phase.id, heading, &phase.items);
         }
         ledger
@@ -140,7 +140,7 @@ impl LedgerPhase {
             Item::User(user) => {
                 // Words without an id of their own are cited by their phase.
                 let id = user.callout.id.as_deref().unwrap_or(&self.id).to_owned();
-                let title = public_line(&user.callout.title);
+                let title = one_line(&user.callout.title);
                 let title = if title.is_empty() { title } else { format!(" ({title})") };
                 self.push(&format!("{id} person{title}:\n{}", block(&user.words)), "");
             }
@@ -152,7 +152,7 @@ impl LedgerPhase {
             }
             Item::Tasks(tasks) => {
                 for task in &tasks.tasks {
-                    self.push(&format!("task {} [{}]: {}\n", task.id, task.status, public_line(&task.content)), "");
+                    self.push(&format!("task {} [{}]: {}\n", task.id, task.status, one_line(&task.content)), "");
                 }
             }
             other => {
@@ -161,7 +161,7 @@ impl LedgerPhase {
                     return;
                 }
                 let id = callout.id.as_deref().map(|id| format!("{id} ")).unwrap_or_default();
-                let title = public_line(&callout.title);
+                let title = one_line(&callout.title);
                 self.push(&format!("{id}[{}] {title}\n{}", callout.kind, block(&callout.body)), "");
             }
         }
@@ -199,7 +199,7 @@ fn head(session: &Session, forked: bool) -> String {
     let mut out = String::new();
     let mut say = |name: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let _ = writeln!(out, "{name}: {}", public_line(value));
+            let _ = writeln!(out, "{name}: {}", one_line(value));
         }
     };
     say("session", meta.session_id.as_deref());
@@ -217,15 +217,6 @@ fn head(session: &Session, forked: bool) -> String {
         let _ = writeln!(out, "segment {}: {first} to {last}, {} steps", it.id, it.steps);
     }
     out
-}
-
-/// A title without what a person put into comments.
-fn public_line(text: &str) -> String {
-    let text = one_line(text);
-    match text.split_once("%%") {
-        Some((before, _)) => before.trim().to_owned(),
-        None => text,
-    }
 }
 
 /// A text with each line set off, so that it is told from what the program says.

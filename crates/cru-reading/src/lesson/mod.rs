@@ -6,7 +6,8 @@ mod same;
 use std::fmt::Write as _;
 
 use cru_note::frontmatter::{self, Value, emit};
-use cru_session::escape::{inline, uninline};
+use cru_session::escape::{inert, inline, uncode_text, uninline};
+use cru_session::public;
 use serde::Serialize;
 
 use crate::answer::{Confidence, LessonLevel, ReadLesson};
@@ -141,7 +142,7 @@ impl Lesson {
         if let Some(check) = &self.check {
             line("Check", &code(check));
         }
-        out
+        inert(&out, &[])
     }
 
     /// Takes over what another session says of the same: `true` where that is new.
@@ -207,13 +208,14 @@ impl Lesson {
         for other in &self.contradicts {
             let _ = writeln!(out, "- Contradicts: [[{other}]]");
         }
-        with_hash(&out)
+        with_hash(&inert(&out, &[]))
     }
 }
 
 impl LessonNote {
     /// Reads a note of type `lesson`, whoever wrote it; `None` for any other.
     pub fn read(path: &str, text: &str) -> Option<Self> {
+        let (whole, text) = (text, &*public::text(text));
         let (values, _) = frontmatter::read(text, &frontmatter::split(text).block?);
         let value = |key| values.string(key).unwrap_or_default();
         if value("type") != "lesson" {
@@ -247,8 +249,8 @@ impl LessonNote {
             ended: Some(value("status").trim().to_lowercase()).filter(|word| ENDED.contains(&word.as_str())),
             commit: owned("commit"),
             advice: listed("Do").first().map(|text| uninline(text)),
-            anchors: listed("Anchor").iter().map(|text| text.trim_matches('`').to_owned()).collect(),
-            check: listed("Check").into_iter().next().map(|text| text.trim_matches('`').to_owned()),
+            anchors: listed("Anchor").iter().map(|text| uncode_text(text.trim_matches('`')).into_owned()).collect(),
+            check: listed("Check").into_iter().next().map(|text| uncode_text(text.trim_matches('`')).into_owned()),
             broke: listed("broke").iter().chain(&listed("Broke")).map(|it| link(it)).collect(),
             // One that a person wrote needs nobody's consent.
             status: match (ReviewStatus::parse(value("status")), values.get("status")) {
@@ -272,8 +274,8 @@ impl LessonNote {
             path: path.to_owned(),
             lesson,
             of_reading: values.get("lesson_id").is_some(),
-            changed: value("rendered") != rendered(text),
-            text: text.to_owned(),
+            changed: value("rendered") != rendered(whole),
+            text: whole.to_owned(),
         })
     }
 }

@@ -4,9 +4,11 @@ use cru_note::frontmatter;
 
 use super::{ReadingHead, ReadingNote, ReviewStatus, rendered};
 use crate::answer;
+use cru_session::public;
 
 /// Reads a note; `None` where it is no reading.
 pub fn read(path: &str, text: &str) -> Option<ReadingNote> {
+    let (whole, text) = (text, &*public::text(text));
     let (values, _) = frontmatter::read(text, &frontmatter::split(text).block?);
     let value = |key| values.string(key).unwrap_or_default();
     if value("type") != "reading" {
@@ -35,12 +37,12 @@ pub fn read(path: &str, text: &str) -> Option<ReadingNote> {
     };
     Some(ReadingNote {
         path: path.to_owned(),
-        changed: value("rendered") != rendered(text),
+        changed: value("rendered") != rendered(whole),
         odd_status: status.is_none().then(|| value("status").to_owned()),
         head,
         answer,
         error,
-        text: text.to_owned(),
+        text: whole.to_owned(),
     })
 }
 

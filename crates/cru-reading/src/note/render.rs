@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cru_note::frontmatter::{Value, emit};
-use cru_session::escape::inline;
+use cru_session::escape::{self, inert, inline};
 
 use super::{ReadingHead, with_hash};
 use crate::answer::{Answer, Claim, Proof, ReadCase, ReadLesson};
@@ -46,10 +46,10 @@ pub fn render(head: &ReadingHead, title: &str, checked: &Checked) -> String {
         }
     }
     refused(&mut out, checked);
-    let json = answer.to_json();
+    let out = inert(&out, &[]);
+    let json = escape::json(&answer.to_json());
     let ticks = "`".repeat(longest_run(&json).max(2) + 1);
-    let _ = write!(out, "\n## Data\n\n{ticks}json reading\n{json}\n{ticks}\n");
-    with_hash(&out)
+    with_hash(&format!("{out}\n## Data\n\n{ticks}json reading\n{json}\n{ticks}\n"))
 }
 
 fn front(head: &ReadingHead, title: &str) -> String {

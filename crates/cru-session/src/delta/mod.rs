@@ -141,7 +141,7 @@ fn tasks(old: &Note, new: &Note, there: Option<There<'_>>) -> Option<Op> {
     if fences(old).eq(fences(new)) {
         return None;
     }
-    let (before, after) = (seal::tasks(&read::session(old).0), seal::tasks(&read::session(new).0));
+    let (before, after) = (seal::tasks(&read::written(old).0), seal::tasks(&read::written(new).0));
     let own = there.map(|there| seal::tasks(there.session));
     task_merge::merge(&before, own.as_deref(), &after)
 }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::active;
+
 /// Byte ranges of the code spans of `line`, backticks included, ascending.
 ///
 /// A span that would go on over the line's end is none. With `table`, a span that holds a bare `|` is none either: the
@@ -36,6 +38,13 @@ pub(crate) fn spans(line: &str, table: bool) -> Vec<Range<usize>> {
         spans.push(open..close.end);
         from = close.end;
     }
+    spans
+}
+
+/// [`spans`] without those that an editor runs: these are text.
+pub(super) fn inert_spans(line: &str, table: bool) -> Vec<Range<usize>> {
+    let mut spans = spans(line, table);
+    spans.retain(|span| !active::is_run(text(&line[span.clone()])));
     spans
 }
 

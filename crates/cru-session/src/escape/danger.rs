@@ -4,11 +4,11 @@
 //! readers of markdown differ, the widest reading counts. Offsets are bytes of the line, ascending.
 
 use super::view::{CODE, View};
-use super::{Place, code};
+use super::{Place, active, code};
 use crate::task_line;
 
 /// Bytes without which nothing inside a line can be dangerous.
-const SPECIAL: &[u8] = b"[%#^:<$`\"@";
+const SPECIAL: &[u8] = b"[]%#^:<$`\"@";
 
 /// Bytes that a line starts with which is dangerous at its start; a list with code in front is looked at anyway.
 const STARTS: &[u8] = b"[*\\iIoO";
@@ -42,7 +42,8 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
                     && images.get_or_init(|| Images::of(plain)).loads(at + 2)
             }
             '[' => next == Some('[') && !links && !kept(at),
-            '%' => next == Some('%') || before == Some('%'),
+            '%' => next == Some('%') || matches!(before, Some('%' | '<')),
+            ']' => after.strip_prefix('(').is_some_and(active::is_command),
             '$' => next == Some('$') || before == Some('$'),
             '#' => {
                 before.is_none_or(|before: char| before.is_whitespace() || before == '>')
@@ -50,7 +51,10 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
             }
             '@' => place.title && before.is_none_or(char::is_whitespace),
             '^' => id == Some(at),
-            ':' => next == Some(':') && after[1..].chars().next().is_none_or(char::is_whitespace),
+            ':' => {
+                next == Some(':')
+                    && (after[1..].chars().next().is_none_or(char::is_whitespace) || active::is_key(&plain[..at]))
+            }
             '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) && !is_address(after),
             '"' => place.quote && ends_quote(after, place.last),
             '-' => place.dash && before.is_none_or(|before| before == ' ') && next == Some(' '),
@@ -110,17 +114,20 @@ pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: P
     found
 }
 
-/// The danger in the info string of a fence, which stands at `from`: a fence of ours.
+/// The dangers in the info string of a fence, which stands at `from`: a name that an editor may run, a fence of ours, a template.
 pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
     let rest = line.get(from..).unwrap_or("");
     let blank = rest.len() - rest.trim_start().len();
     let slashes = rest[blank..].bytes().take_while(|byte| *byte == b'\\').count();
-    let mut words = rest[blank + slashes..].split_whitespace().map(str::to_lowercase);
-    let ours = matches!(
-        (words.next().as_deref(), words.next().as_deref()),
-        (Some("tasks"), _) | (Some("yaml"), Some("memory"))
-    );
-    if ours { vec![from + blank + slashes] } else { Vec::new() }
+    let info = &rest[blank + slashes..];
+    let mut words = info.split_whitespace().map(str::to_lowercase);
+    let ours = matches!((words.next().as_deref(), words.next().as_deref()), (Some("yaml"), Some("memory")));
+    let mut found = Vec::new();
+    if ours || !active::is_shown(info) {
+        found.push(from + blank + slashes);
+    }
+    found.extend(active::marks(line).filter(|at| *at > from + blank + slashes));
+    found
 }
 
 /// The live quotes of a line of text, and whether each ends a person's words for sure.

@@ -6,16 +6,21 @@
 //! headings are demoted below `###` instead of escaped. The text is cleaned first ([`cru_base::text::sanitise`])
 //! and white space at its two ends is dropped: beyond that every character comes back.
 
+mod active;
 pub(crate) mod code;
 mod danger;
 mod heading;
+mod inert;
 mod outline;
 mod turn;
 mod view;
 mod words;
 
+use std::borrow::Cow;
+
 use cru_base::text;
 
+pub use inert::inert;
 pub use words::{Words, quoted, split_quoted};
 
 pub(super) use outline::{Line, Outline};
@@ -77,6 +82,26 @@ pub fn inline(text: &str) -> String {
 /// The text that [`inline`] was given, cleaned and folded.
 pub fn uninline(text: &str) -> String {
     turn::line(text.trim(), Way::Undo, Place::PROSE)
+}
+
+/// `text` as the inside of code, without its backticks or fences: nothing but a template is changed.
+pub fn code_text(text: &str) -> Cow<'_, str> {
+    active::code(text, Way::Escape)
+}
+
+/// The text that [`code_text`] was given.
+pub fn uncode_text(text: &str) -> Cow<'_, str> {
+    active::code(text, Way::Undo)
+}
+
+/// JSON, of which a template or comment in a text is no more than that.
+pub fn json(json: &str) -> String {
+    active::json(json)
+}
+
+/// Whether inline code of this text would be run by how it begins.
+pub(crate) fn is_called(code: &str) -> bool {
+    active::is_called(code)
 }
 
 /// As [`prose`], inside an inline sub-agent, whose fields stand on lines of their own.

@@ -1,5 +1,6 @@
 //! The walk over a text's lines, in both directions.
 
+use super::active;
 use super::danger;
 use super::heading;
 use super::outline::{Line, Outline};
@@ -39,7 +40,7 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
         }
         let place = Place { last: place.quote && words::may_end(&lines, index), ..place };
         match outline.next_line(index) {
-            Line::Verbatim => out.push_str(line),
+            Line::Verbatim => out.push_str(&active::code(line, way)),
             Line::Heading { at, level } => {
                 let (head, rest) = line.split_at(at + level);
                 out.push_str(&head[..at]);

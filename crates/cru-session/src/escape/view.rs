@@ -20,7 +20,7 @@ impl View {
         let rest = line.get(from..).unwrap_or("");
         let mut view = Self { plain: String::with_capacity(rest.len()), at: Vec::with_capacity(rest.len()) };
         let mut done = 0;
-        for span in code::spans(rest, table) {
+        for span in code::inert_spans(rest, table) {
             view.text(&rest[done..span.start], from + done);
             view.plain.push(CODE);
             view.at.push(from + span.start);

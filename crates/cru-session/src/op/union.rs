@@ -30,7 +30,7 @@ struct SideBlock<'a> {
 
 impl<'a> SideBlock<'a> {
     fn all(note: &'a Note) -> Vec<Self> {
-        let (session, _) = read::session(note);
+        let (session, _) = read::written(note);
         let mut phases = session.phases.iter().peekable();
         let mut phase = None;
         let piece = |unit: Unit| {

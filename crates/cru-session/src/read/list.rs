@@ -35,7 +35,7 @@ pub(super) fn step(note: &Note, item: &Block, header: bool, day: Option<Date>) -
                     _ => &mut step.command,
                 };
                 if place.is_none() {
-                    *place = Some(note.unquoted(child).into_string());
+                    *place = Some(escape::uncode_text(note.unquoted(child).as_str()).into_owned());
                 }
             }
             BlockKind::Paragraph if index == 0 && child.content.of(note.text()).contains('\n') => {

@@ -17,14 +17,27 @@ use cru_base::{Diagnostic, threads};
 use cru_note::Note;
 
 use super::model::{Link, Meta, Phase, Session};
+use super::public::Public;
 
 pub use damage::damage;
 #[cfg(test)]
 pub(crate) use section::inherit;
 pub use section::is_header;
 
-/// The session that a note says, and what is odd about it beyond [`Note::diagnostics`].
+/// The session that a note says, and what is odd about it beyond [`Note::diagnostics`]: what of it is [`Public`].
 pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
+    let public = Public::of(note);
+    if public.is_whole() {
+        return written(note);
+    }
+    let (mut session, mut diagnostics) = written(&Note::parse(public.as_str()));
+    public.lead_back(&mut session, &mut diagnostics);
+    (session, diagnostics)
+}
+
+/// The session with what its person keeps to themselves, in titles, rows and properties as it stands in the note: for what
+/// writes the note again, and for nothing else.
+pub fn written(note: &Note) -> (Session, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let (values, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
     let ((mut session, odd), doubled) =
@@ -37,16 +50,31 @@ pub fn session(note: &Note) -> (Session, Vec<Diagnostic>) {
     (session, diagnostics)
 }
 
-/// The same, when nobody asks what is odd about it: cheaper in a long note.
+/// [`session`], when nobody asks what is odd about it: cheaper in a long note.
 pub fn content(note: &Note) -> Session {
+    let public = Public::of(note);
+    if public.is_whole() {
+        return written_content(note);
+    }
+    let mut session = written_content(&Note::parse(public.as_str()));
+    public.lead_back(&mut session, &mut []);
+    session
+}
+
+/// [`written`], when nobody asks what is odd about it.
+pub fn written_content(note: &Note) -> Session {
     let mut diagnostics = Vec::new();
     let (_, meta) = meta::read(note.text(), note.split(), &mut diagnostics);
     Session { meta, ..section::read(note).0 }
 }
 
-/// What the bytes of a note say, when nobody asks for the note itself: cheaper still in a long one, of which no more than
-/// a few parts are in memory as blocks at any time.
+/// [`content`] of the bytes of a note, when nobody asks for the note itself: cheaper still in a long one, of which no more
+/// than a few parts are in memory as blocks at any time.
 pub fn content_of(bytes: impl Into<Vec<u8>>) -> Session {
+    let bytes = bytes.into();
+    if Public::may_differ(&bytes) {
+        return content(&Note::parse(bytes));
+    }
     let parts = Note::in_parts(bytes, |number, note| {
         let first = number == 0;
         (section::part(note), first.then(|| meta::read(note.text(), note.split(), &mut Vec::new()).1))
@@ -56,13 +84,27 @@ pub fn content_of(bytes: impl Into<Vec<u8>>) -> Session {
     Session { meta, ..section::join(sections).0 }
 }
 
-/// The phases alone, with nothing in them.
+/// The phases alone, with nothing in them, as they are written.
 pub fn phases(note: &Note) -> Vec<Phase> {
     section::phases(note)
 }
 
 /// The frontmatter alone of a note's text (the beginning of a file up to the frontmatter's end is enough).
 pub fn meta(text: &str) -> (Meta, Vec<Diagnostic>) {
+    let split = cru_note::frontmatter::split(text);
+    let head = text.get(..split.body_start).unwrap_or(text);
+    if !Public::may_differ(head.as_bytes()) {
+        return written_meta(text);
+    }
+    let note = Note::parse(head);
+    let public = Public::of(&note);
+    let (meta, mut diagnostics) = written_meta(public.as_str());
+    public.lead_back(&mut Session::default(), &mut diagnostics);
+    (meta, diagnostics)
+}
+
+/// [`meta`] with what a person keeps to themselves, for what writes it again.
+pub fn written_meta(text: &str) -> (Meta, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let split = cru_note::frontmatter::split(text);
     let (_, meta) = meta::read(text, &split, &mut diagnostics);

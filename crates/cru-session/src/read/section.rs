@@ -356,7 +356,7 @@ impl<'a> Walk<'a> {
             }
             "yaml memory" => {
                 self.flush();
-                let body = self.note.unquoted(block).into_string();
+                let body = escape::uncode_text(self.note.unquoted(block).as_str()).into_owned();
                 self.memory.push(Fence { info: info.to_owned(), body, span: block.content });
             }
             _ => self.prose.push(block),

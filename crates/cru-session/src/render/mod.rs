@@ -40,7 +40,7 @@ pub fn body(session: &Session) -> String {
     let mut out = format!("# {}\n", title(session.title()));
     append(&mut out, &items(&session.preface, None));
     for fence in &session.memory {
-        append(&mut out, &fenced(&fence.info, &fence.body));
+        append(&mut out, &fenced(&fence.info, &escape::code_text(&fence.body)));
     }
     let mut named = Named::default();
     for it in &session.phases {
@@ -159,7 +159,7 @@ pub fn step(step: &Step, day: Option<Date>) -> String {
     out.push('\n');
     for (info, text) in [("", &step.command), (INPUT, &step.input), (OUTPUT, &step.output)] {
         let Some(text) = text else { continue };
-        for line in fenced(info, &sanitise(text)).lines() {
+        for line in fenced(info, &escape::code_text(&sanitise(text))).lines() {
             let _ = writeln!(out, "{}{line}", if line.is_empty() { "" } else { "    " });
         }
     }
@@ -183,7 +183,8 @@ pub fn tasks(tasks: &[Task]) -> String {
 
 /// A `tasks` fence, a task a line.
 fn task_fence(tasks: &[Task]) -> String {
-    let rows: Vec<String> = tasks.iter().filter_map(|task| serde_json::to_string(task).ok()).collect();
+    let rows: Vec<String> =
+        tasks.iter().filter_map(|task| serde_json::to_string(task).ok()).map(|row| escape::json(&row)).collect();
     let body = if rows.is_empty() { "[]".to_owned() } else { format!("[\n  {}\n]", rows.join(",\n  ")) };
     fenced("tasks", &body)
 }

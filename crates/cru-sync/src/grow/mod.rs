@@ -154,7 +154,7 @@ impl Grower<'_> {
         known: &Known,
         found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
-        let (there, _) = read::session(note);
+        let (there, _) = read::written(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
         let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
         // Somebody else wrote in between: this reading was marked at another place.
@@ -209,7 +209,7 @@ impl Grower<'_> {
         };
         ids.rules = rules;
         let base = Note::parse(base);
-        let (last, _) = read::session(&base);
+        let (last, _) = read::written(&base);
         let mut new = old.draft.session.clone();
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));

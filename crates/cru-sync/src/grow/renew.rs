@@ -50,7 +50,7 @@ impl Grower<'_> {
         known: &Known,
         found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
-        let (there, _) = read::session(note);
+        let (there, _) = read::written(note);
         let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
         let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
@@ -80,7 +80,7 @@ impl Grower<'_> {
         };
         ids.rules = self.reading.rules();
         let base = Note::parse(base);
-        let (last, _) = read::session(&base);
+        let (last, _) = read::written(&base);
         let mut new = old.draft.session.clone();
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid_taken(&new, &last, &kept, note, known.made.values().map(String::as_str));
@@ -194,7 +194,7 @@ pub(super) fn as_it_stands(generated: &str, note: &Note, ids: &HashSet<String>) 
 /// that list files: another version wrote them.
 fn told_ids(generated: &str, note: &Note, there: &Session) -> HashSet<String> {
     let base = Note::parse(generated);
-    let (told, _) = read::session(&base);
+    let (told, _) = read::written(&base);
     let known: HashMap<&str, &Step> = by_id(&told).collect();
     let (ours, theirs) = (spans(&base), spans(note));
     let is_told = |id: &str| {

@@ -6,7 +6,6 @@ use crate::base::{Error, Result};
 use crate::commands::Reach;
 use crate::commands::mcp::ask::words;
 use crate::commands::mcp::reference::Reference;
-use crate::index::entry::hidden;
 use crate::note::{Block, Note};
 
 /// What is read of a ref.
@@ -129,12 +128,11 @@ fn step(session: &str, block: &str, caller: &Caller<'_>) -> Result<String> {
     }
 }
 
-/// The note without its comments.
+/// What of the note may leave it.
 fn raw(session: &str, caller: &Caller<'_>) -> Result<String> {
     let mut line = words(&["session", "show", "--raw"]);
     line.extend(["--".to_owned(), session.to_owned()]);
-    let text = caller.text(&line, Reach::Shared)?;
-    Ok(hidden::blanked(&Note::parse(text)).replace('\u{1}', ""))
+    caller.text(&line, Reach::Shared)
 }
 
 /// The smallest block with an id.

@@ -15,7 +15,7 @@ use crate::commands::prices::prices;
 use crate::commands::{Context, Output, Raw, Reach, View, reading};
 use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
-use crate::session::{Item, Link, Phase, Session, Step, SubagentMode};
+use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Catalog, Head, Vault};
 
@@ -50,8 +50,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     };
     cx.global.reach.check(&head.meta, &head.id())?;
     if args.raw {
-        let bytes = vault.read(&head.path)?;
-        return Ok(Box::new(Raw { name: "note", text: String::from_utf8_lossy(&bytes).into_owned() }));
+        let text = String::from_utf8_lossy(&vault.read(&head.path)?).into_owned();
+        // A person has their own file as it is; nobody else does.
+        let text = if cx.global.reach == Reach::All { text } else { public::text(&text) };
+        return Ok(Box::new(Raw { name: "note", text }));
     }
     let loaded = vault.load(&head.path)?;
     let only = select(&loaded.session.phases, &args.phase)?;

@@ -59,5 +59,5 @@ fn told(verified: &VerifiedSession, at: Option<&str>, when: &str) -> String {
             let _ = writeln!(out, "| {} | {path} | {} |", cell(&it.step), cell(&it.detail));
         }
     }
-    out
+    crate::session::escape::inert(&out, &[])
 }
