@@ -194,7 +194,7 @@ fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
         let (mended, done) = session::fix::fix(&bytes, &stem);
         if mended != bytes {
             let (old, new) = (String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&mended));
-            diff = similar::TextDiff::from_lines(&*old, &*new).unified_diff().context_radius(0).to_string();
+            diff = super::output::note_diff(&old, &new, 0);
             if !args.dry_run {
                 files::replace(&target.path, &bytes, &mended)?;
             }

@@ -51,15 +51,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let state = if args.dry_run { State::there_or_not(&vault, cx.env) } else { State::of(&vault, cx.env)? };
     let merged = crate::sync::merge::merge(&vault, &state, cx.env.now(), head, &copy.path, args.dry_run)?;
-    let diff = similar::TextDiff::from_lines(&merged.before, &merged.after);
     Ok(Box::new(MergeReport {
         schema: 1,
         note: head.path.to_string(),
         copy: copy.path.to_string(),
         three_way: merged.has_base,
         moved: merged.moved.map(|path| path.to_string()),
-        diff: diff.unified_diff().context_radius(1).to_string(),
-        missing: merged.missing,
+        diff: super::output::note_diff(&merged.before, &merged.after, 1),
+        missing: crate::session::public::text(&merged.missing.join("\n")).lines().map(str::to_owned).collect(),
     }))
 }
 

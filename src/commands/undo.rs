@@ -99,8 +99,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             path = home.to_string();
         }
     }
-    let diff = similar::TextDiff::from_lines(&undone.before, &undone.after);
-    let diff = diff.unified_diff().context_radius(1).to_string();
+    let diff = super::output::note_diff(&undone.before, &undone.after, 1);
     let (revision, undone) = (undone.revision, undone.writes);
     Ok(Box::new(UndoReport { schema: 1, session, path, revision, undone, renamed, diff }))
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::model::{Item, Session};
-use super::read;
+use super::{public, read};
 use cru_base::Span;
 use cru_note::edit::{add_id, set_key};
 use cru_note::frontmatter::{self, Value, emit};
@@ -143,7 +143,7 @@ fn phase_ids(note: &Note, session: &Session, names: &mut FreeNumbers) -> Vec<Fix
             None => Ok(Patch::insert(phase.heading_span.end, format!("{0}{0}^{new}", note.split().line_end.as_str()))),
         };
         if let Ok(patch) = patch {
-            fixes.push(Fix { what: format!("gave the phase `{}` the id `{new}`", phase.title), patch });
+            fixes.push(Fix { what: format!("gave the phase `{}` the id `{new}`", public::text(&phase.title)), patch });
         }
     }
     fixes

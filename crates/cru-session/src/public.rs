@@ -133,12 +133,20 @@ impl<'a> Public<'a> {
         let mut at = 0;
         for cut in &self.places.cuts {
             out.push_str(Span::new(at, cut.note.start).of(self.whole));
-            let hidden = cut.note.of(self.whole).as_bytes();
+            // Blanks that went with a comment are none of its own.
+            let blanks = |text: &str, trimmed: &str| text.len() - trimmed.len();
+            let all = cut.note.of(self.whole);
+            let (before, after) =
+                (blanks(all, all.trim_start_matches([' ', '\t'])), blanks(all, all.trim_end_matches([' ', '\t'])));
+            let inner = Span::new(before, all.len() - after);
+            out.push_str(Span::new(0, before.min(inner.end)).of(all));
+            let hidden = inner.of(all).as_bytes();
             let head = hidden.iter().take(CUT.len_utf8()).filter(|byte| **byte != b'\n').count();
             let head = if head == CUT.len_utf8() { head } else { 0 };
             out.extend((head > 0).then_some(CUT));
             let line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
             out.extend(hidden.iter().skip(head).map(|byte| if line_end(byte) { char::from(*byte) } else { FILL }));
+            out.push_str(Span::new(inner.end, all.len()).of(all));
             at = cut.note.end;
         }
         out.push_str(Span::new(at, self.whole.len()).of(self.whole));

@@ -164,6 +164,7 @@ impl RenameGround<'_> {
         let stem = head.path.stem();
         let is_date = |date: &&str| date.parse::<jiff::civil::Date>().is_ok();
         let date = stem.get(..10).filter(is_date).filter(|_| stem.as_bytes().get(10).is_none_or(|byte| *byte == b'-'));
+        let title = &cru_session::public::text(title);
         let words = Some(slug(&name_part(title), WORDS)).filter(|slug| !slug.is_empty());
         let words = words.or_else(|| Some(slug(title, WORDS)).filter(|slug| !slug.is_empty()));
         let words = words.ok_or_else(|| Error::usage("a title needs a word"))?;

@@ -64,7 +64,9 @@ impl Names {
 /// `2026-11-20-refresh-tokens`; without a time the words alone. The date is that of `zone`.
 pub fn session_name(started: Option<Timestamp>, words: &str, zone: &TimeZone) -> String {
     const WORDS: usize = 6;
-    let slug = Some(slug(words, WORDS)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "session".to_owned());
+    let slug = Some(slug(&cru_session::public::text(words), WORDS))
+        .filter(|slug| !slug.is_empty())
+        .unwrap_or_else(|| "session".to_owned());
     match started {
         Some(time) => format!("{}-{slug}", time.to_zoned(zone.clone()).date()),
         None => slug,

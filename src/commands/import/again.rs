@@ -127,7 +127,7 @@ impl AgainReport {
                 added: count(similar::ChangeTag::Insert),
                 removed: count(similar::ChangeTag::Delete),
                 from_evidence: it.from_evidence,
-                diff: diff.unified_diff().context_radius(1).to_string(),
+                diff: crate::commands::output::note_diff(&it.before, &it.after, 1),
             }
         };
         let left = |it: &AgainNote| Some(LeftRow { note: it.note.clone(), reason: it.left.clone()? });

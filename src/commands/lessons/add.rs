@@ -169,7 +169,9 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         return Ok(MadeLesson { schema: 1, id, path, created: false, evidence: evidence.len(), anchors: 0 });
     }
     let meta = &first.session.meta;
-    let name = Some(slug(text, 7)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "lesson".to_owned());
+    let name = Some(slug(&crate::session::public::text(text), 7))
+        .filter(|slug| !slug.is_empty())
+        .unwrap_or_else(|| "lesson".to_owned());
     let lesson = Lesson {
         id: name.clone(),
         text: text.to_owned(),

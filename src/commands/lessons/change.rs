@@ -17,6 +17,7 @@ use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::readings::lesson::LessonNote;
 use crate::readings::note::ReviewStatus;
+use crate::session::public;
 
 /// Show a lesson, and whether it holds
 #[derive(Debug, clap::Args)]
@@ -93,7 +94,7 @@ impl Output for ShownLesson {
         if it.broken > 0 {
             let _ = writeln!(out, "  {}", paint(style::WARN, format!("broken {} times since", it.broken)));
         }
-        let _ = write!(out, "\n{}", sanitise(&it.note.text));
+        let _ = write!(out, "\n{}", sanitise(&public::text(&it.note.text)));
         out
     }
 

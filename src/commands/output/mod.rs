@@ -1,5 +1,6 @@
 //! What a command gives: one value that can be written for people and for programs.
 
+mod change;
 mod chart;
 mod escape;
 mod estimate;
@@ -13,6 +14,7 @@ mod wrap;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+pub use change::note_diff;
 pub use chart::{bar, spark};
 pub use escape::escape;
 pub use estimate::{Estimate, cost_text, proof_text, proof_words, usd};

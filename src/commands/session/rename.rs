@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
+use crate::commands::output::note_diff;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View, derived, reading};
 use crate::sync::rename::{RenameGround, Renamed};
@@ -78,8 +79,7 @@ impl RenameReport {
 }
 
 fn unified(path: &str, before: &str, after: &str) -> String {
-    let diff = similar::TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(0).header(path, path).to_string()
+    format!("--- {path}\n+++ {path}\n{}", note_diff(before, after, 0))
 }
 
 impl Output for RenameReport {

@@ -174,7 +174,8 @@ const LESSON: &str = "---\ntype: lesson\ntitle: Check the datum ◊ first ¤\nle
 
 const WORKFLOW: &str = "---\ntype: workflow\ntitle: Publish ◊ tides ¤\nsource: \"[[tides]]\"\n---\n# Publish ◊ tides ¤\n\n## Goals\n\n- Tides ◊ are shown ¤\n\n## Build ◊ it ¤ @coder #dev\n\nWords ◊ of it ¤.\n\n- `cargo test` — run ◊ it ¤\n- Decision: minutes ◊ alone ¤\n\n> [!gate] Print ◊ it ¤\n> ask ◊ first ¤\n\n## Validation\n\n- [ ] `cargo test` ◊ passes ¤\n";
 
-const BOOKMARKS: &str = "# Bookmarks ◊\n\n- datum ◊ there ¤: [[tides#^d-01]]\n- make: [[other#^n-001|◊ the failure ¤]]\n";
+const BOOKMARKS: &str =
+    "# Bookmarks ◊\n\n- datum ◊ there ¤: [[tides#^d-01]]\n- make: [[other#^n-001|◊ the failure ¤]]\n";
 
 const PROJECT: &str = "---\ntype: project\ntitle: Lamp ◊\nfolders: [~/work/lamp]\n---\n# Lamp ◊ here ¤\n\nMine ◊.\n\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n\n<!-- cru:begin decisions -->\n<!-- cru:end -->\n\n<!-- cru:begin open-tasks -->\n<!-- cru:end -->\n";
 
@@ -186,13 +187,36 @@ const CALLS: &[(&str, &[&str])] = &[
     ("session complete", &["session complete tides"]),
     ("session fail", &["session fail other"]),
     ("session abandon", &["session abandon other"]),
-    ("session codify", &["+session codify tides", "session codify tides -f mermaid", "session codify tides -f dot", "session codify other --output built.md"]),
-    ("session list", &["+session list", "session list -f jsonl", "session list -f csv", "session list --project ~/work/lamp"]),
+    (
+        "session codify",
+        &[
+            "+session codify tides",
+            "session codify tides -f mermaid",
+            "session codify tides -f dot",
+            "session codify other --output built.md",
+        ],
+    ),
+    (
+        "session list",
+        &["+session list", "session list -f jsonl", "session list -f csv", "session list --project ~/work/lamp"],
+    ),
     ("session rename", &["session rename other Others"]),
     ("session archive", &["+session archive other --dry-run"]),
     ("session resume", &["+session resume tides --print", "session resume other --print --budget=400"]),
-    ("session show", &["+session show tides", "session show tides --html", "+session show other", "session show tides --phase p-02"]),
-    ("session learn", &["+session learn", "session learn --dry-run", "session learn --proposed --export jsonl -o rows", "session learn --proposed --export trajectories -o whole", "session learn tides other -f json"]),
+    (
+        "session show",
+        &["+session show tides", "session show tides --html", "+session show other", "session show tides --phase p-02"],
+    ),
+    (
+        "session learn",
+        &[
+            "+session learn",
+            "session learn --dry-run",
+            "session learn --proposed --export jsonl -o rows",
+            "session learn --proposed --export trajectories -o whole",
+            "session learn tides other -f json",
+        ],
+    ),
     ("workflow list", &["+workflow list"]),
     ("workflow show", &["+workflow show publish"]),
     ("workflow validate", &["+workflow validate publish"]),
@@ -201,7 +225,15 @@ const CALLS: &[(&str, &[&str])] = &[
     ("workflow diff", &["+workflow diff publish publish"]),
     ("workflow history", &["+workflow history"]),
     ("workflow sessions", &["+workflow sessions"]),
-    ("workflow export", &["workflow export --to skill publish", "workflow export --to crucible publish", "workflow export --to mermaid publish", "workflow export --to xes publish"]),
+    (
+        "workflow export",
+        &[
+            "workflow export --to skill publish",
+            "workflow export --to crucible publish",
+            "workflow export --to mermaid publish",
+            "workflow export --to xes publish",
+        ],
+    ),
     ("workflow mine", &["+workflow mine"]),
     ("cases list", &["+cases list"]),
     ("cases show", &["+cases show puzzle"]),
@@ -223,7 +255,10 @@ const CALLS: &[(&str, &[&str])] = &[
     ("lessons check", &["+lessons check"]),
     ("lessons retire", &["lessons retire minutes"]),
     ("lessons supersede", &["lessons supersede minutes datum"]),
-    ("lessons apply", &["lessons apply --yes", "lessons apply --dry-run", "lessons apply --to ../work/lamp/AGENTS.md --yes"]),
+    (
+        "lessons apply",
+        &["lessons apply --yes", "lessons apply --dry-run", "lessons apply --to ../work/lamp/AGENTS.md --yes"],
+    ),
     ("context", &["+context", "context src/tide.rs", "context --budget=4000"]),
     ("review", &["+review", "review --write", "review --apply"]),
     ("review accept", &["review accept none"]),
@@ -232,9 +267,37 @@ const CALLS: &[(&str, &[&str])] = &[
     ("summary day", &["+summary day 2026-11-20", "summary day 2026-11-20 --write"]),
     ("summary week", &["+summary week 2026-11-20", "summary week 2026-11-20 --write"]),
     ("summary topic", &["+summary topic sea", "summary topic sea --write", "summary topic src/tide.rs"]),
-    ("search", &["+search tides", "+search qzx", "+search kind:decision minutes", "search kind:lesson datum", "search kind:bookmark datum", "search kind:workflow publish", "search --any make", "search --files tides", "search kind:project lamp"]),
+    (
+        "search",
+        &[
+            "+search tides",
+            "+search qzx",
+            "+search kind:decision minutes",
+            "search kind:lesson datum",
+            "search kind:bookmark datum",
+            "search kind:workflow publish",
+            "search --any make",
+            "search --files tides",
+            "search kind:project lamp",
+        ],
+    ),
     ("step show", &["+step show n-002 tides", "step show --full n-001 other"]),
-    ("query", &["+query sessions", "+query steps", "+query decisions", "+query errors", "+query user", "+query tasks", "+query files", "+query phases", "query decisions -f jsonl", "query steps -f csv", "+query subagents"]),
+    (
+        "query",
+        &[
+            "+query sessions",
+            "+query steps",
+            "+query decisions",
+            "+query errors",
+            "+query user",
+            "+query tasks",
+            "+query files",
+            "+query phases",
+            "query decisions -f jsonl",
+            "query steps -f csv",
+            "+query subagents",
+        ],
+    ),
     ("log phase", &["log phase --session tides Next one"]),
     ("log tool", &["log tool --session tides Bash ls --result ok"]),
     ("log decision", &["log decision --session tides Another --why so"]),
@@ -257,7 +320,20 @@ const CALLS: &[(&str, &[&str])] = &[
     ("checkpoint diff", &["+checkpoint diff cp-1"]),
     ("checkpoint restore", &["checkpoint restore cp-1 --dry-run"]),
     ("flush", &["flush --all", "flush tides"]),
-    ("graph", &["+graph", "graph -f dot", "graph -f mermaid", "graph -f canvas", "+graph tides", "graph tides -f canvas", "graph tides -f dot", "graph tides -f mermaid", "graph tides --depth step -f canvas"]),
+    (
+        "graph",
+        &[
+            "+graph",
+            "graph -f dot",
+            "graph -f mermaid",
+            "graph -f canvas",
+            "+graph tides",
+            "graph tides -f canvas",
+            "graph tides -f dot",
+            "graph tides -f mermaid",
+            "graph tides --depth step -f canvas",
+        ],
+    ),
     ("segment", &["+segment tides", "segment other"]),
     ("stats", &["+stats", "stats --cost", "stats --html stats.html", "stats --by project"]),
     ("history", &["+history", "history --all"]),
@@ -312,10 +388,47 @@ const RAW: &[&str] = &["session show tides --raw"];
 
 /// Answers for the person alone, in which their own sessions stand whatever these say of exports and agents.
 const OWN: &[&str] = &[
-    "session list", "session show", "session resume", "session archive", "search", "query", "graph", "stats", "history", "decisions",
-    "files", "why", "deps", "stale", "status", "check", "resolve", "segment", "bookmark", "doctor", "index", "verify", "replay", "step show",
-    "summary day", "summary week", "summary topic", "review", "workflow sessions", "workflow mine", "workflow history", "checkpoint list",
-    "secrets scan", "prune", "undo", "flush", "import", "lessons check", "lessons list",
+    "session list",
+    "session show",
+    "session resume",
+    "session archive",
+    "search",
+    "query",
+    "graph",
+    "stats",
+    "history",
+    "decisions",
+    "files",
+    "why",
+    "deps",
+    "stale",
+    "status",
+    "check",
+    "resolve",
+    "segment",
+    "bookmark",
+    "doctor",
+    "index",
+    "verify",
+    "replay",
+    "step show",
+    "summary day",
+    "summary week",
+    "summary topic",
+    "review",
+    "workflow sessions",
+    "workflow mine",
+    "workflow history",
+    "checkpoint list",
+    "secrets scan",
+    "prune",
+    "undo",
+    "flush",
+    "import",
+    "lessons check",
+    "lessons list",
+    "read",
+    "session learn",
 ];
 
 /// A text with a word for each sign.
@@ -354,7 +467,10 @@ impl World {
             ("vault/workflows/publish.md", WORKFLOW),
             ("vault/bookmarks.md", BOOKMARKS),
             ("vault/projects/lamp.md", PROJECT),
-            ("vault/hidden/tides.md", "---\ntype: session\nsession_id: excluded\ntitle: qzxexcluded\n---\n# qzxexcluded\n\n## qzxexcluded @a\n\n> [!decision] qzxexcluded minutes\n"),
+            (
+                "vault/hidden/tides.md",
+                "---\ntype: session\nsession_id: excluded\ntitle: qzxexcluded\n---\n# qzxexcluded\n\n## qzxexcluded @a\n\n> [!decision] qzxexcluded minutes\n",
+            ),
             ("work/lamp/src/tide.rs", "fn tide() {}\n"),
         ];
         let mut sources = BTreeMap::new();
@@ -428,7 +544,17 @@ impl World {
 
 /// Pages of the vault that tell a person of their own sessions.
 fn is_for_the_person(name: &str) -> bool {
-    ["vault/daily/", "vault/summaries/", "vault/projects/", "vault/review.md", "vault/Review.md", "vault/.cru/cache/", ".cache/"].iter().any(|it| name.starts_with(it))
+    [
+        "vault/daily/",
+        "vault/summaries/",
+        "vault/projects/",
+        "vault/review.md",
+        "vault/Review.md",
+        "vault/.cru/cache/",
+        ".cache/",
+    ]
+    .iter()
+    .any(|it| name.starts_with(it))
 }
 
 fn words(text: &str) -> BTreeSet<String> {
@@ -482,7 +608,12 @@ fn no_command_tells_what_is_private() {
         assert!(world.vault.ok(&args).contains(MARK));
     }
     let leaks: Vec<&String> = world.leaks.iter().collect();
-    assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.iter().map(|it| it.as_str()).collect::<Vec<_>>().join("\n"));
+    assert!(
+        leaks.is_empty(),
+        "{} leaks:\n{}",
+        leaks.len(),
+        leaks.iter().map(|it| it.as_str()).collect::<Vec<_>>().join("\n")
+    );
 }
 
 #[test]
@@ -519,28 +650,66 @@ fn nothing_private_is_served() {
         let list = value["result"][part].as_array().cloned().unwrap_or_default();
         list.iter().filter_map(|it| it[key].as_str().map(str::to_owned)).collect()
     };
-    let (tools, prompts, resources) =
-        (names(&answers[0].1, "tools", "name"), names(&answers[1].1, "prompts", "name"), names(&answers[2].1, "resources", "uri"));
+    let (tools, prompts, resources) = (
+        names(&answers[0].1, "tools", "name"),
+        names(&answers[1].1, "prompts", "name"),
+        names(&answers[2].1, "resources", "uri"),
+    );
     assert!(!tools.is_empty() && !prompts.is_empty());
-    let refs = ["tides", "tides#^d-01", "tides#^d-02", "tides#^n-002", "tides#^p-02", "tides#^u-01", "tides#^e-01", "other", "other#^n-001", "kept", "kept#^d-01", "datum", "lessons/datum", "publish"];
+    let refs = [
+        "tides",
+        "tides#^d-01",
+        "tides#^d-02",
+        "tides#^n-002",
+        "tides#^p-02",
+        "tides#^u-01",
+        "tides#^e-01",
+        "other",
+        "other#^n-001",
+        "kept",
+        "kept#^d-01",
+        "datum",
+        "lessons/datum",
+        "publish",
+    ];
     for tool in &tools {
-        let mut calls = vec![json!({}), json!({"query": "tides"}), json!({"query": "kind:decision minutes"}), json!({"query": "qzx"}), json!({"query": "kind:lesson datum"}),
-            json!({"query": "kind:bookmark datum"}), json!({"query": "kind:workflow publish"}), json!({"query": "kind:project lamp"}),
-            json!({"task": "show the tides"}), json!({"paths": ["src/tide.rs"]}), json!({"path": "src/tide.rs"}), json!({"files": ["src/tide.rs"]}),
-            json!({"kind": "decisions"}), json!({"kind": "steps"}), json!({"text": "why minutes"})];
+        let mut calls = vec![
+            json!({}),
+            json!({"query": "tides"}),
+            json!({"query": "kind:decision minutes"}),
+            json!({"query": "qzx"}),
+            json!({"query": "kind:lesson datum"}),
+            json!({"query": "kind:bookmark datum"}),
+            json!({"query": "kind:workflow publish"}),
+            json!({"query": "kind:project lamp"}),
+            json!({"task": "show the tides"}),
+            json!({"paths": ["src/tide.rs"]}),
+            json!({"path": "src/tide.rs"}),
+            json!({"files": ["src/tide.rs"]}),
+            json!({"kind": "decisions"}),
+            json!({"kind": "steps"}),
+            json!({"text": "why minutes"}),
+        ];
         for it in refs {
             for part in ["context", "phase", "step", "raw"] {
                 calls.push(json!({"ref": it, "part": part, "budget": 6_000}));
             }
         }
         for call in calls {
-            answers.push((format!("{tool} {call}"), client.ask("tools/call", &json!({"name": tool, "arguments": call})).to_string()));
+            answers.push((
+                format!("{tool} {call}"),
+                client.ask("tools/call", &json!({"name": tool, "arguments": call})).to_string(),
+            ));
         }
     }
     for prompt in &prompts {
         for session in ["tides", "other"] {
-            let arguments = json!({"session": session, "task": "show the tides", "ref": session, "workflow": "publish"});
-            answers.push((format!("{prompt} of {session}"), client.ask("prompts/get", &json!({"name": prompt, "arguments": arguments})).to_string()));
+            let arguments =
+                json!({"session": session, "task": "show the tides", "ref": session, "workflow": "publish"});
+            answers.push((
+                format!("{prompt} of {session}"),
+                client.ask("prompts/get", &json!({"name": prompt, "arguments": arguments})).to_string(),
+            ));
         }
     }
     for uri in resources {

@@ -8,7 +8,7 @@ use super::known::Known;
 use super::page::Page;
 use crate::entry;
 use cru_base::text::{fold_whitespace, sanitise};
-use cru_session::{Callout, Item, Task, time};
+use cru_session::{Callout, Item, Task, public, time};
 
 impl Page<'_> {
     pub(super) fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
@@ -73,7 +73,7 @@ impl Page<'_> {
         let open = self.tasks.iter().filter(|task| task.status != "completed");
         let mut lines: Vec<String> = open.map(|task| format!("Open: {}", open_task(task))).collect();
         let questions = self.known.questions.iter().filter(|block| is_open(block));
-        lines.extend(questions.map(|block| format!("Question: {}", block.callout().title)));
+        lines.extend(questions.map(|block| format!("Question: {}", public::text(&block.callout().title))));
         let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
         lines.extend(blocked.map(|text| format!("Blocked: {text}")));
         let word = |text: &Option<String>| {
@@ -114,7 +114,7 @@ fn is_id(text: &str) -> bool {
 
 /// `TASK-008 Rotate signing keys (in_progress)`.
 fn open_task(task: &Task) -> String {
-    let words = fold_whitespace(&sanitise(&task.content));
+    let words = fold_whitespace(&sanitise(&public::text(&task.content)));
     let id = if task.id.is_empty() { String::new() } else { format!("{} ", task.id) };
     format!("{id}{words} ({})", task.status)
 }

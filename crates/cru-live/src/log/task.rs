@@ -71,7 +71,7 @@ pub(super) fn missing(tasks: &[Task], name: &str) -> Missing {
         .iter()
         .filter(|task| task.status != "completed")
         .take(8)
-        .map(|task| format!("{} {}", task.id, task.content))
+        .map(|task| format!("{} {}", task.id, cru_session::public::text(&task.content)))
         .collect();
     let hint = match open.as_slice() {
         [] => "`cru log task add TEXT` makes one".to_owned(),

@@ -42,7 +42,7 @@ pub(super) fn is_called(code: &str) -> bool {
     let (first, second) = (chars.next(), chars.next());
     let begins = match first {
         None => true,
-        Some('$') => second.is_none_or(|c| c.is_alphanumeric() || "_{('\"".contains(c)),
+        Some('$') => second != Some('='),
         Some('[') => second != Some('!'),
         Some('{') => second != Some('{'),
         Some('!') => second != Some('='),
@@ -105,7 +105,7 @@ pub(super) fn is_command(after: &str) -> bool {
     }
     let head = target.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((scheme, behind)) = head.split_once(':') else { return head.contains('&') };
-    let line = !behind.is_empty() && behind.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let line = !behind.is_empty() && behind.bytes().all(|byte| byte.is_ascii_digit() || b":-,".contains(&byte));
     !line && !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
 }
 
@@ -183,6 +183,7 @@ mod tests {
             "${a}",
             "$",
             "$(ls)",
+            "$ tsc",
             "-x = y",
             "== b".trim_start_matches('='),
             "[a]",
@@ -229,6 +230,7 @@ mod tests {
             "#x)",
             "a.rs:12)",
             "a.rs:12:3)",
+            "a.rs:1:0-20:1)",
             "<a b>)",
             "?a:b)",
         ] {
