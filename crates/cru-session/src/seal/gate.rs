@@ -68,7 +68,7 @@ fn has_comment(note: &Note, values: &Values, key: &str) -> bool {
 /// Gives the rows that a person changed, and of which nothing proves that they were generated, what they say in the note.
 /// Whether none was.
 fn keep_rows(rows: &mut Vec<Task>, all: bool, seals: &Seals, base: &Note, there: &Session) -> bool {
-    let (before, own) = (tasks(&read::session(base).0), tasks(there));
+    let (before, own) = (tasks(&read::written(base).0), tasks(there));
     let is_proven = |task: &Task| {
         let was = before.iter().find(|was| key(was) == key(task));
         seals.has_task(task) || was.is_some_and(|was| seals.has_task(was))

@@ -305,7 +305,7 @@ fn task_rows(note: &Note) -> Vec<Sealed> {
     if !preface.into_iter().any(is_list) {
         return Vec::new();
     }
-    let rows = tasks(&read::session(note).0);
+    let rows = tasks(&read::written(note).0);
     let of = |task: &Task| {
         let is_word = !task.id.is_empty() && !task.id.contains(char::is_whitespace);
         let place = if is_word { task.id.clone() } else { "-".to_owned() };
