@@ -1,7 +1,7 @@
 //! How fast and how small the index is, against the least that anybody must do with the same bytes in the same run.
 //!
 //! `cargo bench --bench index` makes a vault of 1,000 sessions; `-- --sessions 10000` is the real thing (about 300 MB),
-//! `-- --vault DIR` takes one that is there (its `.cru/cache` is deleted). With `--require` it exits with 1 when a figure
+//! `-- --vault DIR` takes one that is there (its folder `.machine`, which holds the index, is deleted). With `--require` it exits with 1 when a figure
 //! is not what it must be. Figures are medians, taken in turns, so that a busy machine slows all alike.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a bench talks to a terminal and makes its world")]
@@ -47,7 +47,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if value("--vault").is_none() {
         recipe.write(&root)?;
     }
-    let bed = Bed { vault: Vault::open(&root)?, root, threads: std::thread::available_parallelism()?.get() };
+    let bed = Bed {
+        vault: Vault::open(&root)?.cached_in(root.join(".machine")),
+        root,
+        threads: std::thread::available_parallelism()?.get(),
+    };
     let (files, bytes) = floor::walk(&bed.root);
     println!("{files} files, {:.1} MB, {} threads", bytes as f64 / 1e6, bed.threads);
     let mut report = Report::default();
@@ -80,7 +84,7 @@ fn timed<T>(times: &mut Vec<Duration>, work: impl FnOnce() -> T) -> T {
 
 impl Bed {
     fn forget(&self) -> std::io::Result<()> {
-        match fs::remove_dir_all(self.root.join(".cru/cache")) {
+        match fs::remove_dir_all(self.vault.cache().unwrap_or(&self.root.join(".machine"))) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

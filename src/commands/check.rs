@@ -182,7 +182,7 @@ pub(super) fn quoted(path: &VaultPath) -> String {
 
 /// What is wrong in a note; `None` where it is not ours.
 fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
-    let mut bytes = files::read(&target.path)?;
+    let mut bytes = files::read_note(&target.path)?;
     let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
     if !is_ours && !target.named {
         return Ok(None);

@@ -28,8 +28,10 @@ pub(super) fn tell(notes: &[VaultPath], vault: &Vault, state: &State, cx: &Conte
         let Ok(session) = vault.session(path) else { continue };
         let Some(id) = session.meta.session_id.clone() else { continue };
         let place = state.dir().join("events").join(format!("{}.json", key(&id)));
-        let told: ToldEvents =
-            std::fs::read(&place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let told: ToldEvents = crate::base::files::read(&place)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
         let (happened, now) = events(&session, &told);
         // Said once: who is killed between has it not said again.
         if now != told && save(&place, &now).is_err() {

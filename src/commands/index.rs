@@ -15,8 +15,8 @@ use crate::vault::Vault;
 
 /// Update the search index
 ///
-/// Every command that reads does this by itself; nobody has to run it. The index lies in `.cru/cache` and may be deleted
-/// at any time.
+/// Every command that reads does this by itself; nobody has to run it. The index lies with the machine, in
+/// `~/.cache/cru`, and may be deleted at any time.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Rebuild the whole index

@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::output::style::{self, paint};
 use super::{Context, Output, View};
-use crate::base::Result;
+use crate::base::{Error, Result, files};
 use crate::live::hook::shell;
 use crate::vault::scaffold::{Action, Change, scaffold};
+use crate::vault::{LinkTrust, UserConfig, Vault};
 
 /// Initialize a vault in a folder
 ///
@@ -19,15 +20,22 @@ use crate::vault::scaffold::{Action, Change, scaffold};
 /// CSS snippet that colours the callouts, property types, colours of the graph view, a template, and the views
 /// `Sessions.base`, `Workflows.base`, `Cases.base`, `Lessons.base` and `Projects.base`. Files that exist are completed, never
 /// replaced. A property that other notes of the vault use gets no type.
+///
+/// Nothing is written through a symbolic link that leads out of the vault, until `--trust-links` has put it into the user's
+/// configuration, with the folder that it leads to now.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder; created if it is missing
     #[arg(default_value = ".")]
     dir: PathBuf,
+    /// Trust the symbolic links to folders outside that the vault holds now, in the user's configuration
+    #[arg(long)]
+    trust_links: bool,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let root = cx.absolute(&args.dir);
+    let trusted = if args.trust_links { trust_links(&root, cx)? } else { Vec::new() };
     let (changes, problems) = scaffold(&root, &new_id(&root, cx), &zone(cx))?;
     for problem in problems {
         cx.ui.warn(&problem.to_string());
@@ -36,7 +44,83 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let is_here = cx.env.cwd().canonicalize().is_ok_and(|here| here.starts_with(&root));
     let enter =
         if is_here { String::new() } else { format!("`cd {}`, then ", shell::quote(&args.dir.to_string_lossy())) };
-    Ok(Box::new(InitReport { schema: 1, vault: root, changes, enter }))
+    Ok(Box::new(InitReport { schema: 1, vault: root, changes, trusted, enter }))
+}
+
+/// Writes the links of a vault that lead to folders outside into the user's configuration: their owner has seen them.
+fn trust_links(root: &Path, cx: &Context<'_>) -> Result<Vec<TrustedLink>> {
+    let folder = cx.env.config_dir().ok_or_else(|| {
+        Error::usage("there is no folder for the user's configuration").with_hint("set XDG_CONFIG_HOME or HOME")
+    })?;
+    // It must be one that can be read, or what is added to it is not either.
+    let (known, _) = UserConfig::read(cx.env)?;
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let outside = Vault::open(&root)?.links().into_iter().filter(|link| link.trust == LinkTrust::Refused);
+    let mut trusted = Vec::new();
+    for link in outside {
+        let place = root.join(link.path.as_path());
+        let target = place.canonicalize().ok().filter(|target| target.is_dir());
+        let Some(target) = target else {
+            cx.ui.warn(&format!("{} leads to no folder; it stays untrusted", link.path));
+            continue;
+        };
+        trusted.push(TrustedLink { path: place, target });
+    }
+    let path = folder.join("config.toml");
+    let old = if path.exists() { Some(String::from_utf8_lossy(&files::read(&path)?).into_owned()) } else { None };
+    let fresh = trusted.iter().filter(|link| known.links.get(&link.path) != Some(&link.target));
+    let new = with_links(old.as_deref().unwrap_or_default(), &fresh.collect::<Vec<_>>())?;
+    match &old {
+        Some(old) => files::replace(&path, old.as_bytes(), new.as_bytes())?,
+        None if new.is_empty() => {}
+        None if !files::create_private(&path, new.as_bytes())? => return Err(Error::Changed { path }),
+        None => {}
+    }
+    for link in &trusted {
+        files::trust_link(&link.path, &link.target);
+    }
+    Ok(trusted)
+}
+
+/// The user's configuration with these links under `[links]`; a line that named another folder for one of them goes.
+fn with_links(text: &str, links: &[&TrustedLink]) -> Result<String> {
+    if links.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let key = |path: &Path| {
+        let name = path.to_str().filter(|name| !name.chars().any(char::is_control));
+        name.map(|name| serde_json::Value::from(name).to_string())
+            .ok_or_else(|| Error::usage(format!("{} is a name that no TOML text can hold", path.display())))
+    };
+    let mut lines = String::new();
+    let mut keys = Vec::new();
+    for link in links {
+        let own = key(&link.path)?;
+        let _ = writeln!(lines, "{own} = {}", key(&link.target)?);
+        keys.push(own);
+    }
+    let is_old = |line: &&str| {
+        keys.iter().any(|key| {
+            line.trim_start().strip_prefix(key.as_str()).is_some_and(|rest| rest.trim_start().starts_with('='))
+        })
+    };
+    let mut new: String = text.split_inclusive('\n').filter(|line| !is_old(line)).collect();
+    let head = new.split_inclusive('\n').scan(0, |at, line| {
+        *at += line.len();
+        Some((line.trim() == "[links]", *at))
+    });
+    let place = head.filter(|(is_head, _)| *is_head).map(|(_, end)| end).next();
+    if !new.is_empty() && !new.ends_with('\n') {
+        new.push('\n');
+    }
+    match place {
+        Some(place) => new.insert_str(place.min(new.len()), &lines),
+        None => {
+            let gap = if new.is_empty() { "" } else { "\n" };
+            let _ = write!(new, "{gap}[links]\n{lines}");
+        }
+    }
+    Ok(new)
 }
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
@@ -54,11 +138,20 @@ fn zone(cx: &Context<'_>) -> String {
     named.or_else(system).unwrap_or_else(|| "UTC".to_owned())
 }
 
+/// A link that is trusted from now on.
+#[derive(Debug, Serialize)]
+struct TrustedLink {
+    path: PathBuf,
+    target: PathBuf,
+}
+
 #[derive(Debug, Serialize)]
 struct InitReport {
     schema: u32,
     vault: PathBuf,
     changes: Vec<Change>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trusted: Vec<TrustedLink>,
     /// What comes before the next command where the vault is another folder than this one.
     #[serde(skip)]
     enter: String,
@@ -75,11 +168,35 @@ impl Output for InitReport {
             };
             let _ = writeln!(text, "  {mark} {:<28} {}", change.path, paint(style::DIM, word));
         }
+        for link in &self.trusted {
+            let _ =
+                writeln!(text, "  {} {} -> {}", paint(style::GOOD, "+"), link.path.display(), link.target.display());
+        }
         let _ = writeln!(text, "\nNext: {}`cru import` lists the sessions of agents on this machine.", self.enter);
         text
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_written_under_their_head() {
+        let link = TrustedLink { path: "/v/sessions".into(), target: "/disk/a \"b\"".into() };
+        let line = "\"/v/sessions\" = \"/disk/a \\\"b\\\"\"\n";
+        for (old, new) in [
+            ("", format!("[links]\n{line}")),
+            ("vault = \"/v\"", format!("vault = \"/v\"\n\n[links]\n{line}")),
+            ("[links]\n\"/w/x\" = \"/y\"\n[run]\n", format!("[links]\n{line}\"/w/x\" = \"/y\"\n[run]\n")),
+            ("[links]\n\"/v/sessions\" = \"/old\"\n", format!("[links]\n{line}")),
+            ("[links]", format!("[links]\n{line}")),
+        ] {
+            assert_eq!(with_links(old, &[&link]).unwrap(), new, "{old}");
+        }
     }
 }

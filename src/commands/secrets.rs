@@ -63,7 +63,7 @@ fn scan(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 fn places(target: &Target) -> Result<Vec<SecretPlace>> {
-    let bytes = files::read(&target.path)?;
+    let bytes = files::read_note(&target.path)?;
     let text = String::from_utf8_lossy(&bytes);
     let found = mask::find(&text);
     if found.is_empty() {

@@ -16,6 +16,12 @@ mod layers;
 mod small_vault;
 mod transcript_set;
 
+#[cfg(unix)]
+mod hostile {
+    pub(crate) mod cache;
+    pub(crate) mod links;
+    pub(crate) mod odd;
+}
 mod importers {
     pub(crate) mod agents;
     pub(crate) mod agents_real;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::manifest::{Look, Manifest, Seen, hash};
+use super::manifest::{Look, Manifest, Seen};
 use cru_base::files::{self, Fingerprint};
 use cru_vault::{Vault, VaultPath};
 
@@ -83,5 +83,5 @@ impl Changes {
 }
 
 fn is_same(vault: &Vault, seen: &Seen, path: &VaultPath) -> bool {
-    files::read(&vault.file(path)).is_ok_and(|bytes| hash(&bytes) == seen.hash)
+    matches!(files::digest(&vault.file(path)), Ok(Some(digest)) if digest[..seen.hash.len()] == seen.hash)
 }

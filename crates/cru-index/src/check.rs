@@ -61,7 +61,7 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
     let known: std::collections::HashSet<String> = notes.iter().map(|path| path.text().into_owned()).collect();
     let gone = records.keys().filter(|path| !known.contains(*path));
     found.extend(gone.map(|path| Difference { path: path.clone(), what: "the note is gone".to_owned() }));
-    if let Ok(index) = Index::open_in_dir(Disk::of(vault).entries()) {
+    if let Some(Ok(index)) = Disk::of(vault).map(|disk| Index::open_in_dir(disk.entries())) {
         for path in index.validate_checksum().map_err(failed)? {
             let what = "its checksum is another".to_owned();
             found.push(Difference { path: path.display().to_string(), what });

@@ -1,20 +1,36 @@
 //! The folder of the index: what is in it, and whether it can be used.
 //!
-//! `notes` is the manifest, `rows.N` the file of rows that it names, `entries/` tantivy's files, `lock` is held by
-//! whoever writes. The manifest is written last. What a killed writer left is told by `pending`: the notes that it had
-//! begun with.
+//! It lies with the machine, never in the vault. `notes` is the manifest, `rows.N` the file of rows that it names,
+//! `entries/` tantivy's files, `lock` is held by whoever writes. The manifest is written last. What a killed writer left
+//! is told by `pending`: the notes that it had begun with.
+//!
+//! Nothing of it is believed unseen: manifest, rows and `pending` have checksums of ours, the files of the entries those of
+//! tantivy. That the latter were compared is remembered in `checked` for as long as no file changes.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::PathBuf;
 
-use tantivy::{Index, ReloadPolicy, Searcher, TantivyError};
+use rayon::prelude::*;
+use tantivy::index::SegmentComponent;
+use tantivy::{Index, ReloadPolicy, Searcher, SegmentMeta, TantivyError};
 
-use super::manifest::{Manifest, Place, Unfit};
+use super::manifest::{Manifest, Place, Unfit, hash};
 use super::record::SessionRow;
 use super::{rows, schema};
 use cru_base::files::{self, Lock};
 use cru_base::{Error, Result};
 use cru_vault::Vault;
+
+/// What a segment of the entries may consist of.
+const PARTS: [SegmentComponent; 7] = [
+    SegmentComponent::Postings,
+    SegmentComponent::Positions,
+    SegmentComponent::Terms,
+    SegmentComponent::Store,
+    SegmentComponent::FastFields,
+    SegmentComponent::FieldNorms,
+    SegmentComponent::Delete,
+];
 
 /// The folder of an index.
 #[derive(Clone, Debug)]
@@ -55,9 +71,9 @@ pub(super) enum Trouble {
 }
 
 impl Disk {
-    /// That of a vault.
-    pub(super) fn of(vault: &Vault) -> Self {
-        Self { dir: vault.root().join(cru_vault::folder::MARK).join("cache").join("index") }
+    /// That of a vault; `None` where the machine has no folder for it.
+    pub(super) fn of(vault: &Vault) -> Option<Self> {
+        Some(Self { dir: vault.cache()?.join("index") })
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -76,7 +92,8 @@ impl Disk {
 
     /// Opens it.
     pub(super) fn open(&self) -> Result<Opened, Trouble> {
-        let bytes = match std::fs::read(self.file("notes")) {
+        self.is_own()?;
+        let bytes = match fs::read(self.file("notes")) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Trouble::Missing),
             Err(error) => return Err(Trouble::Damaged(error.to_string())),
@@ -100,17 +117,66 @@ impl Disk {
             return Err(Trouble::Between);
         }
         let searcher = tantivy::IndexReader::searcher(&reader);
+        if self.meta() != manifest.meta {
+            return Err(Trouble::Damaged("its list of files is not what was written".to_owned()));
+        }
+        self.check(&index)?;
         Ok(Opened { manifest, rows, index, searcher })
+    }
+
+    /// Whether all of it is folders and files, and no links that lead elsewhere.
+    fn is_own(&self) -> Result<(), Trouble> {
+        for folder in [self.dir.clone(), self.entries()] {
+            let is_link = fs::symlink_metadata(&folder).is_ok_and(|it| it.is_symlink());
+            let entries = || fs::read_dir(&folder).into_iter().flatten().flatten();
+            if is_link || entries().any(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+                return Err(Trouble::Damaged("it holds a symbolic link".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the files of the entries with their checksums, unless that was done and none has changed since.
+    fn check(&self, index: &Index) -> Result<(), Trouble> {
+        let segments = index.searchable_segment_metas().map_err(damaged)?;
+        let parts = |segment: &SegmentMeta| PARTS.map(|part| segment.relative_path(part));
+        let mut files: Vec<PathBuf> = segments.iter().flat_map(parts).collect();
+        files.retain(|file| self.entries().join(file).exists());
+        files.sort_unstable();
+        let mut seen = Vec::new();
+        for file in &files {
+            let metadata = fs::metadata(self.entries().join(file)).map_err(|_| Trouble::Between)?;
+            seen.extend(file.as_os_str().as_encoded_bytes());
+            seen.extend(stamp(&metadata));
+        }
+        let seen = hash(&seen);
+        if fs::read(self.file("checked")).is_ok_and(|known| known == seen) {
+            return Ok(());
+        }
+        files.par_iter().try_for_each(|file| match index.directory().validate_checksum(file) {
+            Ok(true) => Ok(()),
+            // Whoever wrote since may have taken it away.
+            Err(_) if !self.entries().join(file).exists() => Err(Trouble::Between),
+            Ok(false) | Err(_) => Err(Trouble::Damaged(format!("{} is not what was written", file.display()))),
+        })?;
+        // Where it cannot be noted it is done again.
+        let _ = files::put(&self.file("checked"), &seen);
+        Ok(())
+    }
+
+    /// The hash of tantivy's list of its files.
+    pub(super) fn meta(&self) -> [u8; 16] {
+        hash(&fs::read(self.entries().join("meta.json")).unwrap_or_default())
     }
 
     /// Makes an empty one in the place of whatever is there; only under the lock.
     pub(super) fn create(&self) -> Result<Index> {
-        for name in ["notes", "pending"] {
+        for name in ["notes", "pending", "checked"] {
             files::remove(&self.file(name))?;
         }
         files::remove_derived(&self.entries())?;
         self.sweep(None)?;
-        files::create_dir(&self.entries())?;
+        files::create_private_dir(&self.entries())?;
         let index = Index::create_in_dir(self.entries(), schema::schema().0).map_err(failed)?;
         schema::register(&index);
         Ok(index)
@@ -140,11 +206,13 @@ impl Disk {
 
     /// Lets nobody else write; waits for whoever does.
     pub(super) fn lock(&self) -> Result<Lock> {
+        files::create_private_dir(&self.dir)?;
         files::lock(&self.file("lock"))
     }
 
     /// The same; `None` where somebody else writes.
     pub(super) fn try_lock(&self) -> Result<Option<Lock>> {
+        files::create_private_dir(&self.dir)?;
         files::try_lock(&self.file("lock"))
     }
 
@@ -158,13 +226,15 @@ impl Disk {
     /// Says which notes are about to be written with `generation`.
     pub(super) fn begin(&self, generation: u64, paths: &[String]) -> Result<()> {
         let bytes = postcard::to_allocvec(&(generation, paths)).unwrap_or_default();
-        files::put(&self.file("pending"), &bytes)
+        files::put(&self.file("pending"), &[&hash(&bytes), bytes.as_slice()].concat())
     }
 
     /// The notes that a killed writer had begun with, if it was on its way to `generation`.
     pub(super) fn begun(&self, generation: u64) -> Option<Vec<String>> {
         let bytes = std::fs::read(self.file("pending")).ok()?;
-        let (begun, paths): (u64, Vec<String>) = postcard::from_bytes(&bytes).ok()?;
+        let (sum, bytes) = bytes.split_at_checked(16)?;
+        let (begun, paths): (u64, Vec<String>) =
+            if hash(bytes) == sum { postcard::from_bytes(bytes).ok()? } else { return None };
         (begun == generation).then_some(paths)
     }
 
@@ -189,6 +259,29 @@ impl Disk {
     }
 }
 
+/// What tells that a file was written to, whatever its time of modification was set to.
+fn stamp(metadata: &fs::Metadata) -> Vec<u8> {
+    let files::Fingerprint { size, mtime, inode } = files::Fingerprint::of(metadata);
+    #[cfg(unix)]
+    let changed = {
+        use std::os::unix::fs::MetadataExt as _;
+        (metadata.ctime(), metadata.ctime_nsec())
+    };
+    #[cfg(not(unix))]
+    let changed = (0_i64, 0_i64);
+    let parts = [size, inode, mtime.cast_unsigned(), changed.0.cast_unsigned(), changed.1.cast_unsigned()];
+    parts.iter().flat_map(|part| part.to_le_bytes()).collect()
+}
+
+/// Has the index of a vault made anew by whoever asks next.
+pub(super) fn forget(vault: &Vault) {
+    let Some(disk) = Disk::of(vault) else { return };
+    // Who writes it in this moment does so anyway, or finds the damage.
+    if let Ok(Some(_lock)) = disk.try_lock() {
+        let _ = files::remove(&disk.file("notes"));
+    }
+}
+
 fn damaged(error: TantivyError) -> Trouble {
     match error {
         TantivyError::OpenDirectoryError(_) => Trouble::Missing,
@@ -198,5 +291,5 @@ fn damaged(error: TantivyError) -> Trouble {
 
 /// An error of the index that cannot be mended by making it anew.
 pub(super) fn failed(error: TantivyError) -> Error {
-    Error::internal("write the search index", error).with_hint("delete `.cru/cache`; the next command builds it again")
+    Error::internal("write the search index", error).with_hint("`cru index --rebuild` builds it again")
 }

@@ -21,6 +21,8 @@ pub(super) struct Manifest {
     pub(super) generation: u64,
     /// Number of the file that its rows stand in.
     pub(super) rows: u64,
+    /// Hash of tantivy's own list of its files, as of that commit.
+    pub(super) meta: [u8; 16],
     /// Sorted by path.
     pub(super) notes: Vec<Seen>,
 }
@@ -49,6 +51,8 @@ pub(super) struct Place {
     pub(super) at: u64,
     /// Bytes.
     pub(super) len: u32,
+    /// Their hash, shortened.
+    pub(super) sum: u64,
 }
 
 /// What a look at a file's fingerprint tells.
@@ -73,6 +77,13 @@ pub(super) fn hash(bytes: &[u8]) -> [u8; 16] {
     let mut short = [0; 16];
     short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
     short
+}
+
+/// The hash of a row, shortened.
+pub(super) fn row_sum(bytes: &[u8]) -> u64 {
+    let mut short = [0; 8];
+    short.copy_from_slice(&hash(bytes)[..8]);
+    u64::from_le_bytes(short)
 }
 
 /// Why a manifest cannot be used.
@@ -120,7 +131,7 @@ mod tests {
 
     fn manifest() -> Manifest {
         let fingerprint = Fingerprint { size: 10, mtime: 5_000_000_000, inode: 7 };
-        let row = Some(Place { at: 0, len: 20 });
+        let row = Some(Place { at: 0, len: 20, sum: 5 });
         let seen = Seen {
             path: "sessions/a.md".into(),
             fingerprint,
@@ -129,7 +140,7 @@ mod tests {
             evidence: Some(1),
             row,
         };
-        Manifest { generation: 3, rows: 2, notes: vec![seen] }
+        Manifest { generation: 3, rows: 2, meta: [1; 16], notes: vec![seen] }
     }
 
     #[test]

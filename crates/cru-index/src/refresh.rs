@@ -5,7 +5,7 @@
 //! and so is everything when that is what was asked for.
 
 use cru_base::Result;
-use cru_base::files::Fingerprint;
+use cru_base::files::{self, Fingerprint};
 use cru_vault::{Finding, Vault, VaultPath, walk};
 
 use super::changes::Changes;
@@ -79,8 +79,11 @@ pub fn prepare(vault: &Vault, options: &Options<'_>) -> Result<Refreshed> {
 
 /// Brings the index of a vault up to date.
 pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
-    let disk = Disk::of(vault);
     let mut refreshed = Refreshed::default();
+    let Some(disk) = Disk::of(vault) else {
+        refreshed.unwritten = Some("this machine has no folder for caches: set XDG_CACHE_HOME or HOME".to_owned());
+        return Ok(in_memory(vault, refreshed));
+    };
     let mut anew = options.rebuild;
     for look in 0..LOOKS {
         let (opened, (found, findings)) = rayon::join(|| disk.open(), || walk::fingerprints(vault));
@@ -172,15 +175,21 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
         anew = false;
         drop(lock);
     }
-    // Nothing can be written here, or somebody never stops: all of it in memory.
-    let (found, findings) = walk::fingerprints(vault);
-    let dirty = found.into_iter().map(|(path, _)| path).collect();
-    Ok(Ready { opened: None, changes: Changes { dirty, ..Changes::default() }, refreshed, findings })
+    // Nothing can be written here, or somebody never stops.
+    Ok(in_memory(vault, refreshed))
 }
 
-/// Whether there can be rows and entries of a note: it can be read, and its path is text.
+/// All of it in memory.
+fn in_memory(vault: &Vault, refreshed: Refreshed) -> Ready {
+    let (found, findings) = walk::fingerprints(vault);
+    let dirty = found.into_iter().map(|(path, _)| path).collect();
+    Ready { opened: None, changes: Changes { dirty, ..Changes::default() }, refreshed, findings }
+}
+
+/// Whether there can be rows and entries of a note: it can be read, is not too long, and its path is text.
 fn can_be_kept(vault: &Vault, path: &VaultPath) -> bool {
-    path.as_path().to_str().is_some() && std::fs::File::open(vault.file(path)).is_ok()
+    let opened = files::open_regular(&vault.file(path)).and_then(|file| file.metadata());
+    path.as_path().to_str().is_some() && opened.is_ok_and(|metadata| metadata.len() <= files::LARGEST_NOTE)
 }
 
 /// Whether no note that differs can be kept in the index.

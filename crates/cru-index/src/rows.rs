@@ -5,28 +5,33 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::ops::Range;
 use std::path::Path;
 
-use super::manifest::{Place, Seen};
+use super::manifest::{Place, Seen, row_sum};
 use super::record::SessionRow;
 use cru_base::{Error, Result, files};
 
 /// Bytes that may be outdated in any case.
 const SPARE: u64 = 1 << 20;
 
-/// Bytes of a row in the file.
-pub(super) fn range(row: Place) -> Range<usize> {
+/// The bytes of a row among those of the file; `None` where they are not what was written.
+fn bytes_of(row: Place, all: &[u8]) -> Option<&[u8]> {
     let at = usize::try_from(row.at).unwrap_or(usize::MAX);
-    at..at.saturating_add(row.len as usize)
+    let bytes = all.get(at..at.saturating_add(row.len as usize))?;
+    (row_sum(bytes) == row.sum).then_some(bytes)
+}
+
+/// A row among the bytes of the file; `None` where it is damaged.
+pub(super) fn decode(row: Place, all: &[u8]) -> Option<SessionRow> {
+    postcard::from_bytes(bytes_of(row, all)?).ok()
 }
 
 /// Reads one row; `None` where it is damaged.
 pub(super) fn read(mut file: &File, row: Place) -> Option<SessionRow> {
-    let mut bytes = vec![0; row.len as usize];
+    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(row.at)).ok()?;
-    file.read_exact(&mut bytes).ok()?;
-    postcard::from_bytes(&bytes).ok()
+    file.take(u64::from(row.len)).read_to_end(&mut bytes).ok()?;
+    decode(Place { at: 0, ..row }, &bytes)
 }
 
 /// All bytes of the opened file.
@@ -61,7 +66,7 @@ pub(super) fn rewrite(from: &Path, to: &Path, notes: &mut [Seen]) -> Result<()> 
     let mut bytes = Vec::with_capacity(old.len());
     for seen in notes {
         // A damaged one is read from its note when it is asked for.
-        let row = seen.row.map(|row| old.get(range(row)).unwrap_or_default());
+        let row = seen.row.map(|row| bytes_of(row, &old).unwrap_or_default());
         seen.row = row.map(|row| put(&mut bytes, 0, row));
     }
     files::put(to, &bytes)
@@ -70,5 +75,5 @@ pub(super) fn rewrite(from: &Path, to: &Path, notes: &mut [Seen]) -> Result<()> 
 fn put(bytes: &mut Vec<u8>, start: u64, row: &[u8]) -> Place {
     let at = start + bytes.len() as u64;
     bytes.extend(row);
-    Place { at, len: u32::try_from(row.len()).unwrap_or(u32::MAX) }
+    Place { at, len: u32::try_from(row.len()).unwrap_or(u32::MAX), sum: row_sum(row) }
 }

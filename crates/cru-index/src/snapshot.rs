@@ -14,7 +14,7 @@ use tantivy::directory::RamDirectory;
 use tantivy::{Index, IndexSettings, Searcher, SingleSegmentIndexWriter};
 
 use super::columns::Columns;
-use super::disk::{Opened, failed};
+use super::disk::{self, Opened, failed};
 use super::frequency::Outdated;
 use super::kept::KeptNote;
 use super::manifest::Place;
@@ -285,7 +285,7 @@ impl Snapshot {
         self.rows.get_or_init(|| {
             let bytes = self.file.as_ref().and_then(|file| rows::read_all(&lock(file))).unwrap_or_default();
             let row = |listed: &Listed| match &listed.row {
-                Row::Disk(place) => bytes.get(rows::range(*place)).and_then(|row| postcard::from_bytes(row).ok()),
+                Row::Disk(place) => rows::decode(*place, &bytes),
                 Row::Memory(_) => None,
             };
             let rows = self.listed.par_iter().with_min_len(256);
@@ -320,8 +320,11 @@ impl Snapshot {
             Row::Memory(index) => return self.records[*index].session.clone(),
             Row::Disk(place) => self.file.as_ref().and_then(|file| rows::read(&lock(file), *place)),
         };
-        // A damaged row is read from its note.
-        row.or_else(|| self.reread(&listed.path).map(|record| record.session)).unwrap_or_default()
+        row.unwrap_or_else(|| {
+            // A damaged row is read from its note, and whoever asks next makes all anew.
+            disk::forget(&self.root);
+            self.reread(&listed.path).map(|record| record.session).unwrap_or_default()
+        })
     }
 
     fn reread(&self, path: &str) -> Option<Record> {

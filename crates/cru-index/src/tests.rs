@@ -34,7 +34,7 @@ impl Bed {
     }
 
     fn vault(&self) -> Vault {
-        Vault::open(self.root()).unwrap()
+        Vault::open(self.root()).unwrap().cached_in(self.root().join(".machine"))
     }
 
     fn open(&self) -> Snapshot {
@@ -42,7 +42,7 @@ impl Bed {
     }
 
     fn index(&self, name: &str) -> std::path::PathBuf {
-        self.root().join(".cru/cache/index").join(name)
+        self.root().join(".machine/index").join(name)
     }
 
     /// That the index on disk says what the notes say once all is written, and what was done for it.
@@ -148,11 +148,68 @@ fn damage_is_mended() {
     assert_eq!(bed.open().sessions().len(), 3, "rows are read from the notes");
 }
 
+/// All files of the index, with those of the entries.
+fn all_files(bed: &Bed) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for folder in ["", "entries"] {
+        let files = fs::read_dir(bed.index(folder)).unwrap().flatten().map(|entry| entry.path());
+        found.extend(files.filter(|path| path.is_file()).map(|path| (path.clone(), fs::read(&path).unwrap())));
+    }
+    found
+}
+
+/// All that the index answers: rows, records, what is found and where.
+fn answers(bed: &Bed) -> Vec<String> {
+    let snapshot = bed.open();
+    let mut told: Vec<String> = snapshot.sessions().iter().map(|row| format!("{row:?}")).collect();
+    told.extend(snapshot.records(|_| true).unwrap().iter().map(|record| format!("{record:?}")));
+    for query in ["one", "coder", "bash one", "on*", "s3"] {
+        let query = Query::parse(query, jiff::Timestamp::UNIX_EPOCH).unwrap();
+        let options = search::SearchOptions { limit: 1000, ..search::SearchOptions::default() };
+        let mut hits = search::Search::new(&snapshot, &query, &options).hits().unwrap();
+        hits.sort_by_key(|hit| hit.key);
+        told.push(format!("{hits:?}"));
+    }
+    told
+}
+
+#[test]
+fn one_flipped_bit_anywhere_gives_the_answers_of_a_fresh_index() {
+    /// Bytes of each file in which a bit is flipped.
+    const SPREAD: usize = 12;
+    let bed = Bed::new(12);
+    bed.checked();
+    bed.write("s1", "two");
+    bed.checked();
+    let right = answers(&bed);
+    let saved = all_files(&bed);
+    let (mut flips, mut mended) = (0, 0);
+    for (file, bytes) in &saved {
+        for number in 0..SPREAD.min(bytes.len()) {
+            fs::remove_dir_all(bed.index("entries")).unwrap();
+            for (path, bytes) in &saved {
+                files::put(path, bytes).unwrap();
+            }
+            let at = bytes.len() * number / SPREAD;
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (number % 8);
+            files::put(file, &damaged).unwrap();
+            assert_eq!(answers(&bed), right, "bit {} of byte {at} of {}", number % 8, file.display());
+            flips += 1;
+            let done = bed.checked();
+            mended += usize::from(done.rebuilt.is_some());
+            assert_eq!(bed.checked(), Refreshed::default(), "{}", file.display());
+        }
+    }
+    assert!(flips > 100, "{flips}");
+    println!("{flips} flips, {mended} of them mended later");
+}
+
 /// Else who has read the list of notes of one would take the entries of the other for those that it belongs to.
 #[test]
 fn one_that_is_made_anew_is_never_taken_for_the_one_before() {
     let bed = Bed::new(2);
-    let generation = || disk::Disk::of(&bed.vault()).open().unwrap().manifest.generation;
+    let generation = || disk::Disk::of(&bed.vault()).unwrap().open().unwrap().manifest.generation;
     bed.open();
     let first = generation();
     fs::remove_dir_all(bed.index("")).unwrap();
@@ -260,7 +317,8 @@ fn overlaid_notes_are_found_and_never_kept() {
 fn a_vault_that_cannot_be_written_is_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let bed = Bed::new(2);
-    let dot = bed.root().join(".cru");
+    let dot = bed.root().join(".machine");
+    files::create_dir(&dot).unwrap();
     fs::set_permissions(&dot, fs::Permissions::from_mode(0o555)).unwrap();
     let snapshot = bed.open();
     fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).unwrap();

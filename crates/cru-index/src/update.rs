@@ -54,7 +54,7 @@ pub(super) fn update(
     let gone = changes.gone.iter().map(|index| manifest.notes[*index].path.clone());
     let begun: Vec<String> = changes.dirty.iter().map(|path| path.text().into_owned()).chain(gone).collect();
     let kept = kept(manifest, changes, checked).collect();
-    let mut next = Manifest { generation: manifest.generation, rows: manifest.rows, notes: kept };
+    let mut next = Manifest { notes: kept, ..*manifest };
     // An index that is new is committed even without notes, or it would be taken for one that a writer left in between.
     if begun.is_empty() && Disk::committed(index).is_some() {
         // Nothing but fingerprints: the entries stay as they are.
@@ -63,7 +63,9 @@ pub(super) fn update(
     let committed = Disk::committed(index).unwrap_or(0);
     next.generation = later(manifest.generation.max(committed), checked);
     disk.begin(next.generation, &begun)?;
-    let mut writer = writer(index, changes.dirty.len(), manifest.notes.is_empty())?;
+    // Whoever only asks does not wait for others' merges; what is left undone is begun again.
+    let merges = options.complete && !manifest.notes.is_empty();
+    let mut writer = writer(index, changes.dirty.len(), merges)?;
     let read = write(vault, &mut writer, &begun, changes, checked, options)?;
     let mut prepared = writer.prepare_commit().map_err(failed)?;
     prepared.set_payload(&next.generation.to_string());
@@ -77,9 +79,10 @@ pub(super) fn update(
     }
     next.notes.append(&mut rows::append(&disk.rows(next.rows), read)?);
     next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
-    disk.finish(&next)?;
-    // Whoever only asks does not wait for others' merges; what is left undone is begun again.
-    if options.complete { writer.wait_merging_threads().map_err(failed) } else { Ok(()) }
+    // After this nothing changes the list of files that the manifest knows the hash of.
+    writer.wait_merging_threads().map_err(failed)?;
+    next.meta = disk.meta();
+    disk.finish(&next)
 }
 
 /// Takes the entries of the notes that are `begun` out of the index, and puts those of the notes that are there in.
@@ -127,17 +130,17 @@ fn kept<'a>(manifest: &'a Manifest, changes: &'a Changes, checked: i64) -> impl 
     })
 }
 
-fn writer(index: &Index, notes: usize, anew: bool) -> Result<IndexWriter<TantivyDocument>> {
+fn writer(index: &Index, notes: usize, merges: bool) -> Result<IndexWriter<TantivyDocument>> {
     let threads = if notes < FEW { 1 } else { rayon::current_num_threads().min(MEMORY / LEAST) };
     let memory = if notes < FEW { LEAST } else { MEMORY / threads };
     let writer = index.writer_with_num_threads(threads, memory * threads).map_err(failed)?;
-    if anew {
-        // What is gathered by all threads at once is large enough to stay as it is.
-        writer.set_merge_policy(Box::new(NoMergePolicy));
-    } else {
+    if merges {
         let mut policy = LogMergePolicy::default();
         policy.set_max_docs_before_merge(MERGED);
         writer.set_merge_policy(Box::new(policy));
+    } else {
+        // What is gathered by all threads at once is large enough to stay as it is.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
     }
     Ok(writer)
 }
@@ -176,7 +179,7 @@ impl Read {
     fn of(vault: &Vault, path: &VaultPath, checked: i64, sources: &Sources<'_>) -> Self {
         let file = vault.file(path);
         let before = files::fingerprint(&file).unwrap_or_default();
-        let Ok(bytes) = files::read(&file) else { return Self::nothing() };
+        let Ok(bytes) = files::read_note(&file) else { return Self::nothing() };
         let after = files::fingerprint(&file).unwrap_or_default();
         // Written to while it was read: the next look will not find it the same.
         let fingerprint = if before == after { after } else { Fingerprint::default() };

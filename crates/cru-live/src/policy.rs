@@ -3,7 +3,6 @@
 //! Looked at by every hook, so it reads little: nothing for an event that completes something, else the first
 //! unwritten line of the journal, and its size in lines where the policy counts events.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -80,7 +79,7 @@ impl Unwritten {
         const HEAD: u64 = 1024;
         /// More than this is due whatever it holds.
         const TAIL: u64 = 4 << 20;
-        let mut file = File::open(journal).ok()?;
+        let mut file = cru_base::files::open_regular(journal).ok()?;
         let size = file.metadata().ok()?.len();
         // A journal that was begun again is shorter, or no line of it begins here. A line begins with its line end.
         let mut from = if written > size { 0 } else { written };

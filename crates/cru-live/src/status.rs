@@ -73,7 +73,7 @@ pub fn pause_if_due(
     if began.started.is_some() && !is_due(&began, None) {
         return Ok(None);
     }
-    let bytes = files::read(&log.vault.file(&target.path))?;
+    let bytes = files::read_note(&log.vault.file(&target.path))?;
     let session = cru_session::read::content_of(bytes);
     let last = newest(&session);
     if !is_due(&session.meta, last) || !is_due(&session.meta, last.max(told()?)) {
@@ -107,7 +107,7 @@ pub fn newest(session: &Session) -> Option<Timestamp> {
 
 /// The status that the note has now.
 fn now_is(log: &Log<'_>, target: &Target) -> Option<Status> {
-    let bytes = files::read(&log.vault.file(&target.path)).ok();
+    let bytes = files::read_note(&log.vault.file(&target.path)).ok();
     let meta = bytes.map(|bytes| cru_session::read::meta(&String::from_utf8_lossy(&bytes)).0);
     meta.map_or_else(|| target.meta.status.clone(), |meta| meta.status)
 }

@@ -37,11 +37,17 @@ pub(super) fn map<T: Send>(text: &str, body: usize, of: impl Fn(usize, Tree) -> 
 
 /// Where a note is cut into about `count` parts of one length.
 fn cuts(text: &str, body: usize, count: usize) -> Vec<usize> {
-    let mut cuts = Vec::new();
+    let mut cuts: Vec<usize> = Vec::new();
     for number in 1..count {
         let wanted = body + (text.len() - body) / count * number;
-        let from = wanted.max(cuts.last().map_or(body, |last| last + 1));
-        cuts.extend(headings(text, from).next());
+        // No byte is looked at twice, however few headings there are.
+        if cuts.last().is_some_and(|last| wanted <= *last) {
+            continue;
+        }
+        match headings(text, wanted).next() {
+            Some(cut) => cuts.push(cut),
+            None => break,
+        }
     }
     cuts
 }

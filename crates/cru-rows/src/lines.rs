@@ -13,7 +13,7 @@ pub(crate) fn places(path: &Path, wanted: impl IntoIterator<Item = u64>) -> BTre
     wanted.sort_unstable();
     wanted.dedup();
     let mut found = BTreeMap::new();
-    let Ok(file) = File::open(path) else { return found };
+    let Ok(file) = cru_base::files::open_regular(path) else { return found };
     let mut source = BufReader::with_capacity(256 << 10, file);
     if source.fill_buf().is_ok_and(|bytes| bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])) {
         return found;

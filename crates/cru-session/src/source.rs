@@ -3,7 +3,6 @@
 //! It lives here so that whoever wants events (the import command, hooks) needs no importer by name.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -101,7 +100,7 @@ impl Bundle {
     fn open_with(&self, path: &Path, buffer: usize) -> io::Result<Box<dyn BufRead + '_>> {
         Ok(match self.memory.get(path) {
             Some(bytes) => Box::new(bytes.as_slice()),
-            None => Box::new(BufReader::with_capacity(buffer, File::open(path)?)),
+            None => Box::new(BufReader::with_capacity(buffer, cru_base::files::open_regular(path)?)),
         })
     }
 
@@ -113,7 +112,7 @@ impl Bundle {
         if sizes.fold(0, u64::saturating_add) > most {
             return;
         }
-        let read = |path: &PathBuf| Some((path.clone(), std::fs::read(path).ok()?));
+        let read = |path: &PathBuf| Some((path.clone(), cru_base::files::read(path).ok()?));
         let held: Vec<_> = self.files.iter().filter(left).map(read).collect();
         self.memory.extend(held.into_iter().flatten());
     }

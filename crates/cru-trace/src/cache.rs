@@ -39,8 +39,11 @@ struct KnownFile {
 impl AnswerCache {
     /// Reads them; none where there are none or they cannot be read.
     pub fn read(path: &Path) -> Self {
-        let bytes = std::fs::read(path).unwrap_or_default();
-        let read: Option<(u32, HashMap<String, KnownFile>)> = postcard::from_bytes(&bytes).ok();
+        let bytes = files::read(path).unwrap_or_default();
+        let body =
+            bytes.split_at_checked(blake3::OUT_LEN).filter(|(sum, body)| *blake3::hash(body).as_bytes() == **sum);
+        let read: Option<(u32, HashMap<String, KnownFile>)> =
+            body.and_then(|(_, body)| postcard::from_bytes(body).ok());
         let files = read.filter(|(version, _)| *version == VERSION).map(|(_, files)| files).unwrap_or_default();
         Self { files, changed: false }
     }
@@ -51,7 +54,7 @@ impl AnswerCache {
             return Ok(());
         }
         let bytes = postcard::to_allocvec(&(VERSION, &self.files)).unwrap_or_default();
-        files::put_private(path, &bytes)
+        files::put_private(path, &[blake3::hash(&bytes).as_bytes().as_slice(), &bytes].concat())
     }
 
     /// The answer about a spot of a file.
@@ -102,6 +105,14 @@ mod tests {
         let mut cache = AnswerCache::read(&path);
         cache.keep("/w/a.rs", stamp, &spot, Sighting::At(4), now);
         cache.write(&path).unwrap();
+        let whole = cru_base::files::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            cru_base::files::put(&path, &damaged).unwrap();
+            assert_eq!(AnswerCache::read(&path).answer("/w/a.rs", stamp, &spot), None, "byte {at}");
+        }
+        cru_base::files::put(&path, &whole).unwrap();
         let mut cache = AnswerCache::read(&path);
         assert_eq!(cache.answer("/w/a.rs", stamp, &spot), Some(Sighting::At(4)));
         let other = FileStamp { inode: 8, ..stamp };

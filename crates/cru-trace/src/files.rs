@@ -82,7 +82,8 @@ impl ReadFiles for DiskFiles {
             return unreadable;
         }
         let mut bytes = Vec::new();
-        let read = std::fs::File::open(&place).and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
+        let read =
+            cru_base::files::open_regular(&place).and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
         match read {
             Ok(_) if bytes.len() as u64 <= LARGEST_FILE => FileState::Bytes(bytes),
             _ => unreadable,

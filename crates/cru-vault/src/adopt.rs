@@ -49,7 +49,7 @@ pub(super) fn adopt(vault: &Vault, dir: &Path) {
 pub(super) fn note_place(vault: &Vault, dir: &Path) {
     let place = place(vault);
     let path = dir.join(PLACE);
-    let noted = std::fs::read(&path).unwrap_or_default();
+    let noted = files::read(&path).unwrap_or_default();
     if noted != place.as_os_str().as_encoded_bytes() {
         // Without it the vault is not found again after a move; nothing else is lost.
         let _ = files::put_private(&path, place.as_os_str().as_encoded_bytes());
@@ -93,7 +93,7 @@ pub(super) fn of_path(dir: &Path) -> Option<PathBuf> {
 
 /// Whether the vault of a state folder is not where it was.
 fn is_moved(dir: &Path) -> bool {
-    let Ok(noted) = std::fs::read(dir.join(PLACE)) else { return false };
+    let Ok(noted) = files::read(&dir.join(PLACE)) else { return false };
     let Ok(noted) = String::from_utf8(noted) else { return false };
     // A folder that cannot be asked, on a disk or share that is away, is not moved.
     !noted.is_empty() && matches!(Path::new(&noted).join(MARK).try_exists(), Ok(false))

@@ -2,7 +2,6 @@
 //!
 //! Listing and naming need no more, so a note costs one bounded read. The whole of a note is [`super::Loaded`].
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -147,7 +146,7 @@ fn head(vault: &Vault, path: VaultPath) -> Head {
 
 /// The beginning of a note up to the end of its frontmatter; the whole beginning where none ends within the limit.
 pub(super) fn read_head(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = cru_base::files::open_regular(path)?;
     let mut bytes = Vec::with_capacity(FIRST_READ);
     let mut wanted = FIRST_READ;
     loop {

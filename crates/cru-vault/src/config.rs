@@ -396,6 +396,9 @@ pub struct UserConfig {
     /// `[events]`: programs with their arguments by the event that starts them; `{note}` and `{session}` are filled in.
     /// Only here, for the same reason.
     pub events: BTreeMap<String, Vec<String>>,
+    /// `[links]`: symbolic links below a vault that lead out of it, each with the folder behind it. Only here, since a
+    /// vault that somebody shares must not decide where is written.
+    pub links: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// `[run]` of the user's configuration.
@@ -433,6 +436,7 @@ const USER_KEYS: &[(&str, &[&str])] = &[
     ("prices", ANY),
     ("projects", ANY),
     ("run", &["allow", "env", "wrap"]),
+    ("links", ANY),
     (
         "events",
         &[
@@ -462,6 +466,7 @@ struct RawUser {
     projects: BTreeMap<String, Spanned<String>>,
     run: RunConfig,
     events: BTreeMap<String, Vec<String>>,
+    links: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 impl UserConfig {
@@ -494,6 +499,8 @@ impl UserConfig {
         let vault = raw.vault.as_ref().map(absolute).transpose()?;
         let projects = raw.projects.iter().map(|(name, path)| Ok((name.clone(), absolute(path)?)));
         let projects = projects.collect::<Result<_>>()?;
+        let links = raw.links.iter().map(|(link, target)| Ok((absolute(link)?, absolute(target)?)));
+        let links = links.collect::<Result<_>>()?;
         let config = Self {
             vault,
             hosts: raw.hosts,
@@ -502,6 +509,7 @@ impl UserConfig {
             projects,
             run: raw.run,
             events: raw.events,
+            links,
         };
         Ok((config, unknown_keys(text, USER_KEYS)))
     }

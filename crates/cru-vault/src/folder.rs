@@ -23,6 +23,8 @@ pub struct Vault {
     overlay: BTreeMap<VaultPath, Vec<u8>>,
     broken: bool,
     templates: Option<VaultPath>,
+    cache: Option<PathBuf>,
+    links: BTreeMap<VaultPath, PathBuf>,
 }
 
 impl Vault {
@@ -38,7 +40,7 @@ impl Vault {
 
     /// [`Vault::find`] for who only reads.
     pub fn find_to_read(explicit: Option<&Path>, env: &Env) -> Result<Self> {
-        Self::find_root(explicit, env).and_then(|root| Self::open(&root))
+        Self::find_root(explicit, env).and_then(|root| Self::open(&root)).map(|vault| vault.on_machine(env))
     }
 
     /// Refuses a vault whose notes have a newer form than this program writes: reading works, writing could lose what it
@@ -58,18 +60,20 @@ impl Vault {
     pub fn find_even_broken(explicit: Option<&Path>, env: &Env) -> Result<(Self, Option<Error>)> {
         let root = Self::find_root(explicit, env)?;
         match Self::open(&root) {
-            Ok(vault) => match vault.writable() {
-                Ok(()) => Ok((vault, None)),
-                // Only the journals may be written.
-                Err(error) => Ok((Self { broken: true, ..vault }, Some(error))),
-            },
+            Ok(vault) => {
+                let vault = vault.on_machine(env);
+                match vault.writable() {
+                    Ok(()) => Ok((vault, None)),
+                    // Only the journals may be written.
+                    Err(error) => Ok((Self { broken: true, ..vault }, Some(error))),
+                }
+            }
             Err(error) => {
-                let text = std::fs::read(root.join(MARK).join("config.toml")).unwrap_or_default();
+                let text = files::read(&root.join(MARK).join("config.toml")).unwrap_or_default();
                 let config = Config::salvage(&String::from_utf8_lossy(&text));
                 let templates = super::obsidian::template_folder(&root);
-                let overlay = BTreeMap::new();
-                let vault = Self { root, config, warnings: Vec::new(), overlay, broken: true, templates };
-                Ok((vault, Some(error)))
+                let vault = Self { broken: true, ..Self::new(root, config, Vec::new(), templates) };
+                Ok((vault.on_machine(env), Some(error)))
             }
         }
     }
@@ -114,7 +118,6 @@ impl Vault {
     ///
     /// From then on nothing below it is written through a link that leads out ([`files::confine`]).
     pub fn open(root: &Path) -> Result<Self> {
-        files::confine(root);
         let path = root.join(MARK).join("config.toml");
         let (config, warnings) = if path.is_file() {
             let bytes = files::read(&path)?;
@@ -125,7 +128,46 @@ impl Vault {
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
         let templates = super::obsidian::template_folder(root);
-        Ok(Self { root: root.to_owned(), config, warnings, overlay: BTreeMap::new(), broken: false, templates })
+        Ok(Self::new(root.to_owned(), config, warnings, templates))
+    }
+
+    fn new(root: PathBuf, config: Config, warnings: Vec<Finding>, templates: Option<VaultPath>) -> Self {
+        files::confine(&root);
+        let (overlay, links) = (BTreeMap::new(), BTreeMap::new());
+        Self { root, config, warnings, overlay, broken: false, templates, cache: None, links }
+    }
+
+    /// The same vault as this machine knows it: with the folder of its caches, and with the links that the user's
+    /// configuration trusts.
+    fn on_machine(self, env: &Env) -> Self {
+        let links = super::links::trusted(&self.root, env);
+        let folder = env.cache_dir().map(|dir| {
+            files::confine(&dir);
+            dir.join(super::state::folder_name(&self))
+        });
+        Self { links, cache: folder, ..self }
+    }
+
+    /// The same vault, whose caches lie in this folder of the machine.
+    #[must_use]
+    pub fn cached_in(self, folder: impl Into<PathBuf>) -> Self {
+        Self { cache: Some(folder.into()), ..self }
+    }
+
+    /// The folder of its caches, which belongs to the machine and may be deleted at any time; what stands in a vault's own
+    /// `.cru/cache` came with it and is never looked at. `None`: nothing can be kept.
+    pub fn cache(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
+    /// All symbolic links below it.
+    pub fn links(&self) -> Vec<super::Link> {
+        super::links::all(self)
+    }
+
+    /// Whether the user's configuration trusts a link that leads out of it.
+    pub fn trusts(&self, path: &VaultPath) -> bool {
+        self.links.contains_key(path)
     }
 
     /// The same vault, whose notes at these paths read as these bytes: what is logged and not yet written.
@@ -147,7 +189,7 @@ impl Vault {
 
     /// A note's bytes.
     pub fn read(&self, path: &VaultPath) -> Result<Cow<'_, [u8]>> {
-        self.overlay(path).map_or_else(|| files::read(&self.file(path)).map(Cow::Owned), |bytes| Ok(bytes.into()))
+        self.overlay(path).map_or_else(|| files::read_note(&self.file(path)).map(Cow::Owned), |bytes| Ok(bytes.into()))
     }
 
     /// Its folder.

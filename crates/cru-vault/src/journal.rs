@@ -129,7 +129,7 @@ impl Journal {
     /// The lines behind `from`; all of them where it is of another generation.
     pub fn read(&self, from: Option<&Mark>) -> Result<Read> {
         let failed = |source| Error::io("read", &self.path, source);
-        let mut file = match File::open(&self.path) {
+        let mut file = match files::open_regular(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Read { mark: from.cloned().unwrap_or_default(), ..Read::default() });
             }

@@ -6,7 +6,6 @@
 //! read only to undo and to list.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
@@ -178,7 +177,7 @@ impl Operations {
 
     fn end<T: DeserializeOwned>(&self, first: u64, enough: impl Fn(&T) -> bool) -> Result<Vec<T>> {
         let failed = |source| Error::io("read", &self.path, source);
-        let mut file = match File::open(&self.path) {
+        let mut file = match files::open_regular(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             file => file.map_err(failed)?,
         };

@@ -19,7 +19,7 @@ pub(crate) fn foreign_properties(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let notes = Vault::open(root).map(|vault| Walk::of(&vault).notes).unwrap_or_default();
     for note in notes.iter().take(MOST_NOTES) {
-        let Ok(mut file) = std::fs::File::open(root.join(note.as_path())) else { continue };
+        let Ok(mut file) = files::open_regular(&root.join(note.as_path())) else { continue };
         let Ok(head) = files::read_at(&mut file, 0, HEAD) else { continue };
         let head = String::from_utf8_lossy(&head);
         let keys = top_level_keys(&head);

@@ -51,7 +51,7 @@ const GRAPH: &str = ".obsidian/graph.json";
 const TEMPLATE: &str = "templates/New session.md";
 
 const ASSETS: &[Asset] = &[
-    Asset { path: ".gitignore", content: "/.cru/cache/\n/.cru/local/\n/evidence/\n", merge: ScaffoldMerge::Lines },
+    Asset { path: ".gitignore", content: "/.cru/local/\n/evidence/\n", merge: ScaffoldMerge::Lines },
     Asset {
         path: ".obsidian/snippets/cru.css",
         content: include_str!("../../../templates/obsidian/cru.css"),
@@ -128,6 +128,7 @@ pub enum Action {
 /// A settings file that is not JSON is left alone and named in the error list of the result, after all else is done.
 pub fn scaffold(root: &Path, id: &str, zone: &str) -> Result<(Vec<Change>, Vec<Error>)> {
     files::create_dir(root)?;
+    files::confine(root);
     let config = CONFIG.replace("{id}", id).replace("{zone}", zone);
     // Before anything is added: a property that other notes use has the type that these give it.
     let foreign = foreign_properties(root);
@@ -285,7 +286,7 @@ mod tests {
         put(".obsidian/appearance.json", "{\"theme\":\"moonstone\",\"enabledCssSnippets\":[\"mine\"]}");
         put(".obsidian/types.json", "{\"types\":{\"started\":\"datetime\",\"mood\":\"text\"}}");
         put(".obsidian/templates.json", "{\"folder\":\"My templates\"}");
-        put(".gitignore", "target\n.cru/cache/");
+        put(".gitignore", "target\n.cru/local/");
         scaffold(dir.path(), "x", "UTC").unwrap();
         let read = |path: &str| String::from_utf8(files::read(&dir.path().join(path)).unwrap()).unwrap();
         let appearance: Value = serde_json::from_str(&read(".obsidian/appearance.json")).unwrap();
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(types["types"]["ended"], "text");
         assert_eq!(read(".obsidian/templates.json"), "{\"folder\":\"My templates\"}");
         assert!(dir.path().join("My templates/New session.md").is_file() && !dir.path().join("templates").exists());
-        assert_eq!(read(".gitignore"), "target\n.cru/cache/\n/.cru/local/\n/evidence/");
+        assert_eq!(read(".gitignore"), "target\n.cru/local/\n/evidence/");
     }
 
     #[test]

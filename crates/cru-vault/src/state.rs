@@ -74,13 +74,10 @@ impl State {
 
     /// Where it may be: outside the vault, else inside.
     fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
-        let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
-        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
-        let id = vault.config().id.as_deref().map_or_else(|| NO_ID.to_owned(), file_name);
         let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
         let folder = env.state_dir();
         folder.iter().for_each(|folder| files::confine(folder));
-        let outside = folder.map(|dir| dir.join(format!("{id}-{}", &hash[..8])));
+        let outside = folder.map(|dir| dir.join(folder_name(vault)));
         [outside, Some(vault.root().join(".cru/local").join(machine))]
     }
 
@@ -219,6 +216,14 @@ impl State {
     pub fn hook_log(&self) -> PathBuf {
         self.dir.join("hook.log")
     }
+}
+
+/// What the folders of a vault on this machine are called: by its id and its path.
+pub(super) fn folder_name(vault: &Vault) -> String {
+    let path = vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned());
+    let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+    let id = vault.config().id.as_deref().map_or_else(|| NO_ID.to_owned(), file_name);
+    format!("{id}-{}", &hash[..8])
 }
 
 /// Makes the folder and that of its locks, for its owner alone.

@@ -2,7 +2,8 @@
 //!
 //! Notes are read; every other file is only listed, because a link may point to it. Hidden folders (`.cru`, `.git`,
 //! `.obsidian`, `.trash`) are not entered. Symbolic links are not followed: one that leads out of the vault must not
-//! bring foreign files in, and one that stays inside would show its note twice.
+//! bring foreign files in, and one that stays inside would show its note twice. A link to a folder that the user's
+//! configuration trusts is that folder.
 //!
 //! Every question walks all of the vault, so this is plain `read_dir`, one level of folders after the other on all
 //! threads, and a path is made by adding a name to its folder's.
@@ -108,10 +109,13 @@ fn look<T: Send>(
         };
         let name = entry.file_name();
         let Ok(kind) = entry.file_type() else { continue };
-        if name.as_encoded_bytes().starts_with(b".") || !(kind.is_file() || kind.is_dir()) {
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
         let path = VaultPath::inside(folder.path.as_ref(), &name);
+        if !(kind.is_file() || kind.is_dir() || vault.trusts(&path)) {
+            continue;
+        }
         if kind.is_file() {
             files.push((path, entry));
         } else if name != "node_modules" && !vault.config().exclude.matches(path.as_path()) {

@@ -25,7 +25,7 @@ use crate::base::text::{plural, thousands};
 use crate::base::{Env, Result};
 use crate::index::{SessionRow, Snapshot};
 use crate::live::hook::unfiled;
-use crate::vault::{Catalog, Head, Vault};
+use crate::vault::{Catalog, Head, Link, LinkTrust, Vault};
 
 /// Rows of a list that a glance takes in.
 const MOST: usize = 8;
@@ -61,6 +61,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         waiting: waiting::all(rows.iter().map(|row| row.id.as_str()), &vault, cx.env)?,
         unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
         due: Due::of(rows, &catalog, &vault, cx),
+        links: vault.links(),
+        foreign_cache: vault.root().join(".cru/cache").symlink_metadata().is_ok(),
         index: Index::of(&snapshot),
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
@@ -90,6 +92,12 @@ struct StatusReport {
     /// Copies of sessions that a sync service left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copies: Vec<ConflictCopy>,
+    /// Symbolic links below the vault, with what may be written through each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<Link>,
+    /// Whether the vault holds a cache that came with it, or that an older version left: it is never looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    foreign_cache: bool,
     due: Due,
     index: Index,
     evidence: Evidence,
@@ -233,6 +241,20 @@ impl StatusReport {
         }
         for (name, text) in self.due.lines() {
             row(name, paint(style::WARN, text));
+        }
+        for link in &self.links {
+            let text = format!("{} -> {}", line(&link.path.text()), line(&link.target.display().to_string()));
+            match link.trust {
+                LinkTrust::Inside => {}
+                LinkTrust::Trusted => row("Link", format!("{text}, trusted")),
+                LinkTrust::Refused => {
+                    let why = "leads out: nothing is written there; `cru init --trust-links` trusts it";
+                    row("Link", paint(style::WARN, format_args!("{text} {why}")));
+                }
+            }
+        }
+        if self.foreign_cache {
+            row("Old cache", ".cru/cache is not used and may be deleted".to_owned());
         }
         row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
         row("Transcripts", self.evidence());

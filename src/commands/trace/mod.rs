@@ -52,17 +52,17 @@ impl TraceWorld {
     }
 
     /// Where answers about files are kept.
-    fn cache_path(&self) -> PathBuf {
-        self.vault.root().join(crate::vault::folder::MARK).join("cache").join("files")
+    fn cache_path(&self) -> Option<PathBuf> {
+        Some(self.vault.cache()?.join("files"))
     }
 
     pub(super) fn answers(&self) -> AnswerCache {
-        AnswerCache::read(&self.cache_path())
+        self.cache_path().map(|path| AnswerCache::read(&path)).unwrap_or_default()
     }
 
     /// Keeps them; a cache that cannot be written is computed anew.
     pub(super) fn keep(&self, cache: &AnswerCache) {
-        let _ = cache.write(&self.cache_path());
+        let _ = self.cache_path().map(|path| cache.write(&path));
     }
 }
 

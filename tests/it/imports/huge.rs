@@ -197,7 +197,7 @@ fn import(agent: &Agent, bytes: &[u8]) -> (Option<String>, BTreeMap<String, u64>
     let report =
         if is_full() { program(&world, agent) } else { serde_json::to_value(world.import_of(agent.name)).unwrap() };
     let state = world.temp.path().join(".local");
-    let (sessions, cache) = (world.vault.sessions_dir(), world.vault.root().join(".cru/cache"));
+    let (sessions, cache) = (world.vault.sessions_dir(), world.temp.path().join(".cache"));
     for path in tree(world.temp.path()) {
         let ours = path.starts_with(&state)
             || path.starts_with(&sessions)

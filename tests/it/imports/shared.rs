@@ -295,9 +295,9 @@ fn ignored_folders_are_those_of_the_vault_alone() {
     let one = world.machine("one", "fresh");
     assert_eq!(one.cru(&["init", "fresh"]).2, Some(0));
     let lines = fs::read_to_string(world.path("fresh/.gitignore")).unwrap();
-    assert_eq!(lines, "/.cru/cache/\n/.cru/local/\n/evidence/\n");
+    assert_eq!(lines, "/.cru/local/\n/evidence/\n");
     // An older one is no reason to write them twice.
-    fs::write(world.path("fresh/.gitignore"), ".cru/cache/\n.cru/local/\nevidence/\n").unwrap();
+    fs::write(world.path("fresh/.gitignore"), ".cru/local/\nevidence/\n").unwrap();
     one.cru(&["init", "fresh"]);
     assert_eq!(fs::read_to_string(world.path("fresh/.gitignore")).unwrap().lines().count(), 3);
 }

@@ -32,6 +32,11 @@ impl Bed {
         self.dir.path().join("vault")
     }
 
+    /// The caches of the machine.
+    fn cache(&self) -> PathBuf {
+        self.dir.path().join(".cache")
+    }
+
     /// Standard output and standard error.
     fn ask(&self, args: &[&str]) -> (String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
@@ -80,7 +85,7 @@ fn what_cannot_be_read_is_told_each_time_and_the_rest_is_listed() {
             assert!(warnings[1].starts_with("warning: sessions/two.md: could not read this: "), "{told}");
             assert!(!out.is_empty() && !out.contains("warning") && !out.contains("two"), "{args:?}: {out}");
         }
-        files::remove_derived(&bed.vault().join(".cru/cache")).unwrap();
+        files::remove_derived(&bed.cache()).unwrap();
     }
     let (out, _) = bed.ask(&["session", "list", "-f", "jsonl"]);
     assert!(out.lines().count() == 1 && out.contains("sessions/one.md"), "{out}");

@@ -313,7 +313,7 @@ fn nothing_of_a_secret_is_left_anywhere() {
     let supplier = Transcripts::of(&world.vault, &world.env);
     let sources = Sources { evidence: Some(&supplier) };
     Snapshot::open_with(
-        &world.vault,
+        &world.vault.clone().cached_in(world.vault.root().join(".machine")),
         &IndexOptions { sources, complete: true, rebuild: true, ..IndexOptions::default() },
     )
     .unwrap();

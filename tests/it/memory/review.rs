@@ -96,7 +96,7 @@ fn rejected_stays_rejected_without_cache_and_state() {
     lab.ok(&["review", "reject", &id]);
     let (bookmark, _) = items(&lab).into_iter().find(|(_, words)| words.starts_with("bookmark")).unwrap();
     lab.ok(&["review", "later", &bookmark]);
-    for folder in ["state", "vault/.cru/cache"] {
+    for folder in ["state", "home/.cache"] {
         if lab.path(folder).exists() {
             remove_dir(&lab.path(folder));
         }

@@ -332,7 +332,7 @@ fn fewer_threads_are_no_panic() {
         return;
     }
     for limit in 1..=9 {
-        files::remove_derived(&world.vault.join(".cru/cache")).unwrap();
+        files::remove_derived(&world.temp.path().join("home/.cache")).unwrap();
         for args in [
             &["session", "list"][..],
             &["status"],

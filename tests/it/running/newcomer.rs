@@ -159,7 +159,7 @@ fn the_first_hour_goes_as_readme_says() {
 
     let said = world.line(init, &home);
     assert!(said.contains("created") && said.contains("Next: `cd") && said.contains("`cru import`"), "{said}");
-    assert_eq!(files::read(&notes.join(".gitignore")).unwrap(), b"/.cru/cache/\n/.cru/local/\n/evidence/\n");
+    assert_eq!(files::read(&notes.join(".gitignore")).unwrap(), b"/.cru/local/\n/evidence/\n");
 
     let said = world.line(list, &notes);
     assert!(said.contains("Claude Code") && std::fs::read_dir(notes.join("sessions")).unwrap().count() == 0, "{said}");

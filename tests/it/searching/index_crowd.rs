@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cru::base::Env;
 use cru::index::{NoteKey, Snapshot};
 use cru::vault::{Vault, VaultPath};
 
@@ -186,7 +187,7 @@ fn answer(row: &serde_json::Value) -> (usize, u64) {
 #[ignore = "a process that the test below starts"]
 fn searcher() {
     let Some(dir) = told("CRU_TEST_DIR") else { panic!("{ALONE}") };
-    let vault = Vault::open(&Path::new(&dir).join("vault")).unwrap();
+    let vault = vault(&Path::new(&dir).join("vault"));
     let snapshot = Snapshot::open(&vault).unwrap();
     for row in snapshot.sessions() {
         let note: usize = row.id.strip_prefix("s-").unwrap().parse().unwrap();
@@ -201,6 +202,13 @@ fn searcher() {
         println!("found {note} {version}");
     }
     println!("finished");
+}
+
+/// The vault as the program sees it, with the same cache.
+fn vault(root: &Path) -> Vault {
+    let home = root.parent().unwrap();
+    let env = Env::fixed(jiff::Timestamp::UNIX_EPOCH, root, &[("HOME", home.to_str().unwrap())]);
+    Vault::find_to_read(Some(root), &env).unwrap()
 }
 
 /// Edits, questions and kills at the same time.
@@ -258,7 +266,7 @@ fn no_wrong_answer_while_notes_change_and_who_indexes_is_killed() {
     let rounds = told("CRU_INDEX_CROWD").and_then(|rounds| rounds.parse().ok()).unwrap_or(2_u64);
     let dir = tempfile::tempdir().unwrap();
     let notes = Notes::new(dir.path());
-    let vault = Vault::open(&notes.root).unwrap();
+    let vault = vault(&notes.root);
     for number in 0..rounds {
         round(&notes, number + 1);
         // Now nobody edits: each answer is the truth.
@@ -269,7 +277,7 @@ fn no_wrong_answer_while_notes_change_and_who_indexes_is_killed() {
         let checked = notes.command(&["index", "--check"]).output().unwrap();
         assert!(checked.status.success(), "round {number}: {checked:?}");
         if number % 5 == 4 {
-            let _ = std::fs::remove_dir_all(notes.root.join(".cru/cache"));
+            let _ = std::fs::remove_dir_all(vault.cache().unwrap());
         }
     }
     let edits: u64 = notes.before().iter().sum();

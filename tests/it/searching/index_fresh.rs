@@ -22,7 +22,8 @@ use tantivy::{DocAddress, Term};
 use crate::generate::Recipe;
 use crate::searching::difference;
 
-const CACHE: &str = ".cru/cache";
+/// The folder of a vault's caches, for tests that have no other machine.
+const CACHE: &str = ".machine";
 
 fn recipe() -> Recipe {
     Recipe { sessions: 24, seed: 7, steps: 30 }
@@ -32,7 +33,8 @@ fn recipe() -> Recipe {
 fn world() -> (tempfile::TempDir, Vault) {
     let dir = tempfile::tempdir().unwrap();
     recipe().write(&dir.path().join("vault")).unwrap();
-    let vault = Vault::open(&dir.path().join("vault")).unwrap();
+    let root = dir.path().join("vault");
+    let vault = Vault::open(&root).unwrap().cached_in(root.join(CACHE));
     (dir, vault)
 }
 
@@ -47,7 +49,7 @@ fn fresh(vault: &Vault) -> (tempfile::TempDir, Vault) {
         cru::base::files::create_dir(to.parent().unwrap()).unwrap();
         fs::copy(vault.root().join(&file), to).unwrap();
     }
-    let vault = Vault::open(dir.path()).unwrap();
+    let vault = Vault::open(dir.path()).unwrap().cached_in(dir.path().join(CACHE));
     (dir, vault)
 }
 
@@ -416,7 +418,7 @@ proptest! {
     fn after_any_edits_the_index_equals_a_fresh_one(edits in prop::collection::vec(edit(), 1..24)) {
         let dir = tempfile::tempdir().unwrap();
         Recipe { sessions: 8, seed: 3, steps: 6 }.write(dir.path()).unwrap();
-        let vault = Vault::open(dir.path()).unwrap();
+        let vault = Vault::open(dir.path()).unwrap().cached_in(dir.path().join(CACHE));
         Snapshot::open(&vault).unwrap();
         for (at, edit) in edits.iter().enumerate() {
             apply(&vault, edit, at);

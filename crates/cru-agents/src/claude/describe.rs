@@ -21,7 +21,7 @@ struct Described<'a> {
 /// Type and task in `agent-<id>.meta.json` beside `agent-<id>.jsonl`, where it is there.
 pub(super) fn beside(path: &Path) -> Option<(Option<String>, Option<String>)> {
     let mut text = String::new();
-    let file = std::fs::File::open(path.with_extension("meta.json")).ok()?;
+    let file = cru_base::files::open_regular(&path.with_extension("meta.json")).ok()?;
     file.take(MAX).read_to_string(&mut text).ok()?;
     let described: Described<'_> = serde_json::from_str(&text).ok()?;
     let owned = |text: &Text<'_>| text.filled().map(str::to_owned);

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
 
-use crate::file::sqlite::in_place;
+use crate::file::sqlite::{are_tables, in_place};
 use crate::file::value::{filled, millis};
 use crate::stream::out::Out;
 use cru_base::files;
@@ -97,9 +97,9 @@ fn kept(path: &Path) -> Option<Value> {
         return None;
     }
     let base = in_place(path).ok()?;
-    // Nothing but a table of its own: what a view or a virtual table does is up to whoever made it.
-    let table = "SELECT count(*) FROM sqlite_master WHERE name = 'meta' AND type = 'table' AND rootpage > 0";
-    base.query_row(table, [], |row| row.get::<_, i64>(0)).ok().filter(|count| *count == 1)?;
+    if !are_tables(&base, &["meta"]) {
+        return None;
+    }
     let mut rows = base.prepare("SELECT value FROM meta ORDER BY key LIMIT 1").ok()?;
     let value = rows.query_row([], |row| match row.get_ref(0)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() as u64 <= LARGEST => Ok(bytes.to_vec()),

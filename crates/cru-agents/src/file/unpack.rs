@@ -3,7 +3,6 @@
 //! Whether it is is told by its first bytes and not by its name. What comes out is bounded in all, and so is the memory
 //! it takes, so that a small file cannot unfold into a flood.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -34,7 +33,7 @@ pub(crate) fn peek<'b>(bundle: &'b Bundle, path: &Path) -> io::Result<Box<dyn Bu
 
 /// Opens a file, unpacked, to read its beginning alone.
 pub(crate) fn peek_file(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    unpacked(Box::new(BufReader::new(File::open(path)?)), MOST)
+    unpacked(Box::new(BufReader::new(cru_base::files::open_regular(path)?)), MOST)
 }
 
 /// What comes out of a source, at most `most` bytes of it.

@@ -166,7 +166,7 @@ fn root_beside(path: &Path) -> Option<String> {
     let chats =
         path.ancestors().skip(1).take(2).find(|folder| folder.file_name().is_some_and(|name| name == "chats"))?;
     let mut root = String::new();
-    let file = std::fs::File::open(chats.parent()?.join(".project_root")).ok()?;
+    let file = cru_base::files::open_regular(&chats.parent()?.join(".project_root")).ok()?;
     file.take(MOST).read_to_string(&mut root).ok()?;
     Some(root.trim().to_owned()).filter(|root| !root.is_empty() && !root.contains('\n'))
 }

@@ -8,11 +8,11 @@ use std::io;
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
-use crate::file::sqlite::in_place;
+use crate::file::sqlite::{are_tables, copied, in_place};
 use crate::file::value::text;
 use cru_base::files::{Aside, Stamp};
 use cru_base::{Error, Result};
@@ -34,10 +34,13 @@ pub(super) fn read(path: &Path, sink: &mut dyn Sink) -> Result<()> {
     let aside = Aside::of(path)?;
     let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
     let base = match &aside {
-        Some(copy) => Connection::open_with_flags(copy.path(), OpenFlags::SQLITE_OPEN_READ_WRITE),
+        Some(copy) => copied(&copy.path()),
         None => in_place(path),
     };
     let base = base.map_err(failed)?;
+    if !are_tables(&base, &["session", "message", "part", "todo", "session_message"]) {
+        return Err(Error::io("read", path, io::Error::other("it has a view in the place of a table")));
+    }
     let mut account = Account::default();
     sessions(&base, path, sink, &mut account)?;
     others(&base, &mut account);

@@ -43,7 +43,7 @@ pub(super) fn place(path: &Path) -> Option<TreePlace> {
         "message" => Some(TreePlace { root, session: name(folder)? }),
         "part" => {
             let message = name(folder)?;
-            let part = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+            let part = cru_base::files::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
             let session = part.as_ref().and_then(|part| filled(part, "sessionID").map(str::to_owned));
             (!message.is_empty()).then_some(TreePlace { root, session: session.unwrap_or_default() })
         }
@@ -96,7 +96,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let failed = |source| Error::io("read", path, source);
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(MAX).read_to_end(&mut bytes).map_err(failed)?;
+    cru_base::files::open_regular(path).map_err(failed)?.take(MAX).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

@@ -3,13 +3,14 @@
 //! A database and its log must be of one moment: the copy is made again where the database changed meanwhile, and given
 //! up after a few tries. The files themselves are only read.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tempfile::TempDir;
 
+use super::regular::open_regular;
 use crate::{Error, Result};
 
 /// How a database looks from outside: it changes with every change of the file, and when its log begins anew.
@@ -27,7 +28,7 @@ impl Stamp {
         let metadata = fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         let mut log = Vec::new();
         // Without a log there is nothing to see of it.
-        if let Ok(file) = File::open(beside(path, "-wal")) {
+        if let Ok(file) = open_regular(&beside(path, "-wal")) {
             file.take(HEADER).read_to_end(&mut log).map_err(|source| Error::io("read", path, source))?;
         }
         Ok(Self { len: metadata.len(), changed: metadata.modified().ok(), log })
@@ -54,9 +55,9 @@ impl Aside {
             let before = Stamp::of(path)?;
             let dir = tempfile::Builder::new().prefix("cru-").tempdir().map_err(failed)?;
             let aside = Self { dir };
-            fs::copy(path, aside.path()).map_err(failed)?;
+            copy(path, &aside.path()).map_err(failed)?;
             for (end, log) in &logs {
-                match fs::copy(log, beside(&aside.path(), end)) {
+                match copy(log, &beside(&aside.path(), end)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                     _ => {}
                 }
@@ -72,6 +73,15 @@ impl Aside {
     pub fn path(&self) -> PathBuf {
         self.dir.path().join("copy.db")
     }
+}
+
+/// Copies the bytes of a regular file into a new one for its owner alone.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    io::copy(&mut open_regular(from)?, &mut options.open(to)?).map(drop)
 }
 
 /// The file of the same name with an end put to it.

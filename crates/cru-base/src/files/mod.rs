@@ -40,7 +40,7 @@ pub use intention::{Keep, keep_intentions_in};
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
 pub use mode::{is_executable, is_shared, make_private, set_executable};
-pub use read::{Fingerprint, Stable, fingerprint, read, read_given, read_stable};
+pub use read::{Fingerprint, LARGEST_NOTE, Stable, fingerprint, read, read_given, read_note, read_stable};
 pub use regular::{open_regular, read_regular};
 pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};
 pub use root::{confine, trust_link};

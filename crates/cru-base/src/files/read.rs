@@ -65,6 +65,21 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The longest note that is read, bytes: of a longer one no command answers, since it would take all memory.
+pub const LARGEST_NOTE: u64 = 64 << 20;
+
+/// Reads a note: a regular file that is not longer than [`LARGEST_NOTE`].
+pub fn read_note(path: &Path) -> Result<Vec<u8>> {
+    if fingerprint(path)?.size > LARGEST_NOTE {
+        let message = format!("it is longer than {} MiB, the most that is read of a note", LARGEST_NOTE >> 20);
+        let error = Error::io("read", path, std::io::Error::new(std::io::ErrorKind::FileTooLarge, message));
+        return Err(
+            error.with_hint("move parts of it into other notes; nothing of it is changed, and what is logged waits")
+        );
+    }
+    read(path)
+}
+
 /// Reads all of what a person named on the command line: a file, a pipe, a terminal.
 pub fn read_given(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| Error::io("read", path, source))
@@ -90,7 +105,7 @@ pub fn read_stable(path: &Path) -> Result<Stable> {
             std::thread::sleep(PAUSE * (1 << (attempt - 1)));
         }
         let before = fingerprint(path)?;
-        let bytes = read(path)?;
+        let bytes = read_note(path)?;
         let after = fingerprint(path)?;
         if before != after || bytes.len() as u64 != after.size {
             agreed = 0;

@@ -189,7 +189,7 @@ impl<'a> Log<'a> {
     /// read: the entries are kept all the same.
     pub fn missing(&self, target: &Target, entries: &[Entry]) -> Vec<Option<Missing>> {
         let named = entries.iter().any(Entry::points);
-        let bytes = named.then(|| files::read(&self.vault.file(&target.path)).ok()).flatten();
+        let bytes = named.then(|| files::read_note(&self.vault.file(&target.path)).ok()).flatten();
         let Some(bytes) = bytes else { return vec![None; entries.len()] };
         let mut page = Page::of(&Note::parse(bytes), &self.defaults, std::iter::empty());
         let check = |entry: &Entry| {
@@ -229,7 +229,7 @@ impl<'a> Log<'a> {
         if !self.journal(target).path().exists() {
             return Ok(None);
         }
-        let bytes = files::read(&self.vault.file(&target.path))?;
+        let bytes = files::read_note(&self.vault.file(&target.path))?;
         let mut flushed = Flushed::default();
         let new = self
             .writer()

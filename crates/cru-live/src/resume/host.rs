@@ -4,7 +4,6 @@
 //! after it was looked at: an id that a program could take for an option is not used.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::PathBuf;
 
 use cru_base::{Env, program};
@@ -143,7 +142,7 @@ fn is_plain(id: &str) -> bool {
 /// The transcript of a session, where it can be read.
 pub fn transcript(meta: &Meta, env: &Env) -> Option<PathBuf> {
     let path = expand_home(meta.transcript.as_deref()?.trim(), env)?;
-    (path.is_absolute() && path.is_file() && File::open(&path).is_ok()).then_some(path)
+    (path.is_absolute() && cru_base::files::open_regular(&path).is_ok()).then_some(path)
 }
 
 /// Where a program is that a name means: in `PATH`, or the path itself.

@@ -54,7 +54,7 @@ fn lost(what: &str, names: &[&str], from: &Loaded, catalog: &Catalog, vault: &Va
     let is_there = |name: &str| {
         let by_id = || catalog.sessions().find(|head| head.meta.session_id.as_deref() == Some(name));
         let head = catalog.note(name, &from.path).or_else(by_id);
-        head.is_some_and(|head| std::fs::File::open(vault.file(&head.path)).is_ok())
+        head.is_some_and(|head| cru_base::files::open_regular(&vault.file(&head.path)).is_ok())
     };
     let lost: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
     let verb = if lost.len() == 1 { "note is" } else { "notes are" };

@@ -5,7 +5,6 @@
 //! deleted here. Copies are what the transcripts are, secrets included: a masked one would be another transcript.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +75,7 @@ impl Store {
     /// Keeps a file of a session, which is the `order`th of those that are read together.
     pub(crate) fn keep(&self, owner: Owner<'_>, order: usize, path: &Path, sum: &mut KeptCopies) -> Result<()> {
         let failed = |source| Error::io("read", path, source);
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = files::open_regular(path).map_err(failed)?;
         let now = Fingerprint::of(&file.metadata().map_err(failed)?);
         let source = self.env.at(path).folder();
         let known = self.list(owner.session).remove(&source);

@@ -464,7 +464,7 @@ fn is_transcript(importer: &Importer, path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
     let mut head = Vec::new();
     is_file
-        && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
+        && cru_base::files::open_regular(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
         && (importer.recognise)(path, &head)
 }
 

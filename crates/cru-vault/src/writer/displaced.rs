@@ -230,7 +230,11 @@ pub(super) fn all(vault: &Vault, state: &State, key: &str) -> Vec<Kept> {
     let mut all: Vec<Kept> = Vec::new();
     for folder in folders(vault, state, key) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        all.extend(entries.filter_map(|entry| Kept::parse(entry.path())));
+        all.extend(
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+                .filter_map(|entry| Kept::parse(entry.path())),
+        );
     }
     all.sort_by(|a, b| (a.revision, a.time, &a.path).cmp(&(b.revision, b.time, &b.path)));
     all
