@@ -26,6 +26,16 @@ pub(super) fn detached(args: &[&OsStr], log: &Path) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
+/// Ends this process after a time, in a thread of its own: what takes too long may be anything.
+pub(super) fn end_after(limit: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "nobody is left who could return")]
+    std::thread::spawn(move || {
+        std::thread::sleep(limit);
+        let _ = writeln!(io::stderr(), "cru: ended after {} s; what it did not write waits", limit.as_secs());
+        std::process::exit(1);
+    });
+}
+
 /// Starts a program with `input` on its stdin and waits for its answer.
 pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Result<AgentAnswer> {
     answer(start(command)?, input, limit)

@@ -73,6 +73,10 @@ impl Ui for Terminal {
         super::spawn::detached(args, log)
     }
 
+    fn end_after(&self, limit: std::time::Duration) {
+        super::spawn::end_after(limit);
+    }
+
     fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         super::spawn::ask(command, input, std::time::Duration::from_secs(seconds))
     }

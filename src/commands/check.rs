@@ -164,9 +164,7 @@ fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
 /// What is wrong with the vault's own templates.
 fn templates(cx: &Context<'_>) -> Vec<Checked> {
     let Ok(vault) = Vault::find_to_read(cx.vault_arg(), cx.env) else { return Vec::new() };
-    let checked = |(path, error): (String, crate::base::Error)| {
-        let help = error.hint().unwrap_or_default().to_owned();
-        let diagnostic = Diagnostic::error("template", Span::new(0, 0), error.to_string()).help(help);
+    let checked = |(path, diagnostic)| {
         let (text, fixes, diff) = (String::new(), Vec::new(), String::new());
         Checked { path, text, diagnostics: vec![diagnostic], fixes, diff }
     };

@@ -53,6 +53,10 @@ pub trait Ui: Sync {
         let _ = (args, log);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Ends this process once a time is over, whatever it does then; it says so. A killed process loses nothing.
+    fn end_after(&self, limit: Duration) {
+        let _ = limit;
+    }
     /// Starts a program, gives it `input`, and waits for what it says, `seconds` at most.
     fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         let _ = (command, input, seconds);

@@ -10,8 +10,9 @@ use super::{Context, Output, View, check, hooks, status};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::memory::prune::{Prunable, candidates};
+use crate::trace::consent::ConsentRules;
 use crate::vault::template::Template;
-use crate::vault::{Catalog, State, Vault};
+use crate::vault::{Catalog, State, UserConfig, Vault};
 use jiff::Timestamp;
 
 /// Look for what is wrong around the notes
@@ -69,7 +70,7 @@ struct DoctorReport {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
-    let mut rows = vec![configuration(&vault)];
+    let mut rows = vec![configuration(&vault), commands(cx)];
     rows.push(state(args.adopt, &vault, cx)?);
     rows.push(objects(&vault, cx));
     rows.extend(waiting_and_transcripts(cx)?);
@@ -91,6 +92,19 @@ fn configuration(vault: &Vault) -> DoctorRow {
             let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
             DoctorRow::with(PART, Health::Note, format!("{}{more}", first.diagnostic.message), "edit .cru/config.toml")
         }
+    }
+}
+
+/// What the user's own configuration allows commands of notes.
+fn commands(cx: &Context<'_>) -> DoctorRow {
+    const PART: &str = "commands of notes";
+    let help = "edit [run] allow of your own configuration";
+    match UserConfig::read(cx.env).map(|(user, _)| ConsentRules::new(&user.run.allow).1) {
+        Ok(faults) => match faults.first() {
+            None => DoctorRow::ok(PART, "each pattern can be used"),
+            Some(fault) => DoctorRow::with(PART, Health::Note, fault.clone(), help),
+        },
+        Err(error) => DoctorRow::with(PART, Health::Bad, error.to_string(), help),
     }
 }
 
@@ -191,10 +205,10 @@ fn templates(vault: &Vault) -> DoctorRow {
     const PART: &str = "templates";
     match Template::faults(vault).first() {
         None => DoctorRow::ok(PART, "each can be used"),
-        Some((name, error)) => DoctorRow::with(
+        Some((name, fault)) => DoctorRow::with(
             PART,
             Health::Bad,
-            error.to_string(),
+            fault.message.clone(),
             format!("mend {name}; until then the built-in one is used"),
         ),
     }

@@ -81,7 +81,9 @@ fn start(
 ) {
     let Some(command) = config.events.get(event.event).filter(|command| !command.is_empty()) else { return };
     let file = vault.file(note).to_string_lossy().into_owned();
-    let fill = |word: &String| word.replace("{note}", &file).replace("{session}", session);
+    // An id is what a note says; none is an option of the program.
+    let id = session.trim_start_matches('-');
+    let fill = |word: &String| word.replace("{note}", &file).replace("{session}", id);
     let command: Vec<String> = command.iter().map(fill).collect();
     let input =
         json!({ "event": event.event, "session": session, "note": file, "text": event.text, "time": cx.env.now() });

@@ -1,6 +1,7 @@
 //! `cru flush`.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -9,8 +10,9 @@ use super::status::waiting::{self, Waiting};
 use super::{Context, Output, View, checkpoint, events, onset, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
-use crate::live::hook::unfiled;
+use crate::live::hook::{trouble, unfiled};
 use crate::live::log::{Log, Target};
+use crate::live::queue;
 use crate::session::Status;
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
@@ -31,35 +33,69 @@ pub struct Args {
     /// All that have something waiting
     #[arg(long)]
     all: bool,
+    /// For hooks: one process at a time, which writes for all that hooks ask for, and ends by itself
+    #[arg(long, hide = true, conflicts_with = "all")]
+    background: bool,
+    /// Seconds after which that ends
+    #[arg(long, hide = true, requires = "background")]
+    seconds: Option<u64>,
 }
+
+/// Seconds that a process may take that hooks leave in the background. What it does not write waits for the next one.
+const BACKGROUND: u64 = 300;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
-    // Events that found no vault belong to the one that the user's configuration names by now.
-    if UserConfig::read(cx.env).is_ok_and(|(config, _)| config.names(&vault)) {
-        unfiled::adopt_all(&state, cx.env)?;
+    if args.background {
+        cx.ui.end_after(Duration::from_secs(args.seconds.unwrap_or(BACKGROUND)));
+        return Ok(Box::new(in_background(args.session.as_deref(), &vault, &state, cx)?));
     }
-    let log = Log::new(&vault, &state, cx.env.now())?;
-    let pages = DerivedPages::begin(&vault, &state, cx);
+    Ok(Box::new(flush(args.session.as_deref(), args.all, &vault, &state, cx)?))
+}
+
+/// Writes for all who are in the queue, one process at a time for a vault; nothing where one waits already, which will.
+fn in_background(session: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<FlushReport> {
     let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
-    let heard = Transcripts::of(&vault, cx.env).listen();
+    if let Some(session) = session {
+        queue::put(state, session)?;
+    }
+    let Some(_turn) = queue::turn(state)? else { return Ok(report) };
+    while let Some(session) = queue::next(state) {
+        match flush(Some(&session), false, vault, state, cx) {
+            Ok(done) => report.sessions.extend(done.sessions),
+            // The others are written all the same.
+            Err(error) => trouble::note(&state.hook_log(), cx.env.now(), "flush", &error.with_causes())?,
+        }
+    }
+    Ok(report)
+}
+
+fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<FlushReport> {
+    // Events that found no vault belong to the one that the user's configuration names by now.
+    if UserConfig::read(cx.env).is_ok_and(|(config, _)| config.names(vault)) {
+        unfiled::adopt_all(state, cx.env)?;
+    }
+    let log = Log::new(vault, state, cx.env.now())?;
+    let pages = DerivedPages::begin(vault, state, cx);
+    let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
+    let heard = Transcripts::of(vault, cx.env).listen();
     // What a host did comes first: what was logged stands in the phase that it began.
-    let (targets, hooked) = if args.all {
-        let hooked = flush_hooked(&vault, &state, cx.env, None, heard.as_deref())?;
-        let catalog = Catalog::read(&vault);
-        let marked = checkpoint::MarkedSessions::of(&state);
+    let (targets, hooked) = if all {
+        let hooked = flush_hooked(vault, state, cx.env, None, heard.as_deref())?;
+        let catalog = Catalog::read(vault);
+        let marked = checkpoint::MarkedSessions::of(state);
         let waits =
-            |target: &Target| is_live(&log, target) || marked.has(target) || onset::waits_for_note(&state, target);
+            |target: &Target| is_live(&log, target) || marked.has(target) || onset::waits_for_note(state, target);
         (catalog.sessions().map(Target::of).filter(waits).collect(), hooked)
     } else {
-        let (target, hooked) = find(args.session.as_deref(), &vault, &state, cx.env, heard.as_deref())?;
+        let (target, hooked) = find(session, vault, state, cx.env, heard.as_deref())?;
         (target.into_iter().collect::<Vec<_>>(), hooked)
     };
     for (session, synced) in hooked {
         match synced {
             Ok(synced) => report.add(synced.unwrap_or_default()),
-            Err(error) if args.all => report.fail(&error, &session, cx),
+            Err(error) if all => report.fail(&error, &session, cx),
             Err(error) => return Err(error),
         }
     }
@@ -75,14 +111,14 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             }
             Err(error) => {
                 cx.ui.warn(&format!("its entries are kept in {}", log.journal(target).path().display()));
-                if !args.all {
+                if !all {
                     return Err(error);
                 }
                 report.fail(&error, &target.path.text(), cx);
             }
         }
     }
-    if args.all {
+    if all {
         // Said, never thrown away.
         for (name, path) in orphans(&log, &targets) {
             cx.ui.warn(&format!("no session '{name}' in this vault; its entries are kept in {}", path.display()));
@@ -90,15 +126,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if report.sessions.iter().any(|row| row.changed) {
         let notes: Vec<VaultPath> = targets.iter().map(|target| target.path.clone()).collect();
-        events::tell(&notes, &vault, &state, cx);
-        reading::refresh(&vault, heard, cx);
+        events::tell(&notes, vault, state, cx);
+        reading::refresh(vault, heard, cx);
     }
     // Hooks flush after every turn: pages wait until a session has ended.
     let has_ended = |target: &Target| {
-        Head::read(&vault, target.path.clone()).meta.status.is_some_and(|status| status != Status::Active)
+        Head::read(vault, target.path.clone()).meta.status.is_some_and(|status| status != Status::Active)
     };
     let is_changed = report.sessions.iter().any(|row| row.changed);
-    if args.all || pages.were_left() || is_changed && targets.iter().any(has_ended) {
+    if all || pages.were_left() || is_changed && targets.iter().any(has_ended) {
         pages.finish();
     } else {
         pages.leave();
@@ -108,12 +144,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Err(Error::usage(format!("{count} could not be written")).with_hint("run `cru flush --all` again"));
     }
     // The notes are read only where something waits: hooks flush after every turn.
-    if !waiting::all(std::iter::empty(), &vault, cx.env)?.is_empty() {
-        let catalog = Catalog::read(&vault);
-        let ids: Vec<String> = catalog.sessions().map(Head::id).collect();
-        report.waiting = waiting::all(ids.iter().map(String::as_str), &vault, cx.env)?;
-    }
-    Ok(Box::new(report))
+    report.waiting = waiting::all(vault, cx.env, || Catalog::read(vault).sessions().map(Head::id).collect())?;
+    Ok(report)
 }
 
 /// Writes what the session was told at its start, and the callouts of checkpoints, behind what waited; whether there was any.
@@ -212,7 +244,7 @@ impl Output for FlushReport {
         }
         for it in &self.waiting {
             let entries = if it.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", it.entries) };
-            let why = if it.note { "`cru flush --all` writes them" } else { "it has no note here" };
+            let why = Some(it.why()).filter(|why| !why.is_empty()).unwrap_or("`cru flush --all` writes them");
             let _ = writeln!(out, "{}  {entries} still waiting: {why}", sanitise(&it.session));
         }
         out

@@ -14,7 +14,7 @@ use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trou
 use crate::live::log::{Log, Target};
 use crate::live::policy::Save;
 use crate::live::resume;
-use crate::live::turn::{self, Turn};
+use crate::live::{queue, turn};
 use crate::vault::state::key;
 use crate::vault::{Journal, State, UserConfig, Vault};
 
@@ -248,8 +248,11 @@ impl Call<'_> {
         let how = vault.config().hooks.flush.as_deref().and_then(Flush::parse).unwrap_or(Flush::Background);
         let done = match how {
             Flush::Never => return,
-            Flush::Background if Turn::is_awaited(state, key) => return,
-            Flush::Background => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
+            Flush::Background => match queue::put(state, session) {
+                Err(error) => Err(words(&error)),
+                Ok(()) if queue::is_awaited(state) => return,
+                Ok(()) => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
+            },
             Flush::Inline => {
                 threads::start(self.cx.env);
                 let written = crate::sync::flush::inline(vault, state, session, self.cx.env);
@@ -263,7 +266,8 @@ impl Call<'_> {
     fn spawn(&self, vault: &Vault, state: &State, session: &str) -> io::Result<()> {
         let mut root = OsString::from("--vault=");
         root.push(vault.root());
-        let args = ["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--".as_ref(), session.as_ref()];
+        let background = "--background".as_ref();
+        let args = ["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), background, "--".as_ref(), session.as_ref()];
         self.cx.ui.spawn_detached(&args, &state.hook_log())
     }
 }
@@ -394,7 +398,7 @@ mod tests {
             let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
             for args in &started {
                 let vault = format!("--vault={}", self.vault().display());
-                assert_eq!(args[..], ["flush", "--quiet", &vault, "--", "-949d"]);
+                assert_eq!(args[..], ["flush", "--quiet", &vault, "--background", "--", "-949d"]);
             }
             (call.troubles, started.len())
         }
@@ -424,8 +428,9 @@ mod tests {
         world.call("pre-tool", 0);
         let states = std::fs::read_dir(world.temp.path().join("state/cru")).unwrap();
         let state = State::at(states.map(|entry| entry.unwrap().path()).next().unwrap());
-        let _waiting = files::try_lock(&state.lock("claude-code---949d.wait")).unwrap().unwrap();
+        let _waiting = files::try_lock(&state.lock("background.wait")).unwrap().unwrap();
         assert_eq!(world.call("stop", 1), (FINE, 0));
+        assert_eq!(queue::next(&state).as_deref(), Some("-949d"), "it finds the session there");
     }
 
     #[test]

@@ -93,6 +93,7 @@ mod running {
     pub(crate) mod replay;
     pub(crate) mod resume;
     pub(crate) mod summary;
+    pub(crate) mod templates;
     pub(crate) mod writing;
 }
 mod searching {
@@ -111,6 +112,7 @@ mod tracing {
     pub(crate) mod replay;
     pub(crate) mod repositories;
     pub(crate) mod run;
+    pub(crate) mod shells;
     pub(crate) mod verify;
     pub(crate) mod why;
     mod world;

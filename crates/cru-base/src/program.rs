@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Env;
+use super::{Env, files};
 
 /// The file of a program that is found by its name: the first in the folders of `PATH`. Folders that are relative, and so
 /// would mean another one in each folder, are passed over: no program is taken from where a command happens to stand.
@@ -37,28 +37,21 @@ fn within(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     folders.flat_map(in_folder).find(|file| is_executable(file))
 }
 
-/// Whether a file may be started.
-#[cfg(unix)]
+/// Whether a path is a file that may be started.
 pub fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && files::is_executable(&metadata))
 }
 
-/// Whether a file may be started.
-#[cfg(not(unix))]
-pub fn is_executable(path: &Path) -> bool {
-    path.is_file()
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     #[expect(clippy::disallowed_methods, reason = "programs for the test")]
     fn relative_folders_are_passed_over() {
+        use std::os::unix::fs::PermissionsExt as _;
+
         let temp = tempfile::tempdir().unwrap();
         for folder in ["a", "b"] {
             std::fs::create_dir(temp.path().join(folder)).unwrap();

@@ -10,6 +10,7 @@ pub mod hook;
 pub mod log;
 pub mod open;
 pub mod policy;
+pub mod queue;
 pub mod resume;
 pub mod start;
 pub mod status;

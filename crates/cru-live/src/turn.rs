@@ -33,6 +33,11 @@ impl Turn {
         Ok(running.map(|running| Self { _running: running }))
     }
 
+    /// Whether somebody has it.
+    pub fn is_taken(state: &State, key: &str) -> bool {
+        matches!(files::try_lock(&state.lock(&format!("{key}.flush"))), Ok(None))
+    }
+
     /// Whether somebody waits for it: another need not come.
     pub fn is_awaited(state: &State, key: &str) -> bool {
         matches!(files::try_lock(&waiting(state, key)), Ok(None))

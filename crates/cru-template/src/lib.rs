@@ -30,7 +30,7 @@ const FUEL_OF_VALUE: u64 = 200;
 const LOOKED_AT: u64 = 1 << 36;
 
 /// Bytes that a template prints, beside those of its values.
-const PRINTED: u64 = 4 << 20;
+const PRINTED: u64 = 256 << 10;
 
 /// A template that was read.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Vault, VaultPath};
-use cru_base::{Error, Result, files};
+use cru_base::{Diagnostic, Error, Result, Span, files};
 use cru_note::{Note, frontmatter};
 use cru_session::{Item, read, render};
 use cru_template::LARGEST;
@@ -65,7 +65,8 @@ impl Template {
         let built_in = Self::built_in(kind);
         let path = VaultPath::new(&built_in.name).map(|path| vault.file(&path)).filter(|path| path.is_file());
         let Some(path) = path else { return Ok(built_in) };
-        let bytes = files::read_regular(&path, LARGEST)?;
+        // What it says is given to agents: a link does not make a file of the person part of it.
+        let bytes = files::read_regular(&files::within(vault.root(), &path)?, LARGEST)?;
         let bytes = bytes.ok_or_else(|| {
             Error::usage(format!("could not use the template {}: it is longer than {LARGEST} bytes", built_in.name))
                 .with_hint("mend it, or remove it to use the built-in one")
@@ -87,7 +88,7 @@ impl Template {
     }
 
     /// What is wrong with each of a vault's own templates, by its name.
-    pub fn faults(vault: &Vault) -> Vec<(String, Error)> {
+    pub fn faults(vault: &Vault) -> Vec<(String, Diagnostic)> {
         let fault = |(kind, ..): &(Kind, &str, &str)| {
             let tried = Self::of(vault, *kind).and_then(|template| match kind {
                 Kind::Session | Kind::Subagent | Kind::Workflow => {
@@ -97,7 +98,10 @@ impl Template {
                 Kind::Case => Ok(()),
                 _ => template.fill(&[]).map(drop),
             });
-            Some((Self::built_in(*kind).name, tried.err()?))
+            let error = tried.err()?;
+            let help = error.hint().unwrap_or_default().to_owned();
+            let diagnostic = Diagnostic::error("template", Span::new(0, 0), error.to_string()).help(help);
+            Some((Self::built_in(*kind).name, diagnostic))
         };
         TABLE.iter().filter_map(fault).collect()
     }
@@ -200,6 +204,26 @@ mod tests {
             let error = own(text).frame(NOTE.to_owned(), "a").unwrap_err();
             assert!(error.to_string().contains("changes what the note says"), "{text}: {error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_out_is_no_template() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("vault");
+        for (path, text) in [("vault/.cru/config.toml", ""), ("vault/own/prompt.md", "Own."), ("key", "KEY")] {
+            files::create(&temp.path().join(path), text.as_bytes()).unwrap();
+        }
+        files::create_dir(&root.join("templates")).unwrap();
+        let vault = Vault::open(&root).unwrap();
+        let link = root.join("templates/prompt.md");
+        std::os::unix::fs::symlink("../own/prompt.md", &link).unwrap();
+        assert_eq!(Template::of(&vault, Kind::Prompt).unwrap().text, "Own.");
+        files::remove(&link).unwrap();
+        std::os::unix::fs::symlink("../../key", &link).unwrap();
+        let error = Template::of(&vault, Kind::Prompt).unwrap_err();
+        assert!(!error.with_causes().contains("KEY"), "{error}");
+        assert!(Template::of_or_built_in(&vault, Kind::Prompt).1.is_some());
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         sessions: rows.len() as u64,
         statuses: statuses(rows),
         current: current.map(Current::of),
-        waiting: waiting::all(rows.iter().map(|row| row.id.as_str()), &vault, cx.env)?,
+        waiting: waiting::all(&vault, cx.env, || rows.iter().map(|row| row.id.clone()).collect())?,
         unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
         due: Due::of(rows, &catalog, &vault, cx),
         links: vault.links(),
@@ -365,7 +365,7 @@ impl StatusReport {
             table.row([
                 Cell::new(thousands(it.entries as u64)),
                 Cell::new(&it.session).style(style::ID),
-                Cell::new(if it.note { "" } else { "it has no note here" }).style(style::DIM),
+                Cell::new(it.why()).style(style::DIM),
             ]);
         }
         out.push_str(&table.render(view));

@@ -17,27 +17,30 @@ pub(in crate::commands) struct Waiting {
     pub(in crate::commands) entries: usize,
     /// Whether it has a note that they belong to.
     pub(in crate::commands) note: bool,
+    /// Whether another process writes them now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::commands) busy: bool,
 }
 
-/// All that waits, by session; `ids` are those of the sessions with a note.
-pub(in crate::commands) fn all<'a>(
-    ids: impl IntoIterator<Item = &'a str>,
-    vault: &Vault,
-    env: &Env,
-) -> Result<Vec<Waiting>> {
+impl Waiting {
+    /// What is said of it: nothing where the next flush writes it.
+    pub(in crate::commands) const fn why(&self) -> &'static str {
+        match (self.busy, self.note) {
+            (true, _) => "another process is writing them",
+            (false, true) => "",
+            (false, false) => "it has no note here",
+        }
+    }
+}
+
+/// All that waits, by session; `ids` gives those of the sessions with a note. It is asked after the journals: a note that is
+/// made meanwhile is one of them.
+pub(in crate::commands) fn all(vault: &Vault, env: &Env, ids: impl FnOnce() -> Vec<String>) -> Result<Vec<Waiting>> {
     // Also what the next command brings over from the time before a move.
     let states = State::existing(vault, env).into_iter().chain(State::others(vault, env));
-    let known: HashMap<String, &str> = ids.into_iter().map(|id| (key(id), id)).collect();
-    let mut found: HashMap<String, Waiting> = HashMap::new();
-    let mut add = |session: String, entries: usize| {
-        let note = known.contains_key(&key(&session));
-        let waiting = found.entry(session.clone()).or_insert(Waiting { session, entries: 0, note });
-        waiting.entries += entries;
-    };
+    let mut found: Vec<(String, usize, bool)> = Vec::new();
     for state in states {
-        for (session, entries) in hooked::waiting(vault, &state)? {
-            add(session, entries);
-        }
+        found.extend(hooked::waiting(vault, &state)?);
         let writer = Writer::new(vault, &state, env.now());
         let journals = std::fs::read_dir(state.dir().join("journal")).into_iter().flatten().flatten();
         for name in journals.filter_map(|entry| entry.file_name().into_string().ok()) {
@@ -45,11 +48,25 @@ pub(in crate::commands) fn all<'a>(
             let consumed = writer.peek(name)?.consumed;
             let entries = Journal::at(state.journal(name)).read(consumed.get(name))?.entries.len();
             if entries > 0 {
-                add(known.get(name).map_or_else(|| name.to_owned(), |id| (*id).to_owned()), entries);
+                found.push((name.to_owned(), entries, false));
             }
         }
     }
-    let mut all: Vec<Waiting> = found.into_values().collect();
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = ids();
+    let known: HashMap<String, &String> = ids.iter().map(|id| (key(id), id)).collect();
+    let mut all: HashMap<String, Waiting> = HashMap::new();
+    for (name, entries, busy) in found {
+        let id = known.get(&key(&name)).map(|id| (*id).clone());
+        let note = id.is_some();
+        let session = id.unwrap_or(name);
+        let waiting = all.entry(session.clone()).or_insert(Waiting { session, entries: 0, note, busy: false });
+        waiting.entries += entries;
+        waiting.busy |= busy;
+    }
+    let mut all: Vec<Waiting> = all.into_values().collect();
     all.sort_by(|a, b| a.session.cmp(&b.session));
     Ok(all)
 }

@@ -196,14 +196,14 @@ fn a_plain_command_is_started_without_a_shell_and_with_few_variables() {
         fs::write(folder.join("node"), text).unwrap();
         fs::set_permissions(folder.join("node"), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    fs::create_dir_all(lab.path("home/code/api")).unwrap();
-    fs::write(lab.path("vault/cells.md"), "```sh cell\ncd api && node 'a  b' \\; '$HOME' \"\"\n```\n^c-01\n").unwrap();
+    fs::write(lab.path("vault/cells.md"), "```sh cell\ncd ~/code && node 'a  b' \\; '$HOME' \"\"\n```\n^c-01\n")
+        .unwrap();
     lab.allow(&["node *"]);
     let path = format!(".::bin:{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let vars = [("PATH", path.as_str()), ("API_TOKEN", "secret"), ("LD_LIBRARY_PATH", "/nowhere")];
     let ran = lab.cru_with(&vars, &["run", "[[cells#^c-01]]"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let folder = lab.path("home/code/api").canonicalize().unwrap();
+    let folder = lab.path("home/code").canonicalize().unwrap();
     assert!(ran.out.starts_with(&format!("<a  b>\n<;>\n<$HOME>\n<>\n{}\n", folder.display())), "{}", ran.out);
     assert!(ran.out.contains("\nHOME=") && !ran.out.contains("API_TOKEN") && !ran.out.contains("LD_"), "{}", ran.out);
     assert!(ran.out.lines().any(|line| line.starts_with("PATH=/") && !line.contains(":.")), "{}", ran.out);

@@ -262,8 +262,9 @@ fn flush_one(
     Ok(Some((hooked.session, synced)))
 }
 
-/// The sessions whose hooks told what their notes do not have yet, and how many entries that are. Writes nothing.
-pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize)>> {
+/// The sessions whose hooks told what their notes do not have yet, how many entries that are, and whether a process writes
+/// them now. Writes nothing.
+pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize, bool)>> {
     let mut found = Vec::new();
     for name in keys(state, None)? {
         let journal = Journal::at(state.journal(&name));
@@ -276,7 +277,7 @@ pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize)>> {
         let entries = journal.read(mark.get(&name))?.entries.len();
         if entries > 0 {
             let session = made.of(&hooked.session).map_or(hooked.session, |made| made.session.clone());
-            found.push((session, entries));
+            found.push((session, entries, Turn::is_taken(state, &name)));
         }
     }
     Ok(found)

@@ -450,8 +450,9 @@ pub(crate) fn write(
     let (session, of_session) = Template::of_or_built_in(vault, Kind::Session);
     let (subagent, of_subagent) = Template::of_or_built_in(vault, Kind::Subagent);
     let mut fault = of_session.or(of_subagent);
-    let framed = |draft: &Draft| {
-        let template = if draft.key.agent.is_some() { &subagent } else { &session };
+    let mut templates = [session, subagent];
+    let framed = |draft: &Draft, [session, subagent]: &[Template; 2]| {
+        let template = if draft.key.agent.is_some() { subagent } else { session };
         let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
         let generated = Note::parse(render::note(&draft.session));
         let (text, refused) = template.frame_or_note(generated.text().to_owned(), id);
@@ -460,7 +461,12 @@ pub(crate) fn write(
     };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {
-        let notes: Vec<(String, Note, Option<Error>)> = batch.par_iter().map(|(_, draft)| framed(draft)).collect();
+        let notes: Vec<(String, Note, Option<Error>)> =
+            batch.par_iter().map(|(_, draft)| framed(draft, &templates)).collect();
+        // One that no note can be put into is not tried with all the others.
+        if notes.iter().all(|(.., refused)| refused.is_some()) {
+            templates = [Kind::Session, Kind::Subagent].map(Template::built_in);
+        }
         for ((row, draft), (lines, note, refused)) in batch.iter().zip(notes) {
             fault = fault.or(refused);
             // Rows of the plan are those of the report.

@@ -164,7 +164,9 @@ impl ConsentRules {
             && command.is_plain()
         {
             let words = command.words.iter().map(|word| word.text.clone()).collect();
-            return Ok((Start::Words(words), folder.below, is_named));
+            // A note may have brought the folder along, with its own `package.json`.
+            let is_allowed = is_named && folder.below.is_empty();
+            return Ok((Start::Words(words), folder.below, is_allowed));
         }
         let start = rest.first().map_or(0, |first| first.start);
         let text = text.get(start..).unwrap_or_default().trim();
