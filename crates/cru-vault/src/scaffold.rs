@@ -330,7 +330,7 @@ mod tests {
         let (above, below) = types.split_at(types.find("\r\n\t}").unwrap());
         assert!(new.starts_with(above) && new.ends_with(below) && new.contains("\r\n\t\t\"ended\": \"text\""), "{new}");
         assert!(!new.replace("\r\n", "").contains('\n'), "{new}");
-        assert_eq!(read(".gitignore"), "target\r\n/.cru/cache/\r\n/.cru/local/\r\n/evidence/\r\n");
+        assert_eq!(read(".gitignore"), "target\r\n/.cru/local/\r\n/evidence/\r\n");
         scaffold(dir.path(), "x", "UTC").unwrap();
         assert_eq!(read(".obsidian/types.json"), new, "a second time changes nothing");
     }
