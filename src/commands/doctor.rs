@@ -1,14 +1,18 @@
 //! `cru doctor`: what is wrong around the notes: the machine's state, hooks, transcripts, copies.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::hooks::place::Which;
 use super::output::style::{self, paint};
 use super::{Context, Output, View, check, hooks, status};
-use crate::base::Result;
 use crate::base::text::{one_line, plural};
+use crate::base::{Result, files};
+use crate::live::hook::HOSTS;
 use crate::memory::prune::{Prunable, candidates};
 use crate::trace::consent::ConsentRules;
 use crate::vault::template::Template;
@@ -75,6 +79,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     rows.push(objects(&vault, cx));
     rows.extend(waiting_and_transcripts(cx)?);
     rows.push(copies(&vault));
+    rows.push(temporary_files(&vault, cx)?);
     rows.push(templates(&vault));
     rows.push(notes(cx)?);
     rows.push(of_hooks(cx));
@@ -198,6 +203,27 @@ fn copies(vault: &Vault) -> DoctorRow {
             "`cru merge NOTE COPY` brings one into its note",
         ),
     }
+}
+
+/// Temporary files of commands that were killed, of which nobody can prove that no text of a person is lost with them.
+fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
+    const PART: &str = "temporary files";
+    let mut folders: BTreeSet<PathBuf> = [cx.env.cwd().to_owned()].into();
+    folders.extend(cx.env.config_dir());
+    for host in HOSTS {
+        let places = Which::default().places(host, cx)?;
+        folders.extend(places.iter().filter_map(|place| place.path.parent()).map(Path::to_owned));
+    }
+    let mut strays: BTreeSet<PathBuf> = files::strays_below(vault.root()).into_iter().collect();
+    strays.extend(folders.iter().flat_map(|folder| files::strays(folder)));
+    let Some(first) = strays.first() else { return Ok(DoctorRow::ok(PART, "none")) };
+    let more = if strays.len() > 1 { format!(", and {} more", strays.len() - 1) } else { String::new() };
+    Ok(DoctorRow::with(
+        PART,
+        Health::Note,
+        format!("{}{more} may hold a text that was saved while a command was killed", first.display()),
+        "look into it: copy what you miss into the file beside it, then delete it",
+    ))
 }
 
 /// The vault's own templates.

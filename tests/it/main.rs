@@ -82,6 +82,7 @@ mod running {
     pub(crate) mod away;
     pub(crate) mod care;
     pub(crate) mod crowd;
+    pub(crate) mod earlier;
     pub(crate) mod hooked;
     pub(crate) mod hooks;
     pub(crate) mod host_settings;
@@ -94,6 +95,7 @@ mod running {
     pub(crate) mod resume;
     pub(crate) mod summary;
     pub(crate) mod templates;
+    mod writers;
     pub(crate) mod writing;
 }
 mod searching {

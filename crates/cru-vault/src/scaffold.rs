@@ -163,6 +163,10 @@ fn in_base(content: &str, folder: &str) -> String {
 
 /// The settings of the graph view with another folder of templates in its search.
 fn in_graph(content: &str, folder: &str) -> String {
+    // An `init` that was cut short has made it already.
+    if folder == "templates" {
+        return content.to_owned();
+    }
     let search = Value::from(format!("-path:{}", Value::from(folder)));
     content.replace("\"-path:templates\"", &search.to_string())
 }

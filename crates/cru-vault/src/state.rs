@@ -81,6 +81,15 @@ impl State {
         [outside, Some(vault.root().join(".cru/local").join(machine))]
     }
 
+    /// Takes away what killed processes left half made in it and in what the machine keeps beside it.
+    pub fn tidy(&self, vault: &Vault, env: &Env) {
+        files::sweep_own(&self.dir);
+        files::sweep_own(&vault.root().join(".cru/cache"));
+        for dir in [env.state_dir(), env.cache_dir()].into_iter().flatten() {
+            files::sweep_own(&dir);
+        }
+    }
+
     /// One for tests.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }

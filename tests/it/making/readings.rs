@@ -24,7 +24,7 @@ impl Deref for World {
 const MORE: &str = "\n## Thanks @coder #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!user]\n> \"Thanks, now document the valve limit.\"\n\n^u-03\n\n\
     **Tool calls:**\n- `Write docs/valve.md` → created, 12 lines of prose (10:00:10) ^n-006\n    - writes: `docs/valve.md`\n";
 
-const SESSION: &str = "---\ntype: session\nsession_id: s1\ntitle: Mend the pump\nstatus: completed\nproject: ~/code/pump\nstarted: 2026-11-20T09:00:00Z\n---\n# Mend the pump\n\n\
+pub(crate) const SESSION: &str = "---\ntype: session\nsession_id: s1\ntitle: Mend the pump\nstatus: completed\nproject: ~/code/pump\nstarted: 2026-11-20T09:00:00Z\n---\n# Mend the pump\n\n\
 ## Mend it @coder #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Mend the pump in src/pump.rs.\"\n\n^u-01\n\n**Tool calls:**\n\
 - `Edit src/pump.rs` → changed in one place (09:00:20) ^n-001\n    - writes: `src/pump.rs`\n\
 - `Bash cargo test` → ✗ test result: FAILED. 2 passed; 1 failed (09:00:30, exit 101) ^n-002\n    - check: failed\n\n\
@@ -72,7 +72,7 @@ impl World {
     }
 }
 
-fn answer(note: &str) -> Value {
+pub(crate) fn answer(note: &str) -> Value {
     let step = |id: &str, status: &str, has: &str| json!({ "step": id, "status": status, "has": has });
     json!({
         "reading": 1, "session": "s1", "note": note, "lang": "en",

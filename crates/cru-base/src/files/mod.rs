@@ -45,4 +45,4 @@ pub use regular::{open_regular, read_regular};
 pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};
 pub use root::{confine, trust_link};
 pub use spool::Spool;
-pub use sweep::{strays, sweep, sweep_own};
+pub use sweep::{strays, strays_below, sweep, sweep_own};

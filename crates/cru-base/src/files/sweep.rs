@@ -19,6 +19,9 @@ use super::{fault, finish};
 /// How old a temporary file must be to be nobody's any more.
 pub(super) const ABANDONED: Duration = Duration::from_hours(1);
 
+/// The file in a folder of ours that tells when it was swept.
+const MARK: &str = "swept";
+
 /// Bytes of the longest temporary file that is compared with the files of its folder.
 const MOST: u64 = 64 << 20;
 
@@ -66,11 +69,29 @@ pub fn strays(dir: &Path) -> Vec<PathBuf> {
     strays
 }
 
+/// [`strays`] of a folder and of all below it; links are not followed.
+pub fn strays_below(dir: &Path) -> Vec<PathBuf> {
+    let mut strays = strays(dir);
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name() != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            strays.extend(strays_below(&entry.path()));
+        }
+    }
+    strays
+}
+
 /// Takes temporary files away in a folder that only this program writes to, and in those below: nothing of a person can
-/// be in them.
+/// be in them. At most once in an hour.
 pub fn sweep_own(dir: &Path) {
-    let Ok(dir) = place::folder(dir, None) else { return };
-    sweep_own_in(&Arc::clone(&dir));
+    let Ok(folder) = place::folder(dir, None) else { return };
+    let mark = Place { dir: folder.clone(), name: MARK.into() };
+    let swept = mark.open(Access::Read).and_then(|file| file.metadata()).and_then(|it| it.modified());
+    if swept.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < ABANDONED)) {
+        return;
+    }
+    // Where that cannot be noted it is looked at again.
+    let _ = super::put_private(&dir.join(MARK), b"");
+    sweep_own_in(&folder);
 }
 
 fn sweep_own_in(dir: &Arc<Dir>) {
@@ -180,6 +201,7 @@ mod tests {
         assert!(gone.iter().all(|path| !path.exists()));
         assert!(kept.iter().chain(&others).all(|path| path.exists()));
         assert_eq!(strays(dir), kept);
+        sweep_own(dir);
         sweep_own(dir);
         assert!(kept.iter().all(|path| !path.exists()) && others.iter().all(|path| path.exists()));
     }
