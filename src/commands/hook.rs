@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Risky, before_call, finish, write_waiting};
+use super::checkpoint::{Risky, before_call, finish, note_written, write_waiting};
 use super::{Context, Output, View, onset};
 use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
@@ -122,6 +122,7 @@ impl Call<'_> {
         }
         let journal = Journal::at(state.journal(&key));
         journal.append(&entry, now).map_err(|error| words(&error))?;
+        note_written(&entry, &key, &state);
         self.troubles.extend(before_call(risky, &key, &state, self.cx));
 
         let mut printed = None;

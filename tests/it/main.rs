@@ -65,6 +65,8 @@ mod memory {
     pub(crate) mod lessons;
     pub(crate) mod prune;
     pub(crate) mod review;
+    pub(crate) mod risks;
+    pub(crate) mod undone;
     pub(crate) mod week;
     mod world;
 }

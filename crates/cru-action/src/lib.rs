@@ -18,6 +18,7 @@
 //! - [`tool`]: the kinds of tools and their arguments.
 //! - [`shell`]: shell text cut into simple commands.
 //! - [`Action`]: both together, with the classes of programs.
+//! - [`loss`]: what a command takes away.
 //! - [`patch`]: patches of agents and of `diff`.
 //! - [`argv`]: commands that hosts record as lists of words.
 //! - [`verdict`]: how a check ended, from its whole output.
@@ -25,6 +26,7 @@
 pub mod action;
 pub mod argv;
 mod class;
+pub mod loss;
 pub mod patch;
 mod program;
 pub mod shell;

@@ -160,6 +160,51 @@ fn argument_in<'v>(
     })
 }
 
+/// The files that a call names, by names of arguments that many tools share; lists count.
+pub fn paths(input: &Map<String, Value>) -> Vec<&str> {
+    let names = FILE.shared.path.split_ascii_whitespace().chain(FILE.shared.paths.split_ascii_whitespace());
+    let values = names.filter_map(|name| input.get(name));
+    let mut found: Vec<&str> = Vec::new();
+    for value in values {
+        let all = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+        let texts = all.iter().filter_map(Value::as_str).filter(|text| !text.is_empty());
+        texts.for_each(|text| {
+            if !found.contains(&text) {
+                found.push(text)
+            }
+        });
+    }
+    found
+}
+
+/// Where a call that moves or copies a file puts it.
+pub fn destination(input: &Map<String, Value>) -> Option<&str> {
+    let names = FILE.shared.destination.split_ascii_whitespace();
+    names.filter_map(|name| input.get(name)?.as_str()).find(|text| !text.is_empty())
+}
+
+/// Whether a tool of a server takes something away, by the words of its own name: `mcp__github__delete_file`.
+pub fn deletes(tool: &str) -> bool {
+    has_word(tool, &FILE.mcp.delete)
+}
+
+/// Whether a tool of a server writes a whole file, by the words of its own name.
+pub fn writes(tool: &str) -> bool {
+    has_word(tool, &FILE.mcp.write)
+}
+
+fn has_word(tool: &str, words: &str) -> bool {
+    let own = tool.rsplit_once("__").map_or(tool, |(_, own)| own);
+    let mut cut = String::new();
+    for c in own.chars() {
+        if c.is_uppercase() || !c.is_alphanumeric() {
+            cut.push(' ');
+        }
+        cut.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
+    }
+    cut.split_ascii_whitespace().any(|word| words.split_ascii_whitespace().any(|known| known == word))
+}
+
 /// What stands for the main argument of a call that has none: `.` for lists of a folder.
 pub fn default_argument(tool: &str) -> Option<&'static str> {
     find(tool).2?.default.as_deref()
@@ -196,6 +241,8 @@ struct ToolRow {
     query: String,
     old: String,
     new: String,
+    paths: String,
+    destination: String,
 }
 
 /// What tools of servers do by the first word of their name.
@@ -204,6 +251,8 @@ struct ToolRow {
 struct VerbRow {
     look: String,
     change: String,
+    delete: String,
+    write: String,
 }
 
 /// The file in this program. A test proves that it can be read.

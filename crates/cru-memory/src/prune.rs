@@ -93,7 +93,7 @@ fn copies(state: &Path, before: Timestamp, now: Timestamp, found: &mut Vec<Prune
                 let bytes = size(&path);
                 found.push(PrunedFile { what: Prunable::Copies, path, bytes });
             } else {
-                named.extend(manifest.files.into_iter().filter_map(|file| file.hash));
+                named.extend(manifest.objects().cloned());
             }
         }
     }
@@ -147,7 +147,7 @@ mod tests {
         let time = |day: i8| -> Timestamp { format!("2026-11-{day:02}T10:00:00Z").parse().unwrap() };
         let both = store.put(b"both").unwrap();
         for (day, text) in [(1, &b"old"[..]), (20, b"new")] {
-            let file = |hash: String| CopiedFile { path: hash.clone(), hash: Some(hash), ..CopiedFile::default() };
+            let file = |hash: String| CopiedFile { hash: Some(hash), ..CopiedFile::default() };
             let files = vec![file(store.put(text).unwrap()), file(both.clone())];
             shelf.add(&mut CopyManifest { time: time(day), files, ..CopyManifest::default() }).unwrap();
         }

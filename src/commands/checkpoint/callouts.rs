@@ -1,12 +1,14 @@
 //! Callouts of checkpoints, written into notes behind everything else that waited.
 
 use super::shelf::SessionCopies;
+use crate::base::text::{fold_whitespace, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::live::entry::{self, Entry};
 use crate::live::log::{Log, Target};
 use crate::memory::checkpoint::points::{PointKind, points};
-use crate::memory::checkpoint::{CheckpointKind, CopyManifest, callout, kind};
+use crate::memory::checkpoint::{CheckpointKind, CopyManifest, callout, kind, listing};
+use crate::session::mask::Masks;
 use crate::session::{Session, Status};
 
 /// Writes the callouts of checkpoints that were made and not written yet; their ids.
@@ -16,12 +18,20 @@ pub(in crate::commands) fn write_waiting(log: &Log<'_>, target: &Target, cx: &Co
         return Ok(Vec::new());
     }
     let (copies, _) = shelf.all();
-    let waiting: Vec<CopyManifest> = copies.into_iter().filter(|copy| copy.unwritten).collect();
+    let mut waiting: Vec<CopyManifest> = copies.into_iter().filter(|copy| copy.unwritten).collect();
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
     let session = log.vault.session(&target.path)?;
-    for copy in &waiting {
+    for copy in &mut waiting {
+        // A callout of this id and of other words is another checkpoint of the same second.
+        let other = listing::written(&session).any(|it| {
+            let (kind, title) = CheckpointKind::of_title(&it.title);
+            it.id.as_deref() == Some(copy.id.as_str()) && (kind, title) != (copy.kind, shown(&copy.title).as_str())
+        });
+        if other {
+            shelf.rename(copy)?;
+        }
         add(log, target, entry_of(copy, &session))?;
     }
     log.flush(target, "checkpoint")?;
@@ -55,9 +65,7 @@ pub(in crate::commands) fn finish(log: &Log<'_>, target: &Target) -> Result<bool
             callout.id.as_deref().is_some_and(|known| known.starts_with(&id))
                 && CheckpointKind::of_title(&callout.title).0 == kind
         };
-        if !kinds.iter().any(|word| word == kind.as_str())
-            || crate::memory::checkpoint::listing::written(&session).any(is_known)
-        {
+        if !kinds.iter().any(|word| word == kind.as_str()) || listing::written(&session).any(is_known) {
             continue;
         }
         let made = entry::Checkpoint {
@@ -88,6 +96,12 @@ pub(in crate::commands) fn finish(log: &Log<'_>, target: &Target) -> Result<bool
 fn add(log: &Log<'_>, target: &Target, entry: entry::Checkpoint) -> Result<()> {
     let entry = log.masked(Entry::Checkpoint(entry)).map_err(|bad| Error::usage(bad.message))?;
     log.add(target, &entry).map(drop)
+}
+
+/// A title as a note shows it.
+fn shown(title: &str) -> String {
+    let title = Masks::unnumbered().text(title).into_owned();
+    fold_whitespace(&sanitise(&title)).trim().to_owned()
 }
 
 /// What the note is told of a checkpoint.

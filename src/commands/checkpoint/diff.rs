@@ -37,22 +37,25 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     let mut diff = String::new();
     let mut found = false;
-    for file in copy.files.iter().filter(|file| below(&file.path)) {
+    for file in copy.files.iter().filter(|file| below(file.path())) {
         found = true;
         let old = match &file.hash {
             Some(hash) => store.get(hash),
             None => Some(Vec::new()),
         };
         let Some(old) = old else {
-            cx.ui.warn(&format!("the copy of {} is damaged", file.path));
+            cx.ui.warn(&format!("the copy of {} is damaged", file.path()));
             continue;
         };
-        let place = copy.place(file).unwrap_or_default();
-        let new = files::read_regular(&place, LARGEST).ok().flatten().unwrap_or_default();
+        let place = copy.place(&file.at).unwrap_or_default();
+        let new = match std::fs::read_link(&place) {
+            Ok(target) => target.as_os_str().as_encoded_bytes().to_vec(),
+            Err(_) => files::read_regular(&place, LARGEST).ok().flatten().unwrap_or_default(),
+        };
         if old == new {
             continue;
         }
-        let name = sanitise(&file.path);
+        let name = sanitise(file.path());
         match (std::str::from_utf8(&old), std::str::from_utf8(&new)) {
             (Ok(old), Ok(new)) => {
                 let lines = similar::TextDiff::from_lines(old, new);

@@ -6,13 +6,17 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::make::Making;
+use super::make::{CopyTask, Making, top_of, unknown_to_git};
+use super::refs;
 use crate::action::tool::{self, Role, ToolKind};
 use crate::base::files;
 use crate::commands::Context;
-use crate::live::hook::{Event, Host, Input};
-use crate::memory::checkpoint::risk::{CallPlace, MANY_FILES, Risk, of_call};
-use crate::memory::checkpoint::{CheckpointKind, CopyLimits, CopyShelf, LeftOut};
+use crate::live::hook::{Event, HookEntry, Host, Input};
+use crate::memory::checkpoint::object::LARGEST;
+use crate::memory::checkpoint::risk::{CallPlace, MANY_FILES, Risk, WorktreeRisk, of_call};
+use crate::memory::checkpoint::{
+    CheckpointKind, CopyLimits, CopyManifest, CopyShelf, LeftOut, ObjectStore, StoredPath,
+};
 use crate::session::mask::Masks;
 use crate::vault::{State, Vault};
 
@@ -21,6 +25,9 @@ const LIMIT: Duration = Duration::from_millis(850);
 
 /// Bytes of the list of touched files that are looked at.
 const LONGEST_LIST: u64 = 256 << 10;
+
+/// Stands before the hash of what a call wrote, in the list of touched files.
+const WRITTEN: &str = "=";
 
 /// Stands between the files of two turns in the list of touched files.
 const TURN: &str = "--";
@@ -84,36 +91,69 @@ impl Risky {
     /// Makes the checkpoint. The error in words, for the log.
     pub(in crate::commands) fn keep(self, key: &str, state: &State, cx: &Context<'_>) -> Result<(), String> {
         let until = Instant::now() + LIMIT;
-        let kind = match &self.what {
-            RiskyEvent::Risk(_) => CheckpointKind::Risk,
-            RiskyEvent::Compaction(_) => CheckpointKind::Compaction,
+        let shelf = CopyShelf::of(state.dir(), key);
+        let add = |manifest: &mut CopyManifest| shelf.add(manifest).map_err(|error| format!("checkpoint: {error}"));
+        let risk = match self.what {
+            RiskyEvent::Risk(risk) => risk,
+            RiskyEvent::Compaction(why) => {
+                let mut manifest = Making::new(CheckpointKind::Compaction, why, cx.env.now()).manifest;
+                manifest.unwritten = true;
+                return add(&mut manifest);
+            }
         };
-        let title = match &self.what {
-            RiskyEvent::Risk(risk) => Masks::unnumbered().text(&risk.title).into_owned(),
-            RiskyEvent::Compaction(why) => why.clone(),
-        };
-        let mut making = Making::new(kind, title, cx.env.now());
-        if let RiskyEvent::Risk(risk) = &self.what {
-            let limits = CopyLimits { until: Some(until), ..CopyLimits::default() };
-            let written = known_touched(&touched(state, key));
-            making.copy(
-                risk.folder.as_deref().unwrap_or(&self.cwd),
-                &risk.named,
-                risk.ignored,
-                &written,
-                limits,
-                state,
-                cx,
-            );
-            for command in &risk.unknown {
-                let why = "the folder that it works in is not known".to_owned();
-                let path = Masks::unnumbered().text(command.trim_matches('`')).into_owned();
-                making.manifest.left_out.push(LeftOut { path, why });
+        let title = Masks::unnumbered().text(&risk.title).into_owned();
+        let mut making = Making::new(CheckpointKind::Risk, title, cx.env.now());
+        let limits = CopyLimits { until: Some(until), ..CopyLimits::default() };
+        let written = Touched::of(state, key);
+        let overwritten = unknown_to_git(&risk.overwritten, Some(until), cx);
+        // What the session wrote itself is kept, and is nothing that a person has to be told of.
+        let is_told = !risk.only_overwrites() || overwritten.iter().any(|file| !written.is_own(file));
+        if risk.only_overwrites() && overwritten.is_empty() {
+            return Ok(());
+        }
+        let folder = risk.folder.as_deref().unwrap_or(&self.cwd);
+        let mut worktree = risk.worktree.clone();
+        let mut named = [risk.named.as_slice(), &overwritten].concat();
+        if !risk.unknown.is_empty() {
+            let everything = WorktreeRisk { changed: true, untracked: true, ..WorktreeRisk::default() };
+            match top_of(folder) {
+                Some(_) => {
+                    worktree = Some(worktree.map_or(everything, |risk| WorktreeRisk {
+                        changed: true,
+                        untracked: true,
+                        paths: Vec::new(),
+                        ..risk
+                    }))
+                }
+                // A folder of a project, and not all that a person has.
+                None if cx.env.home() != Some(folder) && folder.parent().is_some() => named.push(folder.to_owned()),
+                None => {}
             }
         }
+        if let (false, Some(top)) = (risk.refs.is_empty(), top_of(folder)) {
+            let store = ObjectStore::of(state.dir());
+            making.manifest.refs = refs::keep(top, &risk.refs, &store, Some(until), &mut making.manifest.left_out, cx);
+        }
+        let files = written.files();
+        let task = CopyTask {
+            folder,
+            named: &named,
+            worktree: worktree.as_ref(),
+            written: &files,
+            only_at_risk: risk.only_overwrites(),
+        };
+        let copied = making.copy(&task, limits, state, cx);
+        if risk.only_worktree() && copied.complete && copied.at_risk == 0 && making.manifest.left_out.is_empty() {
+            // Git has all of it.
+            return Ok(());
+        }
+        for command in &risk.unknown {
+            let path = Masks::unnumbered().text(command.trim_matches('`')).into_owned();
+            making.manifest.left_out.push(LeftOut::new(path, "which files it names is not known"));
+        }
         let mut manifest = making.manifest;
-        manifest.unwritten = true;
-        CopyShelf::of(state.dir(), key).add(&mut manifest).map_err(|error| format!("checkpoint: {error}"))
+        manifest.unwritten = is_told;
+        add(&mut manifest)
     }
 }
 
@@ -133,28 +173,75 @@ fn touched(state: &State, key: &str) -> PathBuf {
 
 /// Notes a file that is about to be edited; whether that is the first of its turn above the number that is a risk.
 fn note_touched(list: &Path, file: &Path) -> bool {
-    let Some(line) = file.to_str().filter(|line| !line.contains('\n')) else { return false };
+    let Some(line) = stored(file) else { return false };
     let text = files::read_regular(list, LONGEST_LIST).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let mut turn: Vec<&str> = text.lines().rev().take_while(|line| *line != TURN).collect();
+    let turn = text.lines().rev().take_while(|line| *line != TURN).filter(|line| !line.starts_with(WRITTEN));
+    let mut turn: Vec<&str> = turn.collect();
     turn.sort_unstable();
     turn.dedup();
-    if turn.binary_search(&line).is_ok() {
+    if turn.binary_search(&line.as_str()).is_ok() {
         return false;
     }
     let _ = files::append_private(list, format!("{line}\n").as_bytes());
     turn.len() == MANY_FILES
 }
 
-/// The files that calls of the session touched.
-fn known_touched(list: &Path) -> Vec<PathBuf> {
-    let text = files::read_regular(list, LONGEST_LIST).ok().flatten().unwrap_or_default();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let mut paths: Vec<PathBuf> = text.lines().filter(|line| *line != TURN).map(PathBuf::from).collect();
-    paths.sort();
-    paths.dedup();
-    paths.retain(|path| path.is_file());
-    paths
+/// Notes what a call of the session wrote.
+pub(in crate::commands) fn note_written(entry: &HookEntry, key: &str, state: &State) {
+    let list = touched(state, key);
+    if entry.event == Event::PostTool.name() && list.exists() {
+        let hashes = entry.files.iter().map(|file| &file.hash).filter(|hash| !hash.is_empty());
+        let lines: String = hashes.map(|hash| format!("{WRITTEN}{hash}\n")).collect();
+        // Without it a later write over the file is told of as one that takes something away.
+        let _ = files::append_private(&list, lines.as_bytes());
+    }
+}
+
+/// A path as a line of the list; one with a secret in it stands there in another form.
+fn stored(file: &Path) -> Option<String> {
+    let line = serde_json::to_string(&StoredPath::of(file, Path::new(""))).ok()?;
+    let plain = file.to_str().filter(|text| !text.contains('\n') && !text.starts_with(['{', '=']));
+    match plain {
+        Some(plain) if !line.contains("\"raw\"") => Some(plain.to_owned()),
+        _ => Some(line),
+    }
+}
+
+/// What the calls of a session touched and wrote.
+struct Touched {
+    text: String,
+}
+
+impl Touched {
+    fn of(state: &State, key: &str) -> Self {
+        let bytes = files::read_regular(&touched(state, key), LONGEST_LIST).ok().flatten().unwrap_or_default();
+        Self { text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+
+    /// The files that are there.
+    fn files(&self) -> Vec<PathBuf> {
+        let lines = self.text.lines().filter(|line| *line != TURN && !line.starts_with(WRITTEN));
+        let path = |line: &str| match line.starts_with('{') {
+            true => serde_json::from_str::<StoredPath>(line).ok().map(|stored| stored.real()),
+            false => Some(PathBuf::from(line)),
+        };
+        let mut paths: Vec<PathBuf> = lines.filter_map(path).collect();
+        paths.sort();
+        paths.dedup();
+        paths.retain(|path| path.is_file());
+        paths
+    }
+
+    /// Whether a file is as a call of the session wrote it.
+    fn is_own(&self, file: &Path) -> bool {
+        let Ok(Some(bytes)) = files::read_regular(file, LARGEST) else { return false };
+        let hash = ObjectStore::name(&bytes);
+        self.text
+            .lines()
+            .filter_map(|line| line.strip_prefix(WRITTEN))
+            .any(|own| own.len() >= 8 && hash.starts_with(own))
+    }
 }
 
 #[cfg(test)]

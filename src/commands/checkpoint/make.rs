@@ -5,10 +5,14 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::base::files;
 use crate::commands::Context;
 use crate::live::git::checkout;
-use crate::memory::checkpoint::choose::{IndexState, Wanted, changed, index_entries, modified, paths};
+use crate::memory::checkpoint::blob::blob_id;
+use crate::memory::checkpoint::choose::{IndexState, index_entries, modified, paths};
 use crate::memory::checkpoint::copy::{CopyLimits, CopyWish, copy};
+use crate::memory::checkpoint::object::LARGEST;
+use crate::memory::checkpoint::risk::WorktreeRisk;
 use crate::memory::checkpoint::{CheckpointKind, CopyManifest, LeftOut, ObjectStore};
 use crate::vault::State;
 
@@ -25,40 +29,84 @@ impl Making {
         Self { manifest: CopyManifest { time, kind, title, ..CopyManifest::default() } }
     }
 
-    /// Copies the files of `folder` that git does not have, `named` first; without git those of `written`.
-    #[expect(clippy::too_many_arguments, reason = "what a copy depends on")]
-    pub(super) fn copy(
-        &mut self,
-        folder: &Path,
-        named: &[PathBuf],
-        ignored: bool,
-        written: &[PathBuf],
-        limits: CopyLimits,
-        state: &State,
-        cx: &Context<'_>,
-    ) {
-        let top = folder.ancestors().find(|dir| dir.join(".git").exists());
-        let root = top.unwrap_or(folder).to_owned();
-        let mut wish = CopyWish { root: root.clone(), named: named.to_vec(), ..CopyWish::default() };
-        match top {
-            Some(top) => {
-                let out = checkout(top);
-                (self.manifest.base, self.manifest.branch) = (out.commit, out.branch);
-                let (index, complete) = index_state(top, ignored, limits.until, cx);
-                (wish.files, wish.gone) = changed(top, &index);
-                if !named.is_empty() {
-                    wish.tracked = index.entries.iter().map(|entry| top.join(&entry.path)).collect();
-                }
-                if !complete {
-                    let why = "git did not tell in time what changed".to_owned();
-                    self.manifest.left_out.push(LeftOut { path: ".".to_owned(), why });
-                }
+    /// Copies what is at risk, and what else git does not have.
+    pub(super) fn copy(&mut self, what: &CopyTask<'_>, limits: CopyLimits, state: &State, cx: &Context<'_>) -> Copied {
+        let top = top_of(what.folder);
+        let root = top.unwrap_or(what.folder).to_owned();
+        let mut wish = CopyWish {
+            root,
+            named: what.named.to_vec(),
+            worktree: what.worktree.cloned(),
+            files: what.written.to_vec(),
+            only_at_risk: what.only_at_risk,
+            ..CopyWish::default()
+        };
+        let mut complete = top.is_some();
+        if let Some(top) = top {
+            let out = checkout(top);
+            (self.manifest.base, self.manifest.branch) = (out.commit, out.branch);
+            let ignored = !what.named.is_empty() || what.worktree.is_some_and(|risk| risk.ignored);
+            let index;
+            (index, complete) = index_state(top, ignored, limits.until, cx);
+            if !complete {
+                self.manifest.left_out.push(LeftOut::new(".", "git did not tell in time what changed"));
             }
-            None => wish.files = written.iter().map(|path| Wanted { path: path.clone(), untracked: true }).collect(),
+            wish.index = Some(index);
         }
         self.manifest.host = hostname(cx);
-        copy(&wish, &limits, &ObjectStore::of(state.dir()), &mut self.manifest);
+        let outcome = copy(&wish, &limits, &ObjectStore::of(state.dir()), &mut self.manifest);
+        Copied { at_risk: outcome.at_risk, complete }
     }
+}
+
+/// What a copy is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CopyTask<'a> {
+    /// The folder that the work is in.
+    pub(super) folder: &'a Path,
+    /// Files and folders at risk.
+    pub(super) named: &'a [PathBuf],
+    /// What git's working copy may lose.
+    pub(super) worktree: Option<&'a WorktreeRisk>,
+    /// Files of the session, which are all that is known of the work where there is no git.
+    pub(super) written: &'a [PathBuf],
+    /// Whether nothing else is copied.
+    pub(super) only_at_risk: bool,
+}
+
+impl<'a> CopyTask<'a> {
+    /// All that git does not have of a folder, and files of the session.
+    pub(super) const fn of(folder: &'a Path, written: &'a [PathBuf]) -> Self {
+        Self { folder, named: &[], worktree: None, written, only_at_risk: false }
+    }
+}
+
+/// What came of a copy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copied {
+    /// Files at risk that git has not.
+    pub(super) at_risk: u64,
+    /// Whether git told all that it was asked.
+    pub(super) complete: bool,
+}
+
+/// The working copy of git that a folder lies in.
+pub(super) fn top_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|dir| dir.join(".git").exists())
+}
+
+/// Those of some files whose bytes git has not in its index.
+pub(super) fn unknown_to_git(paths: &[PathBuf], until: Option<Instant>, cx: &Context<'_>) -> Vec<PathBuf> {
+    let left = until.map_or(PATIENT, |until| until.saturating_duration_since(Instant::now()) / 3);
+    let is_known = |path: &PathBuf| -> Option<bool> {
+        let top = top_of(path.parent()?)?;
+        let inside = path.strip_prefix(top).ok()?.to_str()?;
+        let answer = cx.ui.git_within(top, &["ls-files", "-z", "--stage", "--", inside], "", left).ok()?;
+        let entry = index_entries(&answer.bytes).into_iter().next()?;
+        let bytes = files::read_regular(path, LARGEST).ok()??;
+        Some(blob_id(&bytes, &entry.id) == entry.id)
+    };
+    paths.iter().filter(|path| is_known(path) != Some(true)).cloned().collect()
 }
 
 /// The name of this machine, as far as its environment tells.
@@ -84,13 +132,13 @@ fn index_state(top: &Path, ignored: bool, until: Option<Instant>, cx: &Context<'
     // What is copied first is asked first: the time may be up.
     let staged = ask(&["diff-index", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", "HEAD"]);
     let mut index = IndexState {
-        entries: index_entries(&ask(&["ls-files", "-z", "--debug"])),
-        staged: paths(&staged),
+        entries: index_entries(&ask(&["ls-files", "-z", "--stage", "--debug"])),
+        staged: paths(&staged).into_iter().collect(),
         untracked: paths(&ask(&["ls-files", "-z", "--others", "--exclude-standard"])),
         ..IndexState::default()
     };
     if ignored {
-        index.ignored = paths(&ask(&["ls-files", "-z", "--others", "--ignored", "--exclude-standard"]));
+        index.ignored = paths(&ask(&["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]));
     }
     // Before the first commit there is no HEAD, and all that is staged counts.
     if staged.is_empty() && checkout(top).commit.is_none() {

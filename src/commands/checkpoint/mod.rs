@@ -5,12 +5,13 @@ mod diff;
 mod hook;
 mod list;
 mod make;
+mod refs;
 mod restore;
 mod shelf;
 mod show;
 
 pub(super) use callouts::{finish, write_waiting};
-pub(super) use hook::{Risky, before_call};
+pub(super) use hook::{Risky, before_call, note_written};
 pub(super) use shelf::{MarkedSessions, session_keys};
 
 use serde::Serialize;
@@ -23,7 +24,7 @@ use crate::live::log::Log;
 use crate::memory::checkpoint::{CheckpointKind, CopyLimits};
 use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
-use make::Making;
+use make::{CopyTask, Making};
 use shelf::SessionCopies;
 
 /// Mark a place in a session, and copy the files that git does not have
@@ -83,7 +84,8 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     making.manifest.blocked.clone_from(&args.blocked);
     if !args.no_files {
         let root = shelf::folder(&target, cx)?;
-        making.copy(&root, &[], false, &shelf::written(&loaded, &root, cx), CopyLimits::default(), &state, cx);
+        let written = shelf::written(&loaded, &root, cx);
+        making.copy(&CopyTask::of(&root, &written), CopyLimits::default(), &state, cx);
     }
     let mut manifest = making.manifest;
     manifest.unwritten = true;
@@ -101,7 +103,7 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         kind: manifest.kind,
         files: manifest.files.iter().filter(|file| file.hash.is_some()).count(),
         bytes: manifest.size(),
-        left_out: manifest.left_out.len() as u64 + manifest.more_left_out,
+        left_out: manifest.left_out.iter().map(|it| it.count.max(1)).sum::<u64>() + manifest.more_left_out,
     }))
 }
 

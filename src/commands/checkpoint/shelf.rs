@@ -47,6 +47,12 @@ impl SessionCopies {
         there.unwrap_or_else(|| self.own()).put(manifest)
     }
 
+    /// Gives a manifest another id, where its note has one of somebody else under it.
+    pub(super) fn rename(&self, manifest: &mut CopyManifest) -> Result<()> {
+        let there = self.shelves.iter().find(|shelf| shelf.read(&manifest.id).is_some());
+        there.unwrap_or_else(|| self.own()).rename(manifest)
+    }
+
     /// Whether there is nothing on it.
     pub(super) fn is_empty(&self) -> bool {
         self.shelves.iter().all(CopyShelf::is_empty)
@@ -87,7 +93,7 @@ pub(super) struct NamedCheckpoint {
 
 impl NamedCheckpoint {
     /// The checkpoint with an id, in the session that is named; else in whichever has it, the current one first. `latest`
-    /// is the last one with a copy.
+    /// is the last one with a copy that no restore made.
     pub(super) fn find(
         id: &str,
         session: Option<&str>,
@@ -111,7 +117,8 @@ impl NamedCheckpoint {
             }
             let (copies, odd) = shelf.all();
             let session = vault.session(&target.path)?;
-            let latest = || copies.iter().rfind(|copy| copy.has_copy()).map(|copy| copy.id.clone());
+            let latest =
+                || copies.iter().rfind(|copy| copy.has_copy() && !copy.is_of_restore()).map(|copy| copy.id.clone());
             let is_it = |known: &str| known.eq_ignore_ascii_case(id);
             let written = || crate::memory::checkpoint::listing::written(&session).filter_map(|it| it.id.as_deref());
             let found = if id == "latest" {
@@ -141,6 +148,48 @@ impl NamedCheckpoint {
             .with_hint("`cru checkpoint list` shows those of a session"))
     }
 
+    /// The newest checkpoint with a copy of a file that differs from what is there now, else the newest with one. Those
+    /// that a restore made come last.
+    pub(super) fn with_file(
+        file: &Path,
+        session: Option<&str>,
+        vault: &Vault,
+        state: &State,
+        cx: &Context<'_>,
+    ) -> Result<Self> {
+        let file: PathBuf = file.components().collect();
+        let catalog = Catalog::read(vault);
+        let now = crate::base::files::read_regular(&file, crate::memory::checkpoint::object::LARGEST).ok().flatten();
+        let now = now.map(|bytes| crate::memory::checkpoint::ObjectStore::name(&bytes));
+        let wanted = session.map(|name| catalog.session(name, vault, cx.env)).transpose()?;
+        let mut best: Option<((bool, bool, jiff::Timestamp), Target, SessionCopies, String)> = None;
+        for head in catalog.sessions().filter(|head| wanted.is_none_or(|wanted| wanted.path == head.path)) {
+            let target = Target::of(head);
+            let shelf = SessionCopies::of(&target, state);
+            if shelf.is_empty() {
+                continue;
+            }
+            for copy in shelf.all().0 {
+                let is_it = |it: &&crate::memory::checkpoint::CopiedFile| {
+                    let place = copy.place(&it.at);
+                    it.hash.is_some() && place.is_some_and(|place| place.starts_with(&file))
+                };
+                let Some(found) = copy.files.iter().find(is_it) else { continue };
+                let worth = (!copy.is_of_restore(), found.hash != now, copy.time);
+                if best.as_ref().is_none_or(|(known, ..)| worth > *known) {
+                    best = Some((worth, target.clone(), SessionCopies::of(&target, state), copy.id));
+                }
+            }
+        }
+        let Some((_, target, shelf, id)) = best else {
+            return Err(Error::no(format!("no checkpoint has a copy of {}", sanitise(&file.to_string_lossy())))
+                .with_hint("`cru checkpoint list` shows those of a session, `cru checkpoint show ID` their files"));
+        };
+        let (copies, odd) = shelf.all();
+        let session = vault.session(&target.path)?;
+        Ok(Self { target, session, shelf, copies, odd, id })
+    }
+
     /// Its copy on this machine.
     pub(super) fn copy(&self) -> Option<&CopyManifest> {
         self.copies.iter().find(|copy| copy.id == self.id)
@@ -148,7 +197,7 @@ impl NamedCheckpoint {
 
     /// Its copy; an error that says where it is, and which checkpoint before it has one.
     pub(super) fn needed(&self) -> Result<&CopyManifest> {
-        if let Some(copy) = self.copy().filter(|copy| !copy.files.is_empty()) {
+        if let Some(copy) = self.copy().filter(|copy| !copy.files.is_empty() || !copy.refs.is_empty()) {
             return Ok(copy);
         }
         let why = match self.copy() {
@@ -167,7 +216,9 @@ impl NamedCheckpoint {
     pub(super) fn before(&self) -> Option<&CopyManifest> {
         let time =
             self.copy().map(|copy| copy.time).or_else(|| crate::memory::checkpoint::listing::time_of_id(&self.id))?;
-        self.copies.iter().rfind(|copy| copy.time < time && copy.has_copy() && copy.id != self.id)
+        self.copies
+            .iter()
+            .rfind(|copy| copy.time < time && copy.has_copy() && !copy.is_of_restore() && copy.id != self.id)
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         .flat_map(|copy| &copy.files)
         .filter_map(|file| {
             let hash = file.hash.as_deref()?;
-            store.get(hash).is_none().then(|| file.path.clone())
+            store.get(hash).is_none().then(|| file.path().to_owned())
         })
         .collect();
     let instead = (!damaged.is_empty() || copy.is_none()).then(|| named.before().map(|copy| copy.id.clone())).flatten();
@@ -82,16 +82,19 @@ impl Output for ShownCheckpoint {
             let files = plural(copy.files.len() as u64, "file");
             let _ = writeln!(out, "\ncopy     {files}, {}B", amount(copy.size()));
             for file in &copy.files {
-                let mark = match (&file.hash, file.untracked, self.damaged.contains(&file.path)) {
+                let mark = match (&file.hash, file.untracked, self.damaged.iter().any(|path| path == file.path())) {
                     (_, _, true) => paint(style::BAD, "damaged"),
                     (None, ..) => "not there".to_owned(),
                     (Some(_), true, _) => "not in git".to_owned(),
                     (Some(_), false, _) => "changed".to_owned(),
                 };
-                let _ = writeln!(out, "  {mark:<10}  {}", one_line(&file.path));
+                let _ = writeln!(out, "  {mark:<10}  {}", one_line(file.path()));
+            }
+            for it in copy.refs.refs.iter().chain(&copy.refs.stashes) {
+                let _ = writeln!(out, "  {:<10}  {} at {}", "git", one_line(&it.name), one_line(&it.id));
             }
             for it in &copy.left_out {
-                let _ = writeln!(out, "  left out    {}: {}", one_line(&it.path), it.why);
+                let _ = writeln!(out, "  left out    {}: {}", one_line(&it.path), it.words());
             }
             if copy.more_left_out > 0 {
                 let _ = writeln!(out, "  left out    {} more", copy.more_left_out);

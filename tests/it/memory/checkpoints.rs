@@ -81,10 +81,15 @@ fn a_file_of_somebody_else_is_refused() {
     assert_eq!(lab.files()["src/auth.rs"], b"a person's work\n");
     let diff = lab.ok(&["checkpoint", "diff", &id, "src/auth.rs"]);
     assert!(diff.contains("-fn auth() { changed() }") && diff.contains("+a person's work"), "{diff}");
-    lab.ok(&["checkpoint", "restore", &id, "src/auth.rs", "--force"]);
+    let on = format!("`cru checkpoint restore {id} src/auth.rs --force` overwrites it");
+    assert!(refused.out.contains(&on), "{}", refused.out);
+    let done = lab.ok(&["checkpoint", "restore", &id, "src/auth.rs", "--force"]);
     assert_eq!(lab.files()["src/auth.rs"], b"fn auth() { changed() }\n");
     lab.wait(60);
-    lab.ok(&["checkpoint", "restore", "latest"]);
+    // The latest is never the copy that a restore made.
+    let latest = lab.ok(&["checkpoint", "restore", "latest", "--dry-run"]);
+    assert!(latest.contains("1 file as in the copy") || latest.contains("as in the copy"), "{latest}");
+    lab.ok(&done.lines().last().unwrap().split("Undo: cru ").nth(1).unwrap().split(' ').collect::<Vec<_>>());
     assert_eq!(lab.files()["src/auth.rs"], b"a person's work\n", "the person's text was kept as well");
 }
 
@@ -98,7 +103,8 @@ fn a_damaged_copy_names_the_one_before() {
     let second = lab.ok(&["checkpoint", "second"]);
     let id = second.split_whitespace().next().unwrap();
     let hash = blake3::hash(b"later\n").to_hex().to_string();
-    let state = fs::read_dir(lab.path("state/cru")).unwrap().next().unwrap().unwrap().path();
+    let states = fs::read_dir(lab.path("state/cru")).unwrap().flatten().map(|state| state.path());
+    let state = states.into_iter().find(|state| state.join("objects").is_dir()).unwrap();
     let object = state.join("objects").join(&hash[..2]).join(&hash);
     #[expect(clippy::disallowed_methods, reason = "a disk does damage without cru")]
     fs::write(&object, b"torn").unwrap();

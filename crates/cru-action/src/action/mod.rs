@@ -5,8 +5,11 @@ use std::ops::Range;
 
 use crate::argv;
 use crate::class::{CheckKind, Class};
+use crate::loss::{self, Loss};
 use crate::program::{self, Inner};
-use crate::shell::{Dialect, Hidden, Nesting, Operator, PipePlace, Redirection, Script, SimpleCommand};
+use crate::shell::{
+    Dialect, Hidden, Nesting, Operator, PipePlace, Redirection, RedirectionKind, Script, SimpleCommand, Word,
+};
 use crate::tool::{self, ToolKind};
 
 mod ended;
@@ -37,6 +40,7 @@ pub struct Action<'a> {
     class: Class,
     writes: Vec<FileWrite>,
     reads: Vec<FileRead>,
+    bindings: Vec<(String, String)>,
 }
 
 /// One simple command of a shell call, wrappers such as `sudo` or `npx` taken off.
@@ -71,10 +75,15 @@ pub struct Command<'a> {
     pub diverts_output: bool,
     /// Bytes of the bodies of its here-documents in [`Action::args`].
     pub bodies: Vec<Range<usize>>,
+    /// Files that its redirections write anew, as written: `> log`, not `>> log`.
+    pub truncates: Vec<Cow<'a, str>>,
 }
 
 /// Levels of texts within texts (`bash -c 'sh -c …'`) that are read.
 const MAX_TEXTS: usize = 4;
+
+/// Values of variables that are kept.
+const MAX_BINDINGS: usize = 200;
 
 /// Wrappers of one command that are taken off.
 const MAX_WRAPPERS: usize = 12;
@@ -152,6 +161,21 @@ impl<'a> Action<'a> {
         &self.writes
     }
 
+    /// Values that variables get in a shell text, as written, each with the name: of assignments, and of the words of
+    /// `for`. A name may have several.
+    pub fn bindings(&self) -> &[(String, String)] {
+        &self.bindings
+    }
+
+    /// What its commands take away that nothing else has, each with the command.
+    pub fn losses(&self) -> Vec<(&Command<'a>, Loss)> {
+        let of = |command: &'_ Command<'a>| {
+            let bodies: Vec<&str> = command.bodies.iter().filter_map(|body| self.args.get(body.clone())).collect();
+            loss::losses(command, self.text(command), self.args, &bodies)
+        };
+        self.commands.iter().flat_map(|command| of(command).into_iter().map(move |loss| (command, loss))).collect()
+    }
+
     /// Files that it prints by `cat`, `nl`, `head`, `tail` and `sed -n`.
     pub fn reads(&self) -> &[FileRead] {
         &self.reads
@@ -212,16 +236,39 @@ impl<'a> Action<'a> {
         self.status = inner.status_of(&script).map(|at| at + self.commands.len());
         self.commands.extend(inner.commands.into_iter().map(|command| command.into_owned(&whole)));
         self.writes.extend(inner.writes);
+        self.bindings.append(&mut inner.bindings);
     }
 
     /// Adds the commands of a text.
     fn add(&mut self, script: &Script<'a>, place: &Place, depth: usize) {
         self.complete &= script.complete;
+        self.bind(script);
         let mut before = files::Before::default();
         for (at, simple) in script.commands.iter().enumerate() {
             let first = self.commands.len();
             self.add_simple(script, simple, place, depth);
             files::writes(script, at, first.min(self.commands.len().saturating_sub(1)), &mut before, &mut self.writes);
+        }
+    }
+
+    /// Keeps what variables get, as far as it is written out.
+    fn bind(&mut self, script: &Script<'a>) {
+        let mut add = |name: &str, value: &str| {
+            if self.bindings.len() < MAX_BINDINGS {
+                self.bindings.push((name.to_owned(), value.to_owned()));
+            }
+        };
+        for each in &script.loops {
+            each.words.iter().for_each(|word| add(&each.name, &word.text));
+        }
+        for simple in &script.commands {
+            let declares = simple.words.first().is_some_and(|word| {
+                matches!(word.text.as_ref(), "export" | "local" | "readonly" | "declare" | "typeset")
+            });
+            let declared = simple.words.get(1..).filter(|_| declares).unwrap_or_default();
+            let pairs =
+                simple.assignments.iter().chain(declared).filter_map(|word: &Word<'_>| word.text.split_once('='));
+            pairs.for_each(|(name, value)| add(name, value));
         }
     }
 
@@ -270,6 +317,12 @@ impl<'a> Action<'a> {
                 .filter_map(|it| it.body.as_ref())
                 .map(|body| place.range(body))
                 .collect(),
+            truncates: simple
+                .redirections
+                .iter()
+                .filter(|it| it.kind == RedirectionKind::Write)
+                .map(|it| it.target.text.clone())
+                .collect(),
         };
         command.classify(expands, &simple.redirections);
         self.commands.push(command);
@@ -311,6 +364,7 @@ impl<'a> Action<'a> {
         } else {
             let mut inner = Action::of_text(&word.text, dialect);
             self.complete &= inner.complete;
+            self.bindings.append(&mut inner.bindings);
             let first = self.commands.len();
             self.writes
                 .extend(inner.writes.drain(..).map(|write| FileWrite { command: write.command + first, ..write }));
@@ -342,6 +396,7 @@ impl<'a> Action<'a> {
             class: Class::Unknown,
             writes: Vec::new(),
             reads: Vec::new(),
+            bindings: Vec::new(),
         }
     }
 
@@ -426,6 +481,7 @@ impl Command<'_> {
             publishes: self.publishes,
             diverts_output: self.diverts_output,
             bodies: Vec::new(),
+            truncates: self.truncates.into_iter().map(|file| Cow::Owned(file.into_owned())).collect(),
         }
     }
 

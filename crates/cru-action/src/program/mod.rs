@@ -17,7 +17,7 @@ mod tests;
 
 pub use name::{is_outside, is_prose, is_scratch, program_name};
 use row::{FILE, ProgramFile, ProgramRow};
-use rule::Rule;
+pub(crate) use rule::{Parts, Rule};
 pub(crate) use unwrap::{Inner, unwrap};
 
 /// What a row or rule of the table says.
@@ -209,6 +209,16 @@ pub(crate) struct Known {
 /// Whether a program keeps versions of files, or talks with a host of them.
 pub(crate) fn keeps_versions(program: &str) -> bool {
     TABLE.find(program).is_some_and(|(program, _)| program.row.versions)
+}
+
+/// Options of a program whose value is the next word.
+pub(crate) fn takes(first: &str) -> &'static [&'static str] {
+    find(first, program_name(first)).map_or(&[], |(program, _)| &program.rules().takes)
+}
+
+/// The name of a program as the table has it.
+pub(crate) fn main_name(name: &str) -> Option<&'static str> {
+    TABLE.find(name)?.1
 }
 
 /// Whether the exit status 1 of a command is an answer and no failure. `words` begins with the program, wrappers removed.

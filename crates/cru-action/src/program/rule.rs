@@ -6,7 +6,7 @@ use super::Effect;
 
 /// A rule.
 #[derive(Debug)]
-pub(super) struct Rule<'t> {
+pub(crate) struct Rule<'t> {
     pub(super) effect: Effect,
     plain: Vec<&'t str>,
     options: Vec<Wanted<'t>>,
@@ -30,7 +30,7 @@ enum Wanted<'t> {
 }
 
 impl<'t> Rule<'t> {
-    pub(super) fn read(text: &'t str, effect: Effect) -> Self {
+    pub(crate) fn read(text: &'t str, effect: Effect) -> Self {
         let (options, plain): (Vec<&str>, Vec<&str>) = text
             .split_ascii_whitespace()
             .partition(|word| word.starts_with(['-', '~']) && !matches!(*word, "-" | "~*"));
@@ -55,8 +55,13 @@ impl<'t> Rule<'t> {
         self.plain.len()
     }
 
+    /// How many words it names itself: `_` stands for any.
+    pub(crate) fn named_len(&self) -> usize {
+        self.plain.iter().filter(|word| **word != "_").count()
+    }
+
     /// How well it fits: the number of its parts, and of its options; `None` where it does not.
-    pub(super) fn fit(&self, parts: &Parts<'_>) -> Option<(usize, usize)> {
+    pub(crate) fn fit(&self, parts: &Parts<'_>) -> Option<(usize, usize)> {
         if self.first.is_some_and(|first| parts.first != Some(first)) {
             return None;
         }
@@ -116,11 +121,11 @@ impl Wanted<'_> {
 
 /// The arguments of a command, told apart.
 #[derive(Debug, Default)]
-pub(super) struct Parts<'w> {
+pub(crate) struct Parts<'w> {
     /// What is no option and no value of one.
-    pub(super) plain: Vec<&'w str>,
+    pub(crate) plain: Vec<&'w str>,
     /// Options, each with the word behind it.
-    pub(super) options: Vec<(&'w str, &'w str)>,
+    pub(crate) options: Vec<(&'w str, &'w str)>,
     /// First byte of the first plain word.
     first: Option<u8>,
     /// All of them.
@@ -132,7 +137,7 @@ impl<'w> Parts<'w> {
     const MAX: usize = 200;
 
     /// `takes`: options whose value is the next word. `alias`: other forms of the first plain word.
-    pub(super) fn read(args: &'w [Cow<'w, str>], takes: &[&str], alias: &[(&'w str, &'w str)]) -> Self {
+    pub(crate) fn read(args: &'w [Cow<'w, str>], takes: &[&str], alias: &[(&'w str, &'w str)]) -> Self {
         let mut parts = Self { args: args.get(..Self::MAX).unwrap_or(args), ..Self::default() };
         let mut value = false;
         for (at, word) in args.iter().enumerate().take(Self::MAX) {

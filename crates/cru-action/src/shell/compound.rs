@@ -2,7 +2,7 @@
 
 use super::lexer::{Closer, Lexer, ListEnd};
 use super::status::hide;
-use super::{Hidden, Nesting, Operator, SimpleCommand};
+use super::{EachLoop, Hidden, Nesting, Operator, SimpleCommand};
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,18 +149,23 @@ impl Lexer<'_> {
         if self.starts_with("((") {
             self.balanced(b'(', b')');
         }
+        let mut words = Vec::new();
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\\' if self.skips_blank() => {}
                 b';' | b'\n' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
                 _ => {
                     let before = self.at;
-                    self.word();
+                    words.push(self.word());
                     if self.at == before {
                         break;
                     }
                 }
             }
+        }
+        if words.get(1).is_some_and(|word| word.text == "in") {
+            let each = words.split_off(2);
+            self.loops.push(EachLoop { name: words.swap_remove(0).text, words: each });
         }
         if self.peek() == Some(b';') {
             self.at += 1;

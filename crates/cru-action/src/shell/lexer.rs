@@ -2,7 +2,7 @@
 
 use super::redirect::Pending;
 use super::status::{Element, Flags, mark};
-use super::{MAX_DEPTH, Nesting, Operator, Script, SimpleCommand};
+use super::{EachLoop, MAX_DEPTH, Nesting, Operator, Script, SimpleCommand};
 
 /// Reads a text.
 pub(super) fn read(text: &str) -> Script<'_> {
@@ -13,13 +13,14 @@ pub(super) fn read(text: &str) -> Script<'_> {
         end: text.len(),
         depth: 0,
         commands: Vec::new(),
+        loops: Vec::new(),
         pending: Vec::new(),
         complete: true,
         flags: Flags::default(),
     };
     let status = lexer.list(Closer::End, Nesting::Top).status;
     lexer.complete &= lexer.pending.is_empty();
-    Script { text, commands: lexer.commands, complete: lexer.complete, status }
+    Script { text, commands: lexer.commands, loops: lexer.loops, complete: lexer.complete, status }
 }
 
 /// What ends a list.
@@ -53,6 +54,7 @@ pub(super) struct Lexer<'a> {
     pub(super) end: usize,
     pub(super) depth: u32,
     pub(super) commands: Vec<SimpleCommand<'a>>,
+    pub(super) loops: Vec<EachLoop<'a>>,
     /// Here-documents whose bodies begin after this line.
     pub(super) pending: Vec<Pending>,
     pub(super) complete: bool,

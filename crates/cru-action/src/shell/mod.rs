@@ -40,6 +40,8 @@ pub struct Script<'a> {
     pub text: &'a str,
     /// In the order in which they begin. A command within a substitution follows the command that contains it.
     pub commands: Vec<SimpleCommand<'a>>,
+    /// The words that `for` goes through.
+    pub loops: Vec<EachLoop<'a>>,
     /// Whether all of the text was understood: every quote and bracket is closed and no limit was met.
     pub complete: bool,
     /// The command whose exit status is that of the whole text, as an index into `commands`, where it is one command.
@@ -59,6 +61,15 @@ impl<'a> Script<'a> {
             Dialect::PowerShell | Dialect::Cmd => powershell::read(text, dialect),
         }
     }
+}
+
+/// The head of `for name in words`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EachLoop<'a> {
+    /// The variable.
+    pub name: Cow<'a, str>,
+    /// What it becomes, a word at a time.
+    pub words: Vec<Word<'a>>,
 }
 
 /// One simple command.

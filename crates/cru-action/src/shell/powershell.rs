@@ -55,7 +55,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Script<'_> {
         }
     }
     let status = mark(&mut commands, &elements);
-    Script { text, commands, complete: reader.complete, status }
+    Script { text, commands, loops: Vec::new(), complete: reader.complete, status }
 }
 
 struct Reader<'a> {

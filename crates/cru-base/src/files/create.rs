@@ -23,6 +23,31 @@ pub fn create_private_dir(path: &Path) -> Result<()> {
     place::folder(path, Some(PRIVATE_DIR)).map(drop)
 }
 
+/// Like [`create`], with permissions that the file has from its first moment on.
+pub fn create_as(path: &Path, bytes: &[u8], mode: u32) -> Result<bool> {
+    let place = Place::making(path, SHARED_DIR)?;
+    let failed = |source| Error::io("write", path, source);
+    let new = Some(*blake3::hash(bytes).as_bytes());
+    let mut staged = Staged::new(&place, (None, new), bytes, mode & 0o700, true).map_err(failed)?;
+    mode::give(staged.file(), mode).map_err(failed)?;
+    let is_made = staged.persist_new().map_err(failed)?;
+    if is_made {
+        place::sync(&place.dir);
+    }
+    Ok(is_made)
+}
+
+/// Makes a symbolic link; `Ok(false)` when the name is taken. Folders above are made.
+pub fn create_link(path: &Path, target: &Path) -> Result<bool> {
+    let place = Place::making(path, SHARED_DIR)?;
+    let made = fault::point().and_then(|()| place.dir.make_link(target, &place.name));
+    match made {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(Error::io("write", path, source)),
+    }
+}
+
 /// Whether files can be made in a folder, as far as its permissions and its file system say.
 pub fn is_writable(dir: &Path) -> bool {
     #[cfg(unix)]

@@ -32,14 +32,14 @@ pub use append::{append_durable, append_line, read_at, remove_lines, sync};
 pub use aside::{Aside, Stamp};
 pub use bulk::Bulk;
 pub use create::{
-    append, append_private, copy, create, create_dir, create_private, create_private_dir, is_writable,
-    open_append_private, put, put_private, remove, remove_derived, sync_dir,
+    append, append_private, copy, create, create_as, create_dir, create_link, create_private, create_private_dir,
+    is_writable, open_append_private, put, put_private, remove, remove_derived, sync_dir,
 };
 pub use exchange::{Fate, Finished, finish, finish_beside};
 pub use intention::{Keep, keep_intentions_in};
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
-pub use mode::{is_executable, is_shared, make_private, set_executable};
+pub use mode::{is_executable, is_shared, make_private, mode, set_executable, set_mode};
 pub use read::{Fingerprint, LARGEST_NOTE, Stable, fingerprint, read, read_given, read_note, read_stable};
 pub use regular::{open_regular, read_regular};
 pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};

@@ -99,3 +99,36 @@ pub fn set_executable(path: &Path, executable: bool) -> Result<()> {
     let _ = (path, executable, Access::Mode);
     Ok(())
 }
+
+/// The permissions of a file or folder, where the system has such.
+pub fn mode(metadata: &Metadata) -> Option<u32> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::mode(metadata) & 0o7777);
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}
+
+/// Gives a file or folder permissions: those of its owner, its group and others, and no more.
+pub fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    let place = Place::of(path)?;
+    let folder = place.dir.inside(&place.name).and_then(|dir| dir.to_file());
+    let file = folder.or_else(|_| place.open(Access::Mode)).map_err(failed)?;
+    give(&file, mode).map_err(failed)
+}
+
+/// [`set_mode`] of what is open.
+pub(super) fn give(file: &File, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        super::fault::point()?;
+        file.set_permissions(fs::Permissions::from_mode(mode & 0o777))?;
+    }
+    #[cfg(not(unix))]
+    let _ = (file, mode);
+    Ok(())
+}

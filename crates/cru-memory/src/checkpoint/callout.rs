@@ -23,15 +23,23 @@ pub fn files(manifest: &CopyManifest) -> Option<String> {
             (Some(_), true) => " (new)",
             (Some(_), false) => "",
         };
-        format!("`{}@{hash}`{mark}", code(&file.path))
+        format!("`{}@{hash}`{mark}", code(file.path()))
     };
-    (!manifest.files.is_empty()).then(|| listed(manifest.files.iter().map(one), manifest.files.len() as u64))
+    let refs = manifest
+        .refs
+        .refs
+        .iter()
+        .map(|it| (it.name.trim_start_matches("refs/heads/").trim_start_matches("refs/"), &it.id));
+    let refs = refs.chain(manifest.refs.stashes.iter().map(|it| ("stash", &it.id)));
+    let refs = refs.map(|(name, id)| format!("`{}` at `{}`", code(name), id.get(..DIGITS).unwrap_or(id)));
+    let all = manifest.files.len() + manifest.refs.refs.len() + manifest.refs.stashes.len();
+    (all > 0).then(|| listed(refs.chain(manifest.files.iter().map(one)), all as u64))
 }
 
 /// The line `Left out:`; nothing where all was copied.
 pub fn left_out(manifest: &CopyManifest) -> Option<String> {
     let all = manifest.left_out.len() as u64 + manifest.more_left_out;
-    let one = |it: &super::LeftOut| format!("`{}` ({})", code(&it.path), it.why);
+    let one = |it: &super::LeftOut| format!("`{}` ({})", code(&it.path), it.words());
     (all > 0).then(|| listed(manifest.left_out.iter().map(one), all))
 }
 
@@ -126,7 +134,7 @@ mod tests {
     #[test]
     fn lines() {
         let file = |path: &str, hash: Option<&str>, untracked| CopiedFile {
-            path: path.into(),
+            at: super::super::StoredPath { path: path.into(), raw: None },
             hash: hash.map(|it| it.repeat(8)),
             untracked,
             ..CopiedFile::default()
@@ -146,7 +154,7 @@ mod tests {
         assert_eq!(base(&manifest).unwrap(), "`4f1c2ab` on feature/x");
         assert_eq!(restore(&manifest).unwrap(), "`cru checkpoint restore cp-1`");
         assert_eq!(left_out(&manifest), None);
-        manifest.left_out = vec![LeftOut { path: "big".into(), why: "larger than 8 MiB".into() }];
+        manifest.left_out = vec![LeftOut::new("big", "larger than 8 MiB")];
         manifest.more_left_out = 7;
         assert_eq!(left_out(&manifest).unwrap(), "`big` (larger than 8 MiB), 7 more");
     }

@@ -1,20 +1,11 @@
-//! Which files of a working copy a checkpoint needs: what git has not.
+//! Which files of a working copy git has not.
 //!
-//! Git is asked for its index only. Whether a file differs from it is told by size and time, as git itself does first;
-//! git's own comparison could start a program that the repository names.
+//! Git is asked for its index only: its own comparison could start a program that the repository names. A file whose
+//! size, times and number are those of the index is the same; of any other the bytes decide.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// A file that is to be copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Where it lies, absolute.
-    pub path: PathBuf,
-    /// Whether git does not know it.
-    pub untracked: bool,
-}
 
 /// What git says of a working copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,46 +15,91 @@ pub struct IndexState {
     /// When the index was written, in nanoseconds since 1970.
     pub written: i128,
     /// Paths whose entry in the index differs from HEAD.
-    pub staged: Vec<String>,
-    /// Paths that git does not know and does not ignore.
-    pub untracked: Vec<String>,
-    /// Paths that git ignores, where they are asked for.
-    pub ignored: Vec<String>,
+    pub staged: HashSet<PathBuf>,
+    /// Paths that git does not know and does not ignore; a repository of its own ends with `/`.
+    pub untracked: Vec<PathBuf>,
+    /// Paths that git ignores, a folder as one; where they are asked for.
+    pub ignored: Vec<PathBuf>,
 }
 
-/// An entry of git's index, as `git ls-files -z --debug` prints it.
+/// An entry of git's index, as `git ls-files -z --stage --debug` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexEntry {
     /// From the top of the working copy.
-    pub path: String,
-    /// Modification time of the file when it was added, in nanoseconds since 1970.
+    pub path: PathBuf,
+    /// The id of its bytes.
+    pub id: String,
+    /// Change time of the file when it was added, in nanoseconds since 1970.
+    pub ctime: i128,
+    /// Modification time then.
     pub mtime: i128,
-    /// Its size then, as git keeps it: in 32 bits.
+    /// The file's number then, as git keeps it: in 32 bits.
+    pub inode: u64,
+    /// Its size then, in 32 bits.
     pub size: u64,
 }
 
-/// Reads what `git ls-files -z --debug` prints. What cannot be read has time 0, so that its file counts as changed.
+/// How a file compares with git's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// It is what git has.
+    Same,
+    /// Its bytes decide.
+    Unsure,
+    /// It is not.
+    Changed,
+}
+
+impl IndexState {
+    /// Compares the file of an entry, by its metadata.
+    pub fn likeness(&self, entry: &IndexEntry, metadata: &fs::Metadata) -> Likeness {
+        if self.staged.contains(&entry.path) || metadata.len() & 0xffff_ffff != entry.size {
+            return Likeness::Changed;
+        }
+        let is_same = modified(metadata) == Some(entry.mtime)
+            && identity(metadata).is_none_or(|it| it == (entry.ctime, entry.inode))
+            // Changed in the moment in which the index was written: the time says nothing.
+            && entry.mtime < self.written;
+        if is_same { Likeness::Same } else { Likeness::Unsure }
+    }
+}
+
+/// Reads what `git ls-files -z --stage --debug` prints. What cannot be read has time 0, so that its file is looked at.
 pub fn index_entries(bytes: &[u8]) -> Vec<IndexEntry> {
-    let mut entries = Vec::new();
+    let mut entries: Vec<IndexEntry> = Vec::new();
     let mut rest = bytes;
     while let Some(end) = rest.iter().position(|byte| *byte == 0) {
-        let path = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let head = &rest[..end];
         rest = &rest[end + 1..];
-        let mut entry = IndexEntry { path, ..IndexEntry::default() };
+        let (facts, path) = match head.iter().position(|byte| *byte == b'\t') {
+            Some(tab) => (String::from_utf8_lossy(&head[..tab]).into_owned(), &head[tab + 1..]),
+            None => (String::new(), head),
+        };
+        let id = facts.split(' ').nth(1).unwrap_or_default().to_owned();
+        let mut entry = IndexEntry { path: path_of(path), id, ..IndexEntry::default() };
         // The facts stand on lines that begin with two blanks.
         while rest.starts_with(b"  ") {
             let line = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1);
             let text = String::from_utf8_lossy(&rest[..line]).into_owned();
             rest = &rest[line..];
-            if let Some(time) = text.trim().strip_prefix("mtime:") {
-                let (seconds, nanos) = time.trim().split_once(':').unwrap_or((time.trim(), "0"));
+            let time = |text: &str| {
+                let (seconds, nanos) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
                 let seconds: i128 = seconds.trim().parse().unwrap_or(0);
-                entry.mtime = seconds * 1_000_000_000 + nanos.trim().parse::<i128>().unwrap_or(0);
-            } else if let Some(size) = text.trim().strip_prefix("size:") {
-                entry.size = size.split_whitespace().next().and_then(|size| size.parse().ok()).unwrap_or(0);
+                seconds * 1_000_000_000 + nanos.trim().parse::<i128>().unwrap_or(0)
+            };
+            let number = |text: &str| text.split_whitespace().next().and_then(|it| it.parse().ok()).unwrap_or(0);
+            let text = text.trim();
+            if let Some(text) = text.strip_prefix("ctime:") {
+                entry.ctime = time(text);
+            } else if let Some(text) = text.strip_prefix("mtime:") {
+                entry.mtime = time(text);
+            } else if let Some((_, inode)) = text.split_once("ino:") {
+                entry.inode = number(inode);
+            } else if let Some(text) = text.strip_prefix("size:") {
+                entry.size = number(text);
             }
         }
-        if !entry.path.is_empty() {
+        if !entry.path.as_os_str().is_empty() {
             entries.push(entry);
         }
     }
@@ -71,46 +107,37 @@ pub fn index_entries(bytes: &[u8]) -> Vec<IndexEntry> {
 }
 
 /// Paths that git prints with `-z`.
-pub fn paths(bytes: &[u8]) -> Vec<String> {
-    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-    words.filter_map(|word| std::str::from_utf8(word).ok()).map(str::to_owned).collect()
+pub fn paths(bytes: &[u8]) -> Vec<PathBuf> {
+    bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(path_of).collect()
 }
 
-/// The files that differ from what git has, each once: changed, staged, untracked, ignored; and the paths of tracked files
-/// that are gone.
-pub fn changed(top: &Path, index: &IndexState) -> (Vec<Wanted>, Vec<String>) {
-    let (mut wanted, mut gone) = (Vec::new(), Vec::new());
-    let mut seen: HashSet<PathBuf> = HashSet::new();
-    let staged: HashSet<&str> = index.staged.iter().map(String::as_str).collect();
-    for entry in &index.entries {
-        let path = top.join(&entry.path);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(metadata) => {
-                let is_same = modified(&metadata) == Some(entry.mtime)
-                    && metadata.len() & 0xffff_ffff == entry.size
-                    // Changed in the moment in which the index was written: the time says nothing.
-                    && entry.mtime < index.written;
-                if (!is_same || staged.contains(entry.path.as_str())) && seen.insert(path.clone()) {
-                    wanted.push(Wanted { path, untracked: false });
-                }
-            }
-            Err(_) => gone.push(entry.path.clone()),
-        }
-    }
-    for path in index.untracked.iter().chain(&index.ignored) {
-        let path = top.join(path);
-        if seen.insert(path.clone()) {
-            wanted.push(Wanted { path, untracked: true });
-        }
-    }
-    (wanted, gone)
+/// A path of git's bytes.
+pub fn path_of(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)).to_owned();
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Modification time in nanoseconds since 1970.
 pub fn modified(metadata: &fs::Metadata) -> Option<i128> {
     let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     i128::try_from(since.as_nanos()).ok()
+}
+
+/// Change time and number of a file, where the system has them.
+fn identity(metadata: &fs::Metadata) -> Option<(i128, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let ctime = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+        Some((ctime, metadata.ino() & 0xffff_ffff))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
 }
 
 #[cfg(test)]
@@ -121,43 +148,50 @@ mod tests {
 
     #[test]
     fn what_git_prints() {
-        let text = b"a b.txt\0  ctime: 1700000000:5\n  mtime: 1700000001:7\n  dev: 1\tino: 2\n  uid: 0\tgid: 0\n  size: 12\tflags: 0\nc\0  mtime: x\n";
+        let text = b"100644 abc 0\ta b.txt\0  ctime: 1700000000:5\n  mtime: 1700000001:7\n  dev: 1\tino: 2\n  uid: 0\tgid: 0\n  size: 12\tflags: 0\n100644 d 0\tc\0  mtime: x\n";
         let entries = index_entries(text);
         assert_eq!(entries.len(), 2);
-        assert_eq!(entries[0], IndexEntry { path: "a b.txt".into(), mtime: 1_700_000_001_000_000_007, size: 12 });
-        assert_eq!(entries[1].mtime, 0);
-        assert_eq!(paths(b"a\0b c\0\xff\0"), ["a", "b c"]);
+        let first = IndexEntry {
+            path: "a b.txt".into(),
+            id: "abc".into(),
+            ctime: 1_700_000_000_000_000_005,
+            mtime: 1_700_000_001_000_000_007,
+            inode: 2,
+            size: 12,
+        };
+        assert_eq!(entries[0], first);
+        assert_eq!((entries[1].mtime, entries[1].path.to_str()), (0, Some("c")));
+        assert_eq!(paths(b"a\0b c\0"), [PathBuf::from("a"), PathBuf::from("b c")]);
     }
 
     #[test]
-    fn files_that_differ() {
+    fn times_alone_never_say_that_a_file_changed() {
         let temp = tempfile::tempdir().unwrap();
-        for name in ["same", "longer", "staged", "new", "racy"] {
-            cru_base::files::create(&temp.path().join(name), b"text").unwrap();
-        }
-        let time = |name: &str| modified(&fs::metadata(temp.path().join(name)).unwrap()).unwrap();
-        let entry = |name: &str, size| IndexEntry { path: name.into(), mtime: time(name), size };
-        let gone = IndexEntry { path: "gone".into(), ..IndexEntry::default() };
-        let index = IndexState {
-            entries: vec![entry("same", 4), entry("longer", 3), entry("staged", 4), gone, entry("racy", 4)],
-            written: time("racy"),
-            staged: vec!["staged".into()],
-            untracked: vec!["new".into()],
-            ignored: Vec::new(),
-        };
-        let names = |index: &IndexState| -> Vec<String> {
-            let (wanted, _) = changed(temp.path(), index);
-            wanted.iter().map(|it| it.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
-        };
-        assert_eq!(names(&index), ["longer", "staged", "racy", "new"]);
-        assert_eq!(changed(temp.path(), &index).1, ["gone"]);
-        let later = IndexState { written: i128::MAX, ..index };
-        assert_eq!(names(&later), ["longer", "staged", "new"]);
+        let path = temp.path().join("f");
+        cru_base::files::create(&path, b"text").unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        let (ctime, inode) = identity(&metadata).unwrap_or_default();
+        let mtime = modified(&metadata).unwrap();
+        let same = IndexEntry { path: "f".into(), id: String::new(), ctime, mtime, inode, size: 4 };
+        let index = IndexState { written: mtime + 1, ..IndexState::default() };
+        assert_eq!(index.likeness(&same, &metadata), Likeness::Same);
+        assert_eq!(index.likeness(&IndexEntry { mtime: 5, ..same.clone() }, &metadata), Likeness::Unsure);
+        assert_eq!(index.likeness(&IndexEntry { size: 3, ..same.clone() }, &metadata), Likeness::Changed);
+        let racy = IndexState { written: mtime, ..IndexState::default() };
+        assert_eq!(racy.likeness(&same, &metadata), Likeness::Unsure);
+        let staged = IndexState { staged: HashSet::from(["f".into()]), ..index.clone() };
+        assert_eq!(staged.likeness(&same, &metadata), Likeness::Changed);
+        #[cfg(unix)]
+        assert_eq!(
+            index.likeness(&IndexEntry { ctime: 1, ..same }, &metadata),
+            Likeness::Unsure,
+            "its time was set back"
+        );
     }
 
     proptest! {
         #[test]
-        fn total(bytes in proptest::collection::vec(prop_oneof![Just(0u8), Just(b'\n'), Just(b' '), any::<u8>()], 0..200)) {
+        fn total(bytes in proptest::collection::vec(prop_oneof![Just(0u8), Just(b'\n'), Just(b' '), Just(b'\t'), any::<u8>()], 0..200)) {
             let _ = index_entries(&bytes);
         }
     }

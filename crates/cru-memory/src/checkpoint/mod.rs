@@ -3,10 +3,12 @@
 //! A copy consists of a [`CopyManifest`], which names files, and of their bytes in an [`ObjectStore`] that all checkpoints
 //! share. Both lie in the machine's state, never in the vault or in the user's repository.
 
+pub mod blob;
 pub mod callout;
 pub mod choose;
 pub mod copy;
 pub mod kind;
+mod left_out;
 pub mod listing;
 pub mod manifest;
 pub mod object;
@@ -16,5 +18,5 @@ pub mod risk;
 
 pub use copy::{CopyLimits, CopyWish};
 pub use kind::CheckpointKind;
-pub use manifest::{CopiedFile, CopyManifest, CopyShelf, LeftOut};
+pub use manifest::{CopiedFile, CopiedFolder, CopyManifest, CopyShelf, KeptRef, KeptRefs, LeftOut, StoredPath};
 pub use object::ObjectStore;

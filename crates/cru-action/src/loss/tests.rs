@@ -1,0 +1,47 @@
+use super::table::FILE;
+use super::*;
+use crate::Action;
+
+#[test]
+fn the_table_can_be_read() {
+    let file: Result<super::table::LossFile, _> = toml::from_str(include_str!("../../data/losses.toml"));
+    assert!(file.is_ok(), "{file:?}");
+    assert!(FILE.loss.len() > 20);
+}
+
+fn losses(text: &str) -> Vec<Loss> {
+    let action = Action::of("Bash", text);
+    action.losses().into_iter().map(|(_, loss)| loss).collect()
+}
+
+#[test]
+fn words_that_are_lost() {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    assert_eq!(losses("rm -rf a -- -b"), [Loss::Removed(words(&["a", "-b"]))]);
+    assert_eq!(losses("cp -t dir a b"), [Loss::Onto(words(&["a", "b", "dir"]))]);
+    assert_eq!(losses("x > a 2> b 2>&1 >> c"), [Loss::Overwritten(words(&["a", "b"]))]);
+    assert_eq!(losses("dd if=a of=b"), [Loss::Overwritten(words(&["b"]))]);
+    assert_eq!(losses("curl -ofile https://x"), [Loss::Overwritten(words(&["file"]))]);
+    assert_eq!(losses("rsync -a --delete a/ host:b/"), []);
+    assert_eq!(losses("git worktree remove -f ../w"), [Loss::Removed(words(&["../w"]))]);
+    assert_eq!(losses("kubectl delete pod x"), [Loss::Elsewhere]);
+    for harmless in [
+        "git stash pop",
+        "git push -u origin main",
+        "cp -n a b",
+        "tee -a x",
+        "docker ps",
+        "sort x",
+        "git gc",
+        "find . -name x",
+    ] {
+        assert_eq!(losses(harmless), [], "{harmless}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_has_its_answer(text in "(rm |git |find |-exec |\\{\\} |; |-delete |python -c |'|\"|rmtree\\(|open\\(|sqlite3 |DROP TABLE |> |-|\\PC){0,30}") {
+        let _ = losses(&text);
+    }
+}

@@ -1,0 +1,38 @@
+//! What `cru undo` takes back, and a session that is taken up by nobody.
+
+use serde_json::json;
+
+use super::world::MemoryLab;
+
+const OLD: &str = "---\ntype: session\nsession_id: 2026-11-01-tides\ntitle: Tides\nstatus: completed\nstarted: 2026-11-01T09:00:00Z\n---\n# Tides\n\n## Build\n\nText.\n";
+
+#[test]
+fn what_hooks_bring_in_is_passed_over() {
+    let lab = MemoryLab::new();
+    lab.prompt("s-1", "go");
+    lab.bash("s-1", "true");
+    lab.hook("s-1", "stop", &json!({}));
+    let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
+    lab.ok(&["log", "decision", "Minutes", "--why", "printed", "--session", &session]);
+    lab.bash("s-1", "echo later");
+    lab.hook("s-1", "stop", &json!({}));
+    assert!(lab.note().1.contains("Minutes") && lab.note().1.contains("echo later"));
+    lab.ok(&["undo", "--session", &session]);
+    let note = lab.note().1;
+    assert!(!note.contains("Minutes") && note.contains("echo later"), "{note}");
+}
+
+#[test]
+fn a_session_that_nothing_goes_on_with_keeps_its_status() {
+    let lab = MemoryLab::new();
+    lab.put_note("2026-11-01-tides", &OLD.replace("completed", "paused"));
+    let before = lab.read("sessions/2026-11-01-tides.md");
+    for args in [&["session", "resume", "tides"][..], &["session", "resume", "tides", "-f", "json"]] {
+        let done = lab.cru(args);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(lab.read("sessions/2026-11-01-tides.md"), before, "{args:?}");
+        assert!(done.err.contains("--no-start"), "{}", done.err);
+    }
+    lab.ok(&["session", "resume", "tides", "--no-start"]);
+    assert!(lab.read("sessions/2026-11-01-tides.md").contains("status: active"));
+}
