@@ -11,16 +11,18 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::sync::archive;
 use crate::sync::rename::{self, RenameGround};
+use crate::vault::resolve::host_sessions;
 use crate::vault::writer::{Past, Which};
 use crate::vault::{Catalog, Head, State, Vault, VaultPath, Writer, state};
 
 /// Undo the last write to a session
 ///
-/// Only what cru wrote on this machine, and only where nobody has edited it since; everything else in the note stays
+/// Of the session that a command wrote to last (a host's own, or `CRU_SESSION`, where it is called within one); what hooks
+/// bring in is passed over. A rename is taken back with the file's name and the links to it. Only what cru wrote on this machine, and only where nobody has edited it since; everything else in the note stays
 /// as it is. An undoing is a write too: `cru undo --write` with its revision brings back what it took.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Of this session, not the current one
+    /// Of this session, not the one that was last written to
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Show what was written, newest first, and undo nothing
@@ -44,9 +46,9 @@ fn revision(text: &str) -> Result<u64, String> {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let catalog = Catalog::read(&vault);
-    let head = session(args.session.as_deref(), &catalog, &vault, cx)?;
     let state = State::of(&vault, cx.env)?;
     let writer = Writer::new(&vault, &state, cx.env.now());
+    let head = session(args.session.as_deref(), &catalog, &vault, &writer, &state, cx)?;
     let (session, key) = (head.id(), state::key(&head.id()));
     if args.list {
         let mut writes = writer.history(&key)?;
@@ -110,12 +112,65 @@ fn beside(path: &VaultPath, name: &VaultPath) -> Option<VaultPath> {
     VaultPath::new(folder.join(name.as_path().file_name()?))
 }
 
-fn session<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Context<'_>) -> Result<&'a Head> {
+/// The session that is named, or that a host or `CRU_SESSION` names; else the one that was last written to by a command,
+/// which may be another than the current one: `cru session rename` takes any.
+fn session<'a>(
+    name: Option<&str>,
+    catalog: &'a Catalog,
+    vault: &Vault,
+    writer: &Writer<'_>,
+    state: &State,
+    cx: &Context<'_>,
+) -> Result<&'a Head> {
     if let Some(name) = name {
         return catalog.session(name, vault, cx.env);
     }
-    let none = || Error::usage("no session is active").with_hint("name it: `cru undo --session <session>`");
-    catalog.current(vault, cx.env)?.ok_or_else(none)
+    let is_told = cx.env.var("CRU_SESSION").is_some() || host_sessions(cx.env).next().is_some();
+    let current = catalog.current(vault, cx.env);
+    if is_told {
+        let none = || Error::usage("no session is active").with_hint("name it: `cru undo --session <session>`");
+        return current?.ok_or_else(none);
+    }
+    let current = current.ok().flatten();
+    match newest(catalog, current, writer, state)? {
+        Some(head) => {
+            if current.is_none_or(|current| current.path != head.path) {
+                cx.ui.note(&format!("the last command wrote to {}; --session names another", head.id()));
+            }
+            Ok(head)
+        }
+        None => current
+            .ok_or_else(|| Error::usage("no session is active").with_hint("name it: `cru undo --session <session>`")),
+    }
+}
+
+/// The session to which a command wrote last; the current one where two did at the same moment.
+fn newest<'a>(
+    catalog: &'a Catalog,
+    current: Option<&'a Head>,
+    writer: &Writer<'_>,
+    state: &State,
+) -> Result<Option<&'a Head>> {
+    /// Logs that are read, those that were written last.
+    const MOST: usize = 40;
+    let changed = |head: &&Head| {
+        let log = std::fs::metadata(state.operations(&state::key(&head.id())));
+        log.and_then(|it| it.modified()).ok()
+    };
+    let mut heads: Vec<(std::time::SystemTime, &Head)> =
+        catalog.sessions().filter_map(|head| Some((changed(&head)?, head))).collect();
+    heads.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let mut found: Option<((jiff::Timestamp, bool), &Head)> = None;
+    for (_, head) in heads.into_iter().take(MOST) {
+        let is_current = current.is_some_and(|current| current.path == head.path);
+        let writes = writer.history(&state::key(&head.id()))?;
+        let Some(last) = writes.iter().rev().find(|past| past.may_be_meant()) else { continue };
+        let worth = (last.time, is_current);
+        if found.is_none_or(|(known, _)| worth > known) {
+            found = Some((worth, head));
+        }
+    }
+    Ok(found.map(|(_, head)| head))
 }
 
 #[derive(Debug, Serialize)]

@@ -26,7 +26,7 @@ const LARGEST_ARGUMENT: usize = 120_000;
 /// Makes the pack that the next agent needs: what the session is, where it stopped, all decisions, open tasks and
 /// questions, the last checkpoint, what the user said, and the newest phases, within a budget of tokens. Then sets the
 /// session active and starts its host: with the host's own session where its transcript is still there, else with a new
-/// one that gets the pack as its prompt. SESSION is a path, a file name, a session id, or enough of one; without it,
+/// one that gets the pack as its prompt. Where nothing can be started, its status stays as it is. SESSION is a path, a file name, a session id, or enough of one; without it,
 /// the current session, else the only paused one.
 ///
 /// Tokens are estimated by a rule of words and marks; on notes it gives 5 to 35 % more than public encoders count, so
@@ -97,11 +97,14 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     };
     let mut done = Resumed::new(&loaded, pack, command);
     done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
-    if !args.dry_run {
-        done.phase = write(args, &loaded, &vault, cx)?;
-    }
-    done.written = !args.dry_run;
     done.next(args, cx, &loaded, &vault);
+    // Where nothing goes on with it, the session stays as it is.
+    if args.no_start || done.launch.is_some() {
+        done.phase = write(args, &loaded, &vault, cx)?;
+        done.written = true;
+    } else if !args.dry_run && loaded.session.meta.status != Some(Status::Active) {
+        cx.ui.note("nothing was started, so its status stays; `cru session resume --no-start` sets it active");
+    }
     Ok(Box::new(done))
 }
 

@@ -163,6 +163,9 @@ fn a_session_is_active_again_and_a_phase_goes_on_from_where_somebody_went_back()
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).starts_with("# Tides\n"), "the pack is printed: {}", text(&output.stdout));
     assert!(text(&output.stderr).contains("the host 'typewriter' is not known"), "{}", text(&output.stderr));
+    assert_eq!(world.note(), closed, "nothing goes on with it");
+    assert!(text(&output.stderr).contains("`cru session resume --no-start` sets it active"));
+    assert!(world.run(&["tides", "--no-start"]).status.success());
     let note = world.note();
     assert!(note.contains("status: active\n") && !note.contains("ended:"), "{note}");
     assert!(note.contains("resume_point: p-03\n"), "{note}");

@@ -17,7 +17,8 @@ use cru_session::op::{Change, Op};
 /// Which writes are to be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// So many of the newest that stand; writes that undid something do not count.
+    /// So many of the newest that stand; writes that undid something do not count, and those that bring in what a host
+    /// did only where there are no others.
     Newest(usize),
     /// The one that made this revision; that of an undoing brings back what it had taken.
     Revision(u64),
@@ -39,6 +40,9 @@ pub struct Past {
     /// The note's path in the vault then.
     #[serde(skip)]
     pub note: String,
+    /// Whether it took others back.
+    #[serde(skip)]
+    pub is_undo: bool,
     /// Of an undoing, what the write was for that it took back at last; else [`Past::label`].
     #[serde(skip)]
     pub root_label: String,
@@ -55,6 +59,16 @@ pub struct Undone {
     pub after: String,
     /// The revision of the undoing; `None` when it was only looked at.
     pub revision: Option<u64>,
+}
+
+/// What the write of a host's events is called.
+const OF_HOST: &str = "flush";
+
+impl Past {
+    /// Whether a person, or an agent with a command, did it, and it stands.
+    pub fn may_be_meant(&self) -> bool {
+        !self.undone && !self.is_undo && self.label != OF_HOST
+    }
 }
 
 impl Writer<'_> {
@@ -113,13 +127,16 @@ fn choose(records: &[Record], which: Which) -> Result<(Vec<Past>, Vec<Undo>)> {
     let written_ops = heal::written_ops(records);
     let undone = heal::undone(&written_ops, u64::MAX);
     let mut chosen = Vec::new();
-    for past in past(records).into_iter().rev() {
+    let all = past(records);
+    let any_meant = all.iter().any(Past::may_be_meant);
+    for past in all.into_iter().rev() {
         let from = written_ops.partition_point(|written_op| written_op.first < past.revision);
         let own: Vec<&WrittenOperation> =
             written_ops[from..].iter().take_while(|written_op| written_op.first == past.revision).collect();
-        let is_undo = own.iter().all(|written_op| written_op.undo.is_some());
         let meant = match which {
-            Which::Newest(count) => !is_undo && !past.undone && chosen.len() < count,
+            Which::Newest(count) => {
+                !past.is_undo && !past.undone && chosen.len() < count && (past.may_be_meant() || !any_meant)
+            }
             Which::Revision(revision) => past.revision == revision,
         };
         if !meant {
@@ -171,6 +188,7 @@ fn past(records: &[Record]) -> Vec<Past> {
             what: own.iter().map(|written_op| what(written_op)).collect(),
             undone: own.iter().all(|written_op| undone.contains(written_op.id.as_str())),
             note: record.note.clone(),
+            is_undo: own.iter().all(|written_op| written_op.undo.is_some()),
             root_label: root_label(record),
         })
     };
