@@ -27,6 +27,9 @@ pub struct Vault {
     links: BTreeMap<VaultPath, PathBuf>,
 }
 
+/// What errors call the configuration of the user.
+const USERS: &str = "the user configuration";
+
 impl Vault {
     /// Finds it: `explicit` (`--vault`), `CRU_VAULT`, the nearest folder from the working directory upwards that holds
     /// `.cru/`, then `vault` in the user's configuration. Otherwise a usage error whose hint names `cru init`.
@@ -94,7 +97,7 @@ impl Vault {
             return Ok(root.to_owned());
         }
         if let (UserConfig { vault: Some(path), .. }, _) = UserConfig::read(env)? {
-            return Self::named(&path, "the user configuration", env);
+            return Self::named(&path, USERS, env);
         }
         Err(Error::usage(format!("no vault here: neither {} nor a folder above it holds .cru/", env.cwd().display()))
             .with_hint("`cru init` makes this folder a vault; --vault or CRU_VAULT name another"))
@@ -103,13 +106,24 @@ impl Vault {
     fn named(path: &Path, origin: &str, env: &Env) -> Result<PathBuf> {
         let home = path.to_str().and_then(|text| expand_home(text, env));
         let root = env.cwd().join(home.as_deref().unwrap_or(path));
+        // One that a configuration names was there once: it was moved more likely than it never was.
+        let hint = |new: &str| match origin {
+            USERS => format!(
+                "where it was moved, `cru hooks install` in its new folder names that one; `cru init {}` {new}",
+                path.display()
+            ),
+            "CRU_VAULT" => {
+                format!("set CRU_VAULT to the folder where it is; `cru init {}` {new}", path.display())
+            }
+            _ => format!("`cru init {}` {new}", path.display()),
+        };
         if !root.is_dir() {
             return Err(Error::usage(format!("no folder {} (from {origin})", root.display()))
-                .with_hint(format!("`cru init {}` makes a vault there", path.display())));
+                .with_hint(hint("makes a vault there")));
         }
         if !root.join(MARK).is_dir() {
             return Err(Error::usage(format!("{} is not a vault: it holds no .cru/ (from {origin})", root.display()))
-                .with_hint(format!("`cru init {}` makes it one", path.display())));
+                .with_hint(hint("makes it one")));
         }
         Ok(root)
     }

@@ -93,7 +93,10 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     // A vault that was named once stays, until another is.
     let vault = match cx.vault_arg() {
         Some(path) => Some(utf8(&cx.absolute(path))?),
-        None => found.iter().find_map(|found| found.ours.program.vault.clone()),
+        // One that is not there any more was moved: the user's configuration names where to.
+        None => {
+            found.iter().find_map(|found| found.ours.program.vault.clone()).filter(|vault| is_vault(Path::new(vault)))
+        }
     };
     let path = program_path(args.program.as_deref(), place.level, cx.env)?;
     let program = Program { path, vault };
@@ -125,9 +128,11 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     }
     let vault_note = match (&known, &program.vault) {
         (_, Some(vault)) => Some(format!("all events go to the vault {vault}")),
-        (Some(root), None) if !is_vault(root) => {
-            Some(format!("`vault` in the user configuration names {}, which is no vault: correct it", root.display()))
-        }
+        (Some(root), None) if !is_vault(root) => Some(format!(
+            "`vault` in the user configuration names {}, which is no vault: where it was moved, run `cru hooks \
+                 install` in its new folder; `cru init` makes an empty one there",
+            root.display()
+        )),
         (Some(root), None) => Some(format!(
             "events from folders outside of a vault go to {} (`vault` in the user configuration)",
             root.display()

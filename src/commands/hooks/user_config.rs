@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::change::FileChange;
 use crate::base::{Env, Error, Result, files};
 use crate::note::LineEnd;
+use crate::vault::folder::MARK;
 use crate::vault::{UserConfig, Vault};
 
 /// What the user's configuration says of the vault.
@@ -21,10 +22,14 @@ pub(super) enum UserVault {
 /// What is to be done so that the user's configuration names a vault: that of `explicit`, of `CRU_VAULT`, or the one that
 /// the working folder lies in.
 pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault> {
-    if let (UserConfig { vault: Some(vault), .. }, _) = UserConfig::read(env)? {
-        return Ok(UserVault::There(vault));
+    let named = UserConfig::read(env)?.0.vault;
+    if let Some(vault) = named.as_ref().filter(|vault| vault.join(MARK).is_dir()) {
+        return Ok(UserVault::There(vault.clone()));
     }
     let found = Vault::find_to_read(explicit, env).ok().map(|vault| vault.root().to_owned());
+    if let (Some(gone), None) = (&named, &found) {
+        return Ok(UserVault::There(gone.clone()));
+    }
     let (Some(root), Some(folder)) = (found, env.config_dir()) else { return Ok(UserVault::Unknown) };
     let root = root.canonicalize().unwrap_or(root);
     // A name that no TOML text can hold stays unsaid.
@@ -38,7 +43,9 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
     } else {
         None
     };
-    let new = with_vault(old.as_deref().unwrap_or_default(), name);
+    let text = old.as_deref().unwrap_or_default();
+    // One that is not there any more was moved: the name of its new place takes the line of the old.
+    let new = if named.is_some() { in_place(text, name) } else { with_vault(text, name) };
     Ok(UserVault::Named(root.clone(), Box::new(FileChange { path, old, new: Some(new) })))
 }
 
@@ -49,6 +56,20 @@ fn with_vault(text: &str, vault: &str) -> String {
     let line = format!("vault = {}{eol}", serde_json::Value::from(vault));
     let gap = if rest.trim_start().starts_with('[') { eol } else { "" };
     format!("{mark}{line}{gap}{rest}")
+}
+
+/// `text` with another vault in the line that names one, everything else as it is.
+fn in_place(text: &str, vault: &str) -> String {
+    let is_line = |line: &&str| {
+        let line = line.trim_start_matches('\u{feff}').trim_start();
+        line.strip_prefix("vault").is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let top = text.lines().take_while(|line| !line.trim_start().starts_with('[')).find(is_line);
+    let Some(line) = top else { return with_vault(text, vault) };
+    let mark = if line.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+    let comment = line.rsplit_once(" #").map(|(_, comment)| format!(" #{comment}")).unwrap_or_default();
+    let new = format!("{mark}vault = {}{comment}", serde_json::Value::from(vault));
+    text.replacen(line, &new, 1)
 }
 
 #[cfg(test)]
@@ -65,6 +86,17 @@ mod tests {
             ("# mine\n[agent]\n", "vault = \"/a \\\"b\\\"\"\n# mine\n[agent]\n"),
         ] {
             assert_eq!(with_vault(text, "/a \"b\""), wanted);
+        }
+    }
+
+    #[test]
+    fn the_line_of_a_moved_vault_is_renewed_in_place() {
+        for (text, wanted) in [
+            ("vault = \"/old\"\n[agent]\n", "vault = \"/new\"\n[agent]\n"),
+            ("# mine\r\n  vault=\"/old\" # here\r\n\r\n", "# mine\r\nvault = \"/new\" # here\r\n\r\n"),
+            ("vaults = 1\nvault = '/old'\n", "vaults = 1\nvault = \"/new\"\n"),
+        ] {
+            assert_eq!(in_place(text, "/new"), wanted);
         }
     }
 

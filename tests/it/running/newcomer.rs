@@ -243,7 +243,7 @@ fn events_move_to_a_vault_also_where_the_hooks_are_installed_already() {
     let gone = format!("vault = {:?}\n", home.join("gone").to_str().unwrap());
     files::put(&config, gone.as_bytes()).unwrap();
     let said = world.line("cru hooks install --yes", &project);
-    assert!(said.contains("gone, which is no vault: correct it"), "{said}");
+    assert!(said.contains("gone, which is no vault: where it was moved"), "{said}");
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
     assert!(world.line("cru hooks status", &project).contains("1 event of 1 session found no vault"));
     assert!(!home.join("gone").exists());
