@@ -235,7 +235,7 @@ fn comments_are_in_no_excerpt_and_no_row() {
             "Prose koala … tail.",
             "- `Bash ls src` → a koala … ^n-001",
             "> [!decision] Take the koala …",
-            "a koala",
+            "> … a koala",
             "> The koala broke.",
         ]
     );
