@@ -15,7 +15,6 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
-use clap::Parser as _;
 
 use crate::base::text::{printable, printable_json, sanitise};
 use crate::base::{Env, Error, files};
@@ -29,7 +28,7 @@ pub fn main() -> ExitCode {
     if hook::is_asked(&args) {
         return hook::main(&args);
     }
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::read(&args) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are data on stdout; a usage error is talk on stderr. clap knows which.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::{files, program};
 use crate::commands::{AgentAnswer, GitAnswer, ProgramCall};
+use crate::session::mask::Masks;
 
 /// Bytes of an answer, and of complaints, that are read at most.
 const LONGEST_ANSWER: u64 = 8 * 1024 * 1024;
@@ -71,7 +72,9 @@ pub(super) fn named(program: &OsStr) -> io::Result<Command> {
 
 fn answer(command: Command, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
     let (text, errors, status) = said(command, input, limit, LONGEST_ANSWER)?;
-    let (text, errors) = (String::from_utf8_lossy(&text).into_owned(), String::from_utf8_lossy(&errors).into_owned());
+    // What a program answers is kept, in notes and logs.
+    let said = |bytes: &[u8]| Masks::unnumbered().text(&String::from_utf8_lossy(bytes)).into_owned();
+    let (text, errors) = (said(&text), said(&errors));
     Ok(AgentAnswer { text, errors, code: status.and_then(|status| status.code()), timed_out: status.is_none() })
 }
 

@@ -54,6 +54,9 @@ mod undo;
 mod watching;
 mod workflow;
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
 use clap::{Parser, Subcommand};
 
 #[doc(hidden)]
@@ -64,6 +67,7 @@ pub use output::{Format, Launch, Output, Raw, View};
 pub use reach::Reach;
 
 use crate::base::{Error, Result};
+use crate::session::mask::Masks;
 
 /// What stands below the list of commands.
 const AFTER_HELP: &str = "\
@@ -88,6 +92,29 @@ pub struct Cli {
     /// The verb.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// What a command line says, without keys and passwords where the command keeps what it is told: titles, names,
+    /// reasons. An argument that names a file stays as it is.
+    ///
+    /// Errors: those of clap, also help and version.
+    pub fn read(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
+        let cli = Self::try_parse_from(args)?;
+        if !cli.command.keeps_words() {
+            return Ok(cli);
+        }
+        let said: Vec<OsString> = args.iter().map(|arg| without_secrets(arg)).collect();
+        if said == args { Ok(cli) } else { Self::try_parse_from(said) }
+    }
+}
+
+/// An argument without keys and passwords; one that names a file as it is.
+fn without_secrets(arg: &OsStr) -> OsString {
+    let text = arg.to_string_lossy();
+    let masked = Masks::unnumbered().text(&text).into_owned();
+    let value = text.split_once('=').filter(|(name, _)| name.starts_with('-')).map_or(&*text, |(_, value)| value);
+    if masked == text || Path::new(value).exists() { arg.to_owned() } else { masked.into() }
 }
 
 /// Options of every command.
@@ -190,6 +217,72 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it leaves out the sessions that [`Global::reach`] does.
+    const fn minds_reach(&self) -> bool {
+        use session::SessionCommand;
+        match self {
+            Self::Search(_) | Self::Query(_) | Self::Files(_) | Self::Step(_) => true,
+            Self::Session(command) => {
+                matches!(command, SessionCommand::Resume(_) | SessionCommand::Show(_) | SessionCommand::Codify(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it keeps words of its command line, in a note, a name of a file or a state. A new command does not compile
+    /// until somebody has said so here.
+    const fn keeps_words(&self) -> bool {
+        match self {
+            Self::Session(_)
+            | Self::Workflow(_)
+            | Self::Cases(_)
+            | Self::Read(_)
+            | Self::Lessons(_)
+            | Self::Context(_)
+            | Self::Review(_)
+            | Self::Summary(_)
+            | Self::Checkpoint(_)
+            | Self::Flush(_)
+            | Self::Graph(_)
+            | Self::Segment(_)
+            | Self::Verify(_)
+            | Self::Stale(_)
+            | Self::Bookmark(_)
+            | Self::Status(_)
+            | Self::Undo(_)
+            | Self::Merge(_) => true,
+            Self::Log(args) => !args.keeps_secrets(),
+            // What is run, looked for or read is what was said; what `run` records of it is masked as what is logged is.
+            Self::Init(_)
+            | Self::Import(_)
+            | Self::Search(_)
+            | Self::Step(_)
+            | Self::Query(_)
+            | Self::Stats(_)
+            | Self::History(_)
+            | Self::Decisions(_)
+            | Self::Files(_)
+            | Self::Why(_)
+            | Self::Deps(_)
+            | Self::Run(_)
+            | Self::Replay(_)
+            | Self::Refresh(_)
+            | Self::Resolve(_)
+            | Self::Check(_)
+            | Self::Doctor(_)
+            | Self::Secrets(_)
+            | Self::Index(_)
+            | Self::Hook(_)
+            | Self::Mcp(_)
+            | Self::Hooks(_)
+            | Self::Prune(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
+            #[cfg(feature = "rows")]
+            Self::Export(_) | Self::Rows(_) => false,
+        }
+    }
+
     /// The formats it has beside those that every command has.
     const fn formats(&self) -> &'static [Format] {
         match self {

@@ -1,7 +1,9 @@
 //! Which sessions a command may read, where its answer leaves the vault.
 //!
-//! A person keeps a session to themselves with `export: false` or the tag `no-mcp` in its frontmatter. Commands that are
+//! A person keeps a session to themselves with `export: false`, `private: true` or the tag `no-mcp` in its frontmatter. Commands that are
 //! called for a person read all sessions; those that are called over the Model Context Protocol read the others alone.
+
+use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,7 +12,7 @@ use crate::base::text::one_line;
 use crate::base::{Env, Error, Result};
 use crate::index::{SessionRow, Snapshot};
 use crate::session::Meta;
-use crate::vault::{Vault, VaultPath};
+use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The tag that keeps a session from agents.
 const TAG: &str = "no-mcp";
@@ -56,12 +58,39 @@ impl Reach {
             return Ok(());
         }
         Err(Error::no(format!("the session '{}' is kept from agents", one_line(name)))
-            .with_hint("its note says `export: false` or has the tag `no-mcp`"))
+            .with_hint("its note says `export: false` or `private: true`, or has the tag `no-mcp`"))
     }
 
     /// Whether a note may be read.
     pub(super) fn allows(self, meta: &Meta) -> bool {
         self == Self::All || (meta.export != Some(false) && !meta.tags.iter().any(|tag| is_kept_back(tag)))
+    }
+}
+
+/// The sessions that may not be read, by the names that other notes call them by: bookmarks, lessons, summaries and lists
+/// of projects tell of them.
+#[derive(Debug, Default)]
+pub(super) struct Withheld(BTreeSet<String>);
+
+impl Withheld {
+    pub(super) fn of(catalog: &Catalog, reach: Reach) -> Self {
+        let mut names = BTreeSet::new();
+        for head in catalog.heads.iter().filter(|head| head.is_session() && !reach.allows(&head.meta)) {
+            let path = head.path.text();
+            let path = path.strip_suffix(".md").unwrap_or(&path).to_owned();
+            names.extend([path, head.path.stem().into_owned(), head.id()]);
+        }
+        names.retain(|name| !name.is_empty());
+        Self(names)
+    }
+
+    /// Whether a text names one of them, in a link or as a word.
+    pub(super) fn is_told_of(&self, text: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        self.0.iter().any(|name| {
+            text.match_indices(name.as_str())
+                .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part))
+        })
     }
 }
 

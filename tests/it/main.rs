@@ -55,6 +55,7 @@ mod making {
     pub(crate) mod learn;
     pub(crate) mod read_sessions;
     pub(crate) mod readings;
+    pub(crate) mod said;
     pub(crate) mod secrets;
     pub(crate) mod skill_hosts;
     pub(crate) mod verdicts;
@@ -88,6 +89,7 @@ mod running {
     pub(crate) mod hooked;
     pub(crate) mod hooks;
     pub(crate) mod host_settings;
+    pub(crate) mod kept_back;
     pub(crate) mod kill;
     pub(crate) mod live;
     pub(crate) mod mcp;

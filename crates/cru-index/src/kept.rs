@@ -50,9 +50,17 @@ fn collect(node: &QueryNode, found: &mut Vec<&'static str>) {
     }
 }
 
-/// Reads a note; `None` where it is of none of `kinds`, or keeps itself from agents while only `shared` ones are read, as
-/// every reading does.
-pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: bool) -> Option<KeptNote> {
+/// Tells which texts are about a session that may not be read.
+pub type IsWithheld<'a> = dyn Fn(&str) -> bool + Sync + 'a;
+
+/// Reads a note; `None` where it is of none of `kinds`. `withheld` where only what may leave the vault is read: then a note
+/// that keeps itself from agents is left out, as every reading is, and of others the parts about such sessions.
+pub fn read(
+    vault: &Vault,
+    path: &VaultPath,
+    kinds: &[&'static str],
+    withheld: Option<&IsWithheld<'_>>,
+) -> Option<KeptNote> {
     let note = Note::parse(vault.read(path).ok()?.into_owned());
     let public = Public::of(&note);
     let bounds = frontmatter::split(public.as_str()).block;
@@ -61,9 +69,11 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
     let kind = if name == BOOKMARKS { "bookmark" } else { values.string("type")? };
     let kind = kinds.iter().find(|known| known.eq_ignore_ascii_case(kind))?;
     let is_private = values.bool("export") == Some(false)
+        || values.bool("private") == Some(true)
         || values.strings("tags").iter().any(|tag| tag.trim_start_matches('#').starts_with("no-mcp"));
     // A reading quotes its session, which may be private itself.
-    if shared && (is_private || *kind == "reading") {
+    let head = bounds.map_or("", |bounds| &note.text()[..bounds.span.end]);
+    if withheld.is_some_and(|is_withheld| is_private || *kind == "reading" || is_withheld(head)) {
         return None;
     }
     let time =
@@ -79,7 +89,11 @@ pub fn read(vault: &Vault, path: &VaultPath, kinds: &[&'static str], shared: boo
         started: time,
         ..SessionRow::default()
     };
-    Some(KeptNote { row, entries: entries(&note, kind, time) })
+    let mut entries = entries(&note, kind, time);
+    if let Some(is_withheld) = withheld {
+        entries.retain(|entry| !is_withheld(&entry.text));
+    }
+    Some(KeptNote { row, entries })
 }
 
 /// An entry for each section of a note, its frontmatter with the first; of bookmarks one for each line of a list. The data of
@@ -143,11 +157,16 @@ mod tests {
             .unwrap();
         cru_base::files::create(&temp.path().join("p.md"), b"---\ntype: lesson\nexport: false\n---\nx\n").unwrap();
         let vault = Vault::open(temp.path()).unwrap();
-        let note = |path: &str, shared| read(&vault, &VaultPath::new(path).unwrap(), &KINDS, shared);
+        let is_withheld = |text: &str| text.contains("[[s]]");
+        let note = |path: &str, shared: bool| {
+            let withheld = shared.then_some(&is_withheld as &IsWithheld<'_>);
+            read(&vault, &VaultPath::new(path).unwrap(), &KINDS, withheld)
+        };
         let kept = note("lessons/a.md", true).unwrap();
         assert_eq!((kept.row.title.as_str(), kept.entries.len()), ("Use pnpm", 2));
         assert!(kept.entries.iter().all(|entry| !entry.text.contains("mine") && entry.time.is_some()));
         assert_eq!(note("bookmarks.md", false).unwrap().entries.len(), 3);
+        assert_eq!(note("bookmarks.md", true).unwrap().entries.len(), 2, "one is of a session that may not leave");
         let reading = "---\ntype: reading\n---\n# Reading: a\n\n## Goal\n\n- mend it\n\n## Data\n\n```json reading\n{\"goal\": \"mend it\"}\n```\n";
         cru_base::files::create(&temp.path().join("r.md"), reading.as_bytes()).unwrap();
         let told: Vec<String> = note("r.md", false).unwrap().entries.into_iter().map(|entry| entry.text).collect();

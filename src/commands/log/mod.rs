@@ -42,6 +42,13 @@ pub struct Args {
     kind: Option<LogKind>,
 }
 
+impl Args {
+    /// Whether secrets are written as they are.
+    pub(super) const fn keeps_secrets(&self) -> bool {
+        self.no_redact
+    }
+}
+
 pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     run_with(args, None, cx)
 }

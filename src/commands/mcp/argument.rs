@@ -7,6 +7,7 @@ use super::answer::{LARGEST_BUDGET, SMALLEST_BUDGET, USUAL_BUDGET};
 use super::catalogue;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Error, Result};
+use crate::session::mask::Masks;
 
 /// Bytes of the longest text that is an argument of a question.
 const LONGEST: usize = 8_192;
@@ -25,7 +26,7 @@ impl Arguments {
             return Err(Error::usage(format!("`{name}` has no argument `{}`", short(other)))
                 .with_hint(format!("arguments: {}", known.join(", "))));
         }
-        Ok(Self(given))
+        Ok(Self(without_secrets(given)))
     }
 
     /// A text that says something. Error: another type, or longer than a question is.
@@ -98,6 +99,13 @@ impl Arguments {
             Some(_) => Err(Error::usage(format!("`{name}` is no list"))),
         }
     }
+}
+
+/// Arguments without keys and passwords: what an agent says may be kept.
+pub(super) fn without_secrets(given: JsonObject) -> JsonObject {
+    let mut value = Value::Object(given);
+    Masks::unnumbered().value(&mut value);
+    if let Value::Object(given) = value { given } else { JsonObject::new() }
 }
 
 fn short(text: &str) -> String {

@@ -37,6 +37,9 @@ impl<'a> Caller<'a> {
     pub(super) fn output(&self, words: &[String], reach: Reach, format: Format) -> Result<Box<dyn Output>> {
         let cli = Cli::try_parse_from(std::iter::once("cru").chain(words.iter().map(String::as_str)))
             .map_err(|error| Error::usage(first_line(&error.to_string())))?;
+        if reach != Reach::All && !cli.command.minds_reach() {
+            return Err(Error::no("this command reads all sessions, also those that are kept from agents"));
+        }
         self.with(reach, format, |cx| cli.command.run(cx))
     }
 

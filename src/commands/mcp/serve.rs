@@ -13,7 +13,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 
 use super::answer::{LARGEST_BUDGET, USUAL_BUDGET, framed};
-use super::argument::Arguments;
+use super::argument::{Arguments, without_secrets};
 use super::ask::Caller;
 use super::{catalogue, prompt, resource, tool};
 use crate::base::{Env, Error, Result};
@@ -155,7 +155,10 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let made = self.call(|caller| prompt::get(&request.name, request.arguments.as_ref(), caller));
+        let made = {
+            let given = request.arguments.map(without_secrets);
+            self.call(|caller| prompt::get(&request.name, given.as_ref(), caller))
+        };
         Ok(made.map_err(|error| refused(&error))?.into())
     }
 }

@@ -13,6 +13,7 @@ use crate::base::{Error, Result, files};
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, reading};
 use crate::readings::answer::MAX_BYTES;
+use crate::session::mask::mask;
 use crate::vault::Catalog;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -68,13 +69,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(TakenReading { schema: 1, session: session.id(), written, checked }))
 }
 
-/// The text of a file, or of stdin.
+/// The text of an answer: of a file, or of stdin; without secrets, since it is kept.
 pub(in crate::commands) fn text_of(file: &Path, cx: &Context<'_>) -> Result<String> {
     if file == Path::new("-") {
         let mut text = String::new();
         let mut stdin = std::io::Read::take(std::io::stdin(), MAX_BYTES as u64 + 1);
         std::io::Read::read_to_string(&mut stdin, &mut text).map_err(|error| Error::io("read", "stdin", error))?;
-        return Ok(text);
+        return Ok(mask(&text).into_owned());
     }
-    Ok(String::from_utf8_lossy(&files::read_given(&cx.absolute(file))?).into_owned())
+    Ok(mask(&String::from_utf8_lossy(&files::read_given(&cx.absolute(file))?)).into_owned())
 }

@@ -15,13 +15,14 @@ use rayon::prelude::*;
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::output::most;
+use crate::commands::reach::Withheld;
 use crate::commands::{Context, Output, Raw, Reach, language, reading};
 use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
 use crate::index::{NoteKey, Query, SessionRow, Snapshot, kept};
 use crate::note::Note;
 use crate::session::Public;
 use crate::sync::evidence::Transcripts;
-use crate::vault::{Vault, VaultPath, Walk};
+use crate::vault::{Catalog, Vault, VaultPath, Walk};
 
 use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing};
 use passage::Passage;
@@ -193,9 +194,12 @@ fn add_notes(snapshot: &mut Snapshot, query: &Query, vault: &Vault, cx: &Context
     if kinds.is_empty() {
         return Ok(());
     }
-    let shared = cx.global.reach != Reach::All;
-    let paths = Walk::of(vault).notes;
-    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, &kinds, shared)).collect();
+    let walk = Walk::of(vault);
+    let paths = walk.notes.clone();
+    let withheld = (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, walk), cx.global.reach));
+    let is_withheld = withheld.as_ref().map(|withheld| move |text: &str| withheld.is_told_of(text));
+    let is_withheld = is_withheld.as_ref().map(|is| is as &kept::IsWithheld<'_>);
+    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, &kinds, is_withheld)).collect();
     snapshot.add_notes(notes)
 }
 

@@ -68,7 +68,8 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         tags: list("tags").map(|tag| tag.trim_start_matches('#').to_owned()).collect(),
         detail: string("cru_detail"),
         cursor: string("cru_cursor"),
-        export: values.bool("export"),
+        // `private: true` says the same.
+        export: if values.bool("private") == Some(true) { Some(false) } else { values.bool("export") },
         extra: values
             .entries()
             .iter()

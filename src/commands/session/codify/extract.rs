@@ -9,7 +9,7 @@ use super::{Args, evidence};
 use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::read::Shelf;
-use crate::commands::{Context, reading};
+use crate::commands::{Context, Reach, reading};
 use crate::readings::answer::WorkGroup;
 use crate::session::{Session, read};
 use crate::sync::evidence::Transcripts;
@@ -157,7 +157,10 @@ fn nothing_in_common(mining: &Mining) -> Error {
 
 /// The notes of the sessions and their vault: paths that are there, vault or not, else whatever the vault knows by a name.
 fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>)> {
-    let file = |name: &String| Some(cx.absolute(Path::new(name))).filter(|path| path.is_file());
+    // Who reads for somebody else is given sessions of the vault alone, and no other file.
+    let file = |name: &String| {
+        Some(cx.absolute(Path::new(name))).filter(|path| cx.global.reach == Reach::All && path.is_file())
+    };
     if !names.is_empty() && names.iter().all(|name| file(name).is_some()) {
         let places = names.iter().filter_map(file).map(Place::File).collect();
         return Ok((places, Vault::find_to_read(cx.vault_arg(), cx.env).ok()));
@@ -168,7 +171,11 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
     for name in names {
         match file(name) {
             Some(path) => places.push(Place::File(path)),
-            None => places.push(Place::Note(catalog.session(name, &vault, cx.env)?.path.clone())),
+            None => {
+                let head = catalog.session(name, &vault, cx.env)?;
+                cx.global.reach.check(&head.meta, name)?;
+                places.push(Place::Note(head.path.clone()));
+            }
         }
     }
     if names.is_empty() {
@@ -179,6 +186,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
                     .with_hint("name the session: `cru session codify <session>`")
             })?,
         };
+        cx.global.reach.check(&head.meta, &head.id())?;
         places.push(Place::Note(head.path.clone()));
     }
     Ok((places, Some(vault)))
