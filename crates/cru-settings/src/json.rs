@@ -207,6 +207,10 @@ pub fn remove(text: &str, node: &Node, index: usize) -> String {
         (Some((start, end)), ..) => start..end,
         (None, Some(previous), None) if !rest(text, previous.end..it.start).has_comment => previous.end..it.end,
         (None, _, Some(next)) if !after.has_comment => it.start..next.start,
+        // The blank that parted it from what stood before goes with its comma.
+        (None, Some(_), None) if after.comma.is_some() => {
+            it.start - usize::from(text[..it.start].ends_with(' '))..own_end
+        }
         (None, ..) => it.start..own_end,
     };
     let is_last = next.is_none() && range.start != previous.map_or(usize::MAX, |previous| previous.end);

@@ -509,6 +509,38 @@ fn an_agent_judges_cases() {
     assert!(std::fs::read_to_string(&file).unwrap().contains("\njudge: scripted-1\n"));
 }
 
+/// Whatever a judge says, and whoever it says it is: three lines of frontmatter, and nothing else of the note changes.
+#[test]
+fn what_a_judge_says_is_a_value() {
+    let world = World::new();
+    world.put("answer.json", &answer(&world.note()).to_string());
+    assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
+    let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
+    let before = std::fs::read_to_string(&file).unwrap();
+    let id = before.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap();
+    for odd in [
+        "a\nstatus: rejected\nb",
+        "x\r\n---\r\nkey: y\r\n---\r\n# T",
+        "%%private x%% ^id <!-- cru:end --> [[x]] ![[y]] #tag",
+        "```\nopen\n~~~",
+        "\u{202e}a\u{1b}[31m b\u{2028}c\u{85}d\u{2029}e\u{b}f\u{c}g",
+        "'\"\\ : # - &a *b !c |\n  d",
+    ] {
+        let said = json!({ "verdicts": [{ "case": id, "verdict": "weak", "why": odd }] });
+        world.put("verdict.json", &said.to_string());
+        let reader = format!("--reader={odd}");
+        let (code, out, err) = world.cru(&["cases", "judge", "--again", "--from", "../verdict.json", &reader]);
+        assert_eq!(code, 0, "{out}{err}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let is_said = |line: &&str| ["judged:", "judge:", "judge_says:"].iter().any(|key| line.starts_with(key));
+        assert_eq!(text.lines().filter(is_said).count(), 3, "{text}");
+        let rest: String = text.split_inclusive('\n').filter(|line| !is_said(line)).collect();
+        assert_eq!(rest, before, "{odd:?}");
+        assert!(!text.contains(['\u{202e}', '\u{1b}', '\u{2028}', '\u{85}']), "{text:?}");
+    }
+}
+
 #[test]
 fn a_rejected_reading_takes_its_cases_along() {
     let world = World::new();
