@@ -63,8 +63,8 @@ fn in_properties(note: &Note) -> Vec<Span> {
 /// Where the property ends that `at` stands in: before the next line that begins with neither a blank nor a bullet.
 fn property_end(text: &str, at: usize, end: usize) -> usize {
     let next = |line: &str| !line.starts_with([' ', '\t', '-', '\r', '\n', '#']) && !line.is_empty();
-    let breaks = memchr::memchr_iter(b'\n', &text.as_bytes()[at..end]).map(|len| at + len + 1);
-    breaks.into_iter().find(|line| next(&text[*line..end])).unwrap_or(end)
+    let mut breaks = memchr::memchr_iter(b'\n', &text.as_bytes()[at..end]).map(|len| at + len + 1);
+    breaks.find(|line| next(&text[*line..end])).unwrap_or(end)
 }
 
 /// What the parse says of the places where marks stand.
@@ -117,10 +117,9 @@ impl<'a> Walk<'a> {
         }
         if let Some(block) = around(&self.blocks, at).filter(|block| block.start == at) {
             let closed = memmem::find(&text.as_bytes()[inside..block.end.max(inside)], MARK).is_some();
-            return match private && !closed {
-                true => Some(Span::new(at, self.close(inside, text.len()).unwrap_or(text.len()))),
-                false => Some(block),
-            };
+            let is_open = private && !closed;
+            let rest = || Span::new(at, self.close(inside, text.len()).unwrap_or(text.len()));
+            return Some(if is_open { rest() } else { block });
         }
         if is_escaped(text.as_bytes(), at) {
             return None;

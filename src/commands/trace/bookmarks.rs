@@ -7,7 +7,7 @@ use crate::base::text::sanitise;
 use crate::base::{Diagnostic, Result, Span};
 use crate::commands::Context;
 use crate::note::{Edit, Note, Patch};
-use crate::session::{Item, Link, Session, public};
+use crate::session::{Item, Link, Public, Session, public};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The note that `cru bookmark` writes.
@@ -42,7 +42,7 @@ pub(in crate::commands) fn check(
     catalog: &Catalog,
     cx: &Context<'_>,
 ) -> Result<(String, Vec<Diagnostic>)> {
-    let text = text(vault)?;
+    let text = Public::of(&Note::parse(text(vault)?)).shown();
     let references = References { vault, catalog, cx };
     let mut diagnostics = Vec::new();
     let mut names: HashSet<String> = HashSet::new();

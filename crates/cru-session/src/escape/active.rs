@@ -185,7 +185,6 @@ mod tests {
             "$(ls)",
             "$ tsc",
             "-x = y",
-            "== b".trim_start_matches('='),
             "[a]",
             "{a}",
             "!important",
