@@ -221,7 +221,7 @@ impl Command {
     const fn minds_reach(&self) -> bool {
         use session::SessionCommand;
         match self {
-            Self::Search(_) | Self::Query(_) | Self::Files(_) | Self::Step(_) => true,
+            Self::Search(_) | Self::Query(_) | Self::Decisions(_) | Self::Files(_) | Self::Step(_) => true,
             Self::Session(command) => {
                 matches!(command, SessionCommand::Resume(_) | SessionCommand::Show(_) | SessionCommand::Codify(_))
             }
