@@ -72,7 +72,7 @@ pub fn read(
         || values.bool("private") == Some(true)
         || values.strings("tags").iter().any(|tag| tag.trim_start_matches('#').starts_with("no-mcp"));
     // A reading quotes its session, which may be private itself.
-    let head = bounds.map_or("", |bounds| &note.text()[..bounds.span.end]);
+    let head = bounds.and_then(|bounds| public.as_str().get(..bounds.span.end)).unwrap_or_default();
     if withheld.is_some_and(|is_withheld| is_private || *kind == "reading" || is_withheld(head)) {
         return None;
     }
