@@ -1,13 +1,14 @@
 //! Which sessions a command may read, where its answer leaves the vault.
 //!
-//! A person keeps a session to themselves with `export: false`, `private: true` or the tag `no-mcp` in its frontmatter. Commands that are
-//! called for a person read all sessions; those that are called over the Model Context Protocol read the others alone.
+//! A person keeps a session to themselves with `export: false`, `private: true` or the tag `no-mcp` in its frontmatter.
+//! Commands that are called for a person read all sessions; those that are called over the Model Context Protocol read
+//! the others alone.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::current;
+use super::{Context, current, reading};
 use crate::base::text::one_line;
 use crate::base::{Env, Error, Result};
 use crate::index::{SessionRow, Snapshot};
@@ -61,6 +62,21 @@ impl Reach {
             .with_hint("its note says `export: false` or `private: true`, or has the tag `no-mcp`"))
     }
 
+    /// An error whose hint names no session that may not be read: `did you mean` lists whatever is like a name.
+    pub(super) fn shown(self, error: Error, cx: &Context<'_>) -> Error {
+        let Some(hint) = error.hint().map(str::to_owned).filter(|_| self != Self::All) else { return error };
+        let withheld = match reading::vault(cx) {
+            Ok(vault) => Withheld::of(&Catalog::read(&vault), self),
+            Err(_) => return error,
+        };
+        let told: Vec<&str> = hint.lines().filter(|line| !withheld.is_told_of(line)).collect();
+        match told.len() {
+            kept if kept == hint.lines().count() => error,
+            0 | 1 => error.with_hint("`search` finds sessions"),
+            _ => error.with_hint(told.join("\n")),
+        }
+    }
+
     /// Whether a note may be read.
     pub(super) fn allows(self, meta: &Meta) -> bool {
         self == Self::All || (meta.export != Some(false) && !meta.tags.iter().any(|tag| is_kept_back(tag)))
@@ -70,27 +86,50 @@ impl Reach {
 /// The sessions that may not be read, by the names that other notes call them by: bookmarks, lessons, summaries and lists
 /// of projects tell of them.
 #[derive(Debug, Default)]
-pub(super) struct Withheld(BTreeSet<String>);
+pub(super) struct Withheld {
+    names: BTreeSet<String>,
+    /// Notes that the configuration leaves out. Any word may be the name of one, so only a link tells of it.
+    left_out: BTreeSet<String>,
+}
 
 impl Withheld {
     pub(super) fn of(catalog: &Catalog, reach: Reach) -> Self {
-        let mut names = BTreeSet::new();
-        for head in catalog.heads.iter().filter(|head| head.is_session() && !reach.allows(&head.meta)) {
-            let path = head.path.text();
-            let path = path.strip_suffix(".md").unwrap_or(&path).to_owned();
-            names.extend([path, head.path.stem().into_owned(), head.id()]);
+        let mut it = Self::default();
+        if reach == Reach::All {
+            return it;
         }
-        names.retain(|name| !name.is_empty());
-        Self(names)
+        let named = |path: &VaultPath| {
+            let text = path.text();
+            [text.strip_suffix(".md").unwrap_or(&text).to_owned(), path.stem().into_owned()]
+        };
+        for head in catalog.heads.iter().filter(|head| head.is_session() && !reach.allows(&head.meta)) {
+            it.names.extend(named(&head.path));
+            it.names.insert(head.id());
+        }
+        it.names.retain(|name| !name.is_empty());
+        it.left_out.extend(catalog.others.iter().filter(|path| path.is_note()).flat_map(named));
+        it
+    }
+
+    /// Whether it is the name of one.
+    pub(super) fn holds(&self, name: &str) -> bool {
+        self.names.contains(name) || self.left_out.contains(name)
     }
 
     /// Whether a text names one of them, in a link or as a word.
     pub(super) fn is_told_of(&self, text: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-        self.0.iter().any(|name| {
+        let is_word = |name: &String| {
             text.match_indices(name.as_str())
                 .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part))
-        })
+        };
+        let is_linked = || {
+            text.split("[[").skip(1).any(|link| {
+                let target = link.split([']', '#', '|']).next().unwrap_or_default().trim();
+                self.holds(target.strip_suffix(".md").unwrap_or(target))
+            })
+        };
+        self.names.iter().any(is_word) || is_linked()
     }
 }
 

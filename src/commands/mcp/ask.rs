@@ -40,7 +40,7 @@ impl<'a> Caller<'a> {
         if reach != Reach::All && !cli.command.minds_reach() {
             return Err(Error::no("this command reads all sessions, also those that are kept from agents"));
         }
-        self.with(reach, format, |cx| cli.command.run(cx))
+        self.with(reach, format, |cx| cli.command.run(cx).map_err(|error| reach.shown(error, cx)))
     }
 
     /// Its value for programs; of `query`, the columns that people are shown.

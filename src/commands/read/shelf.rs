@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
+use crate::commands::reach::Withheld;
 use crate::readings::accepted::{Accepted, accepted, counting};
 use crate::readings::lesson::{Lesson, LessonNote};
 use crate::readings::note::{self, ReadingNote, ReviewStatus};
@@ -51,12 +52,11 @@ impl Shelf {
         for head in catalog.heads.iter().filter(|head| !reach.allows(&head.meta)) {
             kept.extend([head.path.text().into_owned(), head.path.stem().into_owned(), head.id()]);
         }
-        if !kept.is_empty() {
-            shelf.readings.retain(|it| !kept.contains(&it.path) && !kept.contains(&it.head.session));
-            shelf.lessons.retain(|it| {
-                !kept.contains(&it.path) && !it.lesson.sessions.iter().any(|session| kept.contains(session))
-            });
-        }
+        let withheld = Withheld::of(catalog, reach);
+        shelf.readings.retain(|it| !kept.contains(&it.path) && !withheld.holds(&it.head.session));
+        shelf
+            .lessons
+            .retain(|it| !kept.contains(&it.path) && !it.lesson.sessions.iter().any(|session| withheld.holds(session)));
         shelf
     }
 
