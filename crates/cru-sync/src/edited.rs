@@ -38,6 +38,8 @@ struct World {
     written: usize,
     gone: Vec<String>,
     accepted: u32,
+    /// The status that a person typed.
+    status: Option<&'static str>,
     /// Whether nothing but generated text stands in the note.
     is_untouched: bool,
 }
@@ -52,6 +54,7 @@ impl World {
             written: 0,
             gone: Vec::new(),
             accepted: 0,
+            status: None,
             is_untouched: true,
         };
         files::create(&world.root().join(".cru/config.toml"), b"[vault]\nid = \"edited\"\n").unwrap();
@@ -229,7 +232,7 @@ impl World {
         let stem = head.path.stem().into_owned();
         self.accepted += 1;
         let is_accepted = self.accepted % 3 > 0;
-        let text = format!("A pump that works {}.", self.accepted / 3);
+        let text = format!("A pump that works {}.", (self.accepted - 1) / 3);
         let summary = Summary { goal: Some(Claim { text, proof: Vec::new() }), ..Summary::default() };
         let answer = Answer { reading: 1, session: stem.clone(), summary, ..Answer::default() };
         let status = if is_accepted { ReviewStatus::Accepted } else { ReviewStatus::Rejected };
@@ -298,7 +301,11 @@ impl World {
             }
             10 => lines.insert(line, format!("{eol}%% {word} %%")),
             11 => lines.insert(line, format!("{eol}A paragraph, {word}.")),
-            12 => lines[line] = "status: blocked".to_owned(),
+            12 => {
+                let status = ["status: blocked", "status: paused", "status: failed"][at % 3];
+                self.status = Some(status);
+                status.clone_into(&mut lines[line]);
+            }
             13 => {
                 // It goes to the end, with a word of theirs.
                 lines.remove(line);
@@ -330,6 +337,9 @@ impl World {
         for word in &self.words {
             let count = text.split(|c: char| !c.is_alphanumeric()).filter(|it| it == word).count();
             assert_eq!(count, 1, "{word} after {:?}:\n{text}\n{}", &all[..=at], self.seals());
+        }
+        if let Some(status) = self.status {
+            assert!(text.lines().any(|line| line == status), "{status} after {:?}:\n{text}", &all[..=at]);
         }
         for gone in &self.gone {
             let is_back = |line: &str| match gone.strip_prefix("n-") {
@@ -435,8 +445,9 @@ fn run(all: &[Did]) {
             Did::LoseSeals => {
                 drop(files::remove(&world.seals_path()).unwrap());
                 world.is_untouched = false;
-                // Without them nobody knows who took something out.
+                // Without them nobody knows who took something out, or who paused the session.
                 world.gone.clear();
+                world.status = None;
             }
             Did::Copy => world.copy(),
         }
@@ -446,6 +457,32 @@ fn run(all: &[Did]) {
 
 fn fs_remove(path: &Path) -> bool {
     files::remove_derived(path).is_ok()
+}
+
+/// The copy has no state of a machine.
+#[test]
+fn an_accepted_reading_reaches_the_summary_of_a_copied_vault() {
+    let mut world = World::new();
+    world.work(3);
+    world.import(0, false);
+    let facts = world.text();
+    world.copy();
+    for round in 0..3 {
+        world.read(1);
+        assert!(world.text().contains(&format!("> Goal: A pump that works {round}.")), "{}", world.text());
+        world.read(0);
+        assert!(world.text().contains(&format!("> Goal: A pump that works {round}.")), "{}", world.text());
+        world.edit(11, 0);
+        // It is rejected.
+        world.read(1);
+        assert!(!world.text().contains("> Goal: "), "{}", world.text());
+    }
+    assert!(facts.contains("> Files: ") && world.text().contains("> Files: "), "{}", world.text());
+    // One that a person changed stays.
+    world.edit(2, 0);
+    let edited = world.text();
+    world.read(1);
+    assert_eq!(world.text(), edited);
 }
 
 proptest! {

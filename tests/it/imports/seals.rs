@@ -104,6 +104,33 @@ fn without_seals_all_of_a_note_is_a_persons() {
 }
 
 #[test]
+fn what_a_note_without_seals_keeps_is_told_once() {
+    let desk = imported();
+    files::remove(&seals(&desk)).unwrap();
+    let mut count = 0;
+    let mut grow = || {
+        count += 1;
+        let transcript = fs::read_to_string(desk.transcript()).unwrap();
+        let more: String = transcript.lines().skip(1).take(3).fold(String::new(), |more, line| {
+            let line = line.replace("T09:", &format!("T1{count}:")).replace("-9000-", &format!("-{count}000-"));
+            more + &line.replace("toolu_", &format!("toolu_{count}")) + "\n"
+        });
+        files::put(&desk.transcript(), (transcript + &more).as_bytes()).unwrap();
+        let path = desk.path("in");
+        desk.run(&["import", "claude", path.to_str().unwrap()]).1
+    };
+    let before = desk.note().1;
+    let said = grow();
+    assert!(said.contains("without seals in .cru/seals") && said.contains("--trust"), "{said}");
+    assert!(!grow().contains("without seals"), "it is said once");
+    let lines: Vec<&str> = before.lines().filter(|line| !line.starts_with("cru_cursor:")).collect();
+    let after = desk.note().1;
+    assert!(after.matches("Step 0 comes.").count() == 3, "what is new is added: {after}");
+    let missing: Vec<&&str> = lines.iter().filter(|line| !after.lines().any(|it| it == **line)).collect();
+    assert!(missing.is_empty(), "{missing:?}\n{after}");
+}
+
+#[test]
 fn a_new_vault_in_the_place_of_another_starts_afresh() {
     let desk = imported();
     files::remove_derived(&desk.path("vault")).unwrap();

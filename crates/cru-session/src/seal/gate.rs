@@ -50,8 +50,8 @@ fn takes_only_sealed(old: &str, new: &str, seals: &Seals) -> bool {
 fn may_set(key: &str, old: Option<&Json>, seals: &Seals, there: &Values) -> bool {
     match old {
         Some(old) if seals.has_property(key, old) => true,
-        // Other commands begin a session and pause it.
-        Some(Json::String(word)) if key == "status" => {
+        // A session of the time before seals goes on and ends.
+        Some(Json::String(word)) if key == "status" && !seals.is_whole() => {
             matches!(Status::parse(word), Status::Active | Status::Paused)
         }
         Some(_) => false,

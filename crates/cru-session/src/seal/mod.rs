@@ -177,6 +177,14 @@ impl Seals {
         lines
     }
 
+    /// The line for a property that a command sets.
+    pub fn property(&self, key: &str, value: &Json) -> String {
+        let hash = property_hash(key, value);
+        let is_known = self.is_empty() || self.hashes.contains(&hash);
+        let line = || Sealed { place: key.to_owned(), kind: PROPERTY, hash, bare: None, number: 1 }.lines("");
+        if is_known { String::new() } else { line() }
+    }
+
     /// The lines for a note in which `cru` changed nothing but links: a block that was generated is so still.
     pub fn carried(&self, before: &Note, after: &Note) -> String {
         let [old, new] = [before, after].map(|note| sealed(note).collect::<Vec<_>>());

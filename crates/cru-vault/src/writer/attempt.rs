@@ -26,6 +26,9 @@ use cru_session::op::{Done, Mode, Op, Outcome};
 /// finds its entries still there.
 const SETTLED: SignedDuration = SignedDuration::from_mins(10);
 
+/// Properties that say how a session stands.
+const STATES: [&str; 2] = ["status", "ended"];
+
 /// How often a note that is not there is looked for: an editor may be about to put its new text there.
 const LOOKS: u32 = 4;
 
@@ -450,25 +453,33 @@ impl<'a> Attempt<'a> {
     }
 
     /// Lines of seals for a write of `after` on what was `before`. What is put into a note by hand or by a log is nobody's to
-    /// write anew: it gets none.
+    /// write anew: it gets none, but for the state of the session, which others bring up to date.
     fn seals(&self, plan: &Plan, before: &[u8], after: &[u8], text: &Text) -> String {
+        let states = text.written_ops.iter().filter_map(|it| match &it.op {
+            Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) => Some((key.as_str(), new)),
+            _ => None,
+        });
+        let states: Vec<_> = states.collect();
         let takes = |it: &WrittenOperation| {
             it.undo.is_some() || matches!(it.op, Some(Op::Body { .. } | Op::Replace { .. } | Op::Set { new: None, .. }))
         };
-        if plan.generated.is_none() && !text.written_ops.iter().any(takes) {
+        let takes = text.written_ops.iter().any(takes);
+        if plan.generated.is_none() && !takes && states.is_empty() {
             return String::new();
         }
         let seals = seals::read(self.writer.vault, self.key);
-        if plan.generated.is_none() && seals.is_empty() {
-            return String::new();
-        }
+        let mut lines: String = states.into_iter().map(|(key, value)| seals.property(key, value)).collect();
         let generated = plan.generated.as_ref().map(|it| (it.all, Note::parse(it.text.as_str())));
-        let (before, after) = (Note::parse(before), Note::parse(after));
-        match generated {
-            Some((true, text)) => seals.written(None, &before, &after) + &seals.all(&text, &after),
-            Some((false, text)) => seals.written(Some(&text), &before, &after),
-            None => seals.written(None, &before, &after),
+        if generated.is_none() && (seals.is_empty() || !takes) {
+            return lines;
         }
+        let (before, after) = (Note::parse(before), Note::parse(after));
+        let (all, generated) = generated.unzip();
+        lines.push_str(&seals.written(generated.as_ref().filter(|_| all == Some(false)), &before, &after));
+        if let Some(generated) = generated.filter(|_| all == Some(true)) {
+            lines.push_str(&seals.all(&generated, &after));
+        }
+        lines
     }
 
     /// Puts what was generated beside the log; the two newest are kept.
