@@ -283,3 +283,57 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_text_is_generated_if_its_hash_is_there() {
+    let note = Note::parse(generated(Level::Normal, 3, 0));
+    let lines = Seals::first(&note, &note);
+    let seals = Seals::parse(&lines.replace('\n', "\r\n"));
+    assert!(seals.is_whole() && seals.has_block("# Tokens") && !seals.has_block("# Tokens, mine"));
+    assert!(seals.has_block("- `Bash step2` → `ok` ^n-002"));
+    assert!(seals.has_block("> [!user]\r\n> \"Mend 1\"\r\n\r\n^u-001"), "line ends do not count");
+    let summary = "> [!summary] Tokens\n> Asked: mend it  \n> Result: Done 3.";
+    assert!(
+        seals.has_block(summary) && seals.has_block(&summary.replace("  \n", "\n")),
+        "nor blanks that editors take"
+    );
+    assert!(seals.has_property("title", &"Tokens".into()) && !seals.has_property("title", &"Tokens, mine".into()));
+    assert!(!seals.has_property("cru_cursor", &"r1 3 - -".into()));
+    // A line that is torn, of a merge, or of somebody else says nothing.
+    let hash = lines.lines().find(|line| line.starts_with("n-001 ")).unwrap();
+    let torn = hash[..hash.len() - 1].to_owned();
+    let others = ["<<<<<<< HEAD", "n-001 id zzzzzzzzzzzzzzzz"].map(str::to_owned);
+    for odd in others.into_iter().chain([torn, format!("{hash} x"), format!("{hash} -x")]) {
+        assert!(Seals::parse(&odd).is_empty(), "{odd}");
+    }
+    assert!(Seals::parse(&format!("{hash} -1")).hashes.is_empty(), "a mark proves no text");
+}
+
+#[test]
+fn what_a_command_takes_out_may_come_back_and_what_a_person_took_out_may_not() {
+    let (full, brief) = (Note::parse(generated(Level::Normal, 3, 0)), Note::parse(generated(Level::Brief, 3, 0)));
+    let mut lines = Seals::first(&full, &full);
+    let place = "^n-002";
+    assert!(Seals::parse(&lines).is_deleted(place), "where it is not in the note");
+    for round in 1..3 {
+        lines.push_str(&Seals::parse(&lines).written(Some(&brief), &full, &brief));
+        assert!(!Seals::parse(&lines).is_deleted(place) && lines.contains(&format!(" -{round}\n")), "{lines}");
+        lines.push_str(&Seals::parse(&lines).written(Some(&full), &brief, &full));
+        assert!(Seals::parse(&lines).is_deleted(place) && lines.contains(&format!(" +{round}\n")), "{lines}");
+    }
+    // Lines of two machines, in any order and twice.
+    let mut other: Vec<&str> = lines.lines().chain(lines.lines()).collect();
+    other.sort_unstable();
+    assert!(Seals::parse(&other.join("\n")).is_deleted(place));
+}
+
+#[test]
+fn a_block_whose_links_follow_a_rename_is_generated_still() {
+    let before = Note::parse("---\nparent: \"[[old]]\"\n---\n# T\n\n> [!subagent] x\n> [[old]]\n\n[[old]] is mine.\n");
+    let after = Note::parse(before.text().replace("old", "new"));
+    let generated = Note::parse("---\nparent: \"[[old]]\"\n---\n# T\n\n> [!subagent] x\n> [[old]]\n");
+    let seals = Seals::parse(&Seals::first(&generated, &before));
+    let seals = Seals::parse(&(Seals::first(&generated, &before) + &seals.carried(&before, &after)));
+    assert!(seals.has_block("> [!subagent] x\n> [[new]]") && seals.has_property("parent", &"[[new]]".into()));
+    assert!(!seals.has_block("[[new]] is mine."));
+}
