@@ -396,6 +396,8 @@ enum Did {
     LoseBase(usize),
     LoseSeals,
     Copy,
+    /// An editor saves, with an edit, what stood there before a renewal.
+    Stale(usize, Level, u8, usize),
 }
 
 fn did() -> impl Strategy<Value = Did> {
@@ -403,7 +405,8 @@ fn did() -> impl Strategy<Value = Did> {
     let on = || 0..2_usize;
     prop_oneof![
         4 => (on(), 0..3_usize).prop_map(|(on, more)| Did::Import(on, more)),
-        5 => (on(), level).prop_map(|(on, level)| Did::Again(on, level)),
+        5 => (on(), level.clone()).prop_map(|(on, level)| Did::Again(on, level)),
+        2 => (on(), level.clone(), 0..14_u8, 0..20_usize).prop_map(|(on, level, what, at)| Did::Stale(on, level, what, at)),
         1 => on().prop_map(Did::Rename),
         1 => on().prop_map(Did::Log),
         1 => on().prop_map(Did::Undo),
@@ -429,6 +432,13 @@ fn run(all: &[Did]) {
                 world.import(on, false);
             }
             Did::Again(on, level) => world.again(on, level),
+            Did::Stale(on, level, what, at) => {
+                let buffer = world.text();
+                world.again(on, level);
+                world.save(&buffer);
+                world.edit(what, at);
+                world.is_untouched = false;
+            }
             Did::Rename(on) => world.rename(on),
             Did::Log(on) => world.log(on),
             Did::Undo(on) => world.undo(on),

@@ -184,3 +184,75 @@ fn two_states_of_one_machine_put_back_what_they_wrote() {
         assert_eq!(text.matches(&word).count(), 1, "{word}: {text}");
     }
 }
+
+/// Numbers by chance, the same each time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+/// The same as the property test of the library, with processes: how often is told by `CRU_TEST_SEEDS`.
+#[test]
+fn no_edit_is_lost_whatever_comes_between() {
+    let seeds = std::env::var("CRU_TEST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    for seed in 0..seeds {
+        let mut chance = Chance(seed);
+        let desk = imported();
+        let (mut words, mut gone, mut did): (Vec<String>, Vec<String>, Vec<String>) = Default::default();
+        for number in 0..12 {
+            let what = chance.below(12);
+            did.push(what.to_string());
+            match what {
+                0..=4 => {
+                    let word = format!("mine{number}");
+                    let at = chance.below(100);
+                    let before = desk.note().1;
+                    let is = |line: &str| match what {
+                        0 => line.starts_with("# "),
+                        1 => line.starts_with("> Asked") || line.starts_with("> Result") || line.starts_with("> Files"),
+                        2 => line.starts_with("Step "),
+                        _ => line.starts_with("- `") && line.contains(" ^n-"),
+                    };
+                    let mut lines: Vec<String> = before.lines().map(str::to_owned).collect();
+                    let all: Vec<usize> = (0..lines.len()).filter(|at| is(&lines[*at])).collect();
+                    let Some(&line) = all.get(at % all.len().max(1)) else { continue };
+                    if what == 4 {
+                        let old = lines.remove(line);
+                        while lines.get(line).is_some_and(|next| next.starts_with("    ")) {
+                            lines.remove(line);
+                        }
+                        words.retain(|word| !old.contains(&format!("{word} ")));
+                        gone.push(old.rsplit_once(" ^").unwrap().1.to_owned());
+                    } else {
+                        let old = lines[line].trim_end().to_owned();
+                        lines[line] = match old.rsplit_once(" ^") {
+                            Some((head, id)) => format!("{head} {word} ^{id}"),
+                            None => format!("{old} {word} "),
+                        };
+                        words.push(word);
+                    }
+                    desk.edit(|_| lines.join("\n") + "\n");
+                }
+                5 => desk.import(&[]),
+                6..=8 => drop(desk.again(&["--yes", "--detail", ["brief", "normal", "full"][what - 6]])),
+                9 => drop(desk.run(&["undo", "--session", "c0ffee00-0000-4000-8000-000000000009"])),
+                10 => files::remove_derived(&desk.path("state")).unwrap(),
+                _ => files::remove_derived(&desk.path("vault/.cru/cache")).unwrap(),
+            }
+            let text = desk.note().1;
+            for word in &words {
+                assert_eq!(text.matches(&format!("{word} ")).count(), 1, "{seed}: {word} after {did:?}\n{text}");
+            }
+            for id in &gone {
+                assert!(
+                    !text.lines().any(|line| line.ends_with(&format!(" ^{id}"))),
+                    "{seed}: {id} after {did:?}\n{text}"
+                );
+            }
+        }
+    }
+}

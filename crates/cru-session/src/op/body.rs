@@ -43,8 +43,8 @@ pub(super) fn replace(draft: &mut TextDraft, old: &str, new: &str) -> Outcome {
 pub trait Proof {
     /// Whether this very text was generated, so that it may become another one or go.
     fn is_generated(&self, text: &str) -> bool;
-    /// Whether a person took out what was generated at a place ([`seal::places`]), which has this id.
-    fn is_deleted(&self, place: &str, id: Option<&str>) -> bool;
+    /// Whether a person took out what was generated at a place ([`seal::places`]).
+    fn is_deleted(&self, place: &str) -> bool;
     /// Whether the block with this id, in small letters, is not to be taken out.
     fn is_held(&self, id: &str) -> bool;
 }
@@ -62,9 +62,7 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, proof: &dyn Proof) -> Strin
         Some(&at) => to_ours.of[at].is_none() && !is_untouched(at),
         None => block.id.as_deref().is_some_and(|id| ids.contains(id)),
     };
-    let is_deleted = |block: &BodyBlock<'_>| {
-        !here.contains(block.place.as_str()) && proof.is_deleted(&block.place, block.id.as_deref())
-    };
+    let is_deleted = |block: &BodyBlock<'_>| !here.contains(block.place.as_str()) && proof.is_deleted(&block.place);
     // What is new, by its key, for blocks of the note that were generated and that `base` does not know.
     let fresh: HashMap<&str, usize> =
         to_ours.between.iter().flatten().map(|at| (ours[*at].key.as_str(), *at)).collect();
@@ -296,7 +294,7 @@ mod tests {
             self.0.has_block(text)
         }
 
-        fn is_deleted(&self, place: &str, _: Option<&str>) -> bool {
+        fn is_deleted(&self, place: &str) -> bool {
             self.0.is_deleted(place)
         }
 

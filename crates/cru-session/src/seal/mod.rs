@@ -5,12 +5,13 @@
 //! generated, never of a note, so a seal too many is the hash of a text that no person wrote.
 //!
 //! A line is `PLACE KIND HASH [MARK]`. The place is a block's id, the phase that a block without one stands in, the key of a
-//! property, or the id of a task. Line ends do not count, nor how YAML spells a value. Where `PLACE` has been
-//! written and is not in the note any more, a person took it out, unless a mark says that `cru` did:
+//! property, or the id of a task. Line ends do not count, nor how YAML spells a value. The mark is that of a write:
 //!
-//! - without a mark: generated, and stands in the note from this write on;
+//! - none: generated when the note was made; `+7`: generated, and stands in the note from revision 7 on;
 //! - `?`: generated, and does not stand in the note, where a person changed it;
-//! - `-2`: `cru` took it out for the second time; `+2`: it put it back behind that.
+//! - `-7`: revision 7 of `cru` took it out.
+//!
+//! Where a place was written last, as far as the revision of a text goes, and is not in it, a person took it out.
 
 mod gate;
 #[cfg(test)]
@@ -33,6 +34,9 @@ pub use gate::keep_proven;
 /// Says that the seals were kept since the note was made: what has none is a person's because they wrote it.
 const WHOLE: &str = "whole";
 
+/// The revision of a new note.
+const MADE: u64 = 1;
+
 /// Bytes of a hash.
 const BYTES: usize = 8;
 
@@ -43,18 +47,26 @@ type Hash = [u8; BYTES];
 pub struct Seals {
     is_whole: bool,
     hashes: HashSet<Hash>,
-    places: HashMap<String, Writes>,
+    places: HashMap<String, Place>,
+    /// The revision of the text that is asked about; none for all that was written.
+    revision: Option<u64>,
 }
 
 /// What was done at one place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Writes {
-    /// Whether it was written into the note.
-    written: bool,
-    /// How often `cru` took it out.
-    out: u32,
-    /// Behind which of these it put it back last.
-    back: u32,
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// The words of a line about it, without a mark.
+    head: String,
+    marks: Vec<PlaceMark>,
+}
+
+/// What a write did at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlaceMark {
+    /// It stands there from this revision on.
+    Put(u64),
+    /// It was taken out.
+    Out(u64),
 }
 
 /// A text that has a seal of its own.
@@ -88,20 +100,32 @@ impl Seals {
         }
         let (hex, number) = text.split_once('.').map_or((text, Some(1)), |(hex, number)| (hex, number.parse().ok()));
         let (hash, number) = (hash_of_hex(hex)?, number?);
-        let count = |sign| mark.and_then(|mark| mark.strip_prefix(sign)).map(str::parse::<u32>);
-        let (out, back) = (count('-').transpose().ok()?, count('+').transpose().ok()?);
-        if mark.is_some_and(|mark| mark != "?") && out.or(back).is_none() {
-            return None;
-        }
-        // A mark is about the place: what stood there may have been a person's.
-        if out.or(back).is_none() {
+        let mark = match mark {
+            None => Some(PlaceMark::Put(MADE)),
+            Some("?") => None,
+            Some(mark) => Some(match mark.split_at_checked(1)? {
+                ("+", revision) => PlaceMark::Put(revision.parse().ok()?),
+                ("-", revision) => PlaceMark::Out(revision.parse().ok()?),
+                _ => return None,
+            }),
+        };
+        // What was taken out may have been a person's.
+        if !matches!(mark, Some(PlaceMark::Out(_))) {
             self.hashes.insert(hash);
         }
-        let writes = self.places.entry(place_key(place, kind, &hash, number)).or_default();
-        writes.written |= mark.is_none();
-        writes.out = writes.out.max(out.unwrap_or(0));
-        writes.back = writes.back.max(back.unwrap_or(0));
+        let it = self.places.entry(place_key(place, kind, &hash, number)).or_default();
+        if it.head.is_empty() && !matches!(mark, Some(PlaceMark::Out(_))) {
+            it.head = format!("{place} {kind} {text}");
+        }
+        it.marks.extend(mark);
         Some(())
+    }
+
+    /// The same, about a text of that revision: what was written later says nothing of it.
+    #[must_use]
+    pub const fn of_revision(mut self, revision: u64) -> Self {
+        self.revision = Some(revision);
+        self
     }
 
     /// Whether they were kept since the note was made.
@@ -136,42 +160,66 @@ impl Seals {
 
     /// Whether what is not in the note at this place ([`places`]) was taken out of it by a person.
     pub fn is_deleted(&self, place: &str) -> bool {
-        self.places.get(place).is_some_and(|it| it.written && it.out <= it.back)
+        self.stands(place, self.revision.unwrap_or(u64::MAX))
+    }
+
+    /// The newest revision that any of them is of.
+    pub fn newest(&self) -> u64 {
+        let marks = self.places.values().flat_map(|it| &it.marks);
+        let of = |mark: &PlaceMark| match *mark {
+            PlaceMark::Put(revision) | PlaceMark::Out(revision) => revision,
+        };
+        marks.map(of).max().unwrap_or_default()
+    }
+
+    /// Whether what was done last at a place, up to a revision, was to write it.
+    fn stands(&self, place: &str, revision: u64) -> bool {
+        let marks = self.places.get(place).map(|it| it.marks.as_slice()).unwrap_or_default();
+        let (mut put, mut out) = (None, None);
+        for mark in marks {
+            match *mark {
+                PlaceMark::Put(at) if at <= revision => put = put.max(Some(at)),
+                PlaceMark::Out(at) if at <= revision => out = out.max(Some(at)),
+                _ => {}
+            }
+        }
+        put > out
     }
 
     /// The lines for a new note: what was generated of it, and the note as it is written.
     pub fn first(generated: &Note, note: &Note) -> String {
-        let lines = Self::default().lines(generated, None, note);
+        let lines = Self::default().lines(generated, None, note, MADE);
         format!("{WHOLE}\n{lines}")
     }
 
-    /// That all that stands in `note` as it is generated counts as generated from now on.
-    pub fn all(&self, generated: &Note, note: &Note) -> String {
+    /// That all that stands in `note`, of `revision`, as it is generated counts as generated from now on.
+    pub fn all(&self, generated: &Note, note: &Note, revision: u64) -> String {
         let whole = if self.is_whole { String::new() } else { format!("{WHOLE}\n") };
-        whole + &self.lines(generated, None, note)
+        whole + &self.lines(generated, None, note, revision)
     }
 
     /// The lines for a write that brings `before` to `after`, with what was generated for it: what it put there, what it
     /// took out, and what it put back.
-    pub fn written(&self, generated: Option<&Note>, before: &Note, after: &Note) -> String {
-        let mut lines = generated.map(|it| self.lines(it, Some(before), after)).unwrap_or_default();
+    pub fn written(&self, generated: Option<&Note>, before: &Note, after: &Note, revision: u64) -> String {
+        let mut lines = generated.map(|it| self.lines(it, Some(before), after, revision)).unwrap_or_default();
         let placed = |note: &Note| {
             let all = sealed(note).filter(|it| it.kind != TASK);
             all.map(|it| (it.key(), it)).collect::<HashMap<String, Sealed>>()
         };
         let (old, new) = (placed(before), placed(after));
-        let mut marks: Vec<String> = Vec::new();
-        for (key, it) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
-            if self.is_deleted(key) {
-                let out = self.places.get(key).map_or(0, |writes| writes.back) + 1;
-                marks.push(it.line(&it.hash, &format!(" -{out}")));
-            }
-        }
-        for (key, it) in &new {
-            if let Some(writes) = self.places.get(key).filter(|writes| writes.out > writes.back) {
-                marks.push(it.line(&it.hash, &format!(" +{}", writes.out)));
-            }
-        }
+        // What stood there may have been a person's: it gets no seal.
+        let hash = |it: &Sealed| if self.hashes.contains(&it.hash) { it.hash } else { Hash::default() };
+        let gone = old.iter().filter(|(key, _)| !new.contains_key(*key) && self.stands(key, u64::MAX));
+        let mut marks: Vec<String> = gone.map(|(_, it)| it.line(&hash(it), &format!(" -{revision}"))).collect();
+        let back = new.iter().filter(|(key, _)| self.places.contains_key(*key) && !self.stands(key, u64::MAX));
+        let is_edited = |it: &Sealed| it.kind == NAMED || self.hashes.contains(&it.hash);
+        marks.extend(back.filter(|(_, it)| is_edited(it)).map(|(_, it)| it.line(&hash(it), &format!(" +{revision}"))));
+        // A person took it out of a text of the time before `cru` did.
+        let lost = self.places.iter().filter(|(key, it)| {
+            let is_there = old.contains_key(*key) || new.contains_key(*key);
+            !it.head.is_empty() && !is_there && self.is_deleted(key) && !self.stands(key, u64::MAX)
+        });
+        marks.extend(lost.map(|(_, it)| format!("{} +{revision}\n", it.head)));
         marks.sort_unstable();
         lines.push_str(&marks.concat());
         lines
@@ -181,7 +229,7 @@ impl Seals {
     pub fn property(&self, key: &str, value: &Json) -> String {
         let hash = property_hash(key, value);
         let is_known = self.is_empty() || self.hashes.contains(&hash);
-        let line = || Sealed { place: key.to_owned(), kind: PROPERTY, hash, bare: None, number: 1 }.lines("");
+        let line = || Sealed { place: key.to_owned(), kind: PROPERTY, hash, bare: None, number: 1 }.lines(" ?");
         if is_known { String::new() } else { line() }
     }
 
@@ -197,19 +245,19 @@ impl Seals {
 
     /// Seals of what `generated` says: of texts that `after` has and `before` has not, and of those that a person has
     /// changed where these seals are whole.
-    fn lines(&self, generated: &Note, before: Option<&Note>, after: &Note) -> String {
+    fn lines(&self, generated: &Note, before: Option<&Note>, after: &Note, revision: u64) -> String {
         let there = |note: &Note| sealed(note).map(|it| (it.key(), it.hash)).collect::<HashSet<(String, Hash)>>();
         let (before, after) = (before.map(there).unwrap_or_default(), there(after));
+        let put = if revision == MADE { String::new() } else { format!(" +{revision}") };
         let mut lines = String::new();
         for it in sealed(generated) {
-            let it_stands = (it.key(), it.hash);
-            let stands = after.contains(&it_stands);
-            let is_known = self.hashes.contains(&it.hash)
-                && self.places.get(&it_stands.0).is_some_and(|writes| writes.written || !stands);
-            if is_known || (stands && before.contains(&it_stands)) || (!stands && !self.is_whole) {
+            let text = (it.key(), it.hash);
+            let stands = after.contains(&text);
+            let is_known = self.hashes.contains(&it.hash) && (!stands || self.stands(&text.0, u64::MAX));
+            if is_known || (stands && before.contains(&text)) || (!stands && !self.is_whole) {
                 continue;
             }
-            lines.push_str(&it.lines(if stands { "" } else { " ?" }));
+            lines.push_str(&it.lines(if stands { &put } else { " ?" }));
         }
         lines
     }

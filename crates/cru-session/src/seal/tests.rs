@@ -59,6 +59,8 @@ struct World {
     gone: Vec<String>,
     /// Whether nobody has touched the note.
     is_untouched: bool,
+    revision: u64,
+    newest: u64,
 }
 
 struct Sealed(Seals);
@@ -68,7 +70,7 @@ impl Proof for Sealed {
         self.0.has_block(text)
     }
 
-    fn is_deleted(&self, place: &str, _: Option<&str>) -> bool {
+    fn is_deleted(&self, place: &str) -> bool {
         self.0.is_deleted(place)
     }
 
@@ -92,6 +94,8 @@ impl World {
             count_of_words: 0,
             gone: Vec::new(),
             is_untouched: true,
+            revision: 1,
+            newest: 1,
         }
     }
 
@@ -102,12 +106,12 @@ impl World {
         let (base, note) = (Note::parse(base), Note::parse(self.note.as_str()));
         let there = read::session(&note).0;
         let mut ops = delta::notes(&base, &new, Some(delta::There { note: &note, session: &there }));
-        keep_proven(&mut ops, &Seals::parse(&self.seals), &base, &note, &there);
+        keep_proven(&mut ops, &Seals::parse(&self.seals).of_revision(self.revision), &base, &note, &there);
         self.write(&ops, &new, machine);
     }
 
     fn renew(&mut self, machine: usize, level: Level, wording: u8) {
-        let seals = Seals::parse(&self.seals);
+        let seals = Seals::parse(&self.seals).of_revision(self.revision);
         if !seals.is_whole() {
             return;
         }
@@ -137,8 +141,11 @@ impl World {
     fn write(&mut self, ops: &[Op], new: &Note, machine: usize) {
         let applied = op::apply(self.note.as_bytes(), ops, Mode::First).unwrap();
         let (before, after) = (Note::parse(self.note.as_str()), Note::parse(applied.bytes));
-        let lines = Seals::parse(&self.seals).written(Some(new), &before, &after);
+        let lines =
+            Seals::parse(&self.seals).of_revision(self.revision).written(Some(new), &before, &after, self.newest + 1);
         self.seals.push_str(&lines);
+        self.newest += 1;
+        self.revision = self.newest;
         self.note = after.text().to_owned();
         self.bases[machine] = Some(new.text().to_owned());
         // What another machine knows is older than the note now.
@@ -231,13 +238,16 @@ enum Did {
     LoseSeals,
     Torn,
     Shuffle,
+    /// An editor saves, with an edit, what stood there before a renewal.
+    Stale(Level, u8, usize),
 }
 
 fn did() -> impl Strategy<Value = Did> {
     let level = prop_oneof![Just(Level::Brief), Just(Level::Normal), Just(Level::Full)];
     prop_oneof![
         4 => (0..2_usize, 0..3_usize).prop_map(|(machine, more)| Did::Grow(machine, more)),
-        4 => (0..2_usize, level, 0..2_u8).prop_map(|(machine, level, wording)| Did::Renew(machine, level, wording)),
+        4 => (0..2_usize, level.clone(), 0..2_u8).prop_map(|(machine, level, wording)| Did::Renew(machine, level, wording)),
+        2 => (level.clone(), 0..13_u8, 0..20_usize).prop_map(|(level, what, at)| Did::Stale(level, what, at)),
         8 => (0..13_u8, 0..20_usize).prop_map(|(what, at)| Did::Edit(what, at)),
         1 => Just(Did::LineEnds),
         1 => Just(Did::LoseBase),
@@ -257,6 +267,14 @@ proptest! {
                 Did::Grow(machine, more) => world.grow(machine, more),
                 Did::Renew(machine, level, wording) => world.renew(machine, level, wording),
                 Did::Edit(what, at) => world.edit(what, at),
+                Did::Stale(level, what, at) => {
+                    let (note, revision, was) = (world.note.clone(), world.revision, world.level);
+                    world.renew(0, level, 0);
+                    (world.note, world.revision, world.level) = (note, revision, was);
+                    // The bases are of a later revision.
+                    world.bases = [None, None];
+                    world.edit(what, at);
+                }
                 Did::LineEnds => {
                     let unix = world.note.replace("\r\n", "\n");
                     world.note = if unix == world.note { unix.replace('\n', "\r\n") } else { unix };
@@ -315,12 +333,15 @@ fn what_a_command_takes_out_may_come_back_and_what_a_person_took_out_may_not() {
     let mut lines = Seals::first(&full, &full);
     let place = "^n-002";
     assert!(Seals::parse(&lines).is_deleted(place), "where it is not in the note");
-    for round in 1..3 {
-        lines.push_str(&Seals::parse(&lines).written(Some(&brief), &full, &brief));
+    for round in [2, 4] {
+        lines.push_str(&Seals::parse(&lines).written(Some(&brief), &full, &brief, round));
         assert!(!Seals::parse(&lines).is_deleted(place) && lines.contains(&format!(" -{round}\n")), "{lines}");
-        lines.push_str(&Seals::parse(&lines).written(Some(&full), &brief, &full));
-        assert!(Seals::parse(&lines).is_deleted(place) && lines.contains(&format!(" +{round}\n")), "{lines}");
+        lines.push_str(&Seals::parse(&lines).written(Some(&full), &brief, &full, round + 1));
+        assert!(Seals::parse(&lines).is_deleted(place) && lines.contains(&format!(" +{}\n", round + 1)), "{lines}");
     }
+    // A text of the time before tells nothing of what was written later.
+    let at = |revision| Seals::parse(&lines).of_revision(revision).is_deleted(place);
+    assert_eq!([1, 2, 3, 4, 5].map(at), [true, false, true, false, true]);
     // Lines of two machines, in any order and twice.
     let mut other: Vec<&str> = lines.lines().chain(lines.lines()).collect();
     other.sort_unstable();

@@ -166,10 +166,10 @@ impl Grower<'_> {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
         });
-        let seals = seals::read(self.vault, &key(&old.head.id()));
+        let seals = seals::read(self.vault, &key(&old.head.id())).of_revision(now.revision);
         let again = |ids: Option<Ids>| -> Result<_, Grown> {
             let (ids, session) = self.again(old, bundle, &now, &there, ids)?;
-            Ok((ids, renew::as_it_stands(&render::note(&session), note, &renew::sealed_ids(note, &seals))))
+            Ok((ids, renew::as_it_stands(&render::note(&session), note, &seal::generated_ids(note, &seals))))
         };
         // Where it was freed of secrets by other rules, or not at all, the difference would tell of nothing but that; what
         // a note says already stays as it is.

@@ -59,7 +59,7 @@ impl Grower<'_> {
         if old.rewritten.is_some() {
             return Err(Grown::Refused("its transcript was rewritten since; `cru import --reattach` compares them"));
         }
-        let seals = seals::read(self.vault, &key(&old.head.id()));
+        let seals = seals::read(self.vault, &key(&old.head.id())).of_revision(now.revision);
         if !seals.is_whole() && !renewal.trust {
             return Err(Grown::Refused(UNSEALED));
         }
@@ -71,7 +71,7 @@ impl Grower<'_> {
             None => {
                 let (ids, session) = self.again(old, bundle, &now, &there, None)?;
                 let text = render::note(&session);
-                let mut standing = sealed_ids(note, &seals);
+                let mut standing = seal::generated_ids(note, &seals);
                 if renewal.trust {
                     standing.extend(told_ids(&text, note, &there));
                 }
@@ -104,8 +104,6 @@ impl Grower<'_> {
         let proof = Sealed {
             trusted: if renewal.trust { seal::block_texts(&base).into_iter().collect() } else { HashSet::new() },
             held: held_ids(note, &base, &rendered, &there, renewal.linked.get(&stem)),
-            // What the note cannot have told yet was taken out by nobody.
-            untold: moved_on.then(|| newer_ids(&new, &there)),
             seals,
         };
         let held = Held::of(note, &base, &proof);
@@ -141,8 +139,6 @@ struct Sealed {
     trusted: HashSet<String>,
     /// Ids, in small letters, of blocks that are not taken out.
     held: HashSet<String>,
-    /// Where the note does not tell all records: ids of the steps that it cannot have.
-    untold: Option<HashSet<String>>,
 }
 
 impl op::Proof for Sealed {
@@ -150,25 +146,13 @@ impl op::Proof for Sealed {
         self.seals.has_block(text) || self.trusted.contains(text)
     }
 
-    fn is_deleted(&self, place: &str, id: Option<&str>) -> bool {
-        let is_untold = |untold: &HashSet<String>| id.is_none_or(|id| untold.contains(id));
-        !self.untold.as_ref().is_some_and(is_untold) && self.seals.is_deleted(place)
+    fn is_deleted(&self, place: &str) -> bool {
+        self.seals.is_deleted(place)
     }
 
     fn is_held(&self, id: &str) -> bool {
         self.held.contains(id)
     }
-}
-
-/// The ids, in small letters, of steps that were made after what the note tells.
-fn newer_ids(session: &Session, there: &Session) -> HashSet<String> {
-    let is_newer = |step: &Step| step.time.zip(there.meta.ended).is_none_or(|(time, ended)| time > ended);
-    by_id(session).filter(|(_, step)| is_newer(step)).map(|(id, _)| id.to_lowercase()).collect()
-}
-
-/// The ids, in small letters, of the blocks of a note that have a seal.
-pub(super) fn sealed_ids(note: &Note, seals: &Seals) -> HashSet<String> {
-    seal::generated_ids(note, seals)
 }
 
 /// `generated`, with the blocks of these ids (in small letters) as they stand in the note.

@@ -262,7 +262,11 @@ impl<'a> Attempt<'a> {
                 self.forget_base(&record, records.last())?;
             }
             if job.plan.generated.as_ref().is_some_and(|it| it.all) {
-                seals::add(self.writer.vault, self.key, &self.seals(&job.plan, &text.bytes, &text.bytes, &text))?;
+                seals::add(
+                    self.writer.vault,
+                    self.key,
+                    &self.seals(&job.plan, &text.bytes, &text.bytes, &text, next - 1),
+                )?;
             }
             return Ok(Step::Done(written));
         }
@@ -294,7 +298,7 @@ impl<'a> Attempt<'a> {
         record.after = hash(&after);
         record.size = after.len() as u64;
         record.merged = bringing.map(|it| it.gained.mark());
-        record.seals = self.seals(&job.plan, &disk.bytes, &after, &text);
+        record.seals = self.seals(&job.plan, &disk.bytes, &after, &text, next);
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
         // Before the note has the text: a seal too many is one of a text that no person wrote.
@@ -452,32 +456,35 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Lines of seals for a write of `after` on what was `before`. What is put into a note by hand or by a log is nobody's to
+    /// Lines of seals for a write that makes `revision`: `after` of what was `before`. What is put into a note by hand or by a log is nobody's to
     /// write anew: it gets none, but for the state of the session, which others bring up to date.
-    fn seals(&self, plan: &Plan, before: &[u8], after: &[u8], text: &Text) -> String {
-        let states = text.written_ops.iter().filter_map(|it| match &it.op {
-            Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) => Some((key.as_str(), new)),
+    fn seals(&self, plan: &Plan, before: &[u8], after: &[u8], text: &Text, revision: u64) -> String {
+        let own = cursor::read(before).map_or(0, |cursor| cursor.revision);
+        let seals = seals::read(self.writer.vault, self.key).of_revision(own);
+        if plan.generated.is_none() && seals.is_empty() {
+            return String::new();
+        }
+        let ops = || text.written_ops.iter();
+        let states = ops().filter_map(|it| match &it.op {
+            Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) => {
+                Some(seals.property(key, new))
+            }
             _ => None,
         });
-        let states: Vec<_> = states.collect();
+        let mut lines: String = states.collect();
         let takes = |it: &WrittenOperation| {
             it.undo.is_some() || matches!(it.op, Some(Op::Body { .. } | Op::Replace { .. } | Op::Set { new: None, .. }))
         };
-        let takes = text.written_ops.iter().any(takes);
-        if plan.generated.is_none() && !takes && states.is_empty() {
-            return String::new();
-        }
-        let seals = seals::read(self.writer.vault, self.key);
-        let mut lines: String = states.into_iter().map(|(key, value)| seals.property(key, value)).collect();
         let generated = plan.generated.as_ref().map(|it| (it.all, Note::parse(it.text.as_str())));
-        if generated.is_none() && (seals.is_empty() || !takes) {
+        if generated.is_none() && !ops().any(takes) && seals.newest() <= own {
             return lines;
         }
         let (before, after) = (Note::parse(before), Note::parse(after));
         let (all, generated) = generated.unzip();
-        lines.push_str(&seals.written(generated.as_ref().filter(|_| all == Some(false)), &before, &after));
+        let is_new = generated.as_ref().filter(|_| all == Some(false));
+        lines.push_str(&seals.written(is_new, &before, &after, revision));
         if let Some(generated) = generated.filter(|_| all == Some(true)) {
-            lines.push_str(&seals.all(&generated, &after));
+            lines.push_str(&seals.all(&generated, &after, revision));
         }
         lines
     }
