@@ -1,6 +1,7 @@
 //! No edit is lost: random edits of a person between imports, growth, renewals, readings, renames, logs and undoings, on two
 //! machines, in copies, with what machines keep and the seals deleted in between.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::top;
 use cru_base::{Env, files};
 use cru_live::entry::Entry;
 use cru_live::log::{Log, Target};
+use cru_reading::Ledger;
 use cru_reading::answer::{Answer, Claim, Summary};
 use cru_reading::check::Checked;
 use cru_reading::note::{ReadingHead, path_of, read, render};
@@ -236,7 +238,9 @@ impl World {
         let summary = Summary { goal: Some(Claim { text, proof: Vec::new() }), ..Summary::default() };
         let answer = Answer { reading: 1, session: stem.clone(), summary, ..Answer::default() };
         let status = if is_accepted { ReviewStatus::Accepted } else { ReviewStatus::Rejected };
-        let of = ReadingHead { session: stem.clone(), status, ..ReadingHead::default() };
+        let (session, _) = cru_session::read::session(&cru_note::Note::parse(self.text()));
+        let note = Ledger::of(&session, false, &HashMap::new()).note();
+        let of = ReadingHead { session: stem.clone(), note, status, ..ReadingHead::default() };
         let text = render(&of, "x", &Checked { answer, findings: Vec::new(), claims: 1, kept: 1 });
         let path = path_of(&stem, 1);
         files::put(&vault.root().join(&path), text.as_bytes()).unwrap();
@@ -450,10 +454,10 @@ fn run(all: &[Did]) {
                 let unix = text.replace("\r\n", "\n");
                 world.save(&if unix == text { unix.replace('\n', "\r\n") } else { unix });
             }
-            Did::LoseState(on) => drop(fs_remove(world.machine(on).state.dir())),
-            Did::LoseBase(on) => drop(fs_remove(&world.machine(on).state.dir().join("base"))),
+            Did::LoseState(on) => files::remove_derived(world.machine(on).state.dir()).unwrap(),
+            Did::LoseBase(on) => files::remove_derived(&world.machine(on).state.dir().join("base")).unwrap(),
             Did::LoseSeals => {
-                drop(files::remove(&world.seals_path()).unwrap());
+                files::remove(&world.seals_path()).unwrap();
                 world.is_untouched = false;
                 // Without them nobody knows who took something out, or who paused the session.
                 world.gone.clear();
@@ -463,10 +467,6 @@ fn run(all: &[Did]) {
         }
         world.check(all, at);
     }
-}
-
-fn fs_remove(path: &Path) -> bool {
-    files::remove_derived(path).is_ok()
 }
 
 /// The copy has no state of a machine.
@@ -487,7 +487,7 @@ fn an_accepted_reading_reaches_the_summary_of_a_copied_vault() {
         world.read(1);
         assert!(!world.text().contains("> Goal: "), "{}", world.text());
     }
-    assert!(facts.contains("> Files: ") && world.text().contains("> Files: "), "{}", world.text());
+    assert!(facts.contains("> Time: ") && world.text().contains("> Time: "), "{}", world.text());
     // One that a person changed stays.
     world.edit(2, 0);
     let edited = world.text();
