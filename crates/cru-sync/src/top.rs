@@ -9,8 +9,8 @@ use cru_reading::note::{ReadingNote, path_of, version_of};
 use cru_reading::top::{summary_block, told, told_in, untold};
 use cru_reading::{Accepted, accepted};
 use cru_session::op::Op;
+use cru_session::read;
 use cru_session::seal::Seals;
-use cru_session::{Session, read};
 use cru_vault::writer::{Generated, Known, Plan, Writer};
 use cru_vault::{State, Vault, VaultPath, seals};
 use jiff::Timestamp;
@@ -73,12 +73,17 @@ fn change(note: &Note, seals: &Seals, known: &[Option<&str>], readings: &[&Readi
         all.any(|it| told(facts, &it).is_some_and(|it| same(&it, &own)))
     };
     let mut known = known.iter().copied().flatten();
-    let facts = match known.find(|facts| same(facts, &own) || is_told(facts)) {
-        Some(facts) => facts.to_owned(),
-        None => untold(&own).unwrap_or_else(|| own.clone()),
-    };
+    let found = known.find(|facts| same(facts, &own) || is_told(facts)).map(str::to_owned);
+    let is_known = found.is_some();
+    let facts = found.unwrap_or_else(|| untold(&own).unwrap_or_else(|| own.clone()));
     let now = accepted(readings.iter().copied()).filter(|it| it.is_of(&read::session(note).0));
-    let new = now.and_then(|it| told(&facts, &it)).unwrap_or_else(|| facts.clone());
+    let as_told = now.and_then(|it| told(&facts, &it));
+    // Where the lines of the record are not known, a summary that says it already has more of them.
+    let stands = |new: &String| new.lines().all(|line| own.lines().any(|it| it.trim_end() == line.trim_end()));
+    if !is_known && as_told.as_ref().is_some_and(stands) {
+        return None;
+    }
+    let new = as_told.unwrap_or_else(|| facts.clone());
     (!same(&new, &own)).then_some(ChangedTop { own, facts, new })
 }
 
@@ -92,7 +97,7 @@ pub(crate) struct ToldTops {
 
 impl ToldTops {
     /// Of a note at `path`; `base` and `new` as the record alone gives them.
-    pub(crate) fn of(vault: &Vault, path: &VaultPath, note: &Note, there: &Session, base: &Note, new: &Note) -> Self {
+    pub(crate) fn of(vault: &Vault, path: &VaultPath, note: &Note, base: &Note, new: &Note) -> Self {
         let readings = readings(vault, path, note);
         let Some(own) = own(note).filter(|_| !readings.is_empty()) else { return Self::default() };
         let as_it_stands = |reading: &ReadingNote| {
@@ -108,7 +113,7 @@ impl ToldTops {
             };
             record(base) == record(new)
         };
-        let now = accepted(&readings).filter(|it| it.is_of(there) && is_same());
+        let now = accepted(&readings).filter(|it| it.is_of(&read::session(note).0) && is_same());
         let told = now.and_then(|it| told_in(new.text(), &it));
         Self { base: standing.map(Note::parse), new: told.map(Note::parse) }
     }

@@ -55,7 +55,7 @@ pub fn add(vault: &Vault, key: &str, lines: &str) -> Result<()> {
 /// Says of a note in which `cru` changed links alone that what was generated in it is so still.
 pub fn carry(vault: &Vault, before: &[u8], after: &[u8]) -> Result<()> {
     let (before, after) = (Note::parse(before), Note::parse(after));
-    let Some(id) = read::meta(after.text()).0.session_id else { return Ok(()) };
+    let Some(id) = read::written_meta(after.text()).0.session_id else { return Ok(()) };
     let key = state::key(&id);
     let seals = read(vault, &key);
     if seals.is_empty() { Ok(()) } else { add(vault, &key, &seals.carried(&before, &after)) }

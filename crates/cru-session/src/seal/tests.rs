@@ -104,7 +104,7 @@ impl World {
         self.count = (self.count + more).min(12);
         let new = Note::parse(generated(self.level, self.count, self.wording));
         let (base, note) = (Note::parse(base), Note::parse(self.note.as_str()));
-        let there = read::session(&note).0;
+        let there = read::written(&note).0;
         let mut ops = delta::notes(&base, &new, Some(delta::There { note: &note, session: &there }));
         keep_proven(&mut ops, &Seals::parse(&self.seals).of_revision(self.revision), &base, &note, &there);
         self.write(&ops, &new, machine);
@@ -119,7 +119,7 @@ impl World {
         (self.level, self.wording) = (level, wording);
         let new = Note::parse(generated(level, self.count, wording));
         let (base, note) = (Note::parse(base), Note::parse(self.note.as_str()));
-        let there = read::session(&note).0;
+        let there = read::written(&note).0;
         let mut ops = delta::notes(&base, &new, Some(delta::There { note: &note, session: &there }));
         ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
         keep_proven(&mut ops, &seals, &base, &note, &there);

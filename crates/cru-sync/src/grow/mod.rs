@@ -221,7 +221,7 @@ impl Grower<'_> {
         let text = render::note(&new);
         let there_now = delta::There { note, session: &there };
         let rendered = Note::parse(text.as_str());
-        let tops = ToldTops::of(self.vault, &old.head.path, note, &there, &base, &rendered);
+        let tops = ToldTops::of(self.vault, &old.head.path, note, &base, &rendered);
         let (told, rendered) = (tops.base.as_ref().unwrap_or(&base), tops.new.as_ref().unwrap_or(&rendered));
         let mut ops = delta::notes(told, rendered, Some(there_now));
         if old.rewritten.is_some() {

@@ -91,7 +91,7 @@ impl Grower<'_> {
         carry(&last, &mut new);
         let text = render::note(&new);
         let rendered = Note::parse(text.as_str());
-        let tops = ToldTops::of(self.vault, &old.head.path, note, &there, &base, &rendered);
+        let tops = ToldTops::of(self.vault, &old.head.path, note, &base, &rendered);
         let (base, rendered) = (tops.base.unwrap_or(base), tops.new.unwrap_or(rendered));
         let mut ops = delta::notes(&base, &rendered, Some(delta::There { note, session: &there }));
         ops.retain(|op| matches!(op, Op::Set { .. } | Op::Tasks { .. }));
