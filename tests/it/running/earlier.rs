@@ -1,7 +1,5 @@
 //! A vault and a machine's state that an earlier version wrote: today's program goes on with them and loses nothing.
 
-#![expect(clippy::disallowed_methods, reason = "a vault is put where a person has it")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::table::Row;
 use super::world::{Ran, Tree, World};
+use crate::running::writing::told;
 
 /// Points of each kind that are tried by default.
 const KILLS: u64 = 2;
@@ -25,10 +26,10 @@ struct Tried {
 }
 
 pub(super) fn run(rows: &'static [Row]) {
-    let only = std::env::var("CRU_WRITER").ok();
+    let only = told("CRU_WRITER");
     let rows: Vec<&Row> =
         rows.iter().filter(|row| only.as_ref().is_none_or(|only| row.name.contains(only.as_str()))).collect();
-    let (next, faults, told) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let (next, faults, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..LANES.min(rows.len()) {
             scope.spawn(|| {
@@ -40,15 +41,15 @@ pub(super) fn run(rows: &'static [Row]) {
                     let mut found = Vec::new();
                     let tried =
                         Trial { world: &world, row, args: Vec::new(), kept: &lane.path().join("row") }.all(&mut found);
-                    told.lock().unwrap().push(format!("{}: {tried:?}, {} faults", row.name, found.len()));
+                    lines.lock().unwrap().push(format!("{}: {tried:?}, {} faults", row.name, found.len()));
                     faults.lock().unwrap().append(&mut found);
                 }
             });
         }
     });
-    let mut told = told.into_inner().unwrap();
-    told.sort();
-    println!("{}", told.join("\n"));
+    let mut lines = lines.into_inner().unwrap();
+    lines.sort();
+    println!("{}", lines.join("\n"));
     let faults = faults.into_inner().unwrap();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
@@ -79,7 +80,7 @@ impl Trial<'_> {
                 return tried;
             }
         };
-        let most = std::env::var("CRU_KILLS").ok().and_then(|kills| kills.parse().ok());
+        let most = told("CRU_KILLS").and_then(|kills| kills.parse().ok());
         for kind in ["kill", "torn", "full", "denied"] {
             let many = most.unwrap_or(if kind == "kill" { KILLS } else { OTHERS });
             for at in spread(tried.points, many, self.row.name, kind) {
