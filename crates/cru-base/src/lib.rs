@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod env;
 pub mod error;
 pub mod files;
+pub mod json;
 pub mod lines;
 pub mod program;
 pub mod span;

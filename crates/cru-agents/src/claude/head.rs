@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::record::with_record;
 use super::said::{ClaudeSaid, tell};
 use crate::file::lines::{Line, Lines};
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
@@ -47,7 +47,7 @@ impl ClaudeHead {
                 Some(Line::Whole(line, _)) => line,
             };
             bytes += line.len();
-            head.take(&String::from_utf8_lossy(line), &mut session);
+            head.take(&json::text(line), &mut session);
             let asked = head.key.agent.is_none() || head.prompt.is_some();
             if bytes > MAX_BYTES || (head.first.is_some() && head.time.is_some() && !session.is_empty() && asked) {
                 break;

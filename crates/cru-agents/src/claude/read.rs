@@ -1,6 +1,5 @@
 //! Reads a bundle: lines to records, records to streams, and the account of what became of each.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,7 @@ use super::tree::{self, ClaudeNode, Tree};
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::event::{StreamKey, TitleRank};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -120,8 +119,7 @@ impl<'s> ClaudeReader<'s> {
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        // The check alone is much faster than the way that can mend.
-        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let text = json::text(line);
         self.last = None;
         let fate = match self.passed_over(&text, line) {
             Some(fate) => Some(fate),

@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use super::record::ClaudeEnvelope;
+use cru_base::json;
 
-/// Whether the file's first records are of this host's kind.
+/// Whether one of the file's first records is of this host's kind: another kind may stand before it, and newer versions
+/// write kinds that are not known yet.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
     while let Some(line) = lines.next() {
-        let text = String::from_utf8_lossy(line);
+        let text = json::text(line);
         match serde_json::from_str::<ClaudeEnvelope<'_>>(&text) {
-            Ok(envelope) => return is_ours(&envelope),
+            Ok(envelope) if is_ours(&envelope) => return true,
+            Ok(_) => {}
             // The only line is longer than what was read of the file.
             Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(&text),
             Err(_) => {}
@@ -58,6 +61,7 @@ mod tests {
         assert!(!is("a.jsonl", "{\"type\":\"session\",\"id\":\"s\"}\n"));
         assert!(!is("a.jsonl", "{\"type\":\"session_meta\",\"payload\":{}}\n"));
         assert!(!is("a.jsonl", "{\"sessionId\":\"s\",\"kind\":\"main\"}\n"));
+        assert!(is("a.jsonl", "{\"type\":\"new\"}\n{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\"}\n"));
         assert!(!is("a.jsonl", ""));
     }
 }

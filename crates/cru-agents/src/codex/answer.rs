@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::record::{parts, picture};
 use crate::file::lenient::{Maybe, Number, Text};
 use cru_session::event::Attachment;
+use cru_base::json;
 
 /// An answer, unwrapped.
 #[expect(clippy::struct_excessive_bools, reason = "the wrapping says each by itself")]
@@ -106,7 +107,7 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
 }
 
 /// `{"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`
-fn boxed(text: &str) -> Option<CodexAnswer<'_>> {
+fn boxed(text: &str) -> Option<CodexAnswer<'static>> {
     #[derive(Deserialize)]
     struct Wrapped<'a> {
         #[serde(borrow, default)]
@@ -124,16 +125,14 @@ fn boxed(text: &str) -> Option<CodexAnswer<'_>> {
     if !text.starts_with('{') || !text.contains("\"metadata\"") {
         return None;
     }
-    let Wrapped { output, metadata } = serde_json::from_str::<Maybe<Wrapped<'_>>>(text).ok()?.0?;
+    let text = json::whole_characters(text);
+    let Wrapped { output, metadata } = serde_json::from_str::<Maybe<Wrapped<'_>>>(&text).ok()?.0?;
     let (output, metadata) = (output.0?, metadata.0?);
     let exit = exit(metadata.exit_code);
-    let text = match output {
-        Cow::Borrowed(text) => Cow::Borrowed(without_count(text)),
-        Cow::Owned(text) => Cow::Owned(without_count(&text).to_owned()),
-    };
+    let output = without_count(&output).to_owned();
     let failed = exit.is_some_and(|exit| exit != 0);
     Some(CodexAnswer {
-        text,
+        text: Cow::Owned(output),
         exit,
         duration_ms: seconds(metadata.duration_seconds.0),
         failed,

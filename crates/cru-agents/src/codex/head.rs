@@ -11,7 +11,7 @@ use super::record::{Payload, with_record};
 use crate::file::lenient::{Maybe, Text};
 use crate::file::lines::{Line, Lines, MAX_LINE};
 use crate::file::unpack;
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
@@ -46,7 +46,7 @@ impl CodexHead {
         for _ in 0..LOOKED_AT {
             let Ok(Some(line)) = lines.next() else { break };
             let Line::Whole(line, _) = line else { continue };
-            let text = String::from_utf8_lossy(line);
+            let text = json::text(line);
             let found =
                 with_record(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()), |envelope, payload| {
                     let time = envelope.timestamp.str().parse().ok();

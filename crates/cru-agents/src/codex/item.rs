@@ -10,6 +10,7 @@ use super::reason;
 use super::record::{Payload, parts, string, words};
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
+use crate::file::value;
 use crate::call::open::OpenCall;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{Call, CallResult, EventKind};
@@ -241,7 +242,7 @@ fn qualified(space: &str, name: &str) -> String {
 fn arguments(raw: Option<&RawValue>) -> Value {
     let Some(raw) = raw else { return Value::Null };
     if let Some(text) = string(raw) {
-        let whole = text.trim_start().starts_with('{').then(|| serde_json::from_str(&text).ok()).flatten();
+        let whole = text.trim_start().starts_with('{').then(|| value::read(text.as_bytes())).flatten();
         return whole.unwrap_or_else(|| Value::String(text.into_owned()));
     }
     serde_json::from_str(raw.get()).unwrap_or_default()

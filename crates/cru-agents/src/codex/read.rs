@@ -1,6 +1,5 @@
 //! Reads a bundle: lines to records, records to streams, and the account of what became of each.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::file::unpack;
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -117,8 +116,7 @@ impl<'s> CodexReader<'s> {
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        // The check alone is much faster than the way that can mend.
-        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let text = json::text(line);
         let fate = with_record(&text, |envelope, payload| self.record(envelope, payload, line, &text));
         match fate {
             Some(Fate::Shown) => self.file.account.represent(),

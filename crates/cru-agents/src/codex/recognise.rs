@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::file::lenient::{Maybe, Text};
+use cru_base::json;
 
 /// The fields that tell.
 #[derive(Deserialize)]
@@ -30,11 +31,11 @@ struct Probe<'a> {
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
     while let Some(line) = lines.next() {
-        let text = String::from_utf8_lossy(line);
+        let text = json::text(line);
         let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
         match serde_json::from_str::<Maybe<Probe<'_>>>(text) {
-            Ok(Maybe(Some(probe))) => return is_ours(&probe, text),
-            Ok(Maybe(None)) => {}
+            Ok(Maybe(Some(probe))) if is_ours(&probe, text) => return true,
+            Ok(_) => {}
             // The only line is longer than what was read of the file.
             Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(text),
             Err(_) => {}

@@ -8,6 +8,7 @@ use super::answer::{self, CodexAnswer};
 use super::call::CodexAction;
 use super::record::Payload;
 use super::stream::{CodexStream, Hint};
+use crate::file::value;
 use crate::call::argument::word;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
@@ -122,7 +123,7 @@ impl CodexStream {
 
     fn spawned(&mut self, action: &CodexAction, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
         let CodexAction::Spawn { role, task, model } = action else { return None };
-        let value: Value = serde_json::from_str(output).unwrap_or_default();
+        let value = value::read(output.as_bytes()).unwrap_or_default();
         let told = ["agent_id", "thread_id", "id"].iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
         let (id, part) = match &hint.agent {
             Some((id, part)) => (Some(id.clone()), part.clone()),
@@ -149,7 +150,7 @@ impl CodexStream {
 
     /// Sub-agents that came back.
     fn joined(&self, output: &str, out: &mut Out<'_>) {
-        let value: Value = serde_json::from_str(output).unwrap_or_default();
+        let value = value::read(output.as_bytes()).unwrap_or_default();
         let all = ["status", "statuses"].iter().find_map(|key| value.get(*key)?.as_object());
         for (id, status) in all.into_iter().flatten() {
             let said = |key: &str| status.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -205,7 +206,7 @@ fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
 
 /// Questions that a person answered: one decision for each, with what was offered and not taken.
 fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'static>> {
-    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    let value = value::read(output.as_bytes()).unwrap_or_default();
     let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
     let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let made = questions.iter().filter_map(|question| {

@@ -9,7 +9,7 @@ const RECORDS: usize = 20;
 
 /// Whether the file begins with events of this host.
 pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
-    head(bytes, RECORDS).next().is_some_and(|record| {
+    head(bytes, RECORDS).any(|record| {
         let kind = word(&record, "/type");
         let part = kind.split('.').next().unwrap_or("");
         let known = matches!(part, "session" | "user" | "assistant" | "tool" | "hook" | "system" | "subagent");

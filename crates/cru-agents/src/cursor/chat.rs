@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use serde_json::Value;
 
 use crate::file::sqlite::{are_tables, in_place};
-use crate::file::value::{filled, millis};
+use crate::file::value::{self, filled, millis};
 use crate::stream::out::Out;
 use cru_base::files;
 use cru_session::event::{EventKind, SessionFact, TitleRank};
@@ -61,7 +61,7 @@ impl Chat {
 
     fn read(folder: &Path, session: &str) -> Self {
         let sidecar = files::read_regular(&folder.join("meta.json"), LARGEST).ok().flatten();
-        let sidecar: Value = sidecar.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let sidecar: Value = sidecar.and_then(|bytes| value::read(&bytes)).unwrap_or_default();
         let of_another = |kept: &Value| filled(kept, "agentId").is_some_and(|id| id != session);
         let kept = kept(&folder.join("store.db")).filter(|kept| !of_another(kept)).unwrap_or_default();
         let word =
@@ -106,8 +106,7 @@ fn kept(path: &Path) -> Option<Value> {
         _ => Ok(Vec::new()),
     });
     let value = value.ok()?;
-    let json = serde_json::from_slice(&value).or_else(|_| serde_json::from_slice(&digits(&value)));
-    json.ok().filter(Value::is_object)
+    value::read(&value).or_else(|| value::read(&digits(&value))).filter(Value::is_object)
 }
 
 /// The bytes that hexadecimal digits stand for; nothing where something else stands there.

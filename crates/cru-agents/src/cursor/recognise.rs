@@ -11,7 +11,7 @@ const RECORDS: usize = 20;
 
 /// Whether the file begins with messages of this host: a role and a message, and nothing that others add.
 pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
-    head(bytes, RECORDS).find(|record| word(record, "/type") != "turn_ended").is_some_and(|record| {
+    head(bytes, RECORDS).any(|record| {
         let role = matches!(word(&record, "/role"), "user" | "assistant" | "system");
         let content = record.pointer("/message/content").is_some_and(|it| it.is_array() || it.is_string());
         let others = ["type", "uuid", "sessionId", "id", "timestamp", "parentId"];

@@ -20,7 +20,7 @@ pub(super) fn recognise(path: &Path, bytes: &[u8]) -> bool {
     if settings::is_named(path) {
         return bytes.trim_ascii_start().starts_with(b"{") && settings::transcript(path).is_file();
     }
-    head(bytes, RECORDS).next().is_some_and(|record| match word(&record, "/type") {
+    head(bytes, RECORDS).any(|record| match word(&record, "/type") {
         "session_start" => !word(&record, "/id").is_empty() && record.get("payload").is_none(),
         // A slice: a message with a role, of a kind that no other host writes with blocks of this form.
         "message" => {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::file::value;
 use crate::file::jsonl::{count, word};
 use crate::stream::out::Out;
 use cru_base::{Error, Result};
@@ -53,7 +54,7 @@ impl Settings {
         let failed = |source| Error::io("read", path, source);
         let mut bytes = Vec::new();
         bundle.open(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
-        Ok(serde_json::from_slice(&bytes).ok().filter(Value::is_object).map(Self))
+        Ok(value::read(&bytes).filter(Value::is_object).map(Self))
     }
 
     /// Whether they say something that a note has.

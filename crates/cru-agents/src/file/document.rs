@@ -4,6 +4,7 @@
 //! record never takes the others with it. Nothing here recurses, and a text is walked through once for each level that
 //! is asked for. Knows no agent's fields.
 
+use super::value;
 use std::borrow::Cow;
 use std::io::{BufRead as _, Read as _};
 use std::path::Path;
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use super::lines::{MAX_DOCUMENT, MAX_LINE};
 use super::shorten::Shortener;
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::source::Bundle;
 use cru_session::time;
 
@@ -80,7 +81,7 @@ impl Piece<'_> {
     pub(crate) fn value(&self) -> Option<Value> {
         // As much is held twice then.
         let fits = self.whole && self.text.len() <= MAX_LINE;
-        if fits { serde_json::from_str(self.text).ok() } else { None }
+        if fits { value::read(self.text.as_bytes()) } else { None }
     }
 
     /// Why it says nothing.
@@ -110,7 +111,7 @@ pub(crate) fn members(text: &str) -> Vec<(Cow<'_, str>, Piece<'_>)> {
         let name = name.text;
         let plain = || name.trim_matches('"');
         let name = if name.contains('\\') {
-            serde_json::from_str::<String>(name).map_or_else(|_| Cow::Borrowed(plain()), Cow::Owned)
+            serde_json::from_str::<String>(&json::whole_characters(name)).map_or_else(|_| Cow::Borrowed(plain()), Cow::Owned)
         } else {
             Cow::Borrowed(plain())
         };
@@ -149,7 +150,7 @@ pub(crate) fn member<'p, 'a>(members: &'p [(Cow<'a, str>, Piece<'a>)], name: &st
 
 /// The text of the last member of one of these names, where it is a string that says something.
 pub(crate) fn told(members: &[(Cow<'_, str>, Piece<'_>)], names: &[&str]) -> Option<String> {
-    let strings = names.iter().filter_map(|name| serde_json::from_str::<String>(member(members, name)?.text).ok());
+    let strings = names.iter().filter_map(|name| serde_json::from_str::<String>(&json::whole_characters(member(members, name)?.text)).ok());
     strings.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
 }
 

@@ -4,7 +4,6 @@
 //! for every line. What a record means is the agent's own ([`Format`], [`State`]). Records are generic values: a key
 //! that is missing or of another type reads as null, and of a key that stands there twice the last counts.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,7 +14,7 @@ use serde_json::Value;
 use super::lines::{Line, Lines, MAX_LINE, trim};
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -102,7 +101,7 @@ pub(crate) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec
         match lines.next().map_err(failed)? {
             None => break,
             Some(Line::Oversized) => {}
-            Some(Line::Whole(line, _)) => records.extend(object(&String::from_utf8_lossy(trim(line)))),
+            Some(Line::Whole(line, _)) => records.extend(object(&json::text(trim(line)))),
         }
     }
     Ok(records)
@@ -111,7 +110,7 @@ pub(crate) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec
 /// The whole records among the first bytes of a file.
 pub(crate) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '_ {
     let lines = bytes.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty());
-    lines.take(most).filter_map(|line| object(&String::from_utf8_lossy(line)))
+    lines.take(most).filter_map(|line| object(&json::text(line)))
 }
 
 /// A line that is an object.
@@ -169,8 +168,7 @@ impl<F: Format> Reader<'_, F> {
 
     /// Reads a line: what became of it, and the stream that it belongs to.
     fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> (Fate, Option<usize>) {
-        // The check alone is much faster than the way that can mend.
-        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let text = json::text(line);
         let record = object(&text);
         if record.is_none() && !ended {
             // A write in progress is no record yet: the next reading takes it whole.

@@ -6,6 +6,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use cru_base::json;
+
+/// The value that these bytes stand for; `None` where they are no JSON.
+pub(crate) fn read(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_str(&json::text(bytes)).ok()
+}
+
 /// A word; `""` where there is none.
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or("")

@@ -9,7 +9,7 @@ use super::session::GeminiSession;
 use super::thread::{Entry, Tally, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
-use crate::file::value::{list, text};
+use crate::file::value::{self, list, text};
 use crate::stream::teller::Teller;
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
@@ -47,7 +47,7 @@ fn take_in(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
         if line.is_empty() {
             continue;
         }
-        let value = parse(line).filter(Value::is_object);
+        let value = value::read(line).filter(Value::is_object);
         if first && line[0] == b'{' && is_document(line, ended, value.as_ref()) {
             return document(bundle, path, thread);
         }
@@ -67,10 +67,6 @@ fn is_document(line: &[u8], ended: bool, value: Option<&Value>) -> bool {
         Some(value) => value.get("messages").is_some_and(Value::is_array),
         None => line == b"{" || !ended || memchr::memmem::find(line, b"\"messages\"").is_some(),
     }
-}
-
-fn parse(bytes: &[u8]) -> Option<Value> {
-    serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes))).ok()
 }
 
 fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {

@@ -5,23 +5,26 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::file::document::{items, member, members};
+use crate::file::jsonl;
 use crate::file::value::{filled, text};
+use cru_base::json;
+
+/// Records that are looked at.
+const RECORDS: usize = 20;
 
 /// Whether the file begins with a session's head, or with one of its messages.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
-    let beginning = String::from_utf8_lossy(head);
+    let beginning = json::text(head);
     let document = members(&beginning);
     let has = |name: &str| member(&document, name).is_some_and(|piece| piece.text.starts_with('"'));
     if has("sessionId") && (has("projectHash") || has("startTime")) && !has("type") {
         return true;
     }
-    let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     let messages = member(&document, "messages").map(|piece| items(piece.text)).unwrap_or_default();
     if let Some(first) = messages.first().filter(|first| first.whole) {
         return first.value().is_some_and(|value| is_message(&value));
     }
-    let line = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
-    line.and_then(parsed).is_some_and(|value| is_message(&value))
+    jsonl::head(head, RECORDS).any(|record| is_message(&record))
 }
 
 fn is_message(value: &Value) -> bool {

@@ -9,7 +9,7 @@ use cru_session::event::StreamKey;
 use cru_session::source::{Account, Header, Sink};
 
 use super::session::OpenCodeSession;
-use crate::file::value::{filled, text};
+use crate::file::value::{self, filled, text};
 use crate::stream::teller::Teller;
 
 /// Why a message is left out that cannot be read.
@@ -36,8 +36,7 @@ pub(super) enum OpenCodeContent {
 impl OpenCodeItem {
     /// Of the bytes that stand somewhere. `id` is the one that it is kept under, `""` for its own.
     pub(super) fn of(bytes: &[u8], id: &str) -> Self {
-        let value = serde_json::from_slice(bytes).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(bytes)));
-        Self::of_value(value.ok(), bytes, id)
+        Self::of_value(value::read(bytes), bytes, id)
     }
 
     /// Of a value that was read.

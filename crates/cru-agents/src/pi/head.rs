@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::record::with_record;
 use crate::file::lines::{Line, Lines};
-use cru_base::{Error, Result};
+use cru_base::{Error, Result, json};
 use cru_session::source::Bundle;
 
 const MAX_LINES: usize = 50;
@@ -37,7 +37,7 @@ impl PiHead {
                 Some(Line::Oversized) => continue,
                 Some(Line::Whole(line, _)) => line,
             };
-            let found = with_record(&String::from_utf8_lossy(line), |record| {
+            let found = with_record(&json::text(line), |record| {
                 let time = record.timestamp.str().parse().ok();
                 if record.kind.str() != "session" {
                     head.time = head.time.or(time);

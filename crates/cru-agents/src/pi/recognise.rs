@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::record::{PiRecord, with_record};
+use cru_base::json;
 
 /// Lines that are looked at.
 const LINES: usize = 20;
@@ -11,7 +12,7 @@ const LINES: usize = 20;
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
     for line in lines {
-        if let Some(known) = with_record(&String::from_utf8_lossy(line), |record| sign(record)).flatten() {
+        if let Some(known) = with_record(&json::text(line), |record| sign(record)).flatten() {
             return known;
         }
     }
@@ -36,7 +37,10 @@ fn sign(record: &PiRecord<'_>) -> Option<bool> {
         | "branch_summary"
         | "session_info"
         | "custom_message" => Some(record.timestamp.filled().is_some()),
-        _ => Some(false),
+        // Droid begins its files so, and goes on with messages of the same form.
+        "session_start" => Some(false),
+        // A kind of a newer version, or of an extension.
+        _ => None,
     }
 }
 

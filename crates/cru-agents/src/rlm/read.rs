@@ -14,6 +14,7 @@ use super::context::{self, MESSAGES, bytes, when};
 use super::file::RlmKind;
 use super::head::RlmHead;
 use super::touch::{Access, Waiting};
+use crate::file::value;
 use crate::call::open::Calls;
 use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
 use crate::stream::intake::{Intake, LATER};
@@ -166,7 +167,7 @@ impl RlmSession {
 
     fn access(&mut self, file: usize, document: &str) {
         for (number, line) in (1..).zip(document.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-            let value = serde_json::from_str::<Value>(line).ok();
+            let value = value::read(line.as_bytes());
             match value.as_ref().map(|value| (when(value), bytes(value), Access::of(value))) {
                 Some((time, bytes, Some(access))) => self.add(file, number, time, bytes, What::Access(access)),
                 Some((_, _, None)) => self.skip(file, "access without a file"),
@@ -182,7 +183,7 @@ impl RlmSession {
         }
         let (mut sum, mut events) = (Value::Null, 0);
         for line in document.lines().filter(|line| !line.trim().is_empty()) {
-            match serde_json::from_str::<Value>(line).ok().filter(Value::is_object) {
+            match value::read(line.as_bytes()).filter(Value::is_object) {
                 Some(value) => {
                     events += 1;
                     let sums_up = text(&value, &["summary", "final_summary", "final_answer"]).is_some();
@@ -281,7 +282,7 @@ impl RlmSession {
 
 /// A whole document that is an object.
 fn whole(document: &str) -> Option<Value> {
-    serde_json::from_str::<Value>(document.trim_start_matches('\u{feff}')).ok().filter(Value::is_object)
+    value::read(document.as_bytes()).filter(Value::is_object)
 }
 
 /// A path as a note writes it.
