@@ -36,7 +36,10 @@ pub(super) fn read(text: &str) -> CodexSaid<'_> {
         _ if trimmed.is_empty() => CodexSaid::Host,
         Some(Means::Shell) => shell(trimmed).map_or(CodexSaid::Host, CodexSaid::Shell),
         Some(_) => CodexSaid::Host,
-        None => CodexSaid::Words(wrapper::own_words(AGENT, text)),
+        None => match wrapper::own_words(AGENT, text) {
+            own if own.trim().is_empty() => CodexSaid::Host,
+            own => CodexSaid::Words(own),
+        },
     }
 }
 

@@ -156,6 +156,10 @@ mod tests {
             tell(failed),
             GeminiSaid::Ran(Ran { command: "make", output: "no rule", exit: Some(2), stopped: false })
         );
+        let before = "<hook_context>kept notes</hook_context>\n\nMake it purr";
+        assert_eq!(tell(before), GeminiSaid::Words("Make it purr".into()));
+        assert_eq!(tell("Hum<hook_context>a.c changed</hook_context>"), GeminiSaid::Words("Hum".into()));
+        assert_eq!(tell("<hook_context>kept notes</hook_context>"), GeminiSaid::Host);
         let steering = "User steering update:\n<user_input>\nuse tabs\n</user_input>\nInternal instruction: Go on.";
         assert_eq!(tell(steering), GeminiSaid::Words("use tabs".into()));
         assert_eq!(tell("<state_snapshot>\nall\n</state_snapshot>"), GeminiSaid::Summary("all"));
