@@ -277,6 +277,8 @@ pub enum SessionFact<'a> {
     },
     /// Working directory; the first is the project.
     Cwd(Cow<'a, str>),
+    /// Folder of the project, where the work was done in a work tree of it.
+    Project(Cow<'a, str>),
     /// Git branch; the first is that of the start.
     Branch(Cow<'a, str>),
     /// Git commit that the work began on; the first counts. A commit that a step makes is told by its result.
@@ -291,6 +293,8 @@ pub enum SessionFact<'a> {
     Model(Cow<'a, str>),
     /// Cost in US dollars that the record stores for one message; summed.
     Cost(f64),
+    /// Cost in US dollars of all that was asked, as the host sums it up; the last counts, and no cost of a message beside it.
+    TotalCost(f64),
     /// All tokens, where the record does not say of which kind they are.
     Tokens(u64),
     /// A word to find it by; each is kept once.

@@ -84,7 +84,7 @@ impl MaskEvents for Masks {
             }
             EventKind::Meta(meta) => match meta {
                 SessionFact::Title { rank: _, text }
-                | SessionFact::Cwd(text)
+                | SessionFact::Cwd(text) | SessionFact::Project(text)
                 | SessionFact::Branch(text)
                 | SessionFact::Commit(text)
                 | SessionFact::HostVersion(text)
@@ -97,6 +97,7 @@ impl MaskEvents for Masks {
                 SessionFact::Cost(_)
                 | SessionFact::Tokens(_)
                 | SessionFact::Started(_)
+                | SessionFact::TotalCost(_)
                 | SessionFact::CopiedUntil(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),

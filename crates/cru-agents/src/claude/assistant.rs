@@ -58,8 +58,9 @@ impl ClaudeStream {
             }
         }
         match (out.told, unknown) {
-            (true, _) => Fate::Shown,
-            (false, true) => Fate::Skipped("unknown block"),
+            // Its words may be in none of the blocks that were told.
+            (_, true) => Fate::Skipped("unknown block"),
+            (true, false) => Fate::Shown,
             (false, false) => Fate::Skipped(reason::EMPTY),
         }
     }
@@ -73,7 +74,7 @@ impl ClaudeStream {
         agents: &mut Agents,
     ) -> bool {
         match block.kind.str() {
-            "text" => {
+            "text" | "connector_text" => {
                 self.works = false;
                 if let Some(text) = block.text.take() {
                     out.emit(EventKind::Reply(text));
@@ -128,6 +129,9 @@ impl ClaudeStream {
             // The line repeats what was told; it is still a part of the message that a note counts.
             out.told = true;
             return;
+        }
+        if let Some(model) = message.model.filled().filter(|model| !self.models.contains(*model)) {
+            self.models.insert(model.to_owned());
         }
         self.usage = Some((id.to_owned(), usage));
         out.emit(EventKind::Usage {

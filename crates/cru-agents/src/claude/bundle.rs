@@ -22,7 +22,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
     let mut by_first: BTreeMap<String, String> = BTreeMap::new();
     let mut order: Vec<usize> = (0..heads.len()).collect();
-    order.sort_by_key(|&at| (heads[at].1.time, at));
+    order.sort_by_key(|&at| (heads[at].1.time, heads[at].1.is_background, at));
     for &at in &order {
         let head = &heads[at].1;
         if let (Some(first), None, None) = (&head.first, &head.key.agent, &head.forked_from) {
@@ -57,10 +57,11 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then by name.
+/// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then a session before
+/// its copy in the background, then by name.
 fn ordered(mut files: Vec<(PathBuf, ClaudeHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
     files.sort_by(|(path, head), (other_path, other)| {
-        let rank = |head: &ClaudeHead| (head.key.agent.is_some(), head.time);
+        let rank = |head: &ClaudeHead| (head.key.agent.is_some(), head.time, head.is_background);
         rank(head).cmp(&rank(other)).then_with(|| path.cmp(other_path))
     });
     let time = files.iter().filter_map(|(_, head)| head.time).min();

@@ -2,6 +2,7 @@
 //!
 //! Reads a bounded number of bounded lines; the first record of a file is often no message.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -30,6 +31,8 @@ pub(super) struct ClaudeHead {
     pub(super) prompt: Option<String>,
     /// The session that its records were copied from.
     pub(super) forked_from: Option<String>,
+    /// Whether a session goes on in it in the background: it begins with a copy of that session's records.
+    pub(super) is_background: bool,
 }
 
 impl ClaudeHead {
@@ -57,6 +60,18 @@ impl ClaudeHead {
         Ok(head)
     }
 
+    /// Tells files that begin with the first record of an earlier session where they were copied from.
+    pub(super) fn join(heads: &mut [Self]) {
+        let mut origins: HashMap<String, String> = HashMap::new();
+        for head in heads.iter_mut().filter(|head| head.key.agent.is_none()) {
+            let Some(first) = head.first.clone() else { continue };
+            let origin = origins.entry(first).or_insert_with(|| head.key.session.clone());
+            if *origin != head.key.session && head.forked_from.is_none() {
+                head.forked_from = Some(origin.clone());
+            }
+        }
+    }
+
     fn take(&mut self, line: &str, session: &mut String) {
         with_record(line, |record| {
             if session.is_empty() {
@@ -69,6 +84,7 @@ impl ClaudeHead {
                 self.key.agent = agent.map(str::to_owned);
                 let origin = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
                 self.forked_from = origin.map(str::to_owned);
+                self.is_background = record.session_kind.str() == "bg";
             }
             if self.prompt.is_none() && record.kind.str() == "user" && !record.is_meta.0 {
                 let text = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();

@@ -29,6 +29,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         reader.agents.has_file(&head.key, head.prompt.as_deref());
         heads.push(head);
     }
+    ClaudeHead::join(&mut heads);
     for (path, head) in bundle.files.iter().zip(heads) {
         reader.file(bundle, path, head)?;
     }
@@ -336,6 +337,7 @@ impl<'s> ClaudeReader<'s> {
             let mut out = Out::new(&mut *self.sink, state.key.clone(), state.records(), None);
             state.flush_compaction(&mut out);
             state.tell_untold(&mut out);
+            state.side_calls(&mut out);
         }
         for state in &self.streams {
             self.sink.close(&state.key, state.consumed());

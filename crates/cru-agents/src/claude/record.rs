@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::detail::Outcome;
-use crate::file::lenient::{Flag, List, Maybe, Number, Text, drain_map, otherwise};
+use crate::file::lenient::{Flag, List, Maybe, Number, Text, otherwise};
 
 /// The fields by which a record is placed: all that is read of a progress line.
 #[derive(Debug, Default, Deserialize)]
@@ -112,6 +112,26 @@ pub(super) struct ClaudeRecord<'a> {
     pub(super) pr_url: Text<'a>,
     #[serde(default)]
     pub(super) pr_number: Number,
+    #[serde(default, rename = "totalCostUSD")]
+    pub(super) total_cost: Number,
+    #[serde(default)]
+    pub(super) model_usage: Value,
+    #[serde(borrow, default)]
+    pub(super) worktree_session: Maybe<Worktree<'a>>,
+    #[serde(borrow, default)]
+    pub(super) relocated_cwd: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) session_kind: Text<'a>,
+}
+
+/// The work tree that a session works in.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Worktree<'a> {
+    #[serde(borrow, default)]
+    pub(super) original_cwd: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) worktree_name: Text<'a>,
 }
 
 /// Where a copied record was copied from.
@@ -205,7 +225,7 @@ pub(super) enum ClaudeContent<'a> {
 pub(super) struct ClaudeBlock<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "connector_text")]
     pub(super) text: Text<'a>,
     #[serde(borrow, default)]
     pub(super) thinking: Text<'a>,
@@ -321,8 +341,7 @@ impl<'de> Visitor<'de> for PartsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Parts<'de>, A::Error> {
-        drain_map(map)?;
-        Ok(Parts::None)
+        ClaudePart::deserialize(MapAccessDeserializer::new(map)).map(|part| Parts::List(vec![part]))
     }
 }
 

@@ -4,13 +4,17 @@
 //! was consumed.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use jiff::Timestamp;
 
+use serde_json::Value;
+
 use super::queue::Queue;
 use super::record::ClaudeRecord;
 use crate::call::open::Calls;
+use crate::file::value;
 use crate::stream::intake::Intake;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
@@ -38,6 +42,10 @@ pub(super) struct ClaudeStream {
     pub(super) refused: Option<String>,
     /// The usage that was last told.
     pub(super) usage: Option<(String, Usage)>,
+    /// The models of all messages.
+    pub(super) models: HashSet<String>,
+    /// Tokens by model as the host last summed them up.
+    sums: Vec<(String, Usage)>,
     /// The message whose cost was last told.
     pub(super) cost_of: String,
     branch: String,
@@ -96,6 +104,35 @@ impl ClaudeStream {
         }
     }
 
+    /// Tells the folder of a repository whose work tree the session began in; whether it did.
+    pub(super) fn project(&self, folder: &str, out: &mut Out<'_>) -> bool {
+        let began_below = self.place.start().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        if began_below && !folder.is_empty() {
+            out.quiet(EventKind::Meta(SessionFact::Project(self.place.tilde(folder))));
+        }
+        began_below
+    }
+
+    /// Reads what the host summed up: cost, and tokens by model. Each sum holds those before it.
+    pub(super) fn host_sums(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) -> bool {
+        let sums = record.model_usage.as_object().into_iter().flatten();
+        self.sums = sums.map(|(model, told)| (model.clone(), summed(told))).collect();
+        let Some(cost) = record.total_cost.0.filter(|cost| cost.is_finite() && *cost >= 0.0) else { return false };
+        out.emit(EventKind::Meta(SessionFact::TotalCost(cost)));
+        true
+    }
+
+    /// Tells the tokens of models that no message names: the host asked them beside the conversation, for titles and
+    /// searches.
+    pub(super) fn side_calls(&mut self, out: &mut Out<'_>) {
+        for (model, usage) in std::mem::take(&mut self.sums) {
+            if usage != Usage::default() && !self.models.contains(&model) {
+                let message = format!("side calls of {model}");
+                out.quiet(EventKind::Usage { message: message.into(), model: model.into(), usage });
+            }
+        }
+    }
+
     /// Tells a title where it is new; whether it was.
     pub(super) fn title(&mut self, rank: TitleRank, text: &str, out: &mut Out<'_>) -> bool {
         let Some(text) = changed(&mut self.titles[rank as usize], text.trim()) else { return false };
@@ -126,6 +163,17 @@ impl ClaudeStream {
                 },
             );
         }
+    }
+}
+
+/// The tokens of one model as the host sums them up.
+fn summed(told: &Value) -> Usage {
+    Usage {
+        input: value::count(told, "inputTokens"),
+        output: value::count(told, "outputTokens"),
+        cache_write: value::count(told, "cacheCreationInputTokens"),
+        cache_read: value::count(told, "cacheReadInputTokens"),
+        ..Usage::default()
     }
 }
 

@@ -6,16 +6,19 @@ use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
 use crate::stream::out::{Fate, Out};
-use cru_session::event::{EventKind, TitleRank};
+use cru_session::event::{EventKind, SessionFact, TitleRank};
 
 /// Session-level lines that only serve the host.
 const BOOKKEEPING: &[&str] = &[
     "agent-color",
     "agent-name",
     "agent-setting",
+    "atis-latch",
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
+    "continued-in",
+    "fork-context-ref",
     "frame-link",
     "last-prompt",
     "mode",
@@ -23,7 +26,6 @@ const BOOKKEEPING: &[&str] = &[
     "started",
     "tag",
     "task-summary",
-    "worktree-state",
 ];
 
 pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
@@ -99,6 +101,18 @@ impl ClaudeStream {
                 }
                 _ => false,
             },
+            "cost-state" => self.host_sums(record, out),
+            "worktree-state" => {
+                let Some(tree) = &record.worktree_session.0 else { return Fate::Skipped(BOOKKEEPING_REASON) };
+                if let Some(name) = tree.worktree_name.filled() {
+                    out.quiet(EventKind::Meta(SessionFact::Property {
+                        key: "worktree".into(),
+                        value: name.to_owned().into(),
+                    }));
+                }
+                self.project(tree.original_cwd.str(), out)
+            }
+            "relocated" => self.project(record.relocated_cwd.str(), out),
             kind if BOOKKEEPING.contains(&kind) => false,
             _ => return Fate::Skipped("unknown record type"),
         };

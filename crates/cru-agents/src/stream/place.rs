@@ -29,6 +29,11 @@ impl Place {
         true
     }
 
+    /// The folder that the stream began in; `""` where no record says it.
+    pub(crate) fn start(&self) -> &str {
+        &self.project
+    }
+
     /// A path of a shell command as a note writes it: a relative one starts at the current working directory.
     pub(crate) fn show_shell(&self, path: &str) -> String {
         if self.current == self.project || path.starts_with(['/', '~', '\\']) || is_windows(path) {

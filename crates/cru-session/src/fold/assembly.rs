@@ -68,7 +68,7 @@ impl Fold {
             let version = version.or(facts.version.as_ref()).map(|version| agent_version(version));
             subagent.clone().unwrap_or_else(|| Agent { name: name.clone(), version })
         };
-        let channel = facts.cwd.as_deref().and_then(place::channel);
+        let channel = facts.project.as_deref().or(facts.cwd.as_deref()).and_then(place::channel);
 
         let mut steps = steps.finish();
         let patches = patches(&mut steps);
@@ -91,7 +91,7 @@ impl Fold {
         };
         // Where the working directory already says `~`, the transcript's own path tells what that stands for.
         let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
-        let project = facts.cwd.as_deref().map(|cwd| place::shorten(cwd, home));
+        let project = facts.project.as_deref().or(facts.cwd.as_deref()).map(|cwd| place::shorten(cwd, home));
         let summary = {
             let reply = facts.naming.last_reply();
             let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
@@ -188,7 +188,7 @@ impl Fold {
             participants,
             model: models.first().map(|(model, _)| model.clone()).or(facts.model),
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
-            cost_usd: facts.cost.filter(|cost| cost.is_finite()).map(rounded),
+            cost_usd: facts.total_cost.or(facts.cost).filter(|cost| cost.is_finite()).map(rounded),
             project,
             branch: facts.branches.pop(),
             commit: facts.commit,

@@ -35,6 +35,8 @@ pub(super) struct StreamFacts {
     asks: HashSet<String>,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
+    /// The folder whose work tree `cwd` is.
+    pub(super) project: Option<String>,
     /// The branches that the work was on, in order; the last is where it ended.
     pub(super) branches: Vec<String>,
     pub(super) commit: Option<String>,
@@ -42,6 +44,7 @@ pub(super) struct StreamFacts {
     pub(super) model: Option<String>,
     pub(super) naming: Naming,
     pub(super) cost: Option<f64>,
+    pub(super) total_cost: Option<f64>,
     pub(super) usage: HashMap<String, (String, Usage)>,
     /// Tokens of which it is not said what kind they are.
     pub(super) tokens: Option<u64>,
@@ -106,6 +109,8 @@ impl StreamFacts {
                     self.cwd = line(&cwd);
                 }
             }
+            SessionFact::Project(folder) => self.project = line(&folder).or(self.project.take()),
+            SessionFact::TotalCost(cost) => self.total_cost = Some(cost),
             SessionFact::Branch(branch) => {
                 if let Some(name) = line(&branch).filter(|name| name != "HEAD" && self.branches.last() != Some(name)) {
                     self.branches.retain(|known| *known != name);
