@@ -6,6 +6,29 @@ pub(crate) fn candidates<'a>(model: &'a str, prefixes: &[String]) -> [&'a str; 4
     [model, bare, undated(model), undated(bare)]
 }
 
+/// The maker's own id for one as clouds and hosts write it, `us.anthropic.claude-opus-4-5-20251101-v1:0`,
+/// `claude-opus-4-5@20251101`, `claude-opus-4.7`, `claude-opus-4-5[1m]`: they serve the maker's model at the maker's
+/// list price. `None` where it is written in none of these ways.
+pub(crate) fn makers_id(model: &str) -> Option<String> {
+    const VENDOR: &str = "anthropic.";
+    let mut id = model.split_once('[').map_or(model, |(id, _)| id);
+    // An inference profile names its region before the vendor.
+    let region = |at: usize| at == 0 || id[..at].strip_suffix('.').is_some_and(|it| !it.contains('.'));
+    if let Some(at) = id.find(VENDOR).filter(|at| region(*at)) {
+        id = &id[at + VENDOR.len()..];
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version = |text: &str| text.split(':').all(is_number);
+    if let Some((name, _)) = id.rsplit_once("-v").filter(|(_, version)| is_version(version)) {
+        id = name;
+    }
+    let mut id = id.replace('@', "-");
+    if id.contains("claude-") {
+        id = id.replace('.', "-");
+    }
+    (id != model && !id.is_empty()).then_some(id)
+}
+
 /// Without `-20251101` or `-2025-11-01` at the end.
 fn undated(model: &str) -> &str {
     let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -43,10 +66,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn ids_of_clouds_and_hosts_are_the_makers() {
+        for other in [
+            "us.anthropic.claude-opus-4-5-20251101-v1:0",
+            "anthropic.claude-opus-4-5-20251101-v1",
+            "bedrock/eu.anthropic.claude-opus-4-5-20251101-v1:0",
+            "claude-opus-4-5@20251101",
+            "claude-opus-4-5-20251101[1m]",
+            "claude-opus-4.5-20251101",
+        ] {
+            assert_eq!(makers_id(other).as_deref(), Some("claude-opus-4-5-20251101"), "{other}");
+        }
+        for own in ["claude-opus-4-5", "gpt-4.1", "kimi-k2-v", "groq/kimi-k3", ""] {
+            assert_eq!(makers_id(own), None, "{own}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn any_name_can_be_asked(model in "\\PC{0,24}(-20[0-9-]{0,9})?") {
-            let _ = candidates(&model, &["a/".to_owned()]);
+            let _ = (candidates(&model, &["a/".to_owned()]), makers_id(&model));
         }
     }
 }

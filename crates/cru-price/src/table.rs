@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use cru_session::event::Usage;
 use serde::Deserialize;
 
-use crate::normalise::candidates;
+use crate::normalise::{candidates, makers_id};
 use crate::price::Price;
 
 const DATA: &str = include_str!("../data/prices.toml");
@@ -51,6 +51,10 @@ impl Prices {
 
     /// The price of a model; `None` where it is unknown.
     pub fn of(&self, model: &str) -> Option<Price> {
+        self.named(model).or_else(|| self.named(&makers_id(model)?))
+    }
+
+    fn named(&self, model: &str) -> Option<Price> {
         let file = file();
         let names = candidates(model, &file.normalise.prefixes);
         let own = names.iter().find_map(|name| self.own.get(*name));
@@ -99,6 +103,9 @@ mod tests {
         assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
         assert_eq!(input("anthropic/claude-opus-4-20250514"), Some(15.0), "a retired one");
         assert_eq!((input("gpt-4o"), input("gpt-4o-2024-05-13")), (Some(2.5), Some(5.0)), "its own date first");
+        assert_eq!(input("us.anthropic.claude-opus-4-5-20251101-v1:0"), Some(5.0));
+        assert_eq!(input("vertex_ai/claude-opus-4-5@20251101"), Some(5.0));
+        assert_eq!(input("github_copilot/claude-opus-4.5"), Some(5.0));
         for unknown in ["", "claude", "claude-opus", "groq/kimi-k3", "gpt-4o-mini-free", "opus", "unknown"] {
             assert_eq!(input(unknown), None, "{unknown}");
         }
