@@ -110,11 +110,14 @@ fn with_links(text: &str, links: &[&TrustedLink]) -> Result<String> {
         Some((line.trim() == "[links]", *at))
     });
     let place = head.filter(|(is_head, _)| *is_head).map(|(_, end)| end).next();
+    // A last line without an end gets one, and what stands behind it comes after that.
+    let is_last = place == Some(new.len());
     if !new.is_empty() && !new.ends_with('\n') {
         new.push('\n');
     }
     match place {
-        Some(place) => new.insert_str(place.min(new.len()), &lines),
+        Some(_) if is_last => new.push_str(&lines),
+        Some(place) => new.insert_str(place, &lines),
         None => {
             let gap = if new.is_empty() { "" } else { "\n" };
             let _ = write!(new, "{gap}[links]\n{lines}");

@@ -70,7 +70,11 @@ pub(super) fn refresh(vault: &Vault, heard: Option<Arc<Heard>>, cx: &Context<'_>
 
 /// Brings the lists in the notes of all projects up to date; whether they are so. What fails is told.
 pub(super) fn refresh_projects(vault: &Vault, cx: &Context<'_>) -> bool {
-    match snapshot(vault, cx).and_then(|snapshot| projects::refresh(vault, &snapshot)) {
+    // Nobody asked for the index: how it was brought up to date is not said.
+    let transcripts = Transcripts::of(vault, cx.env);
+    let sources = Sources { evidence: Some(&transcripts) };
+    let opened = Snapshot::open_with(vault, &Options { sources, complete: false, rebuild: false, may_wait: false });
+    match opened.and_then(|snapshot| projects::refresh(vault, &snapshot)) {
         Ok(refreshed) => {
             for (note, why) in &refreshed.failed {
                 cx.ui.warn(&format!("{note}: {why}"));

@@ -96,10 +96,10 @@ fn resuming_again_begins_no_second_empty_phase() {
     let text = note("tides", "2026-11-20T09:00:00Z", "status: paused\n", "- `Read a.rs` → ok ^n-001\n");
     let world = World::new(&[("tides", &text)]);
     for _ in 0..3 {
-        world.ok(&["session", "resume", "tides"]);
+        world.ok(&["session", "resume", "tides", "--no-start"]);
     }
     assert_eq!(world.note("tides").matches("\n## ").count(), 2, "{}", world.note("tides"));
-    world.ok(&["session", "resume", "tides", "--phase", "Another"]);
+    world.ok(&["session", "resume", "tides", "--no-start", "--phase", "Another"]);
     assert_eq!(world.note("tides").matches("\n## ").count(), 3, "one that is asked for is begun");
 }
 

@@ -505,5 +505,5 @@ proptest! {
 
 /// Few, unless the environment asks for more.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24)
+    cru_base::Env::real().var("PROPTEST_CASES").and_then(|text| text.parse().ok()).unwrap_or(24)
 }

@@ -321,7 +321,11 @@ proptest! {
     fn what_is_written_is_read_back(workflow in workflow()) {
         let text = render(&workflow);
         let (read, diagnostics) = parse(&Note::parse(text.as_str()));
-        prop_assert_eq!(bare(read), workflow, "{}", text);
+        // Words that an editor or a plugin would run are written so that nothing runs them, and read as they are written.
+        prop_assert_eq!(render(&read), text.as_str());
+        if !text.contains('\\') {
+            prop_assert_eq!(bare(read), workflow, "{}", text);
+        }
         prop_assert_eq!(diagnostics, vec![], "{}", text);
     }
 

@@ -8,7 +8,8 @@ use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::note_diff;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, derived, reading};
+use crate::commands::derived::{self, DerivedPages};
+use crate::commands::{Context, Output, View, reading};
 use crate::sync::rename::{RenameGround, Renamed};
 use crate::vault::{Catalog, State, Vault};
 
@@ -37,10 +38,12 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     }
     let catalog = Catalog::read(&vault);
     let head = catalog.session(&args.session, &vault, cx.env)?;
+    let pages = (!args.dry_run).then(|| DerivedPages::begin(&vault, &state, cx));
     let ground = RenameGround { vault: &vault, catalog: &catalog, state: &state, now: cx.env.now() };
     let renamed = ground.rename(head, &args.title, args.dry_run)?;
-    if !args.dry_run {
+    if let Some(pages) = pages {
         reading::refresh(&vault, None, cx);
+        pages.finish();
     }
     Ok(Box::new(RenameReport::of(renamed, head.id(), args.dry_run, cx)))
 }

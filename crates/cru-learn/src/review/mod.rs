@@ -262,7 +262,7 @@ mod tests {
         let expected = [
             (Part::Context, "Do %%x%%.\n\n- `ls` → a_b"),
             (Part::Failure, "```\n## no heading\n```"),
-            (Part::Expected, "Say  it."),
+            (Part::Expected, "Say it."),
         ];
         assert_eq!(parts, expected.map(|(part, text)| (part, text.to_owned())));
         assert!(review.changed, "there is no hash");
@@ -277,7 +277,7 @@ mod tests {
         assert!(review(&written.replace("proposed", "accepted")).unwrap().changed);
         let edited = review(&written.replace("Say", "Tell")).unwrap();
         let edits = edited.edits(NOTE).unwrap();
-        assert_eq!(edits, Edits { expected: Some("Tell  it.".into()), ..Edits::default() });
+        assert_eq!(edits, Edits { expected: Some("Tell it.".into()), ..Edits::default() });
     }
 
     #[test]

@@ -121,7 +121,10 @@ proptest! {
 
     #[test]
     fn nothing_is_run(text in active_text()) {
-        for written in [prose(&text), inline(&text), super::title(&text), quoted(&text, Some(&text)), super::inert(&text, &[])] {
+        // What is written inline stands behind something.
+        let behind = [format!("x {}", inline(&text)), format!("# {}", super::title(&text))];
+        let alone = [prose(&text), quoted(&text, Some(&text)), super::inert(&text, &[])];
+        for written in behind.into_iter().chain(alone) {
             prop_assert_eq!(run(&written), Vec::<String>::new(), "{}", written);
         }
         prop_assert_eq!(unprose(&prose(&text)), cleaned(&text));

@@ -89,7 +89,11 @@ fn made(session: &Session) -> (String, Vec<&'static str>) {
     let (workflow, told) = codify(session, &Options::default());
     let text = render(&workflow);
     let (read, odd) = parse(&Note::parse(text.as_str()));
-    assert_eq!(bare(read), workflow, "{text}");
+    // Words that an editor or a plugin would run are written so that nothing runs them, and read as they are written.
+    assert_eq!(render(&read), text);
+    if !text.contains('\\') {
+        assert_eq!(bare(read), workflow, "{text}");
+    }
     assert_eq!(odd, vec![], "{text}");
     assert_eq!(validate(&workflow), vec![], "{text}");
     assert_eq!(render(&codify(session, &Options::default()).0), text);

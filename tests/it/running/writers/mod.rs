@@ -57,7 +57,6 @@ const READ_ONLY: &[&str] = &[
     "status",
     "doctor",
     "secrets scan",
-    "secrets rules",
     "mcp",
     "mcp status",
     "hooks status",
