@@ -109,18 +109,25 @@ impl Disk {
         if index.schema() != schema::schema().0 {
             return Err(Trouble::Outdated);
         }
-        // The generation is asked for after the entries were opened: generations only grow, so if it is still the
-        // manifest's, then the entries are of it too.
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(damaged)?;
-        let payload = index.load_metas().map_err(damaged)?.payload;
-        if payload != Some(manifest.generation.to_string()) {
+        let is_between = || {
+            let payload = index.load_metas().map_err(damaged)?.payload;
+            Ok(payload != Some(manifest.generation.to_string()))
+        };
+        if is_between()? {
             return Err(Trouble::Between);
         }
-        let searcher = tantivy::IndexReader::searcher(&reader);
+        // A damaged file is never opened: its reader takes the bytes for places in it.
         if self.meta() != manifest.meta {
             return Err(Trouble::Damaged("its list of files is not what was written".to_owned()));
         }
         self.check(&index)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(damaged)?;
+        // Asked for again after the entries were opened: generations only grow, so if it is still the manifest's, then the
+        // entries are of it too.
+        if is_between()? {
+            return Err(Trouble::Between);
+        }
+        let searcher = tantivy::IndexReader::searcher(&reader);
         Ok(Opened { manifest, rows, index, searcher })
     }
 

@@ -225,7 +225,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "session complete", args: &["session", "complete", LIVE], ..ADDS },
     Row { name: "session fail", args: &["session", "fail", LIVE], ..ADDS },
     Row { name: "session abandon", args: &["session", "abandon", LIVE], ..ADDS },
-    Row { name: "session resume", args: &["session", "resume", LIVE], changes: false, ..ADDS },
+    Row { name: "session resume", args: &["session", "resume", LIVE, "--no-start"], changes: false, ..ADDS },
     Row { name: "session rename", args: &["session", "rename", LIVE, "Another title"], ..ADDS },
     Row { name: "session archive", args: &["session", "archive", S1], ..ROW },
     Row {

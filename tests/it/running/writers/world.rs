@@ -15,7 +15,7 @@ use crate::making::readings;
 pub(super) const LIVE: &str = "2026-11-21-live-one";
 
 /// Files below the home that are looked at for a person's words: not what the program keeps for itself.
-const OWN: [&str; 3] = [".cru", ".git", ".local"];
+const OWN: [&str; 4] = [".cache", ".cru", ".git", ".local"];
 
 /// A folder that is always at the same place: it is put back from a copy for each run.
 pub(super) struct World {
