@@ -23,9 +23,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     // A build script is no part of the program.
     found.retain(|path| path.file_name().is_none_or(|name| name != "build.rs"));
     // Files of tests may build and read what they need, and examples are programs of their own.
-    let is_aside = |part: std::path::Component<'_>| {
-        ["tests", "tests.rs", "examples"].iter().any(|name| part.as_os_str() == *name)
-    };
+    let is_aside =
+        |part: std::path::Component<'_>| ["tests", "tests.rs", "examples"].iter().any(|name| part.as_os_str() == *name);
     found.retain(|path| !path.components().any(is_aside));
     found.sort();
     let source = |path: PathBuf| {

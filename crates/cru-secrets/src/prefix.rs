@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::allow;
-use super::letters::{is_text, is_wordlike};
+use super::letters::{is_namelike, is_text, is_wordlike};
 
 /// How many bytes are looked at before a token is taken for one.
 const JUDGED: usize = 256;
@@ -96,7 +96,8 @@ impl Prefix {
         let body = &bytes[from..judged];
         // What was cut off is still most of a secret.
         let least = if bytes[judged..].starts_with("…".as_bytes()) { self.least.min(CUT) } else { self.least };
-        let is_name = is_divided(body) && allow::is_name(body) && (self.body != Body::Any || is_text(body));
+        let is_name =
+            is_divided(body) && allow::is_name(body) && (self.body != Body::Any || is_text(body) || is_namelike(body));
         if body.len() < least || !self.is_drawn(body) || allow::is_example(body) || is_name {
             return None;
         }

@@ -84,7 +84,8 @@ impl MaskEvents for Masks {
             }
             EventKind::Meta(meta) => match meta {
                 SessionFact::Title { rank: _, text }
-                | SessionFact::Cwd(text) | SessionFact::Project(text)
+                | SessionFact::Cwd(text)
+                | SessionFact::Project(text)
                 | SessionFact::Branch(text)
                 | SessionFact::Commit(text)
                 | SessionFact::HostVersion(text)

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
+use crate::commands::derived::{self, DerivedPages};
 use crate::commands::output::note_diff;
 use crate::commands::output::style::{self, paint};
-use crate::commands::derived::{self, DerivedPages};
 use crate::commands::{Context, Output, View, reading};
 use crate::sync::rename::{RenameGround, Renamed};
 use crate::vault::{Catalog, State, Vault};

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::record::{parts, picture};
 use crate::file::lenient::{Maybe, Number, Text};
-use cru_session::event::Attachment;
 use cru_base::json;
+use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
 #[expect(clippy::struct_excessive_bools, reason = "the wrapping says each by itself")]

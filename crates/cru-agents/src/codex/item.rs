@@ -10,8 +10,8 @@ use super::reason;
 use super::record::{Payload, parts, string, words};
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
-use crate::file::value;
 use crate::call::open::OpenCall;
+use crate::file::value;
 use crate::stream::out::{Fate, Out};
 use cru_session::event::{Call, CallResult, EventKind};
 

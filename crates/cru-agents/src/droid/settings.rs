@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::file::value;
 use crate::file::jsonl::{count, word};
+use crate::file::value;
 use crate::stream::out::Out;
 use cru_base::{Error, Result};
 use cru_session::event::{EventKind, SessionFact, Usage};

@@ -111,7 +111,8 @@ pub(crate) fn members(text: &str) -> Vec<(Cow<'_, str>, Piece<'_>)> {
         let name = name.text;
         let plain = || name.trim_matches('"');
         let name = if name.contains('\\') {
-            serde_json::from_str::<String>(&json::whole_characters(name)).map_or_else(|_| Cow::Borrowed(plain()), Cow::Owned)
+            serde_json::from_str::<String>(&json::whole_characters(name))
+                .map_or_else(|_| Cow::Borrowed(plain()), Cow::Owned)
         } else {
             Cow::Borrowed(plain())
         };
@@ -150,7 +151,9 @@ pub(crate) fn member<'p, 'a>(members: &'p [(Cow<'a, str>, Piece<'a>)], name: &st
 
 /// The text of the last member of one of these names, where it is a string that says something.
 pub(crate) fn told(members: &[(Cow<'_, str>, Piece<'_>)], names: &[&str]) -> Option<String> {
-    let strings = names.iter().filter_map(|name| serde_json::from_str::<String>(&json::whole_characters(member(members, name)?.text)).ok());
+    let strings = names
+        .iter()
+        .filter_map(|name| serde_json::from_str::<String>(&json::whole_characters(member(members, name)?.text)).ok());
     strings.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
 }
 

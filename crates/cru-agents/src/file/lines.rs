@@ -81,8 +81,9 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Without white space and NUL bytes around it: a crash leaves blocks of them.
+/// Without a byte order mark before it, and without white space and NUL bytes around it: a crash leaves blocks of them.
 pub(crate) fn trim(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
     let end = line.iter().rposition(|byte| !blank(byte)).map_or(start, |at| at + 1);

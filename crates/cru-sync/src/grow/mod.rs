@@ -30,7 +30,7 @@ use cru_session::detail::Detail;
 use cru_session::fold::{Draft, Linked};
 use cru_session::op::Op;
 use cru_session::source::Bundle;
-use cru_session::{Session, delta, read, render, seal};
+use cru_session::{Session, delta, mask, read, render, seal};
 use cru_vault::journal::Mark;
 use cru_vault::state::key;
 use cru_vault::writer::{Generated, Known, Plan, Writer};
@@ -169,7 +169,11 @@ impl Grower<'_> {
         let seals = seals::read(self.vault, &key(&old.head.id())).of_revision(now.revision);
         let again = |ids: Option<Ids>| -> Result<_, Grown> {
             let (ids, session) = self.again(old, bundle, &now, &there, ids)?;
-            Ok((ids, renew::as_it_stands(&render::note(&session), note, &seal::generated_ids(note, &seals))))
+            let text = render::note(&session);
+            // What a note says already stays as it is, also what is masked now.
+            let is_masked = || mask::find(note.text()).is_empty();
+            let generated = || seal::generated_ids(note, &seals);
+            Ok((ids, if is_masked() { renew::as_it_stands(&text, note, &generated()) } else { text }))
         };
         // Where it was freed of secrets by other rules, or not at all, the difference would tell of nothing but that; what
         // a note says already stays as it is.
