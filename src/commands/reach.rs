@@ -66,7 +66,7 @@ impl Reach {
     pub(super) fn shown(self, error: Error, cx: &Context<'_>) -> Error {
         let Some(hint) = error.hint().map(str::to_owned).filter(|_| self != Self::All) else { return error };
         let withheld = match reading::vault(cx) {
-            Ok(vault) => Withheld::of(&Catalog::read(&vault), self),
+            Ok(vault) => Withheld::of(&Catalog::read(&vault), &vault, self),
             Err(_) => return error,
         };
         let told: Vec<&str> = hint.lines().filter(|line| !withheld.is_told_of(line)).collect();
@@ -90,10 +90,12 @@ pub(super) struct Withheld {
     names: BTreeSet<String>,
     /// Notes that the configuration leaves out. Any word may be the name of one, so only a link tells of it.
     left_out: BTreeSet<String>,
+    /// All other notes, where the configuration leaves out whole folders: a link to none of them may lead into one.
+    known: Option<BTreeSet<String>>,
 }
 
 impl Withheld {
-    pub(super) fn of(catalog: &Catalog, reach: Reach) -> Self {
+    pub(super) fn of(catalog: &Catalog, vault: &Vault, reach: Reach) -> Self {
         let mut it = Self::default();
         if reach == Reach::All {
             return it;
@@ -108,12 +110,17 @@ impl Withheld {
         }
         it.names.retain(|name| !name.is_empty());
         it.left_out.extend(catalog.others.iter().filter(|path| path.is_note()).flat_map(named));
+        if !vault.config().exclude.is_empty() {
+            let ids = catalog.heads.iter().filter(|head| head.is_session()).map(|head| head.id());
+            it.known = Some(catalog.heads.iter().flat_map(|head| named(&head.path)).chain(ids).collect());
+        }
         it
     }
 
     /// Whether it is the name of one.
     pub(super) fn holds(&self, name: &str) -> bool {
-        self.names.contains(name) || self.left_out.contains(name)
+        let is_unknown = || self.known.as_ref().is_some_and(|known| !known.contains(name));
+        self.names.contains(name) || self.left_out.contains(name) || is_unknown()
     }
 
     /// Whether a text names one of them, in a link or as a word.
@@ -126,7 +133,7 @@ impl Withheld {
         let is_linked = || {
             text.split("[[").skip(1).any(|link| {
                 let target = link.split([']', '#', '|']).next().unwrap_or_default().trim();
-                self.holds(target.strip_suffix(".md").unwrap_or(target))
+                !target.is_empty() && self.holds(target.strip_suffix(".md").unwrap_or(target))
             })
         };
         self.names.iter().any(is_word) || is_linked()

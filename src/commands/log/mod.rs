@@ -6,13 +6,13 @@ mod prepare;
 mod stream;
 mod text;
 
-use super::{Context, Output};
+use super::{Context, Output, Reach};
 use crate::base::{Error, Result};
 use crate::live::entry::Entry;
 use crate::live::log::{Flushed, Log, Target};
 use crate::session::time;
 use crate::sync::flush::{known, to_log};
-use crate::vault::{State, Vault};
+use crate::vault::{Head, State, Vault};
 use kind::LogKind;
 use output::Logged;
 use prepare::{Prepared, prepare};
@@ -76,6 +76,9 @@ fn run_with(args: Args, input: Option<String>, cx: &Context<'_>) -> Result<Box<d
     let log = log.keeping_secrets(args.no_redact);
     let mut to = LogTarget::find(args.session.as_deref(), broken, &log, cx)?;
     let target = to.target.clone();
+    if cx.global.reach != Reach::All {
+        cx.global.reach.check(&Head::read(&vault, target.path.clone()).meta, &target.id)?;
+    }
     let kind = match args.kind {
         Some(LogKind::Json) | None => {
             let input = input.map_or_else(text::stdin, Ok)?;

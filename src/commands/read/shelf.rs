@@ -52,7 +52,7 @@ impl Shelf {
         for head in catalog.heads.iter().filter(|head| !reach.allows(&head.meta)) {
             kept.extend([head.path.text().into_owned(), head.path.stem().into_owned(), head.id()]);
         }
-        let withheld = Withheld::of(catalog, reach);
+        let withheld = Withheld::of(catalog, vault, reach);
         shelf.readings.retain(|it| !kept.contains(&it.path) && !withheld.holds(&it.head.session));
         shelf
             .lessons
