@@ -111,7 +111,7 @@ impl Withheld {
         it.names.retain(|name| !name.is_empty());
         it.left_out.extend(catalog.others.iter().filter(|path| path.is_note()).flat_map(named));
         if !vault.config().exclude.is_empty() {
-            let ids = catalog.heads.iter().filter(|head| head.is_session()).map(|head| head.id());
+            let ids = catalog.heads.iter().filter(|head| head.is_session()).map(cru_vault::Head::id);
             it.known = Some(catalog.heads.iter().flat_map(|head| named(&head.path)).chain(ids).collect());
         }
         it

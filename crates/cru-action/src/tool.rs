@@ -170,7 +170,7 @@ pub fn paths(input: &Map<String, Value>) -> Vec<&str> {
         let texts = all.iter().filter_map(Value::as_str).filter(|text| !text.is_empty());
         texts.for_each(|text| {
             if !found.contains(&text) {
-                found.push(text)
+                found.push(text);
             }
         });
     }

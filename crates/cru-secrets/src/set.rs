@@ -110,7 +110,7 @@ fn command(text: &Text<'_>, start: usize, behind: usize) -> Option<usize> {
     if !sets {
         return None;
     }
-    let flag = run(bytes, from, |byte| is_name(byte));
+    let flag = run(bytes, from, is_name);
     if bytes[from] == b'-' && flag > from {
         let known = VALUE_FLAGS.iter().any(|known| &bytes[from..flag] == known.as_bytes());
         from = run(bytes, flag, |byte| matches!(byte, b' ' | b'='));

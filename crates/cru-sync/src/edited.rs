@@ -101,7 +101,7 @@ impl World {
     fn work(&mut self, more: usize) {
         for _ in 0..more {
             let at = self.records.len();
-            if at % 3 == 0 {
+            if at.is_multiple_of(3) {
                 self.record("user", &json!(format!("Raise the limit of tide {at}")));
             }
             self.record("assistant", &json!([{ "type": "text", "text": format!("Looking at tide {at} now.") }]));
@@ -233,7 +233,7 @@ impl World {
         let head = self.head();
         let stem = head.path.stem().into_owned();
         self.accepted += 1;
-        let is_accepted = self.accepted % 3 > 0;
+        let is_accepted = !self.accepted.is_multiple_of(3);
         let text = format!("A pump that works {}.", (self.accepted - 1) / 3);
         let summary = Summary { goal: Some(Claim { text, proof: Vec::new() }), ..Summary::default() };
         let answer = Answer { reading: 1, session: stem.clone(), summary, ..Answer::default() };

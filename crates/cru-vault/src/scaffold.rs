@@ -200,10 +200,7 @@ fn merge_lines(old: &[u8], wanted: &str) -> Option<Vec<u8>> {
     let eol = LineEnd::of(&text).as_str();
     let lines = missing.join(eol);
     // A last line without a line end stays one.
-    let added = match text.is_empty() || text.ends_with('\n') {
-        true => format!("{lines}{eol}"),
-        false => format!("{eol}{lines}"),
-    };
+    let added = if text.is_empty() || text.ends_with('\n') { format!("{lines}{eol}") } else { format!("{eol}{lines}") };
     Some([old, added.as_bytes()].concat())
 }
 

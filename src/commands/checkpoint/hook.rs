@@ -123,7 +123,7 @@ impl Risky {
                         untracked: true,
                         paths: Vec::new(),
                         ..risk
-                    }))
+                    }));
                 }
                 // A folder of a project, and not all that a person has.
                 None if cx.env.home() != Some(folder) && folder.parent().is_some() => named.push(folder.to_owned()),
@@ -222,10 +222,7 @@ impl Touched {
     /// The files that are there.
     fn files(&self) -> Vec<PathBuf> {
         let lines = self.text.lines().filter(|line| *line != TURN && !line.starts_with(WRITTEN));
-        let path = |line: &str| match line.starts_with('{') {
-            true => serde_json::from_str::<StoredPath>(line).ok().map(|stored| stored.real()),
-            false => Some(PathBuf::from(line)),
-        };
+        let path = |line: &str| if line.starts_with('{') { serde_json::from_str::<StoredPath>(line).ok().map(|stored| stored.real()) } else { Some(PathBuf::from(line)) };
         let mut paths: Vec<PathBuf> = lines.filter_map(path).collect();
         paths.sort();
         paths.dedup();

@@ -39,7 +39,7 @@ impl FoundWorkflow {
         let (workflow, diagnostics) = workflow::parse(&note);
         let (shown, lines) = (public.shown(), Lines::of(whole.text()));
         let places = public.into_places();
-        Ok(Self { path, stem, note, workflow, diagnostics, shown, lines, places })
+        Ok(Self { path, stem, note, shown, workflow, diagnostics, lines, places })
     }
 
     /// Has the places of diagnostics be those of the note as it is shown.

@@ -151,7 +151,7 @@ fn an_entry_that_a_person_made_stays_theirs() {
         assert_eq!(run("install", &[]).0, 0);
         let (ours, moved) = (read(), std::cell::Cell::new(0));
         let forget = || {
-            drop(std::fs::rename(world.path("state"), world.path(&format!("gone{}", moved.replace(moved.get() + 1)))))
+            drop(std::fs::rename(world.path("state"), world.path(&format!("gone{}", moved.replace(moved.get() + 1)))));
         };
         for (own, starts) in [("npx", "npx mcp"), ("/opt/cru-of-mine", "cru-of-mine mcp")] {
             forget();

@@ -121,7 +121,7 @@ fn hooks_write_without_a_hostile_template_and_leave_nothing_behind() {
     }
     let state = lab.state();
     // Whoever gets the turn comes behind all that hooks have started.
-    let end = Instant::now() + Duration::from_secs(120);
+    let end = Instant::now() + Duration::from_mins(2);
     while lab.notes().len() < 3 && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -142,7 +142,7 @@ fn one_process_writes_in_the_background_and_one_waits() {
         lab.command(&["flush", "--quiet", "--background", "--seconds", seconds, "--", session]).spawn().unwrap()
     };
     let waiting = start("s1", "60");
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while !queue::is_awaited(&state) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -82,7 +82,7 @@ pub fn losses(command: &Command<'_>, own: &str, text: &str, bodies: &[&str]) -> 
         return vec![Loss::Elsewhere];
     }
     let files: Vec<String> =
-        command.truncates.iter().filter(|file| !is_device(file)).map(|file| file.to_string()).collect();
+        command.truncates.iter().filter(|file| !is_device(file)).map(std::string::ToString::to_string).collect();
     if !files.is_empty() {
         losses.push(Loss::Overwritten(files));
     }

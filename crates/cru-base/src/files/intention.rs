@@ -94,7 +94,7 @@ impl Intended {
     /// `None` where it was cut off before it was whole: then its temporary file was not made yet.
     fn parse(text: &str) -> Option<Self> {
         // What does not end is torn.
-        let text = &text[..text.rfind('\n')? + 1];
+        let text = &text[..=text.rfind('\n')?];
         let mut lines = text.lines();
         if lines.next()? != HEAD {
             return None;

@@ -35,7 +35,7 @@ pub(super) fn text(note: &Note, public: &Public<'_>) -> String {
     if yaml.contains('\\') {
         let text = public.as_str();
         let read = frontmatter::split(text).block.map(|bounds| frontmatter::read(text, &bounds).0);
-        for entry in read.iter().flat_map(|values| values.entries()) {
+        for entry in read.iter().flat_map(cru_note::frontmatter::Values::entries) {
             values(&entry.value, &mut out);
         }
     }

@@ -51,7 +51,7 @@ fn run(text: &str) -> Vec<String> {
         while let Some(rest) = ["- ", "* ", "+ ", "1. "].iter().find_map(|mark| line.strip_prefix(mark)) {
             line = rest.trim_start_matches([' ', '\t', '>']);
         }
-        let marks: String = line.chars().take_while(|c| Some(*c) == line.chars().next() && "`~".contains(*c)).collect();
+        let marks: String = line.chars().take_while(|c| line.starts_with(*c) && "`~".contains(*c)).collect();
         let info = line[marks.len()..].trim();
         match &fence {
             Some(open) if marks.starts_with(open.as_str()) && info.is_empty() => fence = None,

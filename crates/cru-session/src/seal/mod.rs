@@ -384,13 +384,10 @@ fn blocks(note: &Note) -> impl Iterator<Item = (Unit, Sealed)> {
         let own = hash("", &text);
         let place = unit.id(note).map_or_else(|| phase.clone(), str::to_lowercase);
         let is_named = unit.id.is_some();
-        let number = match is_named {
-            true => 1,
-            false => {
-                let count = seen.entry((phase.clone(), own)).or_default();
-                *count += 1;
-                *count
-            }
+        let number = if is_named { 1 } else {
+            let count = seen.entry((phase.clone(), own)).or_default();
+            *count += 1;
+            *count
         };
         let bare = text.lines().any(|line| line.ends_with([' ', '\t'])).then(|| {
             let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

@@ -35,7 +35,7 @@ fn generated(level: Level, count: usize, wording: u8) -> String {
             let _ = write!(text, "\n**Tool calls:**\n- `Bash step{number}` → `{result}` ^n-{number:03}\n");
         }
         if level == Level::Full {
-            let _ = write!(text, "    - output: `line {number}`\n");
+            let _ = writeln!(text, "    - output: `line {number}`");
         }
         if level != Level::Brief {
             let _ = write!(text, "\nLooking at {number}.\n");

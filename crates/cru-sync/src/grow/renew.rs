@@ -63,20 +63,17 @@ impl Grower<'_> {
         if !seals.is_whole() && !renewal.trust {
             return Err(Grown::Refused(UNSEALED));
         }
-        let (mut ids, base) = match known.base.as_deref().filter(|text| !text.is_empty()) {
-            Some(text) => {
-                let (ids, text) = Ids::unpack(text);
-                (ids, text.to_owned())
+        let (mut ids, base) = if let Some(text) = known.base.as_deref().filter(|text| !text.is_empty()) {
+            let (ids, text) = Ids::unpack(text);
+            (ids, text.to_owned())
+        } else {
+            let (ids, session) = self.again(old, bundle, &now, &there, None)?;
+            let text = render::note(&session);
+            let mut standing = seal::generated_ids(note, &seals);
+            if renewal.trust {
+                standing.extend(told_ids(&text, note, &there));
             }
-            None => {
-                let (ids, session) = self.again(old, bundle, &now, &there, None)?;
-                let text = render::note(&session);
-                let mut standing = seal::generated_ids(note, &seals);
-                if renewal.trust {
-                    standing.extend(told_ids(&text, note, &there));
-                }
-                (ids, as_it_stands(&text, note, &standing))
-            }
+            (ids, as_it_stands(&text, note, &standing))
         };
         ids.rules = self.reading.rules();
         let base = Note::parse(base);

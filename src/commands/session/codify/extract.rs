@@ -169,13 +169,10 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
     let catalog = Catalog::read(&vault);
     let mut places: Vec<Place> = Vec::new();
     for name in names {
-        match file(name) {
-            Some(path) => places.push(Place::File(path)),
-            None => {
-                let head = catalog.session(name, &vault, cx.env)?;
-                cx.global.reach.check(&head.meta, name)?;
-                places.push(Place::Note(head.path.clone()));
-            }
+        if let Some(path) = file(name) { places.push(Place::File(path)) } else {
+            let head = catalog.session(name, &vault, cx.env)?;
+            cx.global.reach.check(&head.meta, name)?;
+            places.push(Place::Note(head.path.clone()));
         }
     }
     if names.is_empty() {

@@ -84,7 +84,7 @@ impl<'a> Words<'a> {
         let plain = self.values(word, folder).into_iter().filter(|word| !word.contains(['$', '`', '*', '?']));
         plain
             .map(|word| absolute(&word, folder, self.place))
-            .filter(|path| !self.is_scratch(&word.to_owned(), folder, path))
+            .filter(|path| !self.is_scratch(word, folder, path))
             .collect()
     }
 

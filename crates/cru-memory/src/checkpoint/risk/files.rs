@@ -70,7 +70,7 @@ pub(super) fn found(wanted: &FoundFiles, root: &Path) -> Vec<PathBuf> {
     };
     let patterns: Vec<GlobMatcher> = wanted.names.iter().filter_map(glob).collect();
     let is_meant = |path: &Path, is_folder: bool| {
-        let name = path.file_name().map(Path::new).unwrap_or(path);
+        let name = path.file_name().map_or(path, Path::new);
         !(wanted.only_files && is_folder) && patterns.iter().all(|pattern| pattern.is_match(name))
     };
     let (mut out, mut looked) = (Vec::new(), 0);
