@@ -29,7 +29,7 @@ pub(super) fn detached(args: &[&OsStr], log: &Path) -> io::Result<()> {
 
 /// Ends this process after a time, in a thread of its own: what takes too long may be anything.
 pub(super) fn end_after(limit: Duration) {
-    #[expect(clippy::disallowed_methods, reason = "nobody is left who could return")]
+    #[expect(clippy::disallowed_methods, clippy::exit, reason = "nobody is left who could return")]
     std::thread::spawn(move || {
         std::thread::sleep(limit);
         let _ = writeln!(io::stderr(), "cru: ended after {} s; what it did not write waits", limit.as_secs());

@@ -44,7 +44,11 @@ impl<'a> DerivedPages<'a> {
 
     /// No note was written, or what was is not yet told by these pages.
     pub(super) fn leave(self) {
-        let _ = if self.before.is_empty() { files::remove(&place(self.state)).map(drop) } else { files::put_private(&place(self.state), self.before.as_bytes()) };
+        let _ = if self.before.is_empty() {
+            files::remove(&place(self.state)).map(drop)
+        } else {
+            files::put_private(&place(self.state), self.before.as_bytes())
+        };
     }
 
     /// Brings the pages up to date, where the vault is another than it was when they were.

@@ -244,7 +244,9 @@ fn marks(line: &str) -> usize {
 /// Everything is taken apart without `..`, so that what gets a new place does not compile until it is moved too.
 fn move_spans(session: &mut Session, to: &impl Fn(Span) -> Span) {
     let Session { meta: _, heading: _, preface, phases, memory } = session;
-    preface.iter_mut().for_each(|item| move_item(item, to));
+    for item in preface {
+        move_item(item, to);
+    }
     for phase in phases {
         let Phase {
             id: _,
@@ -262,7 +264,9 @@ fn move_spans(session: &mut Session, to: &impl Fn(Span) -> Span) {
             heading_span,
         } = phase;
         move_links(after.iter_mut().chain(from), to);
-        items.iter_mut().for_each(|item| move_item(item, to));
+        for item in items {
+            move_item(item, to);
+        }
         *span = to(*span);
         *heading_span = to(*heading_span);
     }
@@ -290,7 +294,9 @@ fn move_item(item: &mut Item, to: &impl Fn(Span) -> Span) {
         Item::Subagent(Subagent { callout: it, agent: _, model: _, mode: _, link, task: _, summary: _, items }) => {
             callout(it);
             move_links(link, to);
-            items.iter_mut().for_each(|item| move_item(item, to));
+            for item in items {
+                move_item(item, to);
+            }
         }
         Item::Tasks(Tasks { tasks: _, span }) | Item::Prose(Prose { id: _, text: _, span }) => *span = to(*span),
         Item::Callout(it) => callout(it),

@@ -183,8 +183,10 @@ impl RenameGround<'_> {
         for entry in std::fs::read_dir(self.vault.root().join(folder)).into_iter().flatten().flatten() {
             let path = std::path::PathBuf::from(entry.file_name());
             let is_note = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
-            if is_note && Some(path.as_os_str()) != head.path.as_path().file_name()
-                && let Some(stem) = path.file_stem() { names.take(&stem.to_string_lossy()) }
+            let is_other = Some(path.as_os_str()) != head.path.as_path().file_name();
+            if let Some(stem) = path.file_stem().filter(|_| is_note && is_other) {
+                names.take(&stem.to_string_lossy());
+            }
         }
         let name = if own(&wanted) && !names.is_taken(&wanted) { wanted } else { names.claim(&wanted) };
         VaultPath::new(folder.join(format!("{name}.md"))).ok_or_else(|| Error::usage("no name for the note is free"))

@@ -76,7 +76,9 @@ impl State {
     fn places(vault: &Vault, env: &Env) -> [Option<PathBuf>; 2] {
         let machine = env.var("HOSTNAME").map_or_else(|| "machine".to_owned(), file_name);
         let folder = env.state_dir();
-        folder.iter().for_each(|folder| files::confine(folder));
+        if let Some(folder) = &folder {
+            files::confine(folder);
+        }
         let outside = folder.map(|dir| dir.join(folder_name(vault)));
         [outside, Some(vault.root().join(".cru/local").join(machine))]
     }

@@ -192,7 +192,7 @@ pub(in crate::commands) fn note_written(entry: &HookEntry, key: &str, state: &St
     let list = touched(state, key);
     if entry.event == Event::PostTool.name() && list.exists() {
         let hashes = entry.files.iter().map(|file| &file.hash).filter(|hash| !hash.is_empty());
-        let lines: String = hashes.map(|hash| format!("{WRITTEN}{hash}\n")).collect();
+        let lines = hashes.fold(String::new(), |lines, hash| lines + WRITTEN + hash + "\n");
         // Without it a later write over the file is told of as one that takes something away.
         let _ = files::append_private(&list, lines.as_bytes());
     }
@@ -222,7 +222,13 @@ impl Touched {
     /// The files that are there.
     fn files(&self) -> Vec<PathBuf> {
         let lines = self.text.lines().filter(|line| *line != TURN && !line.starts_with(WRITTEN));
-        let path = |line: &str| if line.starts_with('{') { serde_json::from_str::<StoredPath>(line).ok().map(|stored| stored.real()) } else { Some(PathBuf::from(line)) };
+        let path = |line: &str| {
+            if line.starts_with('{') {
+                serde_json::from_str::<StoredPath>(line).ok().map(|stored| stored.real())
+            } else {
+                Some(PathBuf::from(line))
+            }
+        };
         let mut paths: Vec<PathBuf> = lines.filter_map(path).collect();
         paths.sort();
         paths.dedup();

@@ -121,7 +121,7 @@ fn unnamed(git: &Asked<'_>) -> Vec<String> {
 /// Keeps the objects that only what is kept leads to.
 fn pack(git: &Asked<'_>, kept: &mut KeptRefs, all: &[KeptRef], store: &ObjectStore, left_out: &mut Vec<LeftOut>) {
     let wanted = kept.refs.iter().chain(&kept.stashes).map(|it| &it.id).chain(&kept.commits);
-    let mut input: String = wanted.map(|id| format!("{id}\n")).collect();
+    let mut input = wanted.fold(String::new(), |input, id| input + id + "\n");
     if input.is_empty() {
         return;
     }

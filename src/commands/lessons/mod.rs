@@ -181,7 +181,9 @@ fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Ou
         }
     }
     // What was shown is what is written.
-    applied.applied = page::change(vault, &path, |now| if now == old.as_deref() { Ok(page.clone()) } else { Err(Error::Changed { path: path.clone() }) })?;
+    applied.applied = page::change(vault, &path, |now| {
+        if now == old.as_deref() { Ok(page.clone()) } else { Err(Error::Changed { path: path.clone() }) }
+    })?;
     Ok(Box::new(applied))
 }
 

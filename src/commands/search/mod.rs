@@ -196,7 +196,8 @@ fn add_notes(snapshot: &mut Snapshot, query: &Query, vault: &Vault, cx: &Context
     }
     let walk = Walk::of(vault);
     let paths = walk.notes.clone();
-    let withheld = (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, walk), vault, cx.global.reach));
+    let withheld =
+        (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, walk), vault, cx.global.reach));
     let is_withheld = withheld.as_ref().map(|withheld| move |text: &str| withheld.is_told_of(text));
     let is_withheld = is_withheld.as_ref().map(|is| is as &kept::IsWithheld<'_>);
     let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, &kinds, is_withheld)).collect();

@@ -198,7 +198,7 @@ impl Chance {
 /// The same as the property test of the library, with processes: how often is told by `CRU_TEST_SEEDS`.
 #[test]
 fn no_edit_is_lost_whatever_comes_between() {
-    let seeds = std::env::var("CRU_TEST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let seeds = cru::base::Env::real().var("CRU_TEST_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(4);
     for seed in 0..seeds {
         let mut chance = Chance(seed);
         let desk = imported();

@@ -140,7 +140,7 @@ fn changed_sources_are_kept_beside_thousands_of_made_files() {
 fn names_that_are_no_text_come_back() {
     let lab = project();
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"home/code/odd \xff\n name"));
-    fs::rename(lab.path("home/code/app.db"), lab.path("").join(odd)).unwrap();
+    cru::base::files::rename(&lab.path("home/code/app.db"), &lab.path("").join(odd)).unwrap();
     lab.prompt("s-1", "go");
     let before = tree(&lab);
     lab.bash("s-1", "git clean -fdq");
@@ -153,7 +153,7 @@ fn names_that_are_no_text_come_back() {
 fn what_lies_outside_is_named_first() {
     let lab = project();
     let outside = lab.path("home/list.txt");
-    fs::rename(lab.path("home/code/app.db"), &outside).unwrap();
+    cru::base::files::rename(&lab.path("home/code/app.db"), &outside).unwrap();
     lab.prompt("s-1", "go");
     lab.bash("s-1", "rm ../list.txt");
     lab.hook("s-1", "stop", &json!({}));

@@ -45,7 +45,7 @@ fn lesson(id: &str, status: &str) -> String {
 }
 
 impl RegionWriter {
-    fn world(&self) -> SmallVault {
+    fn world() -> SmallVault {
         let world = SmallVault::new("[summary]\ndaily = \"Daily/{date}.md\"\n");
         world.put("vault/sessions/early.md", &session("early", "2026-11-20"));
         world.put("vault/sessions/late.md", &session("late", "2026-11-20"));
@@ -111,7 +111,7 @@ fn planted(text: &str, name: &str, place: &str) -> String {
             lines[middle].insert_str(at, &format!("{WORDS}: "));
         }
         "deleted" => {
-            lines[middle] = WORDS.to_owned();
+            WORDS.clone_into(&mut lines[middle]);
         }
         "formatted" => lines.iter_mut().for_each(|line| line.push_str("  ")),
         _ => unreachable!("{place}"),
@@ -132,13 +132,13 @@ const PLACES: [&str; 9] = ["first", "middle", "item", "last", "block", "edited",
 /// Plants, writes, has the page tell of other things, and writes again: the words stand there once, whenever it is looked at.
 fn words_stay(writer: &RegionWriter, plain: &str, place: &str, form: &str, grows_first: bool) {
     let (name, page) = (writer.name, writer.page);
-    let world = writer.world();
+    let world = RegionWriter::world();
     writer.write(&world);
     let mut text = planted(&world.read(page), name, place);
     match form {
         "crlf" => text = text.replace('\n', "\r\n"),
         "no seal" => text = without_seal(&text, name),
-        "nothing remembered" => std::fs::rename(world.path("vault/.cru/seals"), world.path("gone")).unwrap(),
+        "nothing remembered" => cru::base::files::rename(&world.path("vault/.cru/seals"), &world.path("gone")).unwrap(),
         _ => {}
     }
     world.put(page, &text);
@@ -166,7 +166,7 @@ fn words_stay(writer: &RegionWriter, plain: &str, place: &str, form: &str, grows
 #[test]
 fn words_of_a_person_in_a_region_are_kept_once() {
     WRITERS.par_iter().for_each(|writer| {
-        let plain = writer.write(&writer.world());
+        let plain = writer.write(&RegionWriter::world());
         for (round, place) in PLACES.into_iter().enumerate() {
             words_stay(writer, &plain, place, "", round % 2 == 0);
         }
@@ -181,7 +181,7 @@ fn words_of_a_person_in_a_region_are_kept_once() {
 #[test]
 fn broken_marks_are_left_and_said() {
     for writer in WRITERS {
-        let world = writer.world();
+        let world = RegionWriter::world();
         let plain = writer.write(&world);
         let begin = format!("<!-- cru:begin {} ", writer.name);
         let (_, end) = inside(&plain, writer.name);
@@ -217,7 +217,7 @@ fn a_page_without_a_region_keeps_how_its_lines_end() {
         for writer in
             WRITERS.iter().filter(|writer| !["projects", "sessions"].iter().any(|it| writer.page.contains(it)))
         {
-            let world = writer.world();
+            let world = RegionWriter::world();
             world.put(writer.page, old);
             let first = writer.write(&world);
             assert!(first.starts_with(old), "{}: {first:?}", writer.name);
@@ -232,7 +232,7 @@ fn a_page_without_a_region_keeps_how_its_lines_end() {
 #[test]
 fn pages_are_brought_up_to_date_after_a_kill() {
     let project = &WRITERS[7];
-    let world = project.world();
+    let world = RegionWriter::world();
     let empty = world.read(project.page);
     world.ok(&["flush", "--all"]);
     let full = world.read(project.page);
@@ -243,7 +243,7 @@ fn pages_are_brought_up_to_date_after_a_kill() {
     {
         world.put(project.page, &empty);
         cru::base::files::put(&mark, b"waits 2026-11-20").unwrap();
-        let _ = std::fs::remove_file(world.path("vault/Daily/2026-11-20.md"));
+        let _ = cru::base::files::remove(&world.path("vault/Daily/2026-11-20.md"));
         world.run_in("code", args, "");
         let after = world.read(project.page);
         assert!(after.contains("[[early|Work of early]]") && after.contains("Paint late"), "{args:?}: {after}");

@@ -151,7 +151,8 @@ fn an_entry_that_a_person_made_stays_theirs() {
         assert_eq!(run("install", &[]).0, 0);
         let (ours, moved) = (read(), std::cell::Cell::new(0));
         let forget = || {
-            drop(std::fs::rename(world.path("state"), world.path(&format!("gone{}", moved.replace(moved.get() + 1)))));
+            let gone = world.path(&format!("gone{}", moved.replace(moved.get() + 1)));
+            let _ = cru::base::files::rename(&world.path("state"), &gone);
         };
         for (own, starts) in [("npx", "npx mcp"), ("/opt/cru-of-mine", "cru-of-mine mcp")] {
             forget();

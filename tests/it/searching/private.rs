@@ -490,7 +490,7 @@ impl World {
             let word: String = said[at..].chars().take_while(char::is_ascii_alphanumeric).collect();
             // The query itself.
             let asked = word == MARK;
-            if !asked && !(own && word == "qzxkept") {
+            if !asked && (!own || word != "qzxkept") {
                 let from = said[..at].char_indices().rev().nth(60).map_or(0, |(at, _)| at);
                 self.leaks.insert(format!("{what}: {word}: …{}", &said[from..at]));
             }

@@ -43,6 +43,7 @@ pub enum Loss {
 
 /// What a command of git takes from a working copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct WorktreeLoss {
     /// Below these words alone; the whole working copy where there are none.
     pub paths: Vec<String>,

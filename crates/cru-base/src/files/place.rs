@@ -64,7 +64,7 @@ impl Place {
         let Some(parent) = path.parent() else { return Err(io::Error::other("it names no file").into()) };
         let Some(root) = root_of(parent) else { return Self::anywhere(&path, make, follow) };
         let below = path.strip_prefix(&root.named).unwrap_or(&path);
-        Way::new(root, below, make)?.to_place(follow)
+        Way::new(root, below, make)?.into_place(follow)
     }
 
     /// That of a path that lies in no confined folder: links are followed.
@@ -112,7 +112,7 @@ pub(super) fn folder(path: &Path, make: Option<u32>) -> Result<Arc<Dir>> {
     let found = match root_of(&path) {
         Some(root) => {
             let below = path.strip_prefix(&root.named).unwrap_or(&path).to_owned();
-            Way::new(root, &below, make).and_then(Way::to_folder)
+            Way::new(root, &below, make).and_then(Way::into_folder)
         }
         None => open(&path, make).map(Arc::new).map_err(Failure::Io),
     };
@@ -200,18 +200,18 @@ impl Way {
         Failure::LeadsOut { link: self.top().path.join(name), root: self.root.clone() }
     }
 
-    fn to_folder(mut self) -> Result<Arc<Dir>, Failure> {
+    fn into_folder(mut self) -> Result<Arc<Dir>, Failure> {
         while let Some(name) = self.left.pop_front() {
-            self.step(name)?;
+            self.step(&name)?;
         }
         Ok(self.top())
     }
 
-    fn to_place(mut self, follow: bool) -> Result<Place, Failure> {
+    fn into_place(mut self, follow: bool) -> Result<Place, Failure> {
         while let Some(name) = self.left.pop_front() {
             let is_last = self.left.is_empty() && name != "..";
             if !is_last {
-                self.step(name)?;
+                self.step(&name)?;
             } else if follow && self.top().link_target(&name).is_some() {
                 self.follow(&name)?;
             } else if self.links > 0 && is_closed(&name) {
@@ -224,22 +224,22 @@ impl Way {
     }
 
     /// Enters a folder, or the one above.
-    fn step(&mut self, name: OsString) -> Result<(), Failure> {
+    fn step(&mut self, name: &OsStr) -> Result<(), Failure> {
         if name == ".." {
             if self.entered.len() == 1 {
-                return Err(self.out(&name));
+                return Err(self.out(name));
             }
             self.entered.pop();
             return Ok(());
         }
-        if self.links > 0 && is_closed(&name) {
-            return Err(self.out(&name));
+        if self.links > 0 && is_closed(name) {
+            return Err(self.out(name));
         }
         let top = self.top();
-        let opened = match (top.inside(&name), self.make) {
-            (Err(error), Some(mode)) if error.kind() == io::ErrorKind::NotFound => match top.make_dir(&name, mode) {
+        let opened = match (top.inside(name), self.make) {
+            (Err(error), Some(mode)) if error.kind() == io::ErrorKind::NotFound => match top.make_dir(name, mode) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-                _ => top.inside(&name),
+                _ => top.inside(name),
             },
             (opened, _) => opened,
         };
@@ -248,8 +248,8 @@ impl Way {
                 self.entered.push(Arc::new(dir));
                 Ok(())
             }
-            Err(error) if top.link_target(&name).is_none() => Err(error.into()),
-            Err(_) => self.follow(&name),
+            Err(error) if top.link_target(name).is_none() => Err(error.into()),
+            Err(_) => self.follow(name),
         }
     }
 
@@ -276,6 +276,7 @@ impl Way {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::fs;
     use std::os::unix::fs::{MetadataExt as _, symlink};

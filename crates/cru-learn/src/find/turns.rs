@@ -150,6 +150,7 @@ impl<'a> Turns<'a> {
     }
 
     /// The words that open a round.
+    #[expect(clippy::unused_self, reason = "a round is always one of these turns")]
     pub(crate) fn words(&self, round: &SessionTurn<'a>) -> String {
         let words = |user: &&User| Cleaner::words(&user.words);
         let task = round.task.map(|task| Cleaner::words(&task.body));

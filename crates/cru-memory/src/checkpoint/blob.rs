@@ -1,5 +1,7 @@
 //! The ids that git gives to the bytes of files.
 
+use std::fmt::Write as _;
+
 use sha1::Digest as _;
 
 /// The id of a file's bytes, or of what a link points to, in a repository whose ids look like `like`: SHA-1, or SHA-256.
@@ -10,7 +12,10 @@ pub fn blob_id(bytes: &[u8], like: &str) -> String {
     } else {
         sha1::Sha1::new().chain_update(&head).chain_update(bytes).finalize().to_vec()
     };
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 #[cfg(test)]

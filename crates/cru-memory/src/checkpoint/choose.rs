@@ -126,6 +126,7 @@ pub fn modified(metadata: &fs::Metadata) -> Option<i128> {
 }
 
 /// Change time and number of a file, where the system has them.
+#[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "other systems have none"))]
 fn identity(metadata: &fs::Metadata) -> Option<(i128, u64)> {
     #[cfg(unix)]
     {

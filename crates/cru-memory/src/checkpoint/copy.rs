@@ -194,7 +194,7 @@ impl<'a> Copier<'a> {
     fn collect_index(&mut self) {
         let Some(index) = &self.wish.index else {
             for path in &self.wish.files {
-                self.add(path.clone(), Worth::OtherUntracked, None);
+                self.add(path, Worth::OtherUntracked, None);
             }
             return;
         };
@@ -213,18 +213,18 @@ impl<'a> Copier<'a> {
             let is_named = self.is_named(&path);
             let is_at_risk = is_named || self.is_in_worktree(&path, |risk| risk.changed);
             match index.likeness(entry, &metadata) {
-                Likeness::Same if is_named => self.add(path, Worth::Known, None),
+                Likeness::Same if is_named => self.add(&path, Worth::Known, None),
                 Likeness::Same => {}
                 likeness => {
                     let unless = (likeness == Likeness::Unsure).then(|| entry.id.clone());
-                    self.add(path, if is_at_risk { Worth::Changed } else { Worth::OtherChanged }, unless);
+                    self.add(&path, if is_at_risk { Worth::Changed } else { Worth::OtherChanged }, unless);
                 }
             }
         }
         for path in &index.untracked {
             let path = self.wish.root.join(path);
             let is_at_risk = self.is_named(&path) || self.is_in_worktree(&path, |risk| risk.untracked);
-            self.add(path, if is_at_risk { Worth::Untracked } else { Worth::OtherUntracked }, None);
+            self.add(&path, if is_at_risk { Worth::Untracked } else { Worth::OtherUntracked }, None);
         }
         for path in &index.ignored {
             let path = self.wish.root.join(path);
@@ -279,7 +279,7 @@ impl<'a> Copier<'a> {
                 }
                 _ => Worth::Untracked,
             };
-            return self.add(path, worth, None);
+            return self.add(&path, worth, None);
         }
         if self.is_over(until) {
             return self.unseen.push(path);
@@ -295,8 +295,8 @@ impl<'a> Copier<'a> {
         self.looked >= MOST_FILES || until.is_some_and(|until| Instant::now() >= until)
     }
 
-    fn add(&mut self, path: PathBuf, worth: Worth, unless: Option<String>) {
-        let path = clean(&path);
+    fn add(&mut self, path: &Path, worth: Worth, unless: Option<String>) {
+        let path = clean(path);
         if self.wish.only_at_risk && matches!(worth, Worth::OtherChanged | Worth::OtherUntracked)
             || !self.seen.insert(path.clone())
         {

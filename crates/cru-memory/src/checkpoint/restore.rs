@@ -140,7 +140,7 @@ pub fn plan(
     let ground = Ground::new(manifest, store, wish, is_known);
     let files = manifest.files.iter().filter(|file| wish.is_meant(&file.at.real()));
     let mut rows: Vec<RestoreRow> = ground.folders();
-    rows.extend(files.filter_map(|file| ground.row(file)));
+    rows.extend(files.map(|file| ground.row(file)));
     if wish.delete_new && wish.into.is_none() {
         let known: std::collections::HashSet<PathBuf> = manifest.files.iter().map(|file| file.at.real()).collect();
         for made in &wish.made {
@@ -150,7 +150,7 @@ pub fn plan(
             }
             let at = StoredPath { path: made.path.clone(), raw: None };
             let file = CopiedFile { becomes: Some(made.hash.clone()), ..CopiedFile::missing(at) };
-            rows.extend(ground.row(&file).filter(|row| row.act == RestoreAct::Delete));
+            rows.extend(Some(ground.row(&file)).filter(|row| row.act == RestoreAct::Delete));
         }
     }
     rows
@@ -221,7 +221,7 @@ impl<'a> Ground<'a> {
         meant.filter_map(row).collect()
     }
 
-    fn row(&self, file: &CopiedFile) -> Option<RestoreRow> {
+    fn row(&self, file: &CopiedFile) -> RestoreRow {
         let place = self.place(&file.at);
         let (act, now) = match &place {
             None => (RestoreAct::Blocked { why: "its path leads out of the project".to_owned() }, None),
@@ -231,17 +231,7 @@ impl<'a> Ground<'a> {
         let (target, executable) = (file.hash.clone(), file.executable);
         let kind = if file.link { EntryKind::Link } else { EntryKind::File };
         let (at, path) = (file.at.clone(), file.at.path.clone());
-        Some(RestoreRow {
-            path,
-            at,
-            place: place.unwrap_or_default(),
-            act,
-            kind,
-            target,
-            mode: file.mode,
-            executable,
-            now,
-        })
+        RestoreRow { path, at, place: place.unwrap_or_default(), act, kind, target, mode: file.mode, executable, now }
     }
 
     fn act(&self, file: &CopiedFile, place: &Path) -> (RestoreAct, Option<Vec<u8>>) {
@@ -557,7 +547,9 @@ mod tests {
         files::remove_derived(&lab.path("d")).unwrap();
         let lab = Lab { manifest, ..lab };
         let rows = lab.plan(&RestoreWish::default());
-        rows.iter().for_each(|row| apply(row, &lab.store, &lab.path("")).unwrap());
+        for row in &rows {
+            apply(row, &lab.store, &lab.path("")).unwrap();
+        }
         close_folders(&rows);
         let mode = |path: &str| files::mode(&fs::symlink_metadata(lab.path(path)).unwrap()).unwrap() & 0o777;
         assert_eq!((mode("d"), mode("d/key"), mode("d/run")), (0o700, 0o600, 0o755));

@@ -243,7 +243,9 @@ fn add_worktree(loss: &WorktreeLoss, folder: &str, words: &Words<'_>, risk: &mut
     if is_whole || was_whole {
         new.paths.clear();
     } else {
-        paths.into_iter().for_each(|path| push(&mut new.paths, path));
+        for path in paths {
+            push(&mut new.paths, path);
+        }
     }
     risk.worktree = Some(new);
 }

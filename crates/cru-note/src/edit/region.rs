@@ -122,7 +122,11 @@ pub fn renew_region(
         return Ok(RenewedRegion { patch: Patch::default(), old_seal, generated });
     }
     let is_ours = stands.is_empty() || found.seal == stands.seal() || found.seal == earlier_seal(inside);
-    let theirs = if is_ours { String::new() } else { theirs(inside, &known(found.seal).unwrap_or_else(|| generated.clone()), fill.text, fill.kept) };
+    let theirs = if is_ours {
+        String::new()
+    } else {
+        theirs(inside, &known(found.seal).unwrap_or_else(|| generated.clone()), fill.text, fill.kept)
+    };
     if !theirs.is_empty() && note.bytes() != note.text().as_bytes() {
         return Err(EditError::NoText);
     }
@@ -195,7 +199,11 @@ fn added(note: &Note, fill: &Fill<'_>, seal: &str) -> Result<Patch, EditError> {
 fn replaced(note: &Note, found: &Found<'_>, fill: &Fill<'_>, seal: &str, below: &str) -> Result<Patch, EditError> {
     let inside = between(note, fill.text)?;
     let below = if below.trim().is_empty() { String::new() } else { ready(note, below)? };
-    let apart: &[[bool; 2]] = if below.is_empty() { &[[false, false]] } else { &[[false, false], [true, false], [false, true], [true, true]] };
+    let apart: &[[bool; 2]] = if below.is_empty() {
+        &[[false, false]]
+    } else {
+        &[[false, false], [true, false], [false, true], [true, true]]
+    };
     let mark = begin_mark(fill, seal);
     let patches = apart.iter().map(|apart| chunk(note, found, &[&mark, &inside, &below], *apart));
     patches.into_iter().find(|patch| is_whole(note, found, fill.name, patch)).ok_or(EditError::Merge)

@@ -113,7 +113,7 @@ impl Seals {
         if !matches!(mark, Some(PlaceMark::Out(_))) {
             self.hashes.insert(hash);
         }
-        let it = self.places.entry(place_key(place, kind, &hash, number)).or_default();
+        let it = self.places.entry(place_key(place, kind, hash, number)).or_default();
         if it.head.is_empty() && !matches!(mark, Some(PlaceMark::Out(_))) {
             it.head = format!("{place} {kind} {text}");
         }
@@ -155,7 +155,7 @@ impl Seals {
 
     /// Whether a property that is not in the note was taken out of it by a person.
     pub fn is_property_deleted(&self, key: &str) -> bool {
-        self.is_deleted(&place_key(key, PROPERTY, &Hash::default(), 1))
+        self.is_deleted(&place_key(key, PROPERTY, Hash::default(), 1))
     }
 
     /// Whether what is not in the note at this place ([`places`]) was taken out of it by a person.
@@ -210,10 +210,10 @@ impl Seals {
         // What stood there may have been a person's: it gets no seal.
         let hash = |it: &Sealed| if self.hashes.contains(&it.hash) { it.hash } else { Hash::default() };
         let gone = old.iter().filter(|(key, _)| !new.contains_key(*key) && self.stands(key, u64::MAX));
-        let mut marks: Vec<String> = gone.map(|(_, it)| it.line(&hash(it), &format!(" -{revision}"))).collect();
+        let mut marks: Vec<String> = gone.map(|(_, it)| it.line(hash(it), &format!(" -{revision}"))).collect();
         let back = new.iter().filter(|(key, _)| self.places.contains_key(*key) && !self.stands(key, u64::MAX));
         let is_edited = |it: &Sealed| it.kind == NAMED || self.hashes.contains(&it.hash);
-        marks.extend(back.filter(|(_, it)| is_edited(it)).map(|(_, it)| it.line(&hash(it), &format!(" +{revision}"))));
+        marks.extend(back.filter(|(_, it)| is_edited(it)).map(|(_, it)| it.line(hash(it), &format!(" +{revision}"))));
         // A person took it out of a text of the time before `cru` did.
         let lost = self.places.iter().filter(|(key, it)| {
             let is_there = old.contains_key(*key) || new.contains_key(*key);
@@ -265,19 +265,19 @@ impl Seals {
 
 impl Sealed {
     fn key(&self) -> String {
-        place_key(&self.place, self.kind, &self.hash, self.number)
+        place_key(&self.place, self.kind, self.hash, self.number)
     }
 
     fn lines(&self, mark: &str) -> String {
-        let mut lines = self.line(&self.hash, mark);
+        let mut lines = self.line(self.hash, mark);
         if let Some(bare) = self.bare {
             // Where it stands is said above.
-            lines.push_str(&self.line(&bare, " ?"));
+            lines.push_str(&self.line(bare, " ?"));
         }
         lines
     }
 
-    fn line(&self, hash: &Hash, mark: &str) -> String {
+    fn line(&self, hash: Hash, mark: &str) -> String {
         let hex = hex(hash);
         let number = if self.number > 1 { format!(".{}", self.number) } else { String::new() };
         format!("{} {} {hex}{number}{mark}\n", self.place, self.kind)
@@ -384,7 +384,9 @@ fn blocks(note: &Note) -> impl Iterator<Item = (Unit, Sealed)> {
         let own = hash("", &text);
         let place = unit.id(note).map_or_else(|| phase.clone(), str::to_lowercase);
         let is_named = unit.id.is_some();
-        let number = if is_named { 1 } else {
+        let number = if is_named {
+            1
+        } else {
             let count = seen.entry((phase.clone(), own)).or_default();
             *count += 1;
             *count
@@ -415,7 +417,7 @@ fn kind(note: &Note, unit: &Unit) -> &'static str {
 }
 
 /// What two lines about the same have in common: what has an id may say something else the next time.
-fn place_key(place: &str, kind: &str, hash: &Hash, number: usize) -> String {
+fn place_key(place: &str, kind: &str, hash: Hash, number: usize) -> String {
     match kind {
         NAMED => format!("^{place}"),
         PROPERTY => format!("{place}:"),
@@ -443,7 +445,7 @@ fn hash(name: &str, text: &str) -> Hash {
     short
 }
 
-fn hex(hash: &Hash) -> String {
+fn hex(hash: Hash) -> String {
     hash.iter().fold(String::with_capacity(2 * BYTES), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex

@@ -99,14 +99,15 @@ impl Grower<'_> {
                 None => self.plan(old, bundle, consumed, note, known, &mut found),
             };
             grown = made.as_ref().err().cloned().unwrap_or(Grown::Same);
+            // Before the note, which says how far its transcript was read: behind it a kill would lose them.
+            if let (Ok(_), Some(ids)) = (&made, &found.ids) {
+                patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
+            }
             Ok(made.unwrap_or_default())
         };
         let session = key(&old.head.id());
         let written = Writer::new(self.vault, self.state, self.now).write(&session, &old.head.path, &mut plan)?;
         self.unsealed.set(self.unsealed.get() + u64::from(found.is_unsealed));
-        if let Some(ids) = &found.ids {
-            patches::append(self.vault, &old.head.id(), &old.draft.patches, |step| ids.now(step))?;
-        }
         Ok(match grown {
             Grown::Same if found.missing > 0 => Grown::Partly { missing: found.missing, changed: written.changed },
             Grown::Same if written.changed => Grown::Written,

@@ -58,7 +58,11 @@ pub(super) struct ServerPlace {
 /// A name that needs no quotes in any settings.
 fn entry_name(name: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) { Ok(name.to_owned()) } else { Err("use up to 64 letters, digits, dashes and underscores".to_owned()) }
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
+        Ok(name.to_owned())
+    } else {
+        Err("use up to 64 letters, digits, dashes and underscores".to_owned())
+    }
 }
 
 impl ServerPlace {

@@ -33,10 +33,9 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     }
     let session = arguments.text("session")?;
     let log = || {
-        let logged =
-            caller.with(Reach::Shared, Format::Json, |cx| {
-                crate::commands::log::events(session, input.clone(), cx).map_err(|error| cx.global.reach.shown(error, cx))
-            })?;
+        let logged = caller.with(Reach::Shared, Format::Json, |cx| {
+            crate::commands::log::events(session, input.clone(), cx).map_err(|error| cx.global.reach.shown(error, cx))
+        })?;
         let logged = logged.json().map_err(|error| Error::internal("encode an answer", error))?;
         let refused = logged.get("refused").and_then(Value::as_u64).unwrap_or_default();
         if refused > 0 && list(&logged, "entries").is_empty() {

@@ -169,7 +169,9 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
     let catalog = Catalog::read(&vault);
     let mut places: Vec<Place> = Vec::new();
     for name in names {
-        if let Some(path) = file(name) { places.push(Place::File(path)) } else {
+        if let Some(path) = file(name) {
+            places.push(Place::File(path));
+        } else {
             let head = catalog.session(name, &vault, cx.env)?;
             cx.global.reach.check(&head.meta, name)?;
             places.push(Place::Note(head.path.clone()));

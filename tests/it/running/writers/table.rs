@@ -93,6 +93,7 @@ fn copy(world: &World) -> String {
     String::new()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "each call makes its own")]
 fn event(world: &World, more: serde_json::Value) -> String {
     let mut event = json!({
         "session_id": "5e551011-0000-4000-8000-000000000001", "cwd": world.path("code"),

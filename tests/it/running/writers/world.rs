@@ -148,7 +148,7 @@ impl World {
     /// All that a person sees.
     pub(super) fn tree(&self) -> Tree {
         let mut tree = Tree::new();
-        self.walk(&self.home, &mut |path, shown| {
+        Self::walk(&self.home, &mut |path, shown| {
             if shown && let Ok(text) = fs::read_to_string(path) {
                 tree.insert(path.strip_prefix(&self.home).unwrap().to_string_lossy().into_owned(), text);
             }
@@ -159,7 +159,7 @@ impl World {
     /// Words of saves in any file at all.
     pub(super) fn saved(&self) -> BTreeSet<String> {
         let mut words = BTreeSet::new();
-        self.walk(&self.home, &mut |path, _| {
+        Self::walk(&self.home, &mut |path, _| {
             let text = fs::read(path).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             let found = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| {
@@ -174,7 +174,7 @@ impl World {
     /// Temporary files and intentions, wherever they are.
     pub(super) fn temporary(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        self.walk(&self.home, &mut |path, _| {
+        Self::walk(&self.home, &mut |path, _| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if name.starts_with(".cru-") {
                 found.push(path.to_owned());
@@ -191,14 +191,14 @@ impl World {
                 file.set_modified(made - Duration::from_hours(3)).unwrap();
             }
         }
-        self.walk(&self.home, &mut |path, _| {
+        Self::walk(&self.home, &mut |path, _| {
             if path.file_name().is_some_and(|name| name == "swept") {
                 let _ = fs::remove_file(path);
             }
         });
     }
 
-    fn walk(&self, dir: &Path, seen: &mut dyn FnMut(&Path, bool)) {
+    fn walk(dir: &Path, seen: &mut dyn FnMut(&Path, bool)) {
         let mut open = vec![(dir.to_owned(), true)];
         while let Some((dir, shown)) = open.pop() {
             for entry in fs::read_dir(dir).into_iter().flatten().flatten() {

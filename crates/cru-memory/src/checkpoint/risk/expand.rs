@@ -181,14 +181,18 @@ impl<'a> Words<'a> {
         let mut found = vec![PathBuf::new()];
         for part in path.components() {
             let Component::Normal(name) = part else {
-                found.iter_mut().for_each(|path| path.push(part));
+                for path in &mut found {
+                    path.push(part);
+                }
                 continue;
             };
             let name = name.to_string_lossy();
             if let Some(pattern) = pattern(&name) {
                 found = found.iter().flat_map(|dir| entries(dir, &name, &pattern, &mut looked)).take(MOST).collect();
             } else {
-                found.iter_mut().for_each(|path| path.push(part));
+                for path in &mut found {
+                    path.push(part);
+                }
             }
         }
         found.retain(|path| is_there(path));
