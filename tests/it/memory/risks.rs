@@ -76,6 +76,76 @@ fn tree(lab: &MemoryLab) -> BTreeMap<PathBuf, (char, u32, Vec<u8>)> {
     found
 }
 
+/// Branches, tags and stashes.
+fn names(lab: &MemoryLab) -> String {
+    let refs = lab.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags"]);
+    refs + &lab.git(&["stash", "list", "--format=%H %gs"])
+}
+
+#[test]
+fn what_commands_take_away_comes_back() {
+    let commands = [
+        "rm -rf *",
+        "rm -rf notes src",
+        "rm -rf notes/private && rm run.sh",
+        "D=notes; rm -r \"$D\"",
+        "for f in app.db local.env; do rm \"$f\"; done",
+        "find . -name '*.rs' -delete",
+        "find notes -type f -exec rm {} +",
+        "find notes -type f -print0 | xargs -0 rm -f",
+        "git checkout src/a.rs",
+        "git checkout -- .",
+        "git restore .",
+        "git rm -rqf src",
+        "git clean -fdq",
+        "git clean -fdxq",
+        "git reset -q --hard",
+        "git stash -q",
+        "git stash -qu",
+        "git stash drop -q",
+        "git stash clear",
+        "git stash clear && git reflog expire --expire=now --all && git gc -q --prune=now",
+        "git branch -qD feature",
+        "git branch -qD feature old && git tag -d v1",
+        "git branch -qD feature && git reflog expire --expire=now --all && git gc -q --prune=now",
+        "git update-ref -d refs/heads/feature",
+        "echo gone > src/a.rs",
+        "echo gone | tee app.db",
+        "truncate -s 0 app.db",
+        "cp clean.txt app.db",
+        "mv clean.txt src/a.rs; git checkout -q clean.txt",
+        "dd if=/dev/null of=app.db status=none",
+        "sed -i s/changed/gone/ src/a.rs",
+        "python3 -c \"import shutil; shutil.rmtree('notes')\"",
+        "python3 - <<'EOF'\nopen('app.db', 'w')\nEOF",
+        "sh -c 'cd notes && rm -f new.txt'",
+        "env A=1 rm -f app.db",
+        "mkdir empty && cp -r empty/. notes && rm -rf notes; rmdir empty",
+    ];
+    for command in commands {
+        let lab = project();
+        lab.prompt("s-1", "go");
+        let (files, refs) = (tree(&lab), names(&lab));
+        lab.bash("s-1", command);
+        // A new stash takes nothing from those that were there.
+        let keeps_names = !command.starts_with("git stash -q");
+        assert!(tree(&lab) != files || names(&lab) != refs, "{command} took nothing away");
+        lab.hook("s-1", "stop", &json!({}));
+        assert_eq!(lab.hook_log(), "", "{command}");
+        let done = lab.ok(&["checkpoint", "restore", "latest"]);
+        let now = tree(&lab);
+        let lost: Vec<_> = files.iter().filter(|(path, row)| now.get(*path) != Some(row)).collect();
+        assert!(lost.is_empty(), "{command}: {lost:?}\n{done}");
+        if keeps_names {
+            assert_eq!(names(&lab), refs, "{command}\n{done}");
+        }
+        for line in refs.lines().filter(|line| line.starts_with("refs/")) {
+            let id = line.split(' ').nth(1).unwrap();
+            lab.git(&["cat-file", "-e", &format!("{id}^{{tree}}")]);
+        }
+    }
+}
+
 #[test]
 fn harmless_commands_leave_no_checkpoint() {
     let lab = project();
@@ -150,6 +220,24 @@ fn names_that_are_no_text_come_back() {
 }
 
 #[test]
+fn a_file_is_found_by_its_name_and_goes_elsewhere() {
+    let lab = project();
+    lab.prompt("s-1", "go");
+    lab.bash("s-1", "rm notes/new.txt");
+    lab.wait(60);
+    lab.bash("s-1", "rm app.db");
+    lab.hook("s-1", "stop", &json!({}));
+    let into = lab.path("elsewhere");
+    lab.ok(&["checkpoint", "restore", "latest", "--into", into.to_str().unwrap()]);
+    assert_eq!(fs::read(into.join("app.db")).unwrap(), b"a database\n");
+    assert!(!tree(&lab).contains_key(Path::new("app.db")));
+    let done = lab.ok(&["checkpoint", "restore", "notes/new.txt"]);
+    assert_eq!(tree(&lab)[Path::new("notes/new.txt")].2, b"untracked\n", "{done}");
+    assert!(!tree(&lab).contains_key(Path::new("app.db")), "only that file");
+    assert_eq!(lab.cru(&["checkpoint", "restore", "no-such-file"]).code, 1);
+}
+
+#[test]
 fn what_lies_outside_is_named_first() {
     let lab = project();
     let outside = lab.path("home/list.txt");
@@ -164,4 +252,32 @@ fn what_lies_outside_is_named_first() {
     let command = line.split('`').nth(1).unwrap().strip_prefix("cru ").unwrap().to_owned();
     lab.ok(&command.split(' ').collect::<Vec<_>>());
     assert_eq!(fs::read(&outside).unwrap(), b"a database\n");
+}
+
+#[test]
+fn two_checkpoints_of_one_second_are_two() {
+    let lab = project();
+    lab.prompt("s-1", "go");
+    lab.bash("s-1", "true");
+    lab.hook("s-1", "stop", &json!({}));
+    let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
+    lab.at("2026-11-20T12:00:00Z");
+    let call = json!({ "tool_name": "Bash", "tool_use_id": "t9", "tool_input": { "command": "rm app.db" } });
+    lab.hook("s-1", "pre-tool", &call);
+    lab.at("2026-11-20T12:00:00Z");
+    for title in ["one", "two"] {
+        lab.ok(&["checkpoint", title, "--session", &session]);
+        lab.at("2026-11-20T12:00:00Z");
+    }
+    lab.ok(&["log", "checkpoint", "three", "--session", &session]);
+    lab.ok(&["flush", "--all"]);
+    let note = lab.note().1;
+    let ids = super::world::checkpoints(&note);
+    let mut once = ids.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!((ids.len(), once.len()), (4, 4), "{note}");
+    for title in ["risk: before `rm app.db`", "manual: one", "manual: two", "manual: three"] {
+        assert_eq!(note.matches(&format!("[!checkpoint] {title}\n")).count(), 1, "{title}: {note}");
+    }
 }

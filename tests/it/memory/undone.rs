@@ -6,6 +6,41 @@ use super::world::MemoryLab;
 
 const OLD: &str = "---\ntype: session\nsession_id: 2026-11-01-tides\ntitle: Tides\nstatus: completed\nstarted: 2026-11-01T09:00:00Z\n---\n# Tides\n\n## Build\n\nText.\n";
 
+/// A session at work, and an old one that another note links.
+fn lab() -> MemoryLab {
+    let lab = MemoryLab::new();
+    lab.put_note("2026-11-01-tides", OLD);
+    lab.put("index.md", "See [[2026-11-01-tides]].\n");
+    lab.ok(&["session", "start", "--title", "Work", "--agent", "coder@1"]);
+    lab.ok(&["log", "decision", "Minutes", "--why", "printed"]);
+    lab
+}
+
+#[test]
+fn a_rename_of_another_session_is_the_last_thing() {
+    let lab = lab();
+    lab.wait(60);
+    lab.ok(&["session", "rename", "tides", "Ebb and flow"]);
+    assert_eq!(lab.read("index.md"), "See [[2026-11-01-ebb-flow]].\n");
+    lab.wait(60);
+    let told = lab.cru(&["undo", "--list"]);
+    assert!(told.out.contains("rename"), "{}{}", told.out, told.err);
+    let done = lab.cru(&["undo"]);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    assert!(done.err.contains("2026-11-01-tides"), "it says which: {}", done.err);
+    assert_eq!(lab.read("index.md"), "See [[2026-11-01-tides]].\n");
+    let note = lab.read("sessions/2026-11-01-tides.md");
+    assert!(note.contains("title: Tides") && note.contains("# Tides"), "{note}");
+    lab.wait(60);
+    lab.ok(&["undo"]);
+    assert!(
+        !std::fs::read_dir(lab.path("vault/sessions"))
+            .unwrap()
+            .flatten()
+            .any(|note| { std::fs::read_to_string(note.path()).unwrap_or_default().contains("Minutes") })
+    );
+}
+
 #[test]
 fn what_hooks_bring_in_is_passed_over() {
     let lab = MemoryLab::new();

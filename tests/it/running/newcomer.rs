@@ -256,6 +256,64 @@ fn events_move_to_a_vault_also_where_the_hooks_are_installed_already() {
     assert!(!world.line("cru hooks status", &project).contains("found no vault"));
 }
 
+/// Follows what the program says to do until nothing is said any more; the vault is where it was moved to.
+#[test]
+fn each_hint_of_a_moved_vault_leads_out() {
+    let world = World::new();
+    let (home, project) = (world.home(), world.project());
+    let (notes, moved) = (home.join("notes"), home.join("moved"));
+    world.line("cru init notes", &home);
+    world.line("cru hooks install --yes", &notes);
+    world.line("cru import --all", &notes);
+    std::fs::rename(&notes, &moved).unwrap();
+    for line in ["cru status", "cru session list", "cru doctor"] {
+        let output = give(world.command("sh", &project).args(["-c", line]), "");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("`cru hooks install` in its new folder names that one"), "{line}: {said}");
+    }
+    let said = world.line("cru hooks status", &project);
+    assert!(said.contains("Run `cru hooks install` in the vault to name it"), "{said}");
+    let said = world.line("cru hooks install --yes", &project);
+    assert!(said.contains("where it was moved, run `cru hooks install` in its new folder"), "{said}");
+    assert!(!notes.exists(), "no second vault is made");
+    // Within the vault all is well already, and the one command of every hint mends the rest.
+    assert!(world.line("cru session list", &moved).contains("Nightly"));
+    world.line("cru hooks install --yes", &moved);
+    let config = std::fs::read_to_string(home.join(".config/cru/config.toml")).unwrap();
+    assert_eq!(config.matches("vault = ").count(), 1, "{config}");
+    for line in ["cru status", "cru session list", "cru doctor"] {
+        world.line(line, &project);
+    }
+    let said = world.line("cru hooks status", &project);
+    assert!(said.contains(&format!("arrives in {}", moved.display())), "{said}");
+    world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
+    world.event("PostToolUse", "s-1", &project, &step());
+    world.event("Stop", "s-1", &project, &json!({}));
+    world.line("cru flush --all", &moved);
+    assert!(world.line("cru search curve", &project).contains("curve"));
+    // What was undone before the move can be undone behind it: the state came along.
+    assert!(world.line("cru doctor", &moved).contains("state"));
+}
+
+#[test]
+fn a_copied_vault_and_one_made_again_leave_the_first_alone() {
+    let world = World::new();
+    let (home, project) = (world.home(), world.project());
+    world.line("cru init notes", &home);
+    world.line("cru hooks install --yes", &home.join("notes"));
+    world.line("cru import --all", &home.join("notes"));
+    world.line("cp -r notes copy", &home);
+    assert!(world.line("cru session list", &home.join("copy")).contains("Nightly"));
+    let said = world.line("cru hooks install --yes", &home.join("copy"));
+    assert!(said.contains("notes (`vault` in the user configuration)"), "a vault that was named stays: {said}");
+    // Deleted and made again at its place: it is named, and is there.
+    world.line("rm -r notes && cru init notes", &home);
+    for line in ["cru status", "cru doctor", "cru hooks status"] {
+        world.line(line, &project);
+    }
+}
+
 #[test]
 fn hooks_of_a_plugin_are_known_and_tested() {
     let world = World::new();
