@@ -86,6 +86,7 @@ mod running {
     pub(crate) mod away;
     pub(crate) mod care;
     pub(crate) mod crowd;
+    pub(crate) mod day;
     pub(crate) mod earlier;
     pub(crate) mod hooked;
     pub(crate) mod hooks;

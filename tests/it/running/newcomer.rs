@@ -9,25 +9,25 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// An empty home with the transcripts of two sessions of Claude Code.
-struct World {
+pub(crate) struct World {
     temp: tempfile::TempDir,
 }
 
 const DAY: i64 = 24 * 60 * 60;
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = Self { temp: tempfile::tempdir().unwrap() };
         world.transcript("11111111-0000-4000-8000-000000000001", "Nightly station import crashes", 28);
         world.transcript("22222222-0000-4000-8000-000000000002", "Names of harbours on the page", 3);
         world
     }
 
-    fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().canonicalize().unwrap().join("home")
     }
 
-    fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         let project = self.home().join("code/tidepool");
         files::create_dir(&project).unwrap();
         project
@@ -77,7 +77,7 @@ impl World {
         file.set_modified(written.into()).unwrap();
     }
 
-    fn command(&self, program: &str, dir: &Path) -> Command {
+    pub(crate) fn command(&self, program: &str, dir: &Path) -> Command {
         let bin = Path::new(env!("CARGO_BIN_EXE_cru")).parent().unwrap();
         let mut command = Command::new(program);
         command.env_clear().current_dir(dir).env("HOME", self.home()).env("NO_COLOR", "1");
@@ -86,7 +86,7 @@ impl World {
     }
 
     /// What a line prints; it must succeed.
-    fn line(&self, line: &str, dir: &Path) -> String {
+    pub(crate) fn line(&self, line: &str, dir: &Path) -> String {
         let output = give(self.command("sh", dir).args(["-c", line]), "");
         let (out, errors) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{line}: {out}{errors}");
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Calls the command that the settings of Claude Code hold for an event, as it does.
-    fn event(&self, name: &str, session: &str, dir: &Path, more: &Value) {
+    pub(crate) fn event(&self, name: &str, session: &str, dir: &Path, more: &Value) {
         let settings = files::read(&self.home().join(".claude/settings.json")).unwrap();
         let settings: Value = serde_json::from_slice(&settings).unwrap();
         let command = settings["hooks"][name][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
@@ -109,7 +109,7 @@ impl World {
 }
 
 /// A call without which a session is worth no note.
-fn step() -> Value {
+pub(crate) fn step() -> Value {
     json!({
         "tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "cargo build"},
         "tool_response": {"stdout": "Finished", "stderr": "", "interrupted": false},

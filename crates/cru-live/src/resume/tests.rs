@@ -163,7 +163,7 @@ fn a_pack_in_its_order() {
     ### p-01 Plan
 
     The user:
-    > Show the tides  of a week
+    > Show the tides of a week
 
     Decided: **Minutes** (above)
 
