@@ -422,7 +422,7 @@ fn a_running_session_is_told_up_to_the_first_open_call() {
     world.grow_at("2026-11-20T11:05:00Z", false);
     let text = world.text("2026-11-20-one.md");
     assert!(text.contains("✗ no result recorded"), "{text}");
-    assert!(text.contains("status: abandoned"), "{text}");
+    assert!(text.contains("status: active"), "a person's word stays: {text}");
     world.transcript("a.jsonl", "session aaa\nP one\nR two\nR three\nC ls\nO late\n");
     world.grow_at("2026-11-20T11:06:00Z", false);
     let text = world.text("2026-11-20-one.md");

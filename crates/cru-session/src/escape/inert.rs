@@ -9,24 +9,38 @@ use super::{active, code};
 /// info strings of fences that belong to the page.
 pub fn inert(markdown: &str, own: &[&str]) -> String {
     let mut out = String::with_capacity(markdown.len() + 16);
-    let mut open: Option<(u8, usize)> = None;
+    // The mark of the fence that is open, its length, and how far lines of the list or quote around it are indented.
+    let mut open: Option<(u8, usize, usize)> = None;
+    let is_shown = |info: &str| info.starts_with('\\') || active::is_shown(info) || own.contains(&info);
     for line in markdown.split_inclusive('\n') {
         let lead = container(line);
         let rest = line[lead..].trim_end();
         let mark = rest.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'));
         let len = rest.bytes().take_while(|byte| Some(*byte) == mark).count();
         let info = rest.get(len..).unwrap_or_default().trim();
+        // So far in, a line is code of the paragraph or list before it, or a fence in a list: nothing begins or ends for sure.
+        let around = open.map_or(0, |(_, _, around)| around);
+        let blank = lead - line[..lead].trim_end_matches([' ', '\t']).len();
+        let is_deep = blank >= around + 4 || line[..lead].contains('\t');
+        // A fence ends with the list or quote that it stands in.
+        open = open.filter(|(_, _, around)| rest.is_empty() || lead >= *around);
         match (open, mark) {
-            (Some((byte, least)), Some(mark)) if mark == byte && len >= least && info.is_empty() => {
+            (Some((byte, least, _)), Some(mark)) if mark == byte && len >= least && info.is_empty() && !is_deep => {
                 open = None;
                 out.push_str(line);
             }
+            // Inside of a fence it is a line of it, unless that ended with the list or quote that it stands in.
+            (Some(_), Some(mark)) if len >= 3 && (mark == b'~' || !info.contains('`')) && !is_shown(info) => {
+                out.push_str(&line[..lead + len]);
+                out.push('\\');
+                out.push_str(&broken(line[lead + len..].trim_start_matches(' ')));
+            }
             (Some(_), _) => out.push_str(&broken(line)),
             (None, Some(mark)) if len >= 3 && (mark == b'~' || !info.contains('`')) => {
-                open = Some((mark, len));
+                let is_within = line[..lead].contains(|c: char| !c.is_whitespace());
+                open = (!is_deep).then_some((mark, len, if is_within { lead } else { 0 }));
                 out.push_str(&line[..lead + len]);
-                let is_shown = info.starts_with('\\') || active::is_shown(info) || own.contains(&info);
-                out.push_str(if is_shown { "" } else { "\\" });
+                out.push_str(if is_shown(info) { "" } else { "\\" });
                 out.push_str(&broken(line[lead + len..].trim_start_matches(' ')));
             }
             _ => text(line, &mut out),
@@ -57,21 +71,34 @@ fn container(line: &str) -> usize {
 
 /// A line outside of fences.
 fn text(line: &str, out: &mut String) {
+    let mut line = std::borrow::Cow::Borrowed(line);
+    // What stood inside of code that became text may be code itself then.
+    while let Some(without) = without_called(&line) {
+        line = std::borrow::Cow::Owned(without);
+    }
+    out.push_str(&broken(&line));
+}
+
+/// The line in which the backticks of code that is run are text; `None` where there is none.
+fn without_called(line: &str) -> Option<String> {
+    let mut spans = code::spans(line, false);
+    spans.retain(|span| active::is_called(code::text(&line[span.clone()])));
+    if spans.is_empty() {
+        return None;
+    }
+    let mut out = String::with_capacity(line.len() + 8);
     let mut at = 0;
-    for span in code::spans(line, false) {
-        if !active::is_called(code::text(&line[span.clone()])) {
-            continue;
-        }
-        out.push_str(&broken(&line[at..span.start]));
-        // Its backticks become text.
+    for span in spans {
+        out.push_str(&line[at..span.start]);
         let marks = line[span.clone()].bytes().take_while(|byte| *byte == b'`').count();
         let ticks = "\\`".repeat(marks);
         out.push_str(&ticks);
-        out.push_str(&broken(&line[span.start + marks..span.end - marks]));
+        out.push_str(&line[span.start + marks..span.end - marks]);
         out.push_str(&ticks);
         at = span.end;
     }
-    out.push_str(&broken(&line[at..]));
+    out.push_str(&line[at..]);
+    Some(out)
 }
 
 /// Text in which no mark begins that counts in code too.

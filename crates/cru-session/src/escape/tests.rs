@@ -46,7 +46,8 @@ fn check_inlines(note: &Note) -> Result<(), TestCaseError> {
 fn run(text: &str) -> Vec<String> {
     let mut found: Vec<String> = text.match_indices("<%").map(|(at, _)| text[at..].chars().take(9).collect()).collect();
     let mut fence: Option<String> = None;
-    for line in text.lines() {
+    // Indented as code, a line begins nothing.
+    for line in text.lines().filter(|line| !line.starts_with("    ") && !line.starts_with('\t')) {
         let mut line = line.trim_start_matches([' ', '\t', '>']);
         while let Some(rest) = ["- ", "* ", "+ ", "1. "].iter().find_map(|mark| line.strip_prefix(mark)) {
             line = rest.trim_start_matches([' ', '\t', '>']);
