@@ -469,32 +469,6 @@ fn run(all: &[Did]) {
     }
 }
 
-/// The copy has no state of a machine.
-#[test]
-fn an_accepted_reading_reaches_the_summary_of_a_copied_vault() {
-    let mut world = World::new();
-    world.work(3);
-    world.import(0, false);
-    let facts = world.text();
-    world.copy();
-    for round in 0..3 {
-        world.read(1);
-        assert!(world.text().contains(&format!("> Goal: A pump that works {round}.")), "{}", world.text());
-        world.read(0);
-        assert!(world.text().contains(&format!("> Goal: A pump that works {round}.")), "{}", world.text());
-        world.edit(11, 0);
-        // It is rejected.
-        world.read(1);
-        assert!(!world.text().contains("> Goal: "), "{}", world.text());
-    }
-    assert!(facts.contains("> Time: ") && world.text().contains("> Time: "), "{}", world.text());
-    // One that a person changed stays.
-    world.edit(2, 0);
-    let edited = world.text();
-    world.read(1);
-    assert_eq!(world.text(), edited);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, ..ProptestConfig::default() })]
     #[test]
