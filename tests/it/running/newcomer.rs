@@ -265,7 +265,7 @@ fn each_hint_of_a_moved_vault_leads_out() {
     world.line("cru init notes", &home);
     world.line("cru hooks install --yes", &notes);
     world.line("cru import --all", &notes);
-    std::fs::rename(&notes, &moved).unwrap();
+    files::rename(&notes, &moved).unwrap();
     for line in ["cru status", "cru session list", "cru doctor"] {
         let output = give(world.command("sh", &project).args(["-c", line]), "");
         let said = text(&output.stderr);
