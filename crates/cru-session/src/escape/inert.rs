@@ -10,7 +10,7 @@ use super::{active, code};
 pub fn inert(markdown: &str, own: &[&str]) -> String {
     let mut out = String::with_capacity(markdown.len() + 16);
     // The mark of the fence that is open, its length, and how far lines of the list or quote around it are indented.
-    let mut open: Option<(u8, usize, usize)> = None;
+    let mut open: Option<(u8, usize, usize, bool)> = None;
     let is_shown = |info: &str| info.starts_with('\\') || active::is_shown(info) || own.contains(&info);
     for line in markdown.split_inclusive('\n') {
         let lead = container(line);
@@ -19,26 +19,21 @@ pub fn inert(markdown: &str, own: &[&str]) -> String {
         let len = rest.bytes().take_while(|byte| Some(*byte) == mark).count();
         let info = rest.get(len..).unwrap_or_default().trim();
         // So far in, a line is code of the paragraph or list before it, or a fence in a list: nothing begins or ends for sure.
-        let around = open.map_or(0, |(_, _, around)| around);
+        let around = open.map_or(0, |(_, _, around, _)| around);
         let blank = lead - line[..lead].trim_end_matches([' ', '\t']).len();
         let is_deep = blank >= around + 4 || line[..lead].contains('\t');
         // A fence ends with the list or quote that it stands in.
-        open = open.filter(|(_, _, around)| rest.is_empty() || lead >= *around);
+        open = open.filter(|(_, _, around, is_quote)| lead >= *around || (rest.is_empty() && !is_quote));
         match (open, mark) {
-            (Some((byte, least, _)), Some(mark)) if mark == byte && len >= least && info.is_empty() && !is_deep => {
+            (Some((byte, least, ..)), Some(mark)) if mark == byte && len >= least && info.is_empty() && !is_deep => {
                 open = None;
                 out.push_str(line);
-            }
-            // Inside of a fence it is a line of it, unless that ended with the list or quote that it stands in.
-            (Some(_), Some(mark)) if len >= 3 && (mark == b'~' || !info.contains('`')) && !is_shown(info) => {
-                out.push_str(&line[..lead + len]);
-                out.push('\\');
-                out.push_str(&broken(line[lead + len..].trim_start_matches(' ')));
             }
             (Some(_), _) => out.push_str(&broken(line)),
             (None, Some(mark)) if len >= 3 && (mark == b'~' || !info.contains('`')) => {
                 let is_within = line[..lead].contains(|c: char| !c.is_whitespace());
-                open = (!is_deep).then_some((mark, len, if is_within { lead } else { 0 }));
+                let is_quote = line[..lead].contains('>');
+                open = (!is_deep).then_some((mark, len, if is_within { lead } else { 0 }, is_quote));
                 out.push_str(&line[..lead + len]);
                 out.push_str(if is_shown(info) { "" } else { "\\" });
                 out.push_str(&broken(line[lead + len..].trim_start_matches(' ')));
