@@ -1,6 +1,7 @@
 //! `cru session resume`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
+use crate::commands::trace::agree::Consenting;
 use crate::commands::{Context, Format, Launch, Output, View, reading};
 use crate::live::log::{Log, Target};
 use crate::live::resume::activate::{self, Begin};
@@ -26,8 +28,9 @@ const LARGEST_ARGUMENT: usize = 120_000;
 /// Makes the pack that the next agent needs: what the session is, where it stopped, all decisions, open tasks and
 /// questions, the last checkpoint, what the user said, and the newest phases, within a budget of tokens. Then sets the
 /// session active and starts its host: with the host's own session where its transcript is still there, else with a new
-/// one that gets the pack as its prompt. Where nothing can be started, its status stays as it is. SESSION is a path, a file name, a session id, or enough of one; without it,
-/// the current session, else the only paused one.
+/// one that gets the pack as its prompt. It starts in the project's folder: where you stand in that, or `[projects]` of your
+/// own configuration names it; else you are asked. Where nothing can be started, its status stays as it is. SESSION is a
+/// path, a file name, a session id, or enough of one; without it, the current session, else the only paused one.
 ///
 /// Tokens are estimated by a rule of words and marks; on notes it gives 5 to 35 % more than public encoders count, so
 /// a pack is rather too short than too long.
@@ -265,6 +268,13 @@ impl Resumed {
             ));
             return;
         };
+        let project = loaded.session.meta.project.as_deref();
+        let folder = Path::new(&command.cwd);
+        let agreed = Consenting::of(vault, cx).map(|it| it.start_in(folder, project, &command.program));
+        if let Err(why) = agreed.unwrap_or_else(|error| Err(error.to_string())) {
+            cx.ui.warn(&why);
+            return;
+        }
         self.show = Show::Summary;
         self.launch = Some(Launch {
             program,

@@ -95,7 +95,7 @@ impl AgreedCommand {
 }
 
 /// The rules that commands of this vault's notes run by.
-pub(super) struct Consenting<'c> {
+pub(in crate::commands) struct Consenting<'c> {
     rules: ConsentRules,
     user: UserConfig,
     roots: ProjectRoots,
@@ -107,7 +107,7 @@ pub(super) struct Consenting<'c> {
 
 impl<'c> Consenting<'c> {
     /// Of the user's configuration. What in it allows nothing is a warning, and so is `[run]` of a vault.
-    pub(super) fn of(vault: &Vault, cx: &'c Context<'c>) -> Result<Self> {
+    pub(in crate::commands) fn of(vault: &Vault, cx: &'c Context<'c>) -> Result<Self> {
         let (user, _) = UserConfig::read(cx.env)?;
         let is_run = |message: &str| message == "unknown key 'run'";
         if vault.warnings().iter().any(|finding| is_run(&finding.diagnostic.message)) {
@@ -123,6 +123,31 @@ impl<'c> Consenting<'c> {
         let stood = top.into_iter().chain([here]).collect();
         let roots = ProjectRoots::new(&user.projects, cx.env);
         Ok(Self { rules, user, roots, stood, vault: vault.root().to_owned(), cx })
+    }
+
+    /// Whether a program may be started in `folder` because a note names it as its project: the person stands there, their
+    /// configuration knows it, or they are asked; why not.
+    pub(in crate::commands) fn start_in(
+        &self,
+        folder: &Path,
+        project: Option<&str>,
+        program: &str,
+    ) -> Result<(), String> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_here = self.stood.iter().any(|stood| real(stood) == real(folder));
+        let is_known = |it: RunFolder| it.is_known && real(&it.path) == real(folder);
+        if is_here || self.folder(project).is_some_and(is_known) {
+            return Ok(());
+        }
+        let place = sanitise(&folder.to_string_lossy()).into_owned();
+        match self.cx.ui.confirm(&format!("The note names the folder {place}. Start {} there?", sanitise(program))) {
+            Some(true) => Ok(()),
+            Some(false) => Err("nothing was started".to_owned()),
+            None => Err(format!(
+                "only the note names the folder {place}, so nothing was started; run the command from there, or name it in \
+                 `[projects]` of your own configuration"
+            )),
+        }
     }
 
     /// The folder that commands of a project run in, as a note names the project; `None` where it is not on this machine.

@@ -1,6 +1,6 @@
 //! Where a line, a step or a decision comes from, what rests on it, and whether it still holds.
 
-mod agree;
+pub(super) mod agree;
 pub(super) mod bookmark;
 pub(super) mod bookmarks;
 pub(super) mod deps;

@@ -64,7 +64,14 @@ impl World {
         make_executable(&path);
     }
 
+    /// Runs it from the project's folder.
     fn run(&self, args: &[&str]) -> Output {
+        let folder = self.path("home/code");
+        let folder = if folder.is_dir() { folder } else { self.temp.path().to_owned() };
+        self.run_from(&folder, args)
+    }
+
+    fn run_from(&self, folder: &Path, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_cru"))
             .arg("--vault")
             .arg(self.path("vault"))
@@ -76,7 +83,7 @@ impl World {
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
             .env("CRU_NOW", "2026-11-21T12:00:00Z")
-            .current_dir(self.temp.path())
+            .current_dir(folder)
             .output()
             .unwrap()
     }
@@ -114,6 +121,24 @@ fn a_host_goes_on_with_its_own_session() {
     assert_eq!(fs::read_to_string(world.path("session")).unwrap(), "2026-11-20-tides");
     assert!(text(&output.stdout).contains("claude --resume 949d76fb-5d94"), "{}", text(&output.stdout));
     assert!(!world.note().contains("p-02"), "a host with hooks writes its own phases");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_only_a_note_names_starts_nothing() {
+    let world = World::new(NOTE);
+    world.program("claude", 7);
+    fs::write(world.path("home/session.jsonl"), "{}\n").unwrap();
+    let output = world.run_from(&world.path("home"), &["tides"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.contains("only the note names the folder"), "{said}");
+    assert!(world.given().is_none() && world.note().contains("status: paused"), "{}", world.note());
+    // The user's own configuration knows it.
+    fs::create_dir_all(world.path("config/cru")).unwrap();
+    let projects = format!("[projects]\n\"~/code\" = {:?}\n", world.path("home/code"));
+    fs::write(world.path("config/cru/config.toml"), projects).unwrap();
+    let output = world.run_from(&world.path("home"), &["tides"]);
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
 }
 
 #[cfg(unix)]
