@@ -97,9 +97,10 @@ fn command(text: &Text<'_>, start: usize, behind: usize) -> Option<usize> {
     if from == behind {
         return None;
     }
+    let first = *bytes.get(from)?;
     // SQL: `WITH PASSWORD '…'`.
     let loud = bytes[start..behind].iter().all(|byte| !byte.is_ascii_lowercase());
-    if loud && bytes[from] == b'\'' {
+    if loud && first == b'\'' {
         return Some(from);
     }
     let line = line_before(bytes, start);
@@ -111,7 +112,7 @@ fn command(text: &Text<'_>, start: usize, behind: usize) -> Option<usize> {
         return None;
     }
     let flag = run(bytes, from, is_name);
-    if bytes[from] == b'-' && flag > from {
+    if first == b'-' && flag > from {
         let known = VALUE_FLAGS.iter().any(|known| &bytes[from..flag] == known.as_bytes());
         from = run(bytes, flag, |byte| matches!(byte, b' ' | b'='));
         return known.then_some(from);

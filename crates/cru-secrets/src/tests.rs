@@ -676,3 +676,28 @@ fn fields_and_commands_without_secrets_stay() {
         assert_eq!(find(text), [], "{text}");
     }
 }
+
+/// Output of tools is cut anywhere, and prompts end anywhere.
+#[test]
+fn no_text_is_too_short_wherever_it_ends_or_begins() {
+    let value = Drawn(5).random(24);
+    let forms = FORMS.iter().map(|form| form.replace("{}", &value));
+    let samples = samples().into_iter().map(|(_, text, _)| text);
+    let bare = [
+        "set the PASSWORD ",
+        "set the password ",
+        "gh secret set TOKEN ",
+        "rm -rf x # TOKEN ",
+        "export API_KEY=",
+        "token:\t",
+    ];
+    for text in forms.chain(samples).chain(bare.map(str::to_owned)) {
+        for (at, _) in text.char_indices() {
+            let _ = (find(&text[..at]), find(&text[at..]));
+            for more in ["PASSWORD ", "token ", "\"", "'", "\\", "=", " -", "\n"] {
+                let _ = find(&format!("{}{more}", &text[..at]));
+            }
+        }
+        find(&text);
+    }
+}
