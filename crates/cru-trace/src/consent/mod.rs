@@ -294,16 +294,20 @@ fn shell_text(command: &ReadCommand) -> Option<&str> {
 fn options(command: &ReadCommand, words: &[&str]) -> Result<(), Why> {
     let own: Vec<&String> =
         words.iter().filter_map(|program| known().program_options.get(*program)).flatten().collect();
+    // Programs take `--compress-prog` for `--compress-program`.
+    let is_named = |name: &str, option: &str| {
+        name == option || (name.len() > 2 && name.starts_with("--") && option.starts_with(name))
+    };
     let is_own = |word: &str| {
         own.iter().any(|option| match option.strip_prefix('-').filter(|letter| letter.len() == 1) {
             // Among others: `-rnR`.
             Some(letter) => word.starts_with('-') && !word.starts_with("--") && word.contains(letter),
-            None => word.split('=').next() == Some(option.as_str()),
+            None => word.split('=').next().is_some_and(|name| is_named(name, option)),
         })
     };
     for (at, word) in words.iter().enumerate().skip(1) {
         let name = word.split('=').next().unwrap_or(word);
-        if known().options.iter().any(|option| *option == name) || is_own(word) {
+        if known().options.iter().any(|option| is_named(name, option)) || is_own(word) {
             return Err(format!("`{name}` may run another program, write a file or follow links").into());
         }
         let is_variable = word.contains('=') && !word.starts_with('-') && name.bytes().all(is_variable_byte);

@@ -349,3 +349,22 @@ proptest! {
         );
     }
 }
+
+#[test]
+fn options_that_run_programs_are_known_however_they_are_written() {
+    for (allow, text) in [
+        ("sort *", "sort --compress-prog=./evil -S 1k big.csv -o sorted.csv"),
+        ("git grep *", "git grep --open-files-in-page=./evil x"),
+        ("tar *", "tar -I ./evil -xf a.tar"),
+        ("tar *", "tar -xFevil a.tar"),
+        ("tar *", "tar --to-comm=./evil -xf a.tar"),
+        ("gtar *", "gtar --rmt-com=./evil -xf a.tar"),
+        ("rsync *", "rsync -e ./evil a b"),
+        ("zip *", "zip a.zip -TT ./evil b"),
+        ("gmake *", "gmake -f evil.mk"),
+    ] {
+        assert!(!is_allowed(&[allow], text), "{text}");
+    }
+    assert!(is_allowed(&["sort *"], "sort -u names.csv"));
+    assert!(is_allowed(&["tar *"], "tar -tf a.tar"));
+}
