@@ -49,10 +49,18 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let env = Env::real();
     super::start_files(&env);
-    files::finish();
-    if let Err(message) = guarded(|| work(args, &env)) {
-        let event = args.iter().skip_while(|arg| *arg != OsStr::new("hook")).nth(1).and_then(|arg| arg.to_str());
-        hook::trouble(&env, event.unwrap_or("?"), &message);
+    let event = args.iter().skip_while(|arg| *arg != OsStr::new("hook")).nth(1).and_then(|arg| arg.to_str());
+    let trouble = |message: &str| hook::trouble(&env, event.unwrap_or("?"), message);
+    let finished = guarded(|| {
+        let finished = files::finish();
+        finished.iter().for_each(|it| trouble(&super::told(it)));
+        work(args, &env)
+    });
+    if let Err(message) = finished {
+        trouble(&message);
+    }
+    for finished in files::untold() {
+        trouble(&super::told(&finished));
     }
     #[cfg(debug_assertions)]
     super::report_faults(&env);

@@ -50,6 +50,9 @@ pub fn main() -> ExitCode {
     }
     let context = Context { env: &env, global: &cli.global, ui: &ui };
     let code = run(cli.command, &context, &ui, choice);
+    for finished in files::untold() {
+        ui.line(&format!("{} {}", paint(style::WARN, "note:"), told(&finished)));
+    }
     #[cfg(debug_assertions)]
     report_faults(&env);
     code
@@ -100,12 +103,13 @@ fn report_faults(env: &Env) {
 
 /// What became of a save that a killed command had displaced.
 fn told(finished: &files::Finished) -> String {
-    let path = finished.path.display();
+    let shown = |path: &std::path::Path| crate::base::text::one_line(&path.to_string_lossy());
+    let path = shown(&finished.path);
     match &finished.fate {
         files::Fate::Kept(kept) => {
-            format!("{path} was saved while a command that was ended wrote it; that save is in {}", kept.display())
+            format!("{path}: a cru command was killed while you saved it; your save is in {}", shown(kept))
         }
-        _ => format!("{path} was saved while a command that was ended wrote it; that save stands there again"),
+        _ => format!("{path}: a cru command was killed while you saved it; your save was restored"),
     }
 }
 

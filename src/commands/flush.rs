@@ -47,11 +47,12 @@ const BACKGROUND: u64 = 300;
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
-    state.tidy(&vault, cx.env);
     if args.background {
         cx.ui.end_after(Duration::from_secs(args.seconds.unwrap_or(BACKGROUND)));
+        state.tidy(cx.env);
         return Ok(Box::new(in_background(args.session.as_deref(), &vault, &state, cx)?));
     }
+    state.tidy(cx.env);
     Ok(Box::new(flush(args.session.as_deref(), args.all, &vault, &state, cx)?))
 }
 

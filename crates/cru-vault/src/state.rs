@@ -84,9 +84,11 @@ impl State {
     }
 
     /// Takes away what killed processes left half made in it and in what the machine keeps beside it.
-    pub fn tidy(&self, vault: &Vault, env: &Env) {
-        files::sweep_own(&self.dir);
-        files::sweep_own(&vault.root().join(".cru/cache"));
+    pub fn tidy(&self, env: &Env) {
+        // Mostly it lies below the folder of all states.
+        if env.state_dir().is_none_or(|all| !self.dir.starts_with(all)) {
+            files::sweep_own(&self.dir);
+        }
         for dir in [env.state_dir(), env.cache_dir()].into_iter().flatten() {
             files::sweep_own(&dir);
         }

@@ -119,7 +119,36 @@ fn a_vault_of_a_stranger_writes_nothing_of_the_person() {
     std::os::unix::fs::symlink("../../../work", vault.join(".cru/cache/index")).unwrap();
     std::os::unix::fs::symlink("../../.profile", vault.join("sessions/log.md")).unwrap();
     files::put(&vault.join(".cru/config.toml"), b"[run]\nallow = [\"*\"]\n").unwrap();
-    for line in ["cru index", "cru status", "cru import --all", "cru flush --all"] {
+    // Intentions that a killed writer is said to have left: to take a file away, and to move one over another.
+    files::put(&vault.join("sessions/payload"), b"theirs\n").unwrap();
+    let intention = |target: &Path, more: &str| format!("cru intention 1\ntarget {}\n{more}", target.display());
+    let intentions = [
+        intention(&home.join("x"), "temp .profile\nold -\nnew -\n"),
+        intention(&home.join("x"), "temp .profile\nold -\nnew -\nready\n"),
+        intention(
+            &vault.join("sessions/x"),
+            &format!("temp payload\nold -\nnew -\nkeep-new {}\n", home.join(".profile").display()),
+        ),
+        intention(
+            &vault.join("sessions/x"),
+            &format!("temp payload\nold -\nnew -\nkeep {}\nready\n", home.join(".profile").display()),
+        ),
+    ];
+    for (number, text) in intentions.iter().enumerate() {
+        for folder in ["", "sessions", ".cru", "projects"] {
+            files::put(&vault.join(folder).join(format!(".cru-{number}.intent")), text.as_bytes()).unwrap();
+        }
+    }
+    for line in [
+        "cru index",
+        "cru status",
+        "cru import --all",
+        "cru flush --all",
+        "cru session start --title Theirs",
+        "cru log note x",
+        "cru bookmark y 2026-11-26-x#n-001 || true",
+        "cru flush --all",
+    ] {
         world.line(line, &vault);
     }
     assert_eq!(files::read(&home.join(".profile")).unwrap(), b"mine\n");

@@ -8,13 +8,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dir::{Access, Dir};
 use super::fault;
 use super::intention::{self, Intended, Keep, spare};
 use super::long::{Digest, digest_of};
 use super::place::{self, Place, SHARED_DIR};
+use super::sweep::is_temporary;
 
 /// How often a save that came between is put back before it is kept beside the file instead.
 const ROUNDS: usize = 16;
@@ -45,33 +46,70 @@ pub struct Finished {
 /// Finishes what killed writers of this machine left undone; what was displaced and is a save of somebody is told.
 /// One look into a folder where there is nothing.
 pub fn finish() -> Vec<Finished> {
-    intention::folder().map(finish_at).unwrap_or_default()
+    intention::folder().map(|dir| finish_at(dir, Origin::Own)).unwrap_or_default()
+}
+
+/// Saves that were put back or kept in the middle of some other work, since this was called last.
+pub fn untold() -> Vec<Finished> {
+    std::mem::take(&mut *UNTOLD.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+static UNTOLD: Mutex<Vec<Finished>> = Mutex::new(Vec::new());
+
+/// Has what became of a save be told by [`untold`].
+pub(super) fn tell_later(finished: Vec<Finished>) {
+    UNTOLD.lock().unwrap_or_else(PoisonError::into_inner).extend(finished);
+}
+
+/// Whose an intention is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is in the machine's folder, which nobody else writes to.
+    Own,
+    /// It stands beside the file, in a folder that may have come from anybody: it has a say about the files of that
+    /// folder alone.
+    Beside,
 }
 
 /// [`finish`], for who is about to read a file: also of intentions that stand beside it, where the machine has no folder
-/// for them.
-pub fn finish_beside(path: &Path) -> Vec<Finished> {
-    intention::folder().or_else(|| path.parent()).map(finish_at).unwrap_or_default()
+/// for them. What became of a save is told by [`untold`].
+pub fn finish_beside(path: &Path) {
+    tell_later(match (intention::folder(), path.parent()) {
+        (Some(_), _) => finish(),
+        (None, Some(dir)) => finish_at(dir, Origin::Beside),
+        (None, None) => Vec::new(),
+    });
 }
 
-fn finish_at(dir: &Path) -> Vec<Finished> {
+fn finish_at(dir: &Path, origin: Origin) -> Vec<Finished> {
     // A folder that is not there has none.
-    place::folder(dir, None).map(|dir| finish_in(&dir)).unwrap_or_default()
+    place::folder(dir, None).map(|dir| finish_in(&dir, origin)).unwrap_or_default()
 }
 
 /// [`finish`], for the intentions in one folder.
-pub(super) fn finish_in(dir: &Arc<Dir>) -> Vec<Finished> {
+pub(super) fn finish_in(dir: &Arc<Dir>, origin: Origin) -> Vec<Finished> {
     let mut finished = Vec::new();
-    intention::abandoned(dir, &mut |intended, age| match finish_one(&intended) {
-        Ok(fate) => {
-            let fate = fate.filter(|fate| *fate != Fate::Known);
-            finished.extend(fate.map(|fate| Finished { path: intended.target, fate }));
-            true
+    intention::abandoned(dir, &mut |mut intended, age| {
+        if origin == Origin::Beside && !is_within(&mut intended, dir) {
+            return false;
         }
-        // What cannot be done now is tried again.
-        Err(error) => error.kind() == io::ErrorKind::NotFound && age > FORGOTTEN,
+        match finish_one(&intended) {
+            Ok(fate) => {
+                let fate = fate.filter(|fate| *fate != Fate::Known);
+                finished.extend(fate.map(|fate| Finished { path: intended.target, fate }));
+                true
+            }
+            // What cannot be done now is tried again.
+            Err(error) => error.kind() == io::ErrorKind::NotFound && age > FORGOTTEN,
+        }
     });
     finished
+}
+
+/// Whether an intention is about a file of `dir` and a temporary file there. Nothing goes to another folder then.
+fn is_within(intended: &mut Intended, dir: &Dir) -> bool {
+    intended.keep = Keep::default();
+    is_temporary(&intended.temp) && intended.target.parent() == dir.path.canonicalize().ok().as_deref()
 }
 
 /// What became of a displaced save; `None` where there is none.
@@ -363,10 +401,10 @@ mod tests {
 
         /// The next writer comes; what is in the folder then.
         fn finish(&mut self) -> (Vec<Fate>, Vec<(String, String)>) {
-            assert_eq!(finish_in(&self.folder), [], "its writer lives");
+            assert_eq!(finish_in(&self.folder, Origin::Beside), [], "its writer lives");
             self.intention = None;
-            let fates = finish_in(&self.folder).into_iter().map(|it| it.fate).collect();
-            assert_eq!(finish_in(&self.folder), [], "once");
+            let fates = finish_in(&self.folder, Origin::Beside).into_iter().map(|it| it.fate).collect();
+            assert_eq!(finish_in(&self.folder, Origin::Beside), [], "once");
             (fates, self.files())
         }
 

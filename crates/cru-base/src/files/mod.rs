@@ -35,7 +35,7 @@ pub use create::{
     append, append_private, copy, create, create_as, create_dir, create_link, create_private, create_private_dir,
     is_writable, open_append_private, put, put_private, remove, remove_derived, sync_dir,
 };
-pub use exchange::{Fate, Finished, finish, finish_beside};
+pub use exchange::{Fate, Finished, finish, finish_beside, untold};
 pub use intention::{Keep, keep_intentions_in};
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
@@ -45,4 +45,4 @@ pub use regular::{open_regular, read_regular};
 pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};
 pub use root::{confine, trust_link};
 pub use spool::Spool;
-pub use sweep::{strays, strays_below, sweep, sweep_own};
+pub use sweep::{strays, strays_below, sweep_own};

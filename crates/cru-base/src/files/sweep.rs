@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::dir::{Access, Dir};
-use super::exchange::finish_in;
+use super::exchange::{Origin, finish_in, tell_later};
 use super::long::digest_of;
 use super::place::{self, Place};
 use super::{fault, finish};
@@ -31,34 +31,33 @@ static TIDIED: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 /// Finishes what killed writers left undone, and takes away what they left in a folder that is about to be written to:
 /// once in each process, but where intentions stand beside the files.
 pub(super) fn tidy(dir: &Arc<Dir>) {
-    finish();
     if super::intention::folder().is_none() {
-        finish_in(dir);
+        tell_later(finish_in(dir, Origin::Beside));
     }
     let is_first = {
         let mut tidied = TIDIED.lock().unwrap_or_else(PoisonError::into_inner);
         tidied.get_or_insert_default().insert(dir.path.clone())
     };
     if is_first {
+        tell_later(finish());
         sweep_in(dir);
     }
 }
 
 /// Takes temporary files away that are nobody's and whose bytes prove that nothing is lost with them.
-pub fn sweep(dir: &Path) {
-    if let Ok(dir) = place::folder(dir, None) {
-        sweep_in(&dir);
-    }
-}
-
 fn sweep_in(dir: &Arc<Dir>) {
-    finish_in(dir);
+    tell_later(finish_in(dir, Origin::Beside));
     for place in abandoned(dir) {
         if is_proven(&place) && fault::point().is_ok() {
             // One that cannot be removed is only in the way.
             let _ = dir.remove(&place.name);
         }
     }
+}
+
+#[cfg(test)]
+pub(super) fn sweep(dir: &Path) {
+    sweep_in(&place::folder(dir, None).unwrap());
 }
 
 /// Temporary files in a folder that stay because nothing proves that no text of a person is lost with them.
@@ -116,7 +115,7 @@ fn abandoned(dir: &Arc<Dir>) -> impl Iterator<Item = Place> {
 }
 
 /// Whether a file has a name of the kind that is given to temporary files.
-fn is_temporary(name: &OsStr) -> bool {
+pub(super) fn is_temporary(name: &OsStr) -> bool {
     let middle = name.to_str().and_then(|name| name.strip_prefix(".cru-")?.strip_suffix(".tmp"));
     middle.is_some_and(|middle| {
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
