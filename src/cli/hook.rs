@@ -53,7 +53,9 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     let trouble = |message: &str| hook::trouble(&env, event.unwrap_or("?"), message);
     let finished = guarded(|| {
         let finished = files::finish();
-        finished.iter().for_each(|it| trouble(&super::told(it)));
+        for it in &finished {
+            trouble(&super::told(it));
+        }
         work(args, &env)
     });
     if let Err(message) = finished {

@@ -133,7 +133,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 fn batch<'s, 'r>(cases: &'s [&'r Review]) -> &'s [&'r Review] {
     let mut tokens = 0;
     let fits = |case: &&&Review| {
-        tokens += token::count(&case.text);
+        tokens += token::count(&case.public);
         tokens <= PART
     };
     let count = cases.iter().take_while(fits).count().max(1).min(cases.len());
@@ -142,7 +142,7 @@ fn batch<'s, 'r>(cases: &'s [&'r Review]) -> &'s [&'r Review] {
 
 fn prompt(cases: &[&Review], template: &Template, wrong: Option<&Refused>) -> Result<String> {
     let shown = cases.iter().map(|case| {
-        let text = without_verdict(&case.text);
+        let text = without_verdict(&case.public);
         let body = &text[split(&text).body_start..];
         format!("Case {}, of the session {}:\n\n{}\n", case.id, sanitise(&case.session), fenced(body.trim()))
     });

@@ -24,7 +24,7 @@ struct ShownCase(Review);
 
 impl Output for ShownCase {
     fn text(&self, _: &View) -> String {
-        let text = sanitise(&self.0.text);
+        let text = sanitise(&self.0.public);
         if text.ends_with('\n') { text.into_owned() } else { format!("{text}\n") }
     }
 

@@ -93,7 +93,8 @@ fn rows(shelf: &Shelf) -> Vec<ReviewRow> {
 /// Shows one and asks; `None` where nobody can answer.
 fn ask(row: &ReviewRow, vault: &Vault, cx: &Context<'_>) -> Result<Option<ReviewStatus>> {
     let body = if row.kind == "reading" {
-        row.note.split("\n## Data\n").next().unwrap_or_default().split("\n---\n").nth(1).unwrap_or_default().to_owned()
+        let shown = crate::session::public::text(&row.note);
+        shown.split("\n## Data\n").next().unwrap_or_default().split("\n---\n").nth(1).unwrap_or_default().to_owned()
     } else {
         format!("{}\n{}", row.text, row.cited.join("\n"))
     };

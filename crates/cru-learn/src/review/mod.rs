@@ -66,8 +66,10 @@ pub struct Review {
     pub judged: Option<CaseVerdict>,
     /// Whether a person changed anything since the note was written.
     pub changed: bool,
-    /// The whole file.
+    /// The whole file, for its hash and for who writes it again.
     pub text: String,
+    /// What of it may leave it.
+    pub public: String,
 }
 
 /// What the frontmatter of a note says; empty where it says nothing.
@@ -102,7 +104,8 @@ impl Review {
             return None;
         }
         let status = ReviewStatus::parse(front.status);
-        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
+        let public = public::text(text);
+        let title = public.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
         Some(Self {
             path: path.to_owned(),
             id: id.to_owned(),
@@ -115,12 +118,13 @@ impl Review {
             judged: CaseVerdict::parse(front.judged),
             changed: front.rendered != hash(text),
             text: text.to_owned(),
+            public,
         })
     }
 
-    /// The parts of the note as they are written.
+    /// The parts of the note that may leave it.
     pub fn parts(&self) -> Vec<(Part, &str)> {
-        parts(&self.text)
+        parts(&self.public)
     }
 
     /// What a person wrote anew, compared with the note that the record gives now.
@@ -128,7 +132,8 @@ impl Review {
         if !self.changed {
             return None;
         }
-        let given = parts(fresh);
+        let fresh = public::text(fresh);
+        let given = parts(&fresh);
         let mut edits = Edits::default();
         for (part, text) in self.parts() {
             if given.iter().any(|(known, as_given)| *known == part && as_given.trim() == text.trim()) {
@@ -196,11 +201,11 @@ fn parts(text: &str) -> Vec<(Part, &str)> {
     parts.into_iter().map(|(part, from, to)| (part, &text[from..to])).collect()
 }
 
-/// A part as a model is to read it: out of its quotes, without links to steps, marks of callouts and comments.
+/// A part as a model is to read it: out of its quotes, without links to steps and marks of callouts.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut fenced = false;
-    for line in public::text(text.trim()).lines() {
+    for line in text.trim().lines() {
         let quoted = line.strip_prefix("> ").or_else(|| line.strip_prefix('>'));
         let line = quoted.unwrap_or(line);
         let mark = quoted.and_then(|line| line.strip_prefix("[!")).and_then(|line| line.split_once(']'));
@@ -278,6 +283,17 @@ mod tests {
         let edited = review(&written.replace("Say", "Tell")).unwrap();
         let edits = edited.edits(NOTE).unwrap();
         assert_eq!(edits, Edits { expected: Some("Tell it.".into()), ..Edits::default() });
+    }
+
+    #[test]
+    fn what_a_person_hides_is_in_no_part() {
+        let text = NOTE.replacen("## ", "%%private from here\n\n## ", 1);
+        let review = review(&text).unwrap();
+        assert_eq!(review.parts(), [], "a comment that is not closed takes everything behind it along");
+        let titled = NOTE.replacen("\n# ", "\n# %%private customer%% ", 1);
+        let review = self::review(&titled).unwrap();
+        assert!(!review.title.contains("customer") && !review.public.contains("customer"), "{review:?}");
+        assert_eq!(review.text, titled);
     }
 
     #[test]

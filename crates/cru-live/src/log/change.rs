@@ -8,7 +8,7 @@ use super::known::Known;
 use super::page::Page;
 use crate::entry;
 use cru_base::text::{fold_whitespace, sanitise};
-use cru_session::{Callout, Item, Task, public, time};
+use cru_session::{Callout, Item, Task, time};
 
 impl Page<'_> {
     pub(super) fn resolve(&mut self, it: &entry::Resolve, at: Timestamp) -> Option<String> {
@@ -71,9 +71,11 @@ impl Page<'_> {
 
     pub(super) fn checkpoint(&mut self, it: &entry::Checkpoint, at: Timestamp) -> String {
         let open = self.tasks.iter().filter(|task| task.status != "completed");
-        let mut lines: Vec<String> = open.map(|task| format!("Open: {}", open_task(task))).collect();
+        let open = open.filter_map(|task| Some(open_task(task, &self.shown.told(Some(&task.id), &task.content)?)));
+        let mut lines: Vec<String> = open.map(|task| format!("Open: {task}")).collect();
         let questions = self.known.questions.iter().filter(|block| is_open(block));
-        lines.extend(questions.map(|block| format!("Question: {}", public::text(&block.callout().title))));
+        let questions = questions.filter_map(|block| self.shown.told(block.item.id(), &block.callout().title));
+        lines.extend(questions.map(|title| format!("Question: {title}")));
         let blocked = it.blocked.as_deref().map(|text| fold_whitespace(&sanitise(text)));
         lines.extend(blocked.map(|text| format!("Blocked: {text}")));
         let word = |text: &Option<String>| {
@@ -113,8 +115,8 @@ fn is_id(text: &str) -> bool {
 }
 
 /// `TASK-008 Rotate signing keys (in_progress)`.
-fn open_task(task: &Task) -> String {
-    let words = fold_whitespace(&sanitise(&public::text(&task.content)));
+fn open_task(task: &Task, words: &str) -> String {
+    let words = fold_whitespace(&sanitise(words));
     let id = if task.id.is_empty() { String::new() } else { format!("{} ", task.id) };
     format!("{id}{words} ({})", task.status)
 }

@@ -29,8 +29,11 @@ impl Page<'_> {
             }
         }
         let titles = |blocks: &[NoteCallout], what: &str| {
-            let of = |block: &NoteCallout| format!("{} {}", block.item.id().unwrap_or("-"), block.callout().title);
-            let lines: Vec<String> = blocks.iter().rev().take(8).map(of).collect();
+            let of = |block: &NoteCallout| {
+                let words = self.shown.told(block.item.id(), &block.callout().title)?;
+                Some(format!("{} {words}", block.item.id().unwrap_or("-")))
+            };
+            let lines: Vec<String> = blocks.iter().rev().filter_map(of).take(8).collect();
             if lines.is_empty() { format!("it has no {what}s") } else { format!("{what}s:\n  {}", lines.join("\n  ")) }
         };
         match entry {
@@ -43,7 +46,7 @@ impl Page<'_> {
                 hint: titles(&self.known.questions, "question"),
             }),
             Entry::Task(entry::Task { task: Some(name), content: None, .. }) => {
-                task::find(&self.tasks, name).is_none().then(|| task::missing(&self.tasks, name))
+                task::find(&self.tasks, name).is_none().then(|| task::missing(&self.tasks, &self.shown, name))
             }
             _ => None,
         }

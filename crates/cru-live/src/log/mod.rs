@@ -14,6 +14,7 @@ mod known;
 mod link;
 mod missing;
 mod page;
+mod shown;
 mod task;
 mod usage;
 mod work;

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::amend::NoteCallout;
 use super::known::{Known, KnownPlace};
 use super::missing::Missing;
+use super::shown::ShownWords;
 use super::{frontmatter, item, link, task};
 use crate::entry::{self, Entry};
 use cru_base::text::{fold_whitespace, sanitise};
@@ -41,6 +42,7 @@ pub(super) struct Current {
 pub struct Page<'a> {
     pub(super) defaults: &'a Defaults,
     pub(super) known: Known,
+    pub(super) shown: ShownWords,
     pub(super) ops: Vec<Op>,
     made: BTreeMap<String, String>,
     /// Items that wait to be one operation at the end of the current phase.
@@ -67,6 +69,7 @@ impl<'a> Page<'a> {
     pub fn of<'m>(note: &Note, defaults: &'a Defaults, made: impl Iterator<Item = &'m str>) -> Self {
         let session = cru_session::read::written_content(note);
         let known = Known::of(note, &session, made);
+        let shown = ShownWords::of(note, &session);
         // A section without agent and id is a person's: nothing is logged below it.
         let open = session.phases.iter().rfind(|phase| phase.agent.is_some() || phase.id_written);
         let phase = open.map(|phase| Current {
@@ -77,6 +80,7 @@ impl<'a> Page<'a> {
         let mut page = Self {
             defaults,
             known,
+            shown,
             ops: Vec::new(),
             made: BTreeMap::new(),
             run: Vec::new(),

@@ -1,6 +1,7 @@
 //! Tasks: their ids, and which one somebody means.
 
 use super::missing::Missing;
+use super::shown::ShownWords;
 use crate::entry;
 use cru_session::Task;
 
@@ -66,12 +67,12 @@ pub(super) fn row(tasks: &mut Vec<Task>, it: &entry::Task) -> Task {
 }
 
 /// What to say where no task is meant.
-pub(super) fn missing(tasks: &[Task], name: &str) -> Missing {
+pub(super) fn missing(tasks: &[Task], shown: &ShownWords, name: &str) -> Missing {
     let open: Vec<String> = tasks
         .iter()
         .filter(|task| task.status != "completed")
+        .filter_map(|task| Some(format!("{} {}", task.id, shown.told(Some(&task.id), &task.content)?)))
         .take(8)
-        .map(|task| format!("{} {}", task.id, cru_session::public::text(&task.content)))
         .collect();
     let hint = match open.as_slice() {
         [] => "`cru log task add TEXT` makes one".to_owned(),
