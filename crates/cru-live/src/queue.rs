@@ -34,8 +34,10 @@ pub fn turn(state: &State) -> Result<Option<Turn>> {
 
 /// Takes the next session out of the queue; one that is put in from then on is there again.
 pub fn next(state: &State) -> Option<String> {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder(state)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let found = std::fs::read_dir(folder(state)).into_iter().flatten().flatten();
+    // One whose name begins with a dot is still being written.
+    let is_whole = |entry: &std::fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
+    let mut entries: Vec<PathBuf> = found.filter(is_whole).map(|entry| entry.path()).collect();
     entries.sort();
     entries.into_iter().find_map(|path| {
         let bytes = files::read_regular(&path, LONGEST).ok().flatten()?;
@@ -51,6 +53,16 @@ fn folder(state: &State) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_written_is_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = State::at(temp.path());
+        let writing = folder(&state).join(".cru-a1b2c3.tmp");
+        files::put_private(&writing, b"1").unwrap();
+        assert_eq!(next(&state), None);
+        assert!(writing.exists());
+    }
 
     #[test]
     fn each_is_taken_once() {

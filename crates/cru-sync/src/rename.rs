@@ -107,9 +107,10 @@ impl RenameGround<'_> {
     pub fn rename_file(&self, head: &Head, to: &VaultPath, dry: bool) -> Result<Renamed> {
         let from = &head.path;
         let mut renamed = Renamed { from: from.to_string(), to: to.to_string(), ..Renamed::default() };
-        if !dry && from != to {
-            let _lock = files::lock(&self.state.lock(&key(&head.id())))?;
-            // Whoever comes after a kill goes on with the links.
+        let is_moved = !dry && from != to;
+        // Held until the links are rewritten: who finds the intention of a rename whose lock is free goes on with it.
+        let _lock = is_moved.then(|| files::lock(&self.state.lock(&key(&head.id())))).transpose()?;
+        if is_moved {
             pending::note(self.state, head, to);
             if let Err(error) = self.move_note(head, to) {
                 pending::done(self.state, &head.id());
@@ -413,6 +414,18 @@ mod tests {
         assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 3);
         assert_eq!(world.read("links.md"), "[[new]] [it](sessions/new.md) ![[sessions/new#^a|b]]\n");
         assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 0);
+        // One that goes on, or is about to be noted, is left to who does it.
+        world.with(|ground, head| pending::note(ground.state, head, &to));
+        let folder = world.state().dir().join("renames");
+        let writing = folder.join(".cru-a1b2c3.tmp");
+        files::put_private(&writing, b"{").unwrap();
+        let names = || std::fs::read_dir(&folder).unwrap().count();
+        let lock = files::lock(&world.state().lock(&key(&world.with(|_, head| head.id())))).unwrap();
+        finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH);
+        assert_eq!(names(), 2);
+        drop(lock);
+        finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH);
+        assert_eq!(names(), 1);
         // One that was killed before the note had its name has nothing to finish.
         world.with(|ground, head| pending::note(ground.state, head, &VaultPath::new("sessions/x.md").unwrap()));
         assert_eq!(finish(&world.vault(), &world.state(), Timestamp::UNIX_EPOCH), 0);

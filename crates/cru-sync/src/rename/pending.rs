@@ -31,13 +31,26 @@ pub(super) fn done(state: &State, session: &str) {
     let _ = files::remove(&place(state, session));
 }
 
-/// Rewrites the links that renames which did not come to their end left; how many.
+/// Rewrites the links that renames which did not come to their end left; how many. A rename that goes on in another process
+/// is left to that.
 pub fn finish(vault: &Vault, state: &State, now: Timestamp) -> usize {
     let Ok(entries) = std::fs::read_dir(folder(state)) else { return 0 };
     let mut links = 0;
-    for entry in entries.flatten() {
-        let Ok(bytes) = files::read(&entry.path()) else { continue };
-        let relinked = serde_json::from_slice(&bytes).ok().map(|pending| finish_one(&pending, vault, state, now));
+    // One whose name begins with a dot is still being written.
+    for entry in entries.flatten().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
+        let read = || files::read(&entry.path()).ok().map(|bytes| serde_json::from_slice::<PendingRename>(&bytes));
+        let relinked = match read() {
+            None => continue,
+            Some(Err(_)) => None,
+            Some(Ok(pending)) => {
+                let Ok(Some(_lock)) = files::try_lock(&state.lock(&key(&pending.session))) else { continue };
+                // It may have come to its end before it let the lock go.
+                if !entry.path().exists() {
+                    continue;
+                }
+                Some(finish_one(&pending, vault, state, now))
+            }
+        };
         links += relinked.as_ref().map_or(0, |renamed| renamed.links);
         if relinked.is_none_or(|renamed| renamed.failed.is_empty()) {
             let _ = files::remove(&entry.path());
