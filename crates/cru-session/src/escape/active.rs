@@ -30,6 +30,14 @@ pub(super) fn is_shown(info: &str) -> bool {
     word.is_empty() || LANGUAGES.contains(name.to_lowercase().as_str())
 }
 
+/// Where a backslash takes the name from a fence with this info string, not counting those that are there; `None` where its
+/// language is only shown. Markdown drops one that stands before punctuation, so it stands behind that.
+pub(super) fn name_of(info: &str) -> Option<usize> {
+    let at = info.len() - info.trim_start_matches(|c: char| c.is_ascii_punctuation()).len();
+    let is_bare = info[..at].bytes().all(|byte| byte == b'\\');
+    (!is_bare || !is_shown(&info[at..])).then_some(at)
+}
+
 /// Whether inline code of this text is run, or holds what is.
 pub(super) fn is_run(code: &str) -> bool {
     is_called(code) || has_mark(code)

@@ -118,15 +118,15 @@ pub(super) fn start(line: &str, from: usize, bullet: bool, table: bool, place: P
 pub(super) fn info(line: &str, from: usize) -> Vec<usize> {
     let rest = line.get(from..).unwrap_or("");
     let blank = rest.len() - rest.trim_start().len();
-    let slashes = rest[blank..].bytes().take_while(|byte| *byte == b'\\').count();
-    let info = &rest[blank + slashes..];
-    let mut words = info.split_whitespace().map(str::to_lowercase);
+    let info = &rest[blank..];
+    let bare = info.trim_start_matches('\\');
+    let mut words = bare.split_whitespace().map(str::to_lowercase);
     let ours = matches!((words.next().as_deref(), words.next().as_deref()), (Some("yaml"), Some("memory")));
-    let mut found = Vec::new();
-    if ours || !active::is_shown(info) {
-        found.push(from + blank + slashes);
-    }
-    found.extend(active::marks(line).filter(|at| *at > from + blank + slashes));
+    let name = if ours { Some(info.len() - bare.len()) } else { active::name_of(info) };
+    let mut found: Vec<usize> = name.map(|at| from + blank + at).into_iter().collect();
+    found.extend(active::marks(line).filter(|at| *at >= from + blank));
+    found.sort_unstable();
+    found.dedup();
     found
 }
 

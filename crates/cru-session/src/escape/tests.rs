@@ -1,6 +1,7 @@
 //! What must hold for any text.
 
 use proptest::prelude::*;
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::nasty::nasty;
 use super::{inline, prose, quoted, split_quoted, uninline, unprose};
@@ -42,36 +43,40 @@ fn check_inlines(note: &Note) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What an editor or a plugin of it runs in a text, found by other means than the writer has.
+/// What an editor or a plugin of it runs in a text, as a reader of markdown sees it.
 fn run(text: &str) -> Vec<String> {
     let mut found: Vec<String> = text.match_indices("<%").map(|(at, _)| text[at..].chars().take(9).collect()).collect();
-    let mut fence: Option<String> = None;
-    // Indented as code, a line begins nothing.
-    for line in text.lines().filter(|line| !line.starts_with("    ") && !line.starts_with('\t')) {
-        let mut line = line.trim_start_matches([' ', '\t', '>']);
-        while let Some(rest) = ["- ", "* ", "+ ", "1. "].iter().find_map(|mark| line.strip_prefix(mark)) {
-            line = rest.trim_start_matches([' ', '\t', '>']);
-        }
-        let marks: String = line.chars().take_while(|c| line.starts_with(*c) && "`~".contains(*c)).collect();
-        let info = line[marks.len()..].trim();
-        match &fence {
-            Some(open) if marks.starts_with(open.as_str()) && info.is_empty() => fence = None,
-            Some(_) => {}
-            None if marks.len() >= 3 && (marks.starts_with('~') || !info.contains('`')) => {
+    for event in Parser::new(text) {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
                 let name = info.split_whitespace().next().unwrap_or_default();
                 let names = ["dataview", "dataviewjs", "query", "base", "tasks", "button", "mermaid", "js-engine"];
                 found.extend(names.contains(&name.trim_matches(['{', '}', '.'])).then(|| name.to_owned()));
-                fence = Some(marks);
             }
-            None => {
-                let spans = super::code::spans(line, false).into_iter();
-                let code = spans.map(|span| super::code::text(&line[span]).trim().to_owned());
+            Event::Code(code) => {
                 let calls = ["=", "$=", "INPUT[", "VIEW[", "[!!", "{{", "button-", "dice:"];
-                found.extend(code.filter(|code| calls.iter().any(|call| code.starts_with(call))));
+                found.extend(calls.iter().any(|call| code.trim().starts_with(call)).then(|| code.trim().to_owned()));
             }
+            _ => {}
         }
     }
     found
+}
+
+#[test]
+fn what_is_run_is_found() {
+    for (text, runs) in [
+        ("```dataviewjs\n", "dataviewjs"),
+        ("> ```\n> ```\n> ~~~ query\n", "query"),
+        ("- ```\n- ```dataviewjs\n", "dataviewjs"),
+        ("> - ```\n> ```base\n", "base"),
+        ("a `\n= this.x` b", "= this.x"),
+        ("`` `\n> `$= a ``", ""),
+        ("a <% b", "<% b"),
+    ] {
+        assert_eq!(run(text).concat(), runs, "{text}");
+        assert_eq!(run(&super::inert(text, &[])), Vec::<String>::new(), "{text}");
+    }
 }
 
 /// Pieces of what plugins run, between others.
@@ -112,13 +117,19 @@ fn active_text() -> impl Strategy<Value = String> {
         "key::v",
         "(k::v)",
         "```rust\n",
+        "```\n",
+        "> ```\n",
+        "- ```\n",
+        "1. ",
+        "  ",
+        "`\n= x",
     ];
     let piece = prop_oneof![proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned), nasty()];
     proptest::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn nothing_is_run(text in active_text()) {
