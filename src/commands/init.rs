@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
+use cru_settings::{SettingsFormat, entry};
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::output::style::{self, paint};
 use super::{Context, Output, View};
@@ -69,7 +71,7 @@ fn trust_links(root: &Path, cx: &Context<'_>) -> Result<Vec<TrustedLink>> {
     let path = folder.join("config.toml");
     let old = if path.exists() { Some(String::from_utf8_lossy(&files::read(&path)?).into_owned()) } else { None };
     let fresh = trusted.iter().filter(|link| known.links.get(&link.path) != Some(&link.target));
-    let new = with_links(old.as_deref().unwrap_or_default(), &fresh.collect::<Vec<_>>())?;
+    let new = with_links(old.as_deref().unwrap_or_default(), &fresh.collect::<Vec<_>>(), &path)?;
     match &old {
         Some(old) => files::replace(&path, old.as_bytes(), new.as_bytes())?,
         None if new.is_empty() => {}
@@ -82,48 +84,20 @@ fn trust_links(root: &Path, cx: &Context<'_>) -> Result<Vec<TrustedLink>> {
     Ok(trusted)
 }
 
-/// The user's configuration with these links under `[links]`; a line that named another folder for one of them goes.
-fn with_links(text: &str, links: &[&TrustedLink]) -> Result<String> {
+/// The user's configuration with these links under `[links]`.
+fn with_links(text: &str, links: &[&TrustedLink], path: &Path) -> Result<String> {
     if links.is_empty() {
         return Ok(text.to_owned());
     }
-    let key = |path: &Path| {
-        let name = path.to_str().filter(|name| !name.chars().any(char::is_control));
-        name.map(|name| serde_json::Value::from(name).to_string())
-            .ok_or_else(|| Error::usage(format!("{} is a name that no TOML text can hold", path.display())))
+    let name = |path: &Path| {
+        let name = path.to_str().filter(|name| !name.chars().any(char::is_control)).map(str::to_owned);
+        name.ok_or_else(|| Error::usage(format!("{} is a name that no TOML text can hold", path.display())))
     };
-    let mut lines = String::new();
-    let mut keys = Vec::new();
-    for link in links {
-        let own = key(&link.path)?;
-        let _ = writeln!(lines, "{own} = {}", key(&link.target)?);
-        keys.push(own);
-    }
-    let is_old = |line: &&str| {
-        keys.iter().any(|key| {
-            line.trim_start().strip_prefix(key.as_str()).is_some_and(|rest| rest.trim_start().starts_with('='))
-        })
-    };
-    let mut new: String = text.split_inclusive('\n').filter(|line| !is_old(line)).collect();
-    let head = new.split_inclusive('\n').scan(0, |at, line| {
-        *at += line.len();
-        Some((line.trim() == "[links]", *at))
-    });
-    let place = head.filter(|(is_head, _)| *is_head).map(|(_, end)| end).next();
-    // A last line without an end gets one, and what stands behind it comes after that.
-    let is_last = place == Some(new.len());
-    if !new.is_empty() && !new.ends_with('\n') {
-        new.push('\n');
-    }
-    match place {
-        Some(_) if is_last => new.push_str(&lines),
-        Some(place) => new.insert_str(place, &lines),
-        None => {
-            let gap = if new.is_empty() { "" } else { "\n" };
-            let _ = write!(new, "{gap}[links]\n{lines}");
-        }
-    }
-    Ok(new)
+    let fields = links.iter().map(|link| Ok((name(&link.path)?, Value::from(name(&link.target)?))));
+    entry::put(text, SettingsFormat::Toml, &["links"], &fields.collect::<Result<_>>()?).map_err(|refused| {
+        let place = refused.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        Error::usage(format!("{}{place}: {}", path.display(), refused.message))
+    })
 }
 
 /// A name for the vault's state on each machine: unlike any other, and nobody has to choose it.
@@ -191,15 +165,18 @@ mod tests {
     #[test]
     fn links_are_written_under_their_head() {
         let link = TrustedLink { path: "/v/sessions".into(), target: "/disk/a \"b\"".into() };
-        let line = "\"/v/sessions\" = \"/disk/a \\\"b\\\"\"\n";
+        let line = "\"/v/sessions\" = '/disk/a \"b\"'\n";
         for (old, new) in [
             ("", format!("[links]\n{line}")),
             ("vault = \"/v\"", format!("vault = \"/v\"\n\n[links]\n{line}")),
-            ("[links]\n\"/w/x\" = \"/y\"\n[run]\n", format!("[links]\n{line}\"/w/x\" = \"/y\"\n[run]\n")),
-            ("[links]\n\"/v/sessions\" = \"/old\"\n", format!("[links]\n{line}")),
-            ("[links]", format!("[links]\n{line}")),
+            ("[links]\n\"/w/x\" = \"/y\"\n[run]\n", format!("[links]\n\"/w/x\" = \"/y\"\n{line}[run]\n")),
+            ("[links]\n\"/v/sessions\" = \"/old\" # mine\n", "[links]\n".to_owned() + line),
+            ("[ links ] # mine\n'/v/sessions' = '/old'\n", format!("[ links ] # mine\n{line}")),
+            ("a = \"\"\"\n[links]\n\"\"\"\n", format!("a = \"\"\"\n[links]\n\"\"\"\n\n[links]\n{line}")),
         ] {
-            assert_eq!(with_links(old, &[&link]).unwrap(), new, "{old}");
+            assert_eq!(with_links(old, &[&link], Path::new("c")).unwrap(), new, "{old}");
         }
+        let error = with_links("links = 1\n", &[&link], Path::new("c")).unwrap_err().to_string();
+        assert_eq!(error, "c: `links` is no table");
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::Context;
 use super::session::filter::{Chosen, SessionFilter};
-use crate::base::Result;
 use crate::base::text::plural;
+use crate::base::{Error, Result};
 use crate::index::{Options, Snapshot, Sources, prepare};
 use crate::live::log::{Log, Target};
 use crate::sync::evidence::Transcripts;
@@ -68,7 +68,8 @@ pub(super) fn refresh(vault: &Vault, heard: Option<Arc<Heard>>, cx: &Context<'_>
     let _ = prepare(vault, &Options { sources, complete: true, rebuild: false, may_wait: true });
 }
 
-/// Brings the lists in the notes of all projects up to date; whether they are so. What fails is told.
+/// Brings the lists in the notes of all projects up to date; whether they are so, but for what only a person can mend. What
+/// fails is told.
 pub(super) fn refresh_projects(vault: &Vault, cx: &Context<'_>) -> bool {
     // Nobody asked for the index: how it was brought up to date is not said.
     let transcripts = Transcripts::of(vault, cx.env);
@@ -79,7 +80,7 @@ pub(super) fn refresh_projects(vault: &Vault, cx: &Context<'_>) -> bool {
             for (note, why) in &refreshed.failed {
                 cx.ui.warn(&format!("{note}: {why}"));
             }
-            refreshed.failed.is_empty()
+            refreshed.failed.iter().all(|(_, why)| matches!(why, Error::Usage { .. }))
         }
         Err(error) => {
             cx.ui.warn(&format!("the lists in project notes are not up to date: {error}"));

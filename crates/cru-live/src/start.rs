@@ -183,6 +183,10 @@ fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Met
     for _ in 0..TRIES {
         let id = names.claim(wanted);
         let Some(path) = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md"))) else { break };
+        // The seals of a note come first, so none are written for a name that a file has.
+        if vault.file(&path).symlink_metadata().is_ok() {
+            continue;
+        }
         let meta = Meta { session_id: Some(id.clone()), ..meta.clone() };
         let session = Session { heading: meta.title.clone(), meta, ..Session::default() };
         let (text, refused) = template.frame_or_note(render::note(&session), &id);

@@ -212,6 +212,8 @@ impl World {
         log.add(&target, &Entry::parse(&format!("{{\"event\":\"note\",\"text\":\"Said {word}\"}}")).unwrap()).unwrap();
         log.flush(&target, "log note").unwrap();
         self.words.push(word);
+        // A paused session goes on with what is logged.
+        self.status = self.status.filter(|status| *status != "status: paused");
     }
 
     fn undo(&mut self, on: usize) {
@@ -337,20 +339,31 @@ impl World {
     }
 
     fn check(&self, all: &[Did], at: usize) {
+        let all = &all[..=at];
         let text = self.text();
         for word in &self.words {
             let count = text.split(|c: char| !c.is_alphanumeric()).filter(|it| it == word).count();
-            assert_eq!(count, 1, "{word} after {:?}:\n{text}\n{}", &all[..=at], self.seals());
+            assert_eq!(count, 1, "{word} after {:?}:\n{text}\n{}", all, self.seals());
+        }
+        for at in 0..self.records.len() {
+            for told in [
+                format!("Looking at tide {at} now."),
+                format!("- `Read src/t{at}.rs`"),
+                format!("- `cargo test t{at}`"),
+            ] {
+                let count = text.lines().filter(|line| line.starts_with(&told)).count();
+                assert!(count <= 1, "{told} stands twice after {:?}:\n{text}\n{}", all, self.seals());
+            }
         }
         if let Some(status) = self.status {
-            assert!(text.lines().any(|line| line == status), "{status} after {:?}:\n{text}", &all[..=at]);
+            assert!(text.lines().any(|line| line == status), "{status} after {:?}:\n{text}", all);
         }
         for gone in &self.gone {
             let is_back = |line: &str| match gone.strip_prefix("n-") {
                 Some(_) => line.ends_with(&format!(" ^{gone}")),
                 None => line == gone,
             };
-            assert!(!text.lines().any(is_back), "{gone} is back after {:?}:\n{text}\n{}", &all[..=at], self.seals());
+            assert!(!text.lines().any(is_back), "{gone} is back after {:?}:\n{text}\n{}", all, self.seals());
         }
     }
 
@@ -470,7 +483,7 @@ fn run(all: &[Did]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_edit_is_lost(all in proptest::collection::vec(did(), 1..9)) {
         run(&all);
@@ -480,4 +493,9 @@ proptest! {
 /// Few, unless the environment asks for more.
 fn cases() -> u32 {
     cru_base::Env::real().var("PROPTEST_CASES").and_then(|text| text.parse().ok()).unwrap_or(24)
+}
+
+#[test]
+fn an_old_buffer_is_told_as_it_was() {
+    run(&[Did::Stale(0, Level::Brief, 1, 0), Did::Import(0, 1), Did::Edit(9, 0)]);
 }

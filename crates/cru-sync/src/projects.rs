@@ -24,12 +24,12 @@ const MOST: usize = 100;
 const TITLE: usize = 100;
 
 /// What was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct RefreshedProjects {
     /// Notes whose regions changed.
     pub written: Vec<VaultPath>,
     /// Notes that could not be written, and why.
-    pub failed: Vec<(VaultPath, String)>,
+    pub failed: Vec<(VaultPath, Error)>,
 }
 
 /// The lists of one project, newest first.
@@ -81,7 +81,7 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
         match write(vault, note, &lists.into_texts()) {
             Ok(true) => refreshed.written.push(note.clone()),
             Ok(false) => {}
-            Err(error) => refreshed.failed.push((note.clone(), error.to_string())),
+            Err(error) => refreshed.failed.push((note.clone(), error)),
         }
     }
     Ok(refreshed)
@@ -141,19 +141,24 @@ fn line(row: &SessionRow, block: Option<&str>, title: &str, time: Option<Timesta
     format!("- {day}{link}{behind}")
 }
 
-/// Writes the regions of one note; whether its bytes changed. Regions that a person removed or broke are left.
+/// Writes the regions of one note; whether its bytes changed. Regions that a person removed are left. Those whose marks are
+/// broken are left too, and are the error once the others are written.
 fn write(vault: &Vault, path: &VaultPath, texts: &[String; 3]) -> Result<bool> {
-    page::change(vault, &vault.file(path), |old| {
+    let mut broken = None;
+    let written = page::change(vault, &vault.file(path), |old| {
         let Some(old) = old else { return Err(Error::Changed { path: vault.file(path) }) };
         let mut page = ChangedPage::new(old.to_vec());
+        broken = None;
         for ((name, _), text) in REGIONS.iter().zip(texts) {
             match page.fill(&Fill::new(name, text, Missing::Leave), &|seal| page::generated(vault, seal)) {
-                Ok(()) | Err(EditError::BrokenRegion(_)) => {}
+                Ok(()) => {}
+                Err(error @ EditError::BrokenRegion(_)) => broken = Some(page::unfilled(&path.text(), name, &error)),
                 Err(error) => return Err(page::unfilled(&path.text(), name, &error)),
             }
         }
         Ok(page)
-    })
+    })?;
+    broken.map_or(Ok(written), Err)
 }
 
 #[cfg(test)]
@@ -186,8 +191,12 @@ mod tests {
         }
 
         fn write(&self, sessions: &str) -> bool {
+            self.try_write(sessions).unwrap()
+        }
+
+        fn try_write(&self, sessions: &str) -> Result<bool> {
             let texts = [String::new(), String::new(), sessions.to_owned()];
-            write(&self.vault, &self.path, &texts).unwrap()
+            write(&self.vault, &self.path, &texts)
         }
 
         fn text(&self) -> String {
@@ -239,13 +248,17 @@ mod tests {
 
     #[test]
     fn a_region_that_is_gone_or_broken_is_left() {
-        for text in [
-            "# P\n",
-            "<!-- cru:begin sessions -->\n\nmine\n",
-            "```\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n```\n",
+        for (text, is_broken) in [
+            ("# P\n", false),
+            ("<!-- cru:begin sessions -->\n\nmine\n", true),
+            ("```\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n```\n", false),
         ] {
             let world = World::new(text);
-            assert!(!world.write("- [[a]]"));
+            let told = world.try_write("- [[a]]").map_err(|error| error.to_string());
+            assert_eq!(
+                told,
+                if is_broken { Err("the marks in projects/p.md are broken".to_owned()) } else { Ok(false) }
+            );
             assert_eq!(world.text(), text);
         }
     }

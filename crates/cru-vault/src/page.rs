@@ -46,15 +46,10 @@ pub fn change(
             Some(old) if is_inside => files::replace_within(vault.root(), file, old, &page.bytes).map(|()| true),
             Some(old) => files::replace(file, old, &page.bytes).map(|()| true),
             None if page.bytes.is_empty() => Ok(false),
-            None => {
-                if let Some(folder) = file.parent() {
-                    files::create_dir(folder)?;
-                }
-                match files::create(file, &page.bytes) {
-                    Ok(false) => continue,
-                    created => created,
-                }
-            }
+            None => match files::create(file, &page.bytes) {
+                Ok(false) => continue,
+                created => created,
+            },
         };
         match written {
             Err(Error::Changed { .. }) => {}
@@ -86,8 +81,7 @@ pub fn unfilled(page: &str, name: &str, error: &EditError) -> Error {
 fn remember(vault: &Vault, lines: &GeneratedLines) {
     let Some(path) = place(vault, &lines.seal()).filter(|path| !lines.is_empty() && !path.exists()) else { return };
     // Without it more lines than a person's are kept when they write into the region; none is lost.
-    let made = path.parent().map_or(Ok(()), files::create_dir);
-    let _ = made.and_then(|()| files::create(&path, lines.to_string().as_bytes()));
+    let _ = files::create(&path, lines.to_string().as_bytes());
 }
 
 fn place(vault: &Vault, seal: &str) -> Option<PathBuf> {

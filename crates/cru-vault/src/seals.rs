@@ -45,9 +45,10 @@ pub fn add(vault: &Vault, key: &str, lines: &str) -> Result<()> {
         new.insert(0, '\n');
     }
     let (folder, path) = (folder(vault), path(vault, key));
-    if !folder.exists() {
+    let attributes = folder.join(ATTRIBUTES.0);
+    if attributes.symlink_metadata().is_err() {
         // Without it the lines are merged by hand.
-        let _ = files::create(&folder.join(ATTRIBUTES.0), ATTRIBUTES.1.as_bytes());
+        let _ = files::create(&attributes, ATTRIBUTES.1.as_bytes());
     }
     files::append(&path, new.as_bytes())
 }

@@ -50,25 +50,30 @@ fn head(told: &ToldSummary) -> String {
     format!("---\n{properties}---\n# {}\n", crate::session::escape::inline(&title))
 }
 
-/// Brings the daily notes from this day on up to date, where the vault names them; whether they are so. Days on which no
-/// session did anything get none. What fails is said, and stops nothing.
+/// Brings the daily notes from this day on up to date, where the vault names them; whether they are so, but for what only a
+/// person can mend. Days on which no session did anything get none. What fails is said, and stops nothing.
 pub(in crate::commands) fn refresh_daily(since: Date, vault: &Vault, cx: &Context<'_>) -> bool {
     if vault.config().summary.daily.is_none() {
         return true;
     }
     let today = super::today(vault, cx);
     let first = today.checked_sub(DAYS.days()).map_or(today, |first| first.max(since.min(today)));
-    let written = reading::vault(cx).and_then(|vault| {
-        for day in first.series(1.day()).take_while(|day| *day <= today) {
-            let told = period::day(day, &vault, cx)?;
-            if told.sessions > 0 {
-                write(told, &vault)?;
-            }
-        }
-        Ok(())
-    });
-    if let Err(error) = &written {
+    let failed = |error: &Error| {
         cx.ui.warn(&format!("the daily note is not up to date: {error}"));
+        matches!(error, Error::Usage { .. })
+    };
+    let vault = match reading::vault(cx) {
+        Ok(vault) => vault,
+        Err(error) => return failed(&error),
+    };
+    let refresh = |day| match period::day(day, &vault, cx)? {
+        told if told.sessions > 0 => write(told, &vault).map(drop),
+        _ => Ok(()),
+    };
+    let mut is_right = true;
+    for day in first.series(1.day()).take_while(|day| *day <= today) {
+        // A note that a person has to mend does not hold the others up.
+        is_right &= refresh(day).map_or_else(|error| failed(&error), |()| true);
     }
-    written.is_ok()
+    is_right
 }

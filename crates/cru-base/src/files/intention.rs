@@ -192,7 +192,9 @@ impl Intention {
         let _ = writeln!(text, "{READY}");
         self.write(text.as_bytes())?;
         fault::point()?;
-        self.file.sync_data()
+        self.file.sync_data()?;
+        place::sync(&self.place.dir);
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

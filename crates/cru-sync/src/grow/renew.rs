@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::carry::carry;
-use super::{Grower, Grown, GrowthFacts};
+use super::{Grower, Grown, GrowthFacts, is_told_as};
 use crate::ids::Ids;
 use crate::plan::Old;
 use crate::top::ToldTops;
@@ -63,17 +63,23 @@ impl Grower<'_> {
         if !seals.is_whole() && !renewal.trust {
             return Err(Grown::Refused(UNSEALED));
         }
-        let (mut ids, base) = if let Some(text) = known.base.as_deref().filter(|text| !text.is_empty()) {
+        let kept = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| {
             let (ids, text) = Ids::unpack(text);
             (ids, text.to_owned())
-        } else {
-            let (ids, session) = self.again(old, bundle, &now, &there, None)?;
+        });
+        let again = |ids: Option<Ids>| -> Result<_, Grown> {
+            let (ids, session) = self.again(old, bundle, &now, &there, ids)?;
             let text = render::note(&session);
             let mut standing = seal::generated_ids(note, &seals);
             if renewal.trust {
                 standing.extend(told_ids(&text, note, &there));
             }
-            (ids, as_it_stands(&text, note, &standing))
+            Ok((ids, as_it_stands(&text, note, &standing)))
+        };
+        let (mut ids, base) = match kept {
+            Some(kept) if is_told_as(&kept.1, &there) => kept,
+            Some((ids, text)) => again(Some(ids.clone())).unwrap_or((ids, text)),
+            None => again(None)?,
         };
         ids.rules = self.reading.rules();
         let base = Note::parse(base);

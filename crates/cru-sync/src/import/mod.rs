@@ -473,7 +473,8 @@ pub(crate) fn write(
             let Some(session) = sessions.get_mut(*row) else { continue };
             let path = session.note.as_ref().and_then(VaultPath::new).map(|path| vault.file(&path));
             // First the proof, then what it is of.
-            if let Some(id) = draft.session.meta.session_id.as_deref().filter(|_| path.is_some()) {
+            let is_free = path.as_deref().is_some_and(|path| path.symlink_metadata().is_err());
+            if let Some(id) = draft.session.meta.session_id.as_deref().filter(|_| is_free) {
                 seals::add(vault, &key(id), &lines)?;
             }
             // The name was free when the vault was walked; whoever took it since keeps it.

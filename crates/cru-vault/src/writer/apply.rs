@@ -32,6 +32,14 @@ pub(super) enum Refusal {
     Undo(u64, op::UndoError),
 }
 
+/// The hash of the body that an operation replaces whole, where it is of that kind.
+fn body(todo: &Todo) -> Option<&str> {
+    match &todo.written_op.op {
+        Some(Op::Body { old, .. }) => Some(old),
+        _ => None,
+    }
+}
+
 impl Text {
     /// Of these bytes, with nothing done.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
@@ -53,12 +61,36 @@ impl Text {
                 rest = &rest[1..];
                 continue;
             }
-            let same = |it: &&Todo| it.written_op.undo.is_none() && it.mode == next.mode;
-            let count = rest.iter().take_while(same).count();
+            if self.is_other_body(next) {
+                let first = next.written_op.first;
+                let count = rest.iter().take_while(|it| it.written_op.first == first).count();
+                self.leave(&rest[..count]);
+                rest = &rest[count..];
+                continue;
+            }
+            let same = |it: &&Todo| it.written_op.undo.is_none() && it.mode == next.mode && body(it).is_none();
+            let count = 1 + rest[1..].iter().take_while(same).count();
             self.ops(&rest[..count])?;
             rest = &rest[count..];
         }
         Ok(())
+    }
+
+    /// Whether this would write a note anew, once more, whose body is another one now. The properties that were written
+    /// with that body tell of it alone.
+    fn is_other_body(&self, todo: &Todo) -> bool {
+        let Some(old) = body(todo).filter(|_| todo.mode == Mode::Again) else { return false };
+        let hash =
+            self.note.as_deref().map_or_else(|| op::body_hash(&Note::parse(self.bytes.as_slice())), op::body_hash);
+        hash != old
+    }
+
+    /// Counts these as done; nothing happens.
+    fn leave(&mut self, todo: &[Todo]) {
+        for it in todo {
+            self.written_ops.push(WrittenOperation { again: true, ..it.written_op.clone() });
+            self.done.push(Done { outcome: Outcome::Gone, edits: Vec::new() });
+        }
     }
 
     fn ops(&mut self, todo: &[Todo]) -> Result<(), Refusal> {
