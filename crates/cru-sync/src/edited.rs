@@ -499,3 +499,8 @@ fn cases() -> u32 {
 fn an_old_buffer_is_told_as_it_was() {
     run(&[Did::Stale(0, Level::Brief, 1, 0), Did::Import(0, 1), Did::Edit(9, 0)]);
 }
+
+#[test]
+fn a_step_with_words_of_a_person_is_told_once_in_each_detail() {
+    run(&[Did::Edit(4, 0), Did::Again(0, Level::Brief), Did::Again(0, Level::Normal)]);
+}

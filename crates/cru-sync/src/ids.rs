@@ -212,15 +212,23 @@ impl Ids {
     }
 
     /// The same for records that are told anew: what was not shown of them has its number as long as nothing else has it.
+    /// `there` is what the note tells: a step of the same number and tool is the same where its argument or its time is.
     pub(crate) fn avoid_taken<'a>(
         &mut self,
         account: &Session,
         last: &Session,
         kept: &HashSet<String>,
-        note: &'a Note,
+        (note, there): (&'a Note, &Session),
         given: impl Iterator<Item = &'a str>,
     ) {
-        self.avoid_as(account, last, kept, (note, false), given);
+        let shown: HashMap<&str, Said<'_>> = steps_of(there).map(|(said, id)| (id, said)).collect();
+        let is_shown = |(said, id): &(Said<'_>, &str)| {
+            let there = shown.get(self.now(id)).filter(|there| there.0 == said.0);
+            there.is_some_and(|there| there.1 == said.1 || there.2 == said.2)
+        };
+        let shown = steps_of(account).filter(is_shown).map(|(_, id)| id.to_owned());
+        let kept = kept.iter().cloned().chain(shown).collect();
+        self.avoid_as(account, last, &kept, (note, false), given);
     }
 
     fn avoid_as<'a>(

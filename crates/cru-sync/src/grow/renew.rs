@@ -86,7 +86,7 @@ impl Grower<'_> {
         let (last, _) = read::written(&base);
         let mut new = old.draft.session.clone();
         let kept = ids.keep_inputs(&new, &last, &there);
-        ids.avoid_taken(&new, &last, &kept, note, known.made.values().map(String::as_str));
+        ids.avoid_taken(&new, &last, &kept, (note, &there), known.made.values().map(String::as_str));
         ids.apply(&mut new);
         if !old.draft.patches.is_empty() {
             found.ids = Some(ids.clone());
