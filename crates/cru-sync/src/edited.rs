@@ -498,9 +498,20 @@ fn cases() -> u32 {
 #[test]
 fn an_old_buffer_is_told_as_it_was() {
     run(&[Did::Stale(0, Level::Brief, 1, 0), Did::Import(0, 1), Did::Edit(9, 0)]);
+    run(&[Did::Edit(4, 0), Did::Stale(1, Level::Brief, 6, 0), Did::Import(1, 1)]);
 }
 
 #[test]
 fn a_step_with_words_of_a_person_is_told_once_in_each_detail() {
     run(&[Did::Edit(4, 0), Did::Again(0, Level::Brief), Did::Again(0, Level::Normal)]);
+}
+
+#[test]
+fn what_was_undone_elsewhere_stands_once() {
+    run(&[Did::Again(0, Level::Brief), Did::Import(1, 1), Did::Undo(1), Did::Again(0, Level::Normal)]);
+}
+
+#[test]
+fn what_was_changed_in_an_old_buffer_is_not_told_again() {
+    run(&[Did::Stale(0, Level::Brief, 5, 0), Did::Again(1, Level::Brief), Did::Again(0, Level::Normal)]);
 }

@@ -117,20 +117,24 @@ pub fn copy(wish: &CopyWish, limits: &CopyLimits, store: &ObjectStore, manifest:
     manifest.root = Some(wish.root.clone());
     let mut copier = Copier::new(wish, limits, store);
     copier.collect_index();
-    copier.collect_named();
+    copier.run(Worth::Changed, limits.until, limits.total);
+    copier.collect_named(half(limits.until));
     copier.run(Worth::Untracked, limits.until, limits.total);
     // What is ignored can mostly be made again, and is much.
-    let half = limits.until.map(|until| {
-        let now = Instant::now();
-        now + until.saturating_duration_since(now) / 2
-    });
-    copier.collect_ignored(half);
-    copier.run(Worth::Ignored, half, copier.bytes + (limits.total.saturating_sub(copier.bytes)) / 2);
+    let until = half(limits.until);
+    copier.collect_ignored(until);
+    copier.run(Worth::Ignored, until, copier.bytes + (limits.total.saturating_sub(copier.bytes)) / 2);
     copier.run(Worth::OtherUntracked, limits.until, limits.total);
     copier.run(Worth::Known, limits.until, limits.total);
     let at_risk = copier.at_risk;
     copier.finish(manifest);
     CopyOutcome { at_risk }
+}
+
+/// Half of the time that is left: where files are looked for, the other half is for the copy.
+fn half(until: Option<Instant>) -> Option<Instant> {
+    let now = Instant::now();
+    until.map(|until| now + until.saturating_duration_since(now) / 2)
 }
 
 struct Copier<'a> {
@@ -235,7 +239,7 @@ impl<'a> Copier<'a> {
     }
 
     /// The files of what is named, but for folders that git ignores.
-    fn collect_named(&mut self) {
+    fn collect_named(&mut self, until: Option<Instant>) {
         let ignored: HashSet<PathBuf> = self
             .wish
             .index
@@ -249,18 +253,14 @@ impl<'a> Copier<'a> {
                 self.ignored.push(path);
                 continue;
             }
-            self.visit(path, &mut open, self.limits.until);
+            self.visit(path, &mut open, until);
         }
     }
 
     /// The files of ignored folders, until a time.
     fn collect_ignored(&mut self, until: Option<Instant>) {
         let mut open: VecDeque<PathBuf> = std::mem::take(&mut self.ignored).into();
-        // Half of that is for the copy.
-        let until = until.map(|until| {
-            let now = Instant::now();
-            now + until.saturating_duration_since(now) / 2
-        });
+        let until = half(until);
         while let Some(path) = open.pop_front() {
             let path = clean(&path);
             self.visit(path, &mut open, until);

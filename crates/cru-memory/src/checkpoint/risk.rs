@@ -209,7 +209,11 @@ fn add(loss: &Loss, command: &Command<'_>, action: &Action<'_>, folder: &str, wo
         Loss::Onto(names) => {
             let Some((place, sources)) = names.split_last() else { return };
             let (places, sources) = (words.places(place, folder), words.expand_all(sources, folder).paths);
-            risk.add_overwritten(places.iter().flat_map(|place| files::put_onto(place, &sources)));
+            let found = places.iter().flat_map(|place| files::put_onto(place, &sources));
+            // A folder stands for more files than are named one by one.
+            let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = found.partition(|path| path.is_dir());
+            risk.add_named(folders);
+            risk.add_overwritten(files);
         }
         Loss::Mirrored(name) => risk.add_named(words.expand(name, folder).paths),
         Loss::Found(found) => {

@@ -66,6 +66,12 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, proof: &dyn Proof) -> Strin
     // What is new, by its key, for blocks of the note that were generated and that `base` does not know.
     let fresh: HashMap<&str, usize> =
         to_ours.between.iter().flatten().map(|at| (ours[*at].key.as_str(), *at)).collect();
+    // What is new and stands in the note already, elsewhere: it stands there once.
+    let mut elsewhere = elsewhere(&before, (&theirs, &to_theirs), (&ours, &to_ours));
+    let mut stands_elsewhere = |block: &BodyBlock<'_>| {
+        let left = elsewhere.get_mut(block.text.as_ref()).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
+    };
     let mut page = Page { note, new, theirs: &theirs, ours: &ours, out: String::new(), last: None };
     page.out.push_str(&note.text()[note.split().body_start..theirs.first().map_or(note.text().len(), |it| it.start)]);
     for gap in 0..=before.len() {
@@ -81,7 +87,9 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, proof: &dyn Proof) -> Strin
             page.put(if both.is_some() { &theirs[at] } else { block }, (Some(at), renewed));
         }
         for at in news.into_iter().filter(|at| !is_lost(&ours[*at]) && !is_deleted(&ours[*at])) {
-            page.put(&ours[at], (None, Some(at)));
+            if !stands_elsewhere(&ours[at]) {
+                page.put(&ours[at], (None, Some(at)));
+            }
         }
         let Some(block) = before.get(gap) else { break };
         let Some(there) = to_theirs.of[gap] else { continue };
@@ -102,6 +110,33 @@ pub fn renewed(base: &Note, note: &Note, new: &Note, proof: &dyn Proof) -> Strin
         }
     }
     page.end()
+}
+
+/// How often each text that was not there before stands in the note at another place than in the new text.
+fn elsewhere<'a>(
+    before: &[BodyBlock<'_>],
+    (theirs, to_theirs): (&'a [BodyBlock<'a>], &AlignedBlocks),
+    (ours, to_ours): (&[BodyBlock<'_>], &AlignedBlocks),
+) -> HashMap<&'a str, usize> {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for (theirs_here, ours_here) in to_theirs.between.iter().zip(&to_ours.between) {
+        let mut news: Vec<&str> = ours_here.iter().map(|at| ours[*at].text.as_ref()).collect();
+        for text in theirs_here.iter().map(|at| theirs[*at].text.as_ref()) {
+            match news.iter().position(|new| *new == text) {
+                Some(at) => drop(news.swap_remove(at)),
+                None => *left.entry(text).or_default() += 1,
+            }
+        }
+    }
+    // One that differs was paired by its kind alone.
+    for (at, there) in to_theirs.of.iter().enumerate().filter_map(|(at, there)| Some((at, (*there)?))) {
+        let text = theirs[there].text.as_ref();
+        let is_same = |block: &BodyBlock<'_>| block.text == text;
+        if !is_same(&before[at]) && !to_ours.of[at].is_some_and(|now| is_same(&ours[now])) {
+            *left.entry(text).or_default() += 1;
+        }
+    }
+    left
 }
 
 /// A block of one version.

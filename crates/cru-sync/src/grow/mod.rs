@@ -162,6 +162,10 @@ impl Grower<'_> {
         if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
             return Err(Grown::Stale);
         }
+        // A note that an editor had saved from an old buffer tells another detail than the one that was read of it.
+        if detail(old.draft.session.meta.detail.as_deref()) != detail(there.meta.detail.as_deref()) {
+            return Err(Grown::Stale);
+        }
         // Empty where a copy of the note that had more records was merged into it.
         let kept = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| {
             let (ids, text) = Ids::unpack(text);
@@ -336,6 +340,9 @@ fn is_told_as(base: &str, note: &Session) -> bool {
     const KEY: &str = "cru_detail: ";
     let head = base.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
     let told = head.lines().find_map(|line| line.strip_prefix(KEY));
-    let detail = |text: Option<&str>| Detail::parse(text.unwrap_or_default());
     detail(told) == detail(note.meta.detail.as_deref())
+}
+
+fn detail(text: Option<&str>) -> Detail {
+    Detail::parse(text.unwrap_or_default())
 }

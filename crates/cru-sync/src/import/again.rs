@@ -254,7 +254,7 @@ impl Agent<'_> {
 /// Why a note is left that has no seals.
 pub const UNSEALED: &str = crate::grow::renew::UNSEALED;
 
-const STALE: &str = "somebody else wrote it meanwhile; run it again";
+pub(super) const STALE: &str = "somebody else wrote it meanwhile; run it again";
 
 fn text_of(vault: &Vault, path: &VaultPath) -> Result<String> {
     Ok(String::from_utf8_lossy(&vault.read(path)?).into_owned())

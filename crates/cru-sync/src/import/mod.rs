@@ -134,7 +134,7 @@ pub fn ingest(
     let mut found = cru_agents::recognised(importer, files)?;
     found.strangers.extend(unreadable.into_iter().map(|path| (path, cru_agents::UNREADABLE)));
     found.others = others;
-    ingest_with(vault, importer, found, options, book, watch)
+    ingest_with(vault, importer, found, options, (book, true), watch)
 }
 
 /// Brings transcripts that were found into the vault, as [`ingest`] does.
@@ -146,7 +146,7 @@ pub fn ingest_found(
     watch: &dyn Watch,
 ) -> Result<Report> {
     let book = options.machine.as_ref().and_then(|machine| Book::open(vault, importer, options, machine));
-    ingest_with(vault, importer, found, options, book, watch)
+    ingest_with(vault, importer, found, options, (book, true), watch)
 }
 
 /// The same for transcripts that were just written to: nothing of them can be known already.
@@ -156,15 +156,16 @@ pub(crate) fn ingest_live(
     found: cru_agents::Found,
     options: &Options,
 ) -> Result<Report> {
-    ingest_with(vault, importer, found, options, None, &Unwatched)
+    ingest_with(vault, importer, found, options, (None, true), &Unwatched)
 }
 
+/// `is_first`: what was written by others meanwhile is read once more.
 fn ingest_with(
     vault: &Vault,
     importer: &Importer,
     found: cru_agents::Found,
     options: &Options,
-    mut book: Option<Book>,
+    (mut book, is_first): (Option<Book>, bool),
     watch: &dyn Watch,
 ) -> Result<Report> {
     let cru_agents::Found { mut bundles, strangers, others } = found;
@@ -291,10 +292,25 @@ fn ingest_with(
             unsealed: &unsealed,
         };
         watch.begin("Updating", olds.len() as u64);
+        let mut stale: Vec<usize> = Vec::new();
         for old in &olds {
-            let bundle = bundle_of.get(&old.draft.key).and_then(|&index| bundles.get(index));
-            grown += update(&grower, old, bundle, &mut sessions);
+            let index = bundle_of.get(&old.draft.key).copied();
+            match update(&grower, old, index.and_then(|index| bundles.get(index)), &mut sessions) {
+                Some(records) => grown += records,
+                None => stale.extend(index.filter(|index| !stale.contains(index))),
+            }
             watch.step();
+        }
+        if is_first && !stale.is_empty() {
+            let bundles = stale.into_iter().map(|index| bundles[index].clone()).collect();
+            let found = cru_agents::Found { bundles, strangers: Vec::new(), others: 0 };
+            let again = ingest_with(vault, importer, found, options, (None, false), watch)?;
+            grown += again.new_records;
+            for row in again.sessions {
+                if let Some(first) = sessions.iter_mut().find(|first| first.key() == row.key()) {
+                    *first = row;
+                }
+            }
         }
     } else {
         let is_grown = |old: &&Old| sessions.get(old.row).is_some_and(|row| row.outcome == Outcome::Updated);
@@ -370,22 +386,23 @@ fn list_missing<'a>(
     let _ = imported::enter(vault, &machine.state, machine.now, importer.host(), missing);
 }
 
-/// Brings one note up to its draft and says in the report what became of it; how many records that were.
-fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mut [SessionReport]) -> u64 {
-    let (Some(row), Some(bundle)) = (sessions.get_mut(old.row), bundle) else { return 0 };
+/// Brings one note up to its draft and says in the report what became of it; how many records that were. `None` where the
+/// note is another one than was read.
+fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mut [SessionReport]) -> Option<u64> {
+    let (Some(row), Some(bundle)) = (sessions.get_mut(old.row), bundle) else { return Some(0) };
     let grew = row.outcome == Outcome::Updated;
     let refused = match grower.grow(old, bundle, &BTreeMap::new()) {
         Ok(Grown::Written) => {
             row.outcome = Outcome::Updated;
-            return if grew { old.records } else { 0 };
+            return Some(if grew { old.records } else { 0 });
         }
         Ok(Grown::Same) => {
             row.outcome = if grew { Outcome::Updated } else { Outcome::Unchanged };
-            return 0;
+            return Some(0);
         }
         Ok(Grown::Older) => {
             (row.outcome, row.detail) = (Outcome::Unchanged, Some("an older copy of the transcript".to_owned()));
-            return 0;
+            return Some(0);
         }
         Ok(Grown::Partly { missing, changed }) => {
             row.outcome = if changed || grew { Outcome::Updated } else { Outcome::Unchanged };
@@ -394,14 +411,17 @@ fn update(grower: &Grower<'_>, old: &Old, bundle: Option<&Bundle>, sessions: &mu
             row.detail = Some(format!(
                 "transcript rewritten; {more}; {steps} of it not in the note: `cru import --reattach` writes them"
             ));
-            return if grew { old.records } else { 0 };
+            return Some(if grew { old.records } else { 0 });
         }
-        Ok(Grown::Stale) => "somebody else wrote it meanwhile; run it again".to_owned(),
+        Ok(Grown::Stale) => {
+            (row.outcome, row.detail) = (Outcome::Grown, Some(again::STALE.to_owned()));
+            return None;
+        }
         Ok(Grown::Refused(why)) => why.to_owned(),
         Err(error) => error.to_string(),
     };
     (row.outcome, row.detail) = (Outcome::Grown, Some(refused));
-    0
+    Some(0)
 }
 
 /// Keeps what was generated of the new notes whose transcripts are likely to grow, so that they need not be read twice

@@ -233,7 +233,9 @@ impl<'a> Attempt<'a> {
             place = Cursor { revision: place.revision, writers: place.writers, ..wanted };
         }
         let on_disk = found.cursor.as_ref().map_or(0, |cursor| cursor.revision);
-        let next = logged.max(total).max(on_disk) + 1;
+        // Seals of a later text than this one are of other revisions.
+        let sealed = seals::read(self.writer.vault, self.key).newest();
+        let next = logged.max(total).max(on_disk).max(sealed) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         self.mine.extend(text.written_ops[stale..].iter().map(|written_op| written_op.id.clone()));
@@ -251,7 +253,8 @@ impl<'a> Attempt<'a> {
 
         let mut record = self.record(records.last(), &job.plan, &text, stale);
         if !writes {
-            written.revision = next - 1;
+            let last = logged.max(total).max(on_disk);
+            written.revision = last;
             written.done = self.done(&text);
             // Its own newest revision: that of others is none that it wrote.
             record.revision = logged.max(revision.unwrap_or(0));
@@ -262,11 +265,7 @@ impl<'a> Attempt<'a> {
                 self.forget_base(&record, records.last())?;
             }
             if job.plan.generated.as_ref().is_some_and(|it| it.all) {
-                seals::add(
-                    self.writer.vault,
-                    self.key,
-                    &self.seals(&job.plan, &text.bytes, &text.bytes, &text, next - 1),
-                )?;
+                seals::add(self.writer.vault, self.key, &self.seals(&job.plan, &text.bytes, &text.bytes, &text, last))?;
             }
             return Ok(Step::Done(written));
         }
@@ -574,8 +573,10 @@ fn place_of(disk: &Disk, newest: Option<&Record>, seen: bool, me: &str) -> Curso
     let mut place = ahead.or_else(|| disk.cursor.clone()).unwrap_or_else(cursor::none);
     place.writers = disk.cursor.as_ref().map(|cursor| cursor.writers.clone()).unwrap_or_default();
     if !seen {
-        place.revision = newest.map_or(0, |newest| newest.revision);
-        place.set_writer(me, place.revision);
+        let own = newest.map_or(0, |newest| newest.revision);
+        // Another machine may have come further.
+        place.revision = own.max(disk.cursor.as_ref().map_or(0, |cursor| cursor.revision));
+        place.set_writer(me, own);
     }
     place
 }

@@ -48,7 +48,7 @@ impl<'a> Words<'a> {
 
     /// What several words stand for.
     pub(super) fn expand_all(&self, words: &[String], folder: &str) -> Expanded {
-        let mut all = Expanded::default();
+        let mut all = Expanded { unknown: words.len() > MOST, ..Expanded::default() };
         for word in words.iter().take(MOST) {
             let Expanded { paths, unknown } = self.expand(word, folder);
             all.paths.extend(paths);
@@ -59,13 +59,14 @@ impl<'a> Words<'a> {
 
     /// What a word stands for in a folder, as far as it is there and is no file for a moment.
     pub(super) fn expand(&self, word: &str, folder: &str) -> Expanded {
-        let mut all = Expanded::default();
-        for word in self.values(word, folder) {
+        let words = self.values(word, folder);
+        let mut all = Expanded { unknown: words.len() >= MOST, ..Expanded::default() };
+        for word in words {
             if word.contains(['$', '`']) && !is_there(&absolute(&word, folder, self.place)) {
                 all.unknown |= !is_scratch(&word);
                 continue;
             }
-            all.paths.extend(self.matching(&word, folder).into_iter().take(MOST));
+            all.paths.extend(self.matching(&word, folder));
         }
         all
     }
@@ -158,7 +159,7 @@ impl<'a> Words<'a> {
         is_scratch(&written) && !path.starts_with(&self.project)
     }
 
-    /// A path that is there, or what a pattern matches.
+    /// A path that is there, or what a pattern matches: the folder in which that stands where it is too much.
     fn matching(&self, word: &str, folder: &str) -> Vec<PathBuf> {
         let path = absolute(word, folder, self.place);
         if self.is_scratch(word, folder, &path) {
@@ -177,7 +178,7 @@ impl<'a> Words<'a> {
         if !word.contains(['*', '?', '[']) {
             return Vec::new();
         }
-        let mut looked = 0;
+        let (mut looked, mut top) = (0, None);
         let mut found = vec![PathBuf::new()];
         for part in path.components() {
             let Component::Normal(name) = part else {
@@ -188,12 +189,16 @@ impl<'a> Words<'a> {
             };
             let name = name.to_string_lossy();
             if let Some(pattern) = pattern(&name) {
+                top = top.or_else(|| found.first().cloned());
                 found = found.iter().flat_map(|dir| entries(dir, &name, &pattern, &mut looked)).take(MOST).collect();
             } else {
                 for path in &mut found {
                     path.push(part);
                 }
             }
+        }
+        if looked > MOST_ENTRIES || found.len() >= MOST {
+            return top.into_iter().collect();
         }
         found.retain(|path| is_there(path));
         found

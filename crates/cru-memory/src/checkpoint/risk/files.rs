@@ -45,6 +45,8 @@ pub(super) fn put_onto(place: &Path, sources: &[PathBuf]) -> Vec<PathBuf> {
                 for entry in fs::read_dir(&from).into_iter().flatten().flatten() {
                     looked += 1;
                     if looked > MOST_ENTRIES || found.len() >= MOST_FILES {
+                        // What was not looked at may be written over as well.
+                        found.push(place.to_owned());
                         return found;
                     }
                     let to = to.join(entry.file_name());
