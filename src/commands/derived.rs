@@ -57,7 +57,8 @@ impl<'a> DerivedPages<'a> {
         let today = summary::today(vault, cx);
         if before != stamp(vault, today) {
             let is_right = reading::refresh_projects(vault, cx);
-            let since = before.strip_prefix(WAITS).and_then(|day| day.trim().parse().ok()).unwrap_or(today);
+            // Notes of that day may have been written behind its page.
+            let since = before.rsplit(' ').next().and_then(|day| day.trim().parse().ok()).unwrap_or(today);
             if !(summary::refresh_daily(since, vault, cx) && is_right) {
                 return;
             }
@@ -82,12 +83,12 @@ fn kept(state: &State) -> String {
     files::read(&place(state)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// What tells one state of the vault's notes, and of the day, from another.
+/// What tells one state of the vault's notes, and of the day, from another; the day stands behind it.
 fn stamp(vault: &Vault, today: Date) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(today.to_string().as_bytes());
     for (path, seen) in walk::fingerprints(vault).0 {
         hasher.update(format!("\n{} {seen:?}", path.text()).as_bytes());
     }
-    hasher.finalize().to_hex()[..16].to_owned()
+    format!("{} {today}", &hasher.finalize().to_hex()[..16])
 }

@@ -1,6 +1,6 @@
 //! `[events]` of the user's configuration: programs that are started when something has happened in a session.
 //!
-//! They are started by what writes notes, `cru flush`, the end of a session and `cru import`, and never by a hook. What was
+//! They are started by what writes notes: `cru flush`, which hooks start, the end of a session and `cru import`. What was
 //! told of a session stands in the machine's state, so each thing is told once, whoever wrote the note. What a program
 //! says is not read; what goes wrong stands in the log of hooks.
 
@@ -12,6 +12,7 @@ use super::Context;
 use crate::base::files;
 use crate::live::hook::trouble;
 use crate::memory::event::{SessionEvent, ToldEvents, events};
+use crate::sync::report::{Outcome, SessionReport};
 use crate::vault::state::key;
 use crate::vault::{State, UserConfig, Vault, VaultPath};
 
@@ -21,10 +22,34 @@ const SECONDS: u64 = 10;
 /// Events of one session that are told at once; of more only the last.
 const MOST: usize = 20;
 
+/// A note that was written. Of two of one path the one that was made comes first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ChangedNote {
+    pub(super) path: VaultPath,
+    was_there: bool,
+}
+
+impl ChangedNote {
+    /// One that was there before.
+    pub(super) const fn there(path: VaultPath) -> Self {
+        Self { path, was_there: true }
+    }
+
+    /// That of a session of a host, where it was made or changed.
+    pub(super) fn of(row: &SessionReport) -> Option<Self> {
+        let was_there = match row.outcome {
+            Outcome::Created => false,
+            Outcome::Updated => true,
+            _ => return None,
+        };
+        Some(Self { path: VaultPath::new(row.note.as_deref()?)?, was_there })
+    }
+}
+
 /// Tells what happened in the sessions of these notes. Nothing fails by it.
-pub(super) fn tell(notes: &[VaultPath], vault: &Vault, state: &State, cx: &Context<'_>) {
+pub(super) fn tell(notes: &[ChangedNote], vault: &Vault, state: &State, cx: &Context<'_>) {
     let Some(config) = configured(cx) else { return };
-    for path in notes {
+    for ChangedNote { path, was_there } in notes {
         let Ok(session) = vault.session(path) else { continue };
         let Some(id) = session.meta.session_id.clone() else { continue };
         let place = state.dir().join("events").join(format!("{}.json", key(&id)));
@@ -32,7 +57,7 @@ pub(super) fn tell(notes: &[VaultPath], vault: &Vault, state: &State, cx: &Conte
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        let (happened, now) = events(&session, &told);
+        let (happened, now) = events(&session, &told, !was_there);
         // Said once: who is killed between has it not said again.
         if now != told && save(&place, &now).is_err() {
             continue;
@@ -51,7 +76,7 @@ pub(super) fn imported(notes: &[VaultPath], vault: &Vault, state: &State, cx: &C
         let Ok(session) = vault.session(path) else { continue };
         let Some(id) = session.meta.session_id.clone() else { continue };
         let place = state.dir().join("events").join(format!("{}.json", key(&id)));
-        let _ = save(&place, &events(&session, &ToldEvents::default()).1);
+        let _ = save(&place, &events(&session, &ToldEvents::default(), false).1);
         let event = SessionEvent { event: "imported", text: session.title().to_owned() };
         start(&config, &event, &id, path, vault, state, cx);
     }

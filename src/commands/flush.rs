@@ -6,25 +6,28 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::derived::DerivedPages;
+use super::events::{self, ChangedNote};
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, checkpoint, events, onset, reading};
+use super::{Context, Output, View, checkpoint, onset, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::{trouble, unfiled};
 use crate::live::log::{Log, Target};
-use crate::live::queue;
+use crate::live::queue::{self, Asked};
 use crate::session::Status;
 use crate::sync::evidence::Transcripts;
 use crate::sync::flush::{Logged, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
-use crate::vault::{Catalog, Head, State, UserConfig, Vault, VaultPath};
+use crate::sync::untold;
+use crate::vault::{Catalog, Head, State, UserConfig, Vault};
 
 /// Write pending journal entries into the notes
 ///
 /// Entries wait where a note could not be written, or where hooks leave the writing to others. A session in which nothing
-/// happened for `[session] idle` minutes is paused. With --all, and behind the end of a session, the lists in the notes of
-/// projects are brought up to date.
+/// happened for `[session] idle` minutes is paused. With --all a session of a host that crashed, or has no event for an end,
+/// is closed. With --all, and behind the end of a session, the lists in the notes of projects are brought up to date. The
+/// start of a session does the same as --all.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which session; else the current one
@@ -34,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// For hooks: one process at a time, which writes for all that hooks ask for, and ends by itself
-    #[arg(long, hide = true, conflicts_with = "all")]
+    #[arg(long, hide = true)]
     background: bool,
     /// Seconds after which that ends
     #[arg(long, hide = true, requires = "background")]
@@ -47,24 +50,31 @@ const BACKGROUND: u64 = 300;
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
+    state.tidy(cx.env);
     if args.background {
         cx.ui.end_after(Duration::from_secs(args.seconds.unwrap_or(BACKGROUND)));
-        state.tidy(cx.env);
-        return Ok(Box::new(in_background(args.session.as_deref(), &vault, &state, cx)?));
+        let asked = args.session.clone().map(Asked::Session).or(args.all.then_some(Asked::All));
+        return Ok(Box::new(in_background(asked, &vault, &state, cx)?));
     }
-    state.tidy(cx.env);
     Ok(Box::new(flush(args.session.as_deref(), args.all, &vault, &state, cx)?))
 }
 
+/// Writes what waits for one session; with `None` for all, with all that the start of a session does: sessions that are over
+/// are closed, those that are idle paused, and what is made of notes is brought up to date.
+pub(super) fn write(session: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<()> {
+    flush(session, session.is_none(), vault, state, cx).map(drop)
+}
+
 /// Writes for all who are in the queue, one process at a time for a vault; nothing where one waits already, which will.
-fn in_background(session: Option<&str>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<FlushReport> {
+fn in_background(asked: Option<Asked>, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<FlushReport> {
     let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
-    if let Some(session) = session {
-        queue::put(state, session)?;
+    if let Some(asked) = asked {
+        queue::put(state, &asked)?;
     }
     let Some(_turn) = queue::turn(state)? else { return Ok(report) };
-    while let Some(session) = queue::next(state) {
-        match flush(Some(&session), false, vault, state, cx) {
+    while let Some(asked) = queue::next(state) {
+        let session = asked.session();
+        match flush(session, session.is_none(), vault, state, cx) {
             Ok(done) => report.sessions.extend(done.sessions),
             // The others are written all the same.
             Err(error) => trouble::note(&state.hook_log(), cx.env.now(), "flush", &error.with_causes())?,
@@ -82,9 +92,11 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
     let pages = DerivedPages::begin(vault, state, cx);
     let mut report = FlushReport { schema: 1, sessions: Vec::new(), waiting: Vec::new(), failed: 0 };
     let heard = Transcripts::of(vault, cx.env).listen();
+    let ended = if all { untold::end(vault, state, cx.env)? } else { Vec::new() };
     // What a host did comes first: what was logged stands in the phase that it began.
     let (targets, hooked) = if all {
         let hooked = flush_hooked(vault, state, cx.env, None, heard.as_deref())?;
+        untold::tell(&ended, &log)?;
         let catalog = Catalog::read(vault);
         let marked = checkpoint::MarkedSessions::of(state);
         let waits =
@@ -94,9 +106,14 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
         let (target, hooked) = find(session, vault, state, cx.env, heard.as_deref())?;
         (target.into_iter().collect::<Vec<_>>(), hooked)
     };
+    let mut notes: Vec<ChangedNote> = targets.iter().map(|target| ChangedNote::there(target.path.clone())).collect();
     for (session, synced) in hooked {
         match synced {
-            Ok(synced) => report.add(synced.unwrap_or_default()),
+            Ok(synced) => {
+                let synced = synced.unwrap_or_default();
+                notes.extend(synced.notes.iter().filter_map(ChangedNote::of));
+                report.add(synced);
+            }
             Err(error) if all => report.fail(&error, &session, cx),
             Err(error) => return Err(error),
         }
@@ -127,7 +144,8 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
         }
     }
     if report.sessions.iter().any(|row| row.changed) {
-        let notes: Vec<VaultPath> = targets.iter().map(|target| target.path.clone()).collect();
+        notes.sort();
+        notes.dedup_by(|a, b| a.path == b.path);
         events::tell(&notes, vault, state, cx);
         reading::refresh(vault, heard, cx);
     }

@@ -18,6 +18,7 @@ use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
 use crate::index::{Record, SessionRow, Table};
+use crate::session::StepStatus;
 
 /// List what was done: sessions and the steps of each, newest first
 ///
@@ -180,12 +181,10 @@ pub(super) fn line(text: &str) -> String {
 impl HistoryStep {
     fn text(&self, phase: Option<&str>, id: usize, view: &View, out: &mut String) {
         let step = &self.step;
-        let (mark, look) = match step.status.as_str() {
-            "failed" => ("✗", style::BAD),
-            "running" => ("▶", style::WARN),
-            "pending" => ("…", style::WARN),
-            _ if !self.stale.is_empty() => ("!", style::WARN),
-            _ => ("✓", style::GOOD),
+        let (mark, look) = match StepStatus::named(&step.status) {
+            None => ("?", style::WARN),
+            Some(StepStatus::Complete) if !self.stale.is_empty() => ("!", style::WARN),
+            Some(status) => (status.mark(), style::of_step(status)),
         };
         let clock = step.time.map_or_else(|| " ".repeat(8), |time| time.strftime("%T").to_string());
         let call = line(&format!("{} {}", step.tool, step.args));

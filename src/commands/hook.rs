@@ -3,18 +3,21 @@
 //! The agent waits for it: one line is appended to the session's journal, and writing the note is left to another
 //! process. It never fails; what went wrong stands in a log.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::checkpoint::{Risky, before_call, finish, note_written, write_waiting};
-use super::{Context, Output, View, onset};
+use super::checkpoint::{Risky, before_call, note_written};
+use super::{Context, Output, View, flush, onset};
 use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
-use crate::live::log::{Log, Target};
+use crate::live::log::Target;
 use crate::live::policy::Save;
+use crate::live::queue::{self, Asked};
 use crate::live::resume;
-use crate::live::{queue, turn};
+use crate::live::turn;
+use crate::sync::hooked;
 use crate::vault::state::key;
 use crate::vault::{Journal, State, UserConfig, Vault};
 
@@ -121,11 +124,16 @@ impl Call<'_> {
             self.troubles.extend(adopted.err().map(|error| words(&error)));
         }
         let journal = Journal::at(state.journal(&key));
+        // Some hosts tell no start.
+        let is_start = event == Event::SessionStart || !journal.path().exists();
         journal.append(&entry, now).map_err(|error| words(&error))?;
         note_written(&entry, &key, &state);
         self.troubles.extend(before_call(risky, &key, &state, self.cx));
 
         let mut printed = None;
+        if is_start && !is_test {
+            self.keep_house(&vault, &state, &session);
+        }
         if event == Event::SessionStart {
             self.tell_shell(host, &session);
             self.look_over(&vault);
@@ -135,7 +143,7 @@ impl Call<'_> {
             }
             if vault.config().hooks.context && !is_test {
                 threads::start(self.cx.env);
-                if let Some((known, linked)) = onset::at_start(&folder, self.cx) {
+                if let Some((known, linked)) = onset::at_start(&folder, &session, self.cx) {
                     let kept = onset::keep_for_note(&linked, now, &key, &state);
                     self.troubles.extend(kept.err().map(|error| words(&error)));
                     printed = Some(printed.map_or(known.clone(), |pack| format!("{pack}\n{known}")));
@@ -235,9 +243,33 @@ impl Call<'_> {
         if let Some(save) = config.session.save.as_deref().filter(|save| Save::parse(save).is_none()) {
             self.troubles.push(format!("[session] save = '{save}': `phase`, `step`, `20 events` or `30 s`"));
         }
-        if let Some(flush) = config.hooks.flush.as_deref().filter(|&flush| Flush::parse(flush).is_none()) {
+        if let Some(flush) = config.hooks.flush.as_deref().filter(|&flush| FlushMode::parse(flush).is_none()) {
             self.troubles.push(format!("[hooks] flush = '{flush}': `background`, `inline` or `never`"));
         }
+    }
+
+    /// Does for all sessions what nobody has done since the last one began: what waits is written, what is over is closed. What
+    /// this session is told of at its start comes first and within a moment; the rest is left to another process.
+    fn keep_house(&mut self, vault: &Vault, state: &State, session: &str) {
+        let how = FlushMode::of(vault);
+        if how == FlushMode::Background && vault.config().hooks.context {
+            threads::start(self.cx.env);
+            let begun = Instant::now();
+            let waiting = hooked::waiting(vault, state).unwrap_or_default();
+            for other in waiting.iter().filter(|other| other.host_session != session) {
+                // Whoever writes it now may have begun before what came last.
+                while turn::Turn::is_taken(state, &other.key) && begun.elapsed() < MOMENT {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                if begun.elapsed() > MOMENT {
+                    break;
+                }
+                let written = flush::write(Some(&other.host_session), vault, state, self.cx);
+                self.troubles.extend(written.err().map(|error| words(&error)));
+            }
+        }
+        let done = self.write(how, &Asked::All, vault, state);
+        self.troubles.extend(done.err());
     }
 
     /// Has the note written.
@@ -246,52 +278,58 @@ impl Call<'_> {
         if self.cx.env.var(TEST).is_some() {
             return;
         }
-        let how = vault.config().hooks.flush.as_deref().and_then(Flush::parse).unwrap_or(Flush::Background);
-        let done = match how {
-            Flush::Never => return,
-            Flush::Background => match queue::put(state, session) {
-                Err(error) => Err(words(&error)),
-                Ok(()) if queue::is_awaited(state) => return,
-                Ok(()) => self.spawn(vault, state, session).map_err(|error| format!("cru flush: {error}")),
-            },
-            Flush::Inline => {
-                threads::start(self.cx.env);
-                let written = crate::sync::flush::inline(vault, state, session, self.cx.env);
-                written.and_then(|()| checkpoints(vault, state, session, self.cx)).map_err(|error| words(&error))
-            }
-        };
-        let done = done.and_then(|()| turn::hand_over(state, key).map_err(|error| words(&error)));
+        let written = self.write(FlushMode::of(vault), &Asked::Session(session.to_owned()), vault, state);
+        let hand_over = || turn::hand_over(state, key).map_err(|error| words(&error));
+        let done = written.and_then(|is_begun| if is_begun { hand_over() } else { Ok(()) });
         self.troubles.extend(done.err());
     }
 
-    fn spawn(&self, vault: &Vault, state: &State, session: &str) -> io::Result<()> {
+    /// Writes, or has another process do it; whether that was begun.
+    fn write(&self, how: FlushMode, asked: &Asked, vault: &Vault, state: &State) -> Result<bool, String> {
+        match how {
+            FlushMode::Never => Ok(false),
+            FlushMode::Background => {
+                queue::put(state, asked).map_err(|error| words(&error))?;
+                if queue::is_awaited(state) {
+                    return Ok(false);
+                }
+                self.spawn(vault, state, asked).map(|()| true).map_err(|error| format!("cru flush: {error}"))
+            }
+            FlushMode::Inline => {
+                threads::start(self.cx.env);
+                flush::write(asked.session(), vault, state, self.cx).map(|()| true).map_err(|error| words(&error))
+            }
+        }
+    }
+
+    fn spawn(&self, vault: &Vault, state: &State, asked: &Asked) -> io::Result<()> {
         let mut root = OsString::from("--vault=");
         root.push(vault.root());
-        let background = "--background".as_ref();
-        let args = ["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), background, "--".as_ref(), session.as_ref()];
+        let mut args = vec!["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--background".as_ref()];
+        match asked {
+            Asked::All => args.push("--all".as_ref()),
+            Asked::Session(session) => args.extend([OsStr::new("--"), session.as_ref()]),
+        }
         self.cx.ui.spawn_detached(&args, &state.hook_log())
     }
 }
 
-/// Writes the callouts of the session's checkpoints.
-fn checkpoints(vault: &Vault, state: &State, session: &str, cx: &Context<'_>) -> Result<(), Error> {
-    // One without a note has none yet.
-    let Ok(target) = Target::find(Some(session), vault, cx.env) else { return Ok(()) };
-    let log = Log::new(vault, state, cx.env.now())?;
-    onset::write_into_note(&log, &target)?;
-    write_waiting(&log, &target, cx)?;
-    finish(&log, &target).map(drop)
-}
+/// How long the start of a session may wait for the notes of others.
+const MOMENT: Duration = Duration::from_millis(1500);
 
 /// `[hooks] flush`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flush {
+enum FlushMode {
     Background,
     Inline,
     Never,
 }
 
-impl Flush {
+impl FlushMode {
+    fn of(vault: &Vault) -> Self {
+        vault.config().hooks.flush.as_deref().and_then(Self::parse).unwrap_or(Self::Background)
+    }
+
     fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "background" => Some(Self::Background),
@@ -337,7 +375,6 @@ impl Output for Printed {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
     use std::sync::Mutex;
 
     use jiff::Timestamp;
@@ -370,13 +407,15 @@ mod tests {
     struct World {
         temp: tempfile::TempDir,
         ui: Fake,
+        /// How often the start of a session had the others looked after.
+        kept_house: std::cell::Cell<usize>,
     }
 
     impl World {
         fn new(config: &str) -> Self {
             let temp = tempfile::tempdir().unwrap();
             files::create(&temp.path().join("vault/.cru/config.toml"), config.as_bytes()).unwrap();
-            Self { temp, ui: Fake::default() }
+            Self { temp, ui: Fake::default(), kept_house: std::cell::Cell::default() }
         }
 
         fn vault(&self) -> PathBuf {
@@ -397,11 +436,13 @@ mod tests {
             let failed = call.take(input.to_string().as_bytes()).err();
             call.troubles.extend(failed);
             let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
-            for args in &started {
-                let vault = format!("--vault={}", self.vault().display());
-                assert_eq!(args[..], ["flush", "--quiet", &vault, "--background", "--", "-949d"]);
-            }
-            (call.troubles, started.len())
+            let vault = format!("--vault={}", self.vault().display());
+            let all = ["flush", "--quiet", &vault, "--background", "--all"];
+            let one = ["flush", "--quiet", &vault, "--background", "--", "-949d"];
+            let (of_all, of_one): (Vec<_>, Vec<_>) = started.iter().partition(|args| args[..] == all);
+            assert!(of_one.iter().all(|args| args[..] == one), "{of_one:?}");
+            self.kept_house.set(self.kept_house.get() + of_all.len());
+            (call.troubles, of_one.len())
         }
     }
 
@@ -431,7 +472,24 @@ mod tests {
         let state = State::at(states.map(|entry| entry.unwrap().path()).next().unwrap());
         let _waiting = files::try_lock(&state.lock("background.wait")).unwrap().unwrap();
         assert_eq!(world.call("stop", 1), (FINE, 0));
-        assert_eq!(queue::next(&state).as_deref(), Some("-949d"), "it finds the session there");
+        let _ = queue::next(&state);
+        assert_eq!(queue::next(&state), Some(Asked::Session("-949d".to_owned())), "it finds the session there");
+    }
+
+    #[test]
+    fn the_start_of_a_session_looks_after_the_others_once() {
+        let world = World::new("");
+        for event in ["session-start", "prompt", "pre-tool", "stop"] {
+            world.call(event, 0);
+        }
+        assert_eq!(world.kept_house.get(), 1);
+        let silent = World::new("");
+        silent.call("prompt", 0);
+        silent.call("stop", 1);
+        assert_eq!(silent.kept_house.get(), 1, "a host that tells no start");
+        let never = World::new("[hooks]\nflush = \"never\"\n");
+        never.call("session-start", 0);
+        assert_eq!(never.kept_house.get(), 0);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::base::text::one_line;
 use crate::base::{Env, Error, Result};
 use crate::index::{SessionRow, Snapshot};
 use crate::session::Meta;
+use crate::vault::resolve::host_sessions;
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// The tag that keeps a session from agents.
@@ -29,7 +30,8 @@ pub enum Reach {
     All,
     /// Those that may leave the vault.
     Shared,
-    /// The same without the caller's own session and those that are at work now.
+    /// The same without the caller's own session; where the caller does not say which that is, without those that are at work
+    /// now.
     Earlier,
 }
 
@@ -40,12 +42,20 @@ impl Reach {
             return;
         }
         let rows = snapshot.sessions();
-        let own = (self == Self::Earlier).then(|| current::path(rows, vault, env)).flatten();
+        let hosts: Vec<&str> = host_sessions(env).collect();
+        let is_named = env.var("CRU_SESSION").is_some();
+        let own = (self == Self::Earlier && (is_named || hosts.is_empty())).then(|| current::path(rows, vault, env));
+        let own = own.flatten();
+        let is_own = |row: &SessionRow| {
+            let of_host = !is_named && row.host_session.as_deref().is_some_and(|session| hosts.contains(&session));
+            of_host || own.as_deref() == Some(row.path.as_str())
+        };
+        // Where the caller says which session it is, all others are told of: also one that broke off a moment ago.
+        let is_at_work = |row: &SessionRow| !is_named && hosts.is_empty() && is_at_work(row, vault, env);
         let is_read = |row: &SessionRow| {
             !row.private
                 && row.tags.split(", ").all(|tag| !is_kept_back(tag))
-                && (self != Self::Earlier
-                    || (own.as_deref() != Some(row.path.as_str()) && !is_at_work(row, vault, env)))
+                && (self != Self::Earlier || (!is_own(row) && !is_at_work(row)))
         };
         let kept: Vec<bool> = rows.iter().map(is_read).collect();
         if kept.contains(&false) {

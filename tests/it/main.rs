@@ -64,6 +64,8 @@ mod making {
 }
 mod memory {
     pub(crate) mod checkpoints;
+    #[cfg(unix)]
+    pub(crate) mod crashes;
     pub(crate) mod lessons;
     pub(crate) mod prune;
     pub(crate) mod review;

@@ -48,11 +48,16 @@ impl Env {
 
     /// That folder as notes write it, `~` for home.
     pub fn folder(&self) -> String {
-        let cwd = self.cwd.to_string_lossy();
+        self.short(&self.cwd.to_string_lossy())
+    }
+
+    /// A folder as notes write it: a note that was made where the home folder was not known names it whole.
+    pub fn short(&self, path: &str) -> String {
         let home = self.home().map(Path::to_string_lossy);
-        match home.and_then(|home| cwd.strip_prefix(home.as_ref()).map(|rest| format!("~{rest}"))) {
-            Some(short) => short,
-            None => cwd.into_owned(),
+        let rest = home.as_deref().and_then(|home| path.strip_prefix(home));
+        match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            Some(rest) => format!("~{rest}"),
+            None => path.to_owned(),
         }
     }
 

@@ -21,6 +21,20 @@ pub struct Place<'a> {
 
 /// `src/a.rs@9f2c11ab`; a path that has a hash already keeps it, and one that cannot be read has none.
 pub fn named(text: &str, place: Place<'_>) -> String {
+    name(text, place, true)
+}
+
+/// The same, with a hash only where it has one already.
+pub fn as_told(text: &str, place: Place<'_>) -> String {
+    name(text, place, false)
+}
+
+/// The path alone: `src/a.rs`.
+pub fn plain_name(text: &str, place: Place<'_>) -> String {
+    file_ref::parse(&as_told(text, place)).path
+}
+
+fn name(text: &str, place: Place<'_>, looks: bool) -> String {
     let given = file_ref::parse(text.trim());
     let expanded = match (given.path.strip_prefix("~/"), place.home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -28,7 +42,8 @@ pub fn named(text: &str, place: Place<'_>) -> String {
     };
     let whole = plain(&place.cwd.join(expanded));
     // Lines that are told with their hash say what is meant of the file.
-    let hash = given.hash.or_else(|| hash(&whole).filter(|_| given.lines.is_empty()));
+    let is_asked = looks && given.lines.is_empty();
+    let hash = given.hash.or_else(|| is_asked.then(|| hash(&whole)).flatten());
     let relative = place.project.and_then(|project| whole.strip_prefix(project).ok());
     let path = match (relative, place.home.and_then(|home| whole.strip_prefix(home).ok())) {
         (Some(path), _) if path.as_os_str().is_empty() => ".".to_owned(),
@@ -79,6 +94,11 @@ mod tests {
         assert_eq!(named("../src/./a.rs", place), format!("src/a.rs@{digits}"));
         assert_eq!(named("~/code/api/src/a.rs", place), format!("src/a.rs@{digits}"));
         assert_eq!(named("gone.rs", place), "src/gone.rs");
+        assert_eq!(as_told("a.rs", place), "src/a.rs");
+        assert_eq!(
+            (as_told("a.rs@0123abcd", place), plain_name("a.rs@0123abcd", place)),
+            ("src/a.rs@0123abcd".into(), "src/a.rs".into())
+        );
         assert_eq!(named("a.rs@0123abcd", place), "src/a.rs@0123abcd", "what was said is not looked up");
         assert_eq!(named("../../notes.md", place), "~/code/notes.md");
         assert_eq!(named("/etc/no-such-file", place), "/etc/no-such-file");

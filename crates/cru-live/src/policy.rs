@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::hook::Event;
 
 /// Seconds after the first unwritten entry at which the note is written by any policy.
-const LATEST: u64 = 30;
+pub const LATEST: i64 = 30;
 
 /// `[session] save`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +57,8 @@ impl Save {
         {
             return true;
         }
-        let latest = if let Self::Seconds(count) = self { count } else { LATEST };
-        let latest = SignedDuration::from_secs(i64::try_from(latest).unwrap_or(i64::MAX));
+        let latest = if let Self::Seconds(count) = self { i64::try_from(count).unwrap_or(i64::MAX) } else { LATEST };
+        let latest = SignedDuration::from_secs(latest);
         // A clock that was put back must not keep the note from being written.
         unwritten.first.is_some_and(|first| now.duration_since(first).abs() >= latest)
     }

@@ -1,4 +1,4 @@
-//! Sessions whose notes are to be written in the background: one process at a time writes for a vault, and one more waits.
+//! What is to be written in the background: one process at a time writes for a vault, and one more waits.
 //!
 //! A hook puts its session into the queue and starts a process, but where one waits: that one looks into the queue after
 //! that moment. So hooks leave no more than two processes behind, whatever they do and however long they take.
@@ -14,12 +14,37 @@ use cru_vault::state::key;
 /// Bytes of the longest name of a session.
 const LONGEST: u64 = 4096;
 
+/// The file that asks for all: no key begins so.
+const ALL: &str = "+all";
+
 /// The name of the turn.
 const TURN: &str = "background";
 
-/// Puts a session into the queue.
-pub fn put(state: &State, session: &str) -> Result<()> {
-    files::put_private(&folder(state).join(key(session)), session.as_bytes())
+/// What is asked for. All comes before one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// What waits for one session.
+    Session(String),
+    /// What waits for any, and what the start of a session does.
+    All,
+}
+
+impl Asked {
+    /// The session; `None` for all.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::Session(session) => Some(session),
+            Self::All => None,
+        }
+    }
+}
+
+/// Puts it into the queue.
+pub fn put(state: &State, asked: &Asked) -> Result<()> {
+    match asked {
+        Asked::Session(session) => files::put_private(&folder(state).join(key(session)), session.as_bytes()),
+        Asked::All => files::put_private(&folder(state).join(ALL), b""),
+    }
 }
 
 /// Whether a process waits that will write what is in the queue.
@@ -32,8 +57,8 @@ pub fn turn(state: &State) -> Result<Option<Turn>> {
     Turn::take(state, TURN)
 }
 
-/// Takes the next session out of the queue; one that is put in from then on is there again.
-pub fn next(state: &State) -> Option<String> {
+/// Takes the next out of the queue; what is put in from then on is there again.
+pub fn next(state: &State) -> Option<Asked> {
     let found = std::fs::read_dir(folder(state)).into_iter().flatten().flatten();
     // One whose name begins with a dot is still being written.
     let is_whole = |entry: &std::fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -41,8 +66,13 @@ pub fn next(state: &State) -> Option<String> {
     entries.sort();
     entries.into_iter().find_map(|path| {
         let bytes = files::read_regular(&path, LONGEST).ok().flatten()?;
-        let is_taken = files::remove(&path).is_ok_and(|removed| removed);
-        String::from_utf8(bytes).ok().filter(|session| is_taken && !session.is_empty())
+        if !files::remove(&path).is_ok_and(|removed| removed) {
+            return None;
+        }
+        if path.file_name().is_some_and(|name| name == ALL) {
+            return Some(Asked::All);
+        }
+        String::from_utf8(bytes).ok().filter(|session| !session.is_empty()).map(Asked::Session)
     })
 }
 
@@ -69,10 +99,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let state = State::at(temp.path());
         assert_eq!(next(&state), None);
-        for session in ["2", "1", "2"] {
-            put(&state, session).unwrap();
+        let session = |id: &str| Asked::Session(id.to_owned());
+        for asked in [session("2"), session("1"), Asked::All, session("2"), Asked::All] {
+            put(&state, &asked).unwrap();
         }
-        assert_eq!([next(&state), next(&state), next(&state)], [Some("1".to_owned()), Some("2".to_owned()), None]);
+        let taken = [next(&state), next(&state), next(&state), next(&state)];
+        assert_eq!(taken, [Some(Asked::All), Some(session("1")), Some(session("2")), None]);
         let turn = turn(&state).unwrap().unwrap();
         assert!(!is_awaited(&state));
         drop(turn);

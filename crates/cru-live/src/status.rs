@@ -3,6 +3,8 @@
 //! A change is an entry of the journal like any other, so that it comes after what was logged before it and waits with
 //! it where the note cannot be written.
 
+use std::path::PathBuf;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{self, Entry};
@@ -10,6 +12,7 @@ use super::log::{Flushed, Log, Target};
 use super::open::Open;
 use cru_base::{Error, Result, files};
 use cru_session::{Item, Meta, Session, Status};
+use cru_vault::State;
 
 /// Minutes without an event after which a session is paused, where nobody says.
 pub const IDLE: u64 = 60;
@@ -45,6 +48,7 @@ pub fn change(log: &Log<'_>, target: &Target, status: &Status, reason: Option<&s
         return Err(Error::usage(format!("session '{}' is {word}", target.id))
             .with_hint(format!("`cru session resume {}` takes it up again first", target.id)));
     }
+    files::remove(&idle_mark(log.state, &target.key()))?;
     let unfinished = if *status == Status::Active { 0 } else { end_open_steps(log, target)? };
     let reason = reason.map(str::to_owned);
     let entry = Entry::Status(entry::Status { status: status.as_str().to_owned(), reason, ..Default::default() });
@@ -79,7 +83,19 @@ pub fn pause_if_due(
     if !is_due(&session.meta, last) || !is_due(&session.meta, last.max(told()?)) {
         return Ok(None);
     }
-    change(log, target, &Status::Paused, None).map(Some)
+    let changed = change(log, target, &Status::Paused, None)?;
+    // Without the mark it counts as paused by somebody, and stays so.
+    let _ = files::put_private(&idle_mark(log.state, &target.key()), b"");
+    Ok(Some(changed))
+}
+
+/// Whether a paused session was paused because nothing happened in it, and not by somebody.
+pub fn is_idle(state: &State, key: &str) -> bool {
+    idle_mark(state, key).exists()
+}
+
+fn idle_mark(state: &State, key: &str) -> PathBuf {
+    state.dir().join("idle").join(key)
 }
 
 /// Whether an active session is to be paused. `newest` is when something last happened in it, `idle` the minutes that

@@ -35,15 +35,16 @@ pub struct SessionEvent {
 }
 
 /// What happened in a session beyond what was `told`, in no more detail than its note has, and all of it as told. Of a
-/// session that is not active when it is seen first nothing is told: it was brought in, or is old.
-pub fn events(session: &Session, told: &ToldEvents) -> (Vec<SessionEvent>, ToldEvents) {
+/// session that is not active when it is seen first nothing is told, unless its note `is_fresh`: it was brought in, or is
+/// old.
+pub fn events(session: &Session, told: &ToldEvents, is_fresh: bool) -> (Vec<SessionEvent>, ToldEvents) {
     let mut events = Vec::new();
     let mut add = |event: &'static str, text: &str| events.push(SessionEvent { event, text: text.trim().to_owned() });
     let status = session.meta.status.as_ref();
     let closed = status.is_some_and(Status::is_closed);
     let is_new = !told.seen;
-    let active = status.is_none_or(|status| *status == Status::Active);
-    if is_new && active {
+    let is_told = told.seen || is_fresh || status.is_none_or(|status| *status == Status::Active);
+    if is_new && is_told {
         add("session-start", session.title());
     }
     let all = session.phases.len();
@@ -90,7 +91,7 @@ pub fn events(session: &Session, told: &ToldEvents) -> (Vec<SessionEvent>, ToldE
     if closed && !told.closed {
         add("session-end", status.map_or("", Status::as_str));
     }
-    if is_new && !active {
+    if !is_told {
         events.clear();
     }
     (events, now)
@@ -103,8 +104,12 @@ mod tests {
     use cru_note::Note;
 
     fn told(text: &str, told: &ToldEvents) -> (Vec<String>, ToldEvents) {
+        told_of(text, told, false)
+    }
+
+    fn told_of(text: &str, told: &ToldEvents, is_fresh: bool) -> (Vec<String>, ToldEvents) {
         let session = cru_session::read::session(&Note::parse(text)).0;
-        let (events, now) = events(&session, told);
+        let (events, now) = events(&session, told, is_fresh);
         (events.into_iter().map(|it| format!("{}: {}", it.event, it.text)).collect(), now)
     }
 
@@ -128,5 +133,8 @@ mod tests {
             [""; 0],
             "it was imported"
         );
+        let short = told_of(&format!("{}{later}", head("completed")), &ToldEvents::default(), true).0;
+        assert_eq!(short.first().map(String::as_str), Some("session-start: S"), "its note was made when it was over");
+        assert_eq!(short.last().map(String::as_str), Some("session-end: completed"));
     }
 }

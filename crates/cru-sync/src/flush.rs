@@ -121,18 +121,6 @@ pub fn known(name: &str, state: &State) -> Option<Target> {
     })
 }
 
-/// Writes what waits for one host session, for a hook that does not leave that to another process.
-pub fn inline(vault: &Vault, state: &State, session: &str, env: &Env) -> Result<()> {
-    let (target, flushed) = find(Some(session), vault, state, env, None)?;
-    for (_, synced) in flushed {
-        synced?;
-    }
-    if let Some(target) = target {
-        logged(&Log::new(vault, state, env.now())?, &target)?;
-    }
-    Ok(())
-}
-
 /// Whether a session may have something to write: a journal, or time that ran out.
 pub fn is_live(log: &Log<'_>, target: &Target) -> bool {
     target.meta.status == Some(Status::Active) || is_waiting(log, target)

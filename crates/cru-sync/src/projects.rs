@@ -4,16 +4,16 @@
 //! stands between the markers of a region is written. Lines that a person wrote there are put behind the region before it
 //! is written again ([`cru_note::edit::renew_region`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
 use cru_base::{Error, Result};
-use cru_index::record::{DecisionRow, Record};
+use cru_index::record::{DecisionRow, Record, TaskRow};
 use cru_index::{SessionRow, Snapshot, Table};
 use cru_note::edit::{ChangedPage, EditError, Fill, Missing};
 use cru_session::words::shorten::at_word;
-use cru_session::{Link, Task, escape};
+use cru_session::{Link, Task, escape, task_line};
 use cru_vault::project::{ProjectNotes, REGIONS, is_project};
 use cru_vault::{Catalog, Vault, VaultPath, page};
 
@@ -72,7 +72,7 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
         |record| record,
         |record| {
             if let Some(note) = project_of.get(&record.session.path) {
-                lists.entry(note).or_default().add(record);
+                lists.entry(note).or_default().add(&record, vault);
             }
         },
     )?;
@@ -88,19 +88,23 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
 }
 
 impl ProjectLists {
-    fn add(&mut self, record: Record) {
+    fn add(&mut self, record: &Record, vault: &Vault) {
         let row = &record.session;
         for made in &record.decisions {
             let time = made.at.or(row.started);
             let DecisionRow { title, id, .. } = made;
             self.decisions.push((time, line(row, id.as_deref(), title, time)));
         }
-        for task in record.tasks {
-            let is_open = Task { status: task.status.clone(), ..Task::default() }.is_open();
-            if is_open {
-                let id = Some(task.id.to_lowercase()).filter(|id| is_block_id(id));
-                self.tasks.push((row.started, line(row, id.as_deref(), &task.content, row.started)));
-            }
+        let is_open = |task: &TaskRow| Task { status: task.status.clone(), ..Task::default() }.is_open();
+        let open: Vec<&TaskRow> = record.tasks.iter().filter(|task| is_open(task)).collect();
+        if open.is_empty() {
+            return;
+        }
+        let note = VaultPath::new(&row.path).and_then(|path| vault.read(&path).ok()).unwrap_or_default();
+        let blocks = block_ids(&note);
+        for task in open {
+            let id = block_of(task, &blocks);
+            self.tasks.push((row.started, line(row, id.as_deref(), &task.content, row.started)));
         }
     }
 
@@ -120,8 +124,17 @@ impl ProjectLists {
     }
 }
 
-fn is_block_id(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+/// What stands behind ` ^` at the ends of a note's lines.
+fn block_ids(note: &[u8]) -> HashSet<&[u8]> {
+    let ends = note.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    ends.filter_map(|line| Some(&line[line.iter().rposition(|byte| *byte == b'^')? + 1..])).collect()
+}
+
+/// The block that a task is in its note: one in a fence is none.
+fn block_of(task: &TaskRow, blocks: &HashSet<&[u8]>) -> Option<String> {
+    let written = task_line::lossy(&Task { id: task.id.clone(), ..Task::default() }).id;
+    let own = Some(task.id.clone()).filter(|id| !id.is_empty());
+    written.into_iter().chain(own).find(|id| blocks.contains(id.as_bytes()))
 }
 
 /// `- 2026-11-20 [[note#^d-001|Title]]`; a title that a link cannot show stands behind it.
@@ -177,6 +190,14 @@ mod tests {
         _temp: tempfile::TempDir,
         vault: Vault,
         path: VaultPath,
+    }
+
+    #[test]
+    fn the_link_of_a_task_leads_to_its_line() {
+        let note = b"**Tasks:**\n- [ ] Mend the pump ^task-6\n- [ ] By hand ^7\n\n```tasks\n[{\"id\":\"8\"}]\n```\n";
+        let blocks = block_ids(note);
+        let of = |id: &str| block_of(&TaskRow { id: id.to_owned(), ..TaskRow::default() }, &blocks);
+        assert_eq!((of("6").as_deref(), of("7").as_deref(), of("8"), of("")), (Some("task-6"), Some("7"), None, None));
     }
 
     const NOTE: &str = "# P\n\nmine\n\n<!-- cru:begin sessions -->\n<!-- cru:end -->\n\nmine too\n";

@@ -165,7 +165,9 @@ pub fn judge(
             Ok(number) => {
                 let name = project::inside(project, &file.path).unwrap_or_else(|| file.path.clone());
                 let later = changes.get(&name).map(Vec::as_slice).unwrap_or_default();
-                let later = &later[later.partition_point(|change| change.at <= at)..];
+                // What a step read, it read before it wrote.
+                let is_behind = |change: &Change<'_>| change.at > at || !written && change.at == at;
+                let later = &later[later.partition_point(|change| !is_behind(change))..];
                 let verdict = answers[number].clone();
                 let is_removed = || verdict == ClaimVerdict::Gone && removals::is_removed(&name, at, &removed);
                 if verdict.is_stale() && (is_removed() || is_superseded(&questions[number], &verdict, later)) {

@@ -16,11 +16,10 @@ use crate::commands::View;
 use crate::commands::output::duration;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{amount, minute};
-use crate::graph::export::mark;
 use crate::graph::segment::Break;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
+use crate::session::Status;
 use crate::session::boundary::BoundaryKind;
-use crate::session::{Status, StepStatus};
 
 /// How many files the list at the end names.
 const FILES: usize = 20;
@@ -217,8 +216,7 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
                 if let Some(result) = &step.result {
                     label = format!("{} → {}", truncate(&label, LABEL), clean(result));
                 }
-                let look = if step.status == StepStatus::Failed { style::BAD } else { style::GOOD };
-                format!("{} {name}", paint(look, mark(step.status)))
+                format!("{} {name}", paint(style::of_step(step.status), step.status.mark()))
             }
             Body::Decision(_) => format!("{} {name}", paint(style::GOOD, "◆ decision")),
             Body::Error(_) => format!("{} {name}", paint(style::BAD, "✗ error")),

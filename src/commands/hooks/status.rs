@@ -348,8 +348,11 @@ impl Output for HooksReport {
             (None, _) => text.push_str("No vault here.\n"),
             (Some(_), None) => text.push_str("No hook was called for this vault yet.\n"),
             (Some(_), Some(at)) => {
-                let sessions = plural(self.journals, "session");
-                let _ = writeln!(text, "Last hook for this vault: {at:.0}; journals of {sessions}.");
+                let journals = match self.journals {
+                    0 => String::new(),
+                    count => format!("; journals of {}", plural(count, "session")),
+                };
+                let _ = writeln!(text, "Last hook for this vault: {at:.0}{journals}.");
             }
         }
         for refused in &self.refused {

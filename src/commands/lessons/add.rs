@@ -229,7 +229,11 @@ fn files_of(block: &NamedBlock) -> Vec<FileRef> {
     let own = block.step().into_iter();
     let of = block.session.steps().map(|(_, step)| step);
     let steps = own.chain(of.filter(|step| step.id.as_deref().is_some_and(|id| ids.contains(&id))));
-    let files = steps.flat_map(|step| step.reads.iter().chain(&step.writes));
+    let files = steps.flat_map(|step| {
+        // What a step wrote is no longer what it read.
+        let is_kept = |read: &&FileRef| step.writes.iter().all(|written| written.path != read.path);
+        step.reads.iter().filter(is_kept).chain(&step.writes)
+    });
     files.filter(|file| file.hash.is_some() || !file.lines.is_empty()).cloned().collect()
 }
 

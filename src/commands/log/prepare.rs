@@ -34,15 +34,16 @@ pub(super) fn prepare(
     super::remark(target, &entry, cx);
     match (entry, kind) {
         (Entry::Tool(step), LogKind::Tool(args)) => {
-            let mut step = hashed(step, target, cx);
             if args.start {
+                let mut step = hashed(step, Moment::Before, target, cx);
                 // The moment it began is the moment of the step.
                 step.at.get_or_insert(log.now);
                 let handle = Open::of(log.state, &target.key()).begin("o", None, &Entry::Tool(step))?;
                 return Ok(Prepared { handle: Some(handle), ..Prepared::default() });
             }
+            let step = hashed(step, Moment::Behind, target, cx);
             match &args.finish {
-                Some(handle) => finish(step, handle, log, target),
+                Some(handle) => finish(step, handle, log, target, cx),
                 None => Ok(Entry::Tool(step).into()),
             }
         }
@@ -57,7 +58,7 @@ pub(super) fn prepare(
 /// An entry that stands for itself, as events in JSON do.
 pub(super) fn whole(entry: Entry, log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<Prepared> {
     match entry {
-        Entry::Tool(step) => Ok(Entry::Tool(hashed(step, target, cx)).into()),
+        Entry::Tool(step) => Ok(Entry::Tool(hashed(step, Moment::Behind, target, cx)).into()),
         Entry::Subagent(it) if it.session.is_none() => subagent(it, log, target),
         Entry::SubagentDone(done) => subagent_done(done, false, log, target),
         entry => Ok(entry.into()),
@@ -70,20 +71,36 @@ impl From<Entry> for Prepared {
     }
 }
 
-fn hashed(mut step: entry::Tool, target: &Target, cx: &Context<'_>) -> entry::Tool {
+/// When the files of a step are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// What it reads is as it reads it; what it writes is not written yet.
+    Before,
+    /// What it wrote is as it wrote it; what it read and wrote over is gone.
+    Behind,
+}
+
+/// Names the step's files, with the hashes of those that are at this moment what the step saw or made.
+fn hashed(mut step: entry::Tool, moment: Moment, target: &Target, cx: &Context<'_>) -> entry::Tool {
     let project = target.meta.project.as_deref().map(|project| match (project.strip_prefix('~'), cx.env.home()) {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
         _ => PathBuf::from(project),
     });
     let place = Place { cwd: cx.env.cwd(), project: project.as_deref(), home: cx.env.home() };
-    for path in step.reads.iter_mut().chain(&mut step.writes).chain(&mut step.created) {
-        *path = file::named(path, place);
+    let plain = |path: &str| file::plain_name(path, place);
+    let written: Vec<String> = step.writes.iter().chain(&step.created).map(|path| plain(path)).collect();
+    for path in &mut step.reads {
+        let is_lost = moment == Moment::Behind && written.contains(&plain(path));
+        *path = if is_lost { file::as_told(path, place) } else { file::named(path, place) };
+    }
+    for path in step.writes.iter_mut().chain(&mut step.created) {
+        *path = if moment == Moment::Before { file::as_told(path, place) } else { file::named(path, place) };
     }
     step
 }
 
 /// What was begun, with what came of it.
-fn finish(end: entry::Tool, handle: &str, log: &Log<'_>, target: &Target) -> Result<Prepared> {
+fn finish(end: entry::Tool, handle: &str, log: &Log<'_>, target: &Target, cx: &Context<'_>) -> Result<Prepared> {
     let open = Open::of(log.state, &target.key());
     let Some(Entry::Tool(mut step)) = open.find(handle)? else {
         let steps = open.all()?.into_iter().filter(|(_, entry)| matches!(entry, Entry::Tool(_)));
@@ -96,6 +113,13 @@ fn finish(end: entry::Tool, handle: &str, log: &Log<'_>, target: &Target) -> Res
     };
     // Where nobody measured it, the clock did.
     let elapsed = step.at.map(|at| log.now.duration_since(at).as_secs_f64()).filter(|seconds| *seconds >= 1.0);
+    let begun = entry::Tool {
+        writes: std::mem::take(&mut step.writes),
+        created: std::mem::take(&mut step.created),
+        ..entry::Tool::default()
+    };
+    let begun = hashed(begun, Moment::Behind, target, cx);
+    (step.writes, step.created) = (begun.writes, begun.created);
     step.result = end.result.or(step.result);
     step.failed |= end.failed;
     step.exit = end.exit.or(step.exit);

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::base::Result;
 use crate::base::text::{fold_whitespace, one_line};
+use crate::base::{Env, Result};
 use crate::commands::lessons::verdict::{JudgedLesson, LessonVerdict, judge};
 use crate::commands::output::proof_text;
 use crate::commands::read::Shelf;
@@ -56,14 +56,17 @@ impl Gathered {
     }
 }
 
-/// Gathers what concerns the project in a folder, and files of it.
-pub(super) fn gather(folder: &str, paths: &[String], cx: &Context<'_>) -> Result<Gathered> {
+/// Gathers what concerns the project in a folder, and files of it. `own` are names of the session that asks: it knows what it
+/// did. One that goes on beside it, or broke off a moment ago, is told of like any other.
+pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<'_>) -> Result<Gathered> {
     let mut gathered = Gathered { project: folder.to_owned(), ..Gathered::default() };
     let world = TraceWorld::read(cx)?;
     lessons(folder, paths, &world, cx, &mut gathered)?;
     let snapshot = reading::snapshot(&world.vault, cx)?;
+    let is_own =
+        |row: &SessionRow| own.iter().any(|name| row.id == *name || row.host_session.as_deref() == Some(*name));
     let mut rows: Vec<&SessionRow> =
-        snapshot.sessions().iter().filter(|row| !row.subagent && is_in(row, folder)).collect();
+        snapshot.sessions().iter().filter(|row| !row.subagent && is_in(row, folder, cx.env) && !is_own(row)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.started, &row.path)));
     for row in rows.iter().take(LAST) {
         open(row, &world, &mut gathered);
@@ -91,8 +94,8 @@ pub(super) fn gather(folder: &str, paths: &[String], cx: &Context<'_>) -> Result
 }
 
 /// Whether a session worked in the folder or below it.
-fn is_in(row: &SessionRow, folder: &str) -> bool {
-    let Some(project) = row.project.as_deref() else { return false };
+fn is_in(row: &SessionRow, folder: &str, env: &Env) -> bool {
+    let Some(project) = row.project.as_deref().map(|project| env.short(project)) else { return false };
     let rest = project.strip_prefix(folder.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         || folder.strip_prefix(project.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
@@ -116,7 +119,9 @@ fn lessons(
 ) -> Result<()> {
     let shelf = Shelf::within(&world.catalog, &world.vault, cx.global.reach);
     let is_here = |project: Option<&str>| {
-        project.is_none_or(|own| own == folder || folder.starts_with(&format!("{}/", own.trim_end_matches('/'))))
+        project
+            .map(|own| cx.env.short(own))
+            .is_none_or(|own| own == folder || folder.starts_with(&format!("{}/", own.trim_end_matches('/'))))
     };
     let wanted =
         shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted && it.lesson.ended.is_none());

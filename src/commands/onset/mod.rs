@@ -16,6 +16,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::resume::token;
 use crate::session::escape;
+use crate::vault::resolve::host_sessions;
 
 /// Tokens where nobody says how many.
 const BUDGET: u64 = 1_500;
@@ -59,22 +60,23 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         None => cx.env.folder(),
     };
     let paths: Vec<String> = args.path.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let gathered = shared(cx, |cx| gather::gather(&folder, &paths, cx))?;
+    let own: Vec<&str> = cx.env.var("CRU_SESSION").into_iter().chain(host_sessions(cx.env)).collect();
+    let gathered = shared(cx, |cx| gather::gather(&folder, &paths, &own, cx))?;
     Ok(Box::new(ContextReport::of(gathered, args.budget, args.explain)))
 }
 
-/// What the hook of a session's start tells: the text for the agent, and the same with links for the note. Nothing where there
-/// is nothing to say.
-pub(super) fn at_start(folder: &str, cx: &Context<'_>) -> Option<(String, String)> {
-    let gathered = shared(cx, |cx| gather::gather(folder, &[], cx)).ok()?;
+/// What the hook of the start of a session, by the host's id, tells: the text for the agent, and the same with links for the
+/// note. Nothing where there is nothing to say.
+pub(super) fn at_start(folder: &str, session: &str, cx: &Context<'_>) -> Option<(String, String)> {
+    let gathered = shared(cx, |cx| gather::gather(folder, &[], &[session], cx)).ok()?;
     let report = ContextReport::of(gathered, BUDGET, false);
     let text = report.plain();
     (!text.is_empty()).then(|| (text, report.linked()))
 }
 
-/// Does something without what is kept from agents, and without the caller's own session.
+/// Does something without what is kept from agents.
 fn shared<T>(cx: &Context<'_>, work: impl FnOnce(&Context<'_>) -> T) -> T {
-    let global = Global { reach: Reach::Earlier, ..cx.global.clone() };
+    let global = Global { reach: Reach::Shared, ..cx.global.clone() };
     work(&Context { global: &global, ..*cx })
 }
 

@@ -173,6 +173,7 @@ impl Output for Raw {
 pub mod style {
     use super::{AnsiColor, Style};
     use crate::action::Verdict;
+    use crate::session::StepStatus;
 
     /// Names and ids a person may type again.
     pub const ID: Style = AnsiColor::Cyan.on_default();
@@ -203,6 +204,15 @@ pub mod style {
             Verdict::Unknown => WARN,
         };
         paint(style, format_args!("check {}", verdict.as_str()))
+    }
+
+    /// The look of a step's mark.
+    pub const fn of_step(status: StepStatus) -> Style {
+        match status {
+            StepStatus::Complete => GOOD,
+            StepStatus::Failed => BAD,
+            _ => WARN,
+        }
     }
 
     /// `text` in `style`.

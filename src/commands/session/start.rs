@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::base::{Error, Result};
+use crate::commands::events::{self, ChangedNote};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, derived, events};
+use crate::commands::{Context, Output, View, derived, flush};
 use crate::live::git;
 use crate::live::log::Log;
 use crate::live::start::{Start, start};
@@ -55,6 +56,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
     derived::catch_up(&vault, &state, cx);
+    // What an earlier session left is nothing that keeps this one from its start.
+    if let Err(error) = flush::write(None, &vault, &state, cx) {
+        cx.ui.warn(&format!("what earlier sessions left could not be written: {error}"));
+    }
     let agent = match args.agent.as_deref().map(Agent::parse) {
         Some(agent) if agent.name.is_empty() => {
             return Err(Error::usage("--agent is empty").with_hint("write it as coder@2.0"));
@@ -95,7 +100,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.warn(fault);
     }
     if started.created {
-        events::tell(std::slice::from_ref(&started.target.path), &vault, &state, cx);
+        events::tell(&[ChangedNote::there(started.target.path.clone())], &vault, &state, cx);
     }
     let session = started.target.id;
     if started.created {

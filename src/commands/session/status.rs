@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::closing::closing;
 use crate::base::{Result, text};
 use crate::commands::derived::DerivedPages;
+use crate::commands::events::{self, ChangedNote};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, checkpoint, events, reading};
+use crate::commands::{Context, Output, View, checkpoint, reading};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
@@ -47,7 +48,7 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
         pages.leave();
     }
     if changed.changed && changed.written.is_ok() {
-        events::tell(std::slice::from_ref(&target.path), &vault, &state, cx);
+        events::tell(&[ChangedNote::there(target.path.clone())], &vault, &state, cx);
     }
     tell(changed, &log, &target, cx)
 }

@@ -40,7 +40,8 @@ pub(in crate::commands) fn all(vault: &Vault, env: &Env, ids: impl FnOnce() -> V
     let states = State::existing(vault, env).into_iter().chain(State::others(vault, env));
     let mut found: Vec<(String, usize, bool)> = Vec::new();
     for state in states {
-        found.extend(hooked::waiting(vault, &state)?);
+        let hooked = hooked::waiting(vault, &state)?;
+        found.extend(hooked.into_iter().map(|it| (it.session, it.entries, it.is_written)));
         let writer = Writer::new(vault, &state, env.now());
         let journals = std::fs::read_dir(state.dir().join("journal")).into_iter().flatten().flatten();
         for name in journals.filter_map(|entry| entry.file_name().into_string().ok()) {

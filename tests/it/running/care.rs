@@ -204,6 +204,7 @@ fn doctor_says_what_is_wrong_and_what_helps() {
 #[test]
 fn hooks_that_fell_silent_are_told_while_sessions_go_on() {
     let world = world();
+    world.put("vault/.cru/config.toml", "[vault]\nid = \"v\"\n[hooks]\nflush = \"never\"\n");
     let event = r#"{"session_id":"s-9","hook_event_name":"UserPromptSubmit","prompt":"Count the buoys"}"#;
     succeeded(&["hook"], &world.run_in("vault", &["hook", "prompt"], event));
     let journals = walk(world.home()).into_iter().filter(|path| path.to_string_lossy().contains("claude-code--"));

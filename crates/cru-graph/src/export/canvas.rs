@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{caption, mark};
+use super::caption;
 use crate::{Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use cru_base::text;
 use cru_session::StepStatus;
@@ -207,7 +207,7 @@ impl DraftNode<'_, '_, '_> {
                 let linkable = !name.contains(['[', ']', '|', '#', '^', '%']);
                 let link = step.id.as_deref().filter(|_| linkable).map(|id| format!("[[{name}#^{id}|{id}]] "));
                 let link = link.unwrap_or_default();
-                Content::Text { text: inert(&format!("{} {link}{}", mark(step.status), code(&it.label())), &[]) }
+                Content::Text { text: inert(&format!("{} {link}{}", step.status.mark(), code(&it.label())), &[]) }
             }
             (Body::Note(head), _) => Content::File { file: head.path.text().into_owned(), subpath: None },
             (Body::Attachment(path), _) => Content::File { file: path.text().into_owned(), subpath: None },

@@ -15,20 +15,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Body, Graph, NodeId, Picture};
 use cru_base::text;
-use cru_session::StepStatus;
 
 /// How much of a label a box shows.
 const BOX: usize = 60;
-
-/// `✓`, `✗`, `…`, `▶` for a step.
-pub fn mark(status: StepStatus) -> &'static str {
-    match status {
-        StepStatus::Complete => "✓",
-        StepStatus::Failed | StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => "✗",
-        StepStatus::Pending => "…",
-        StepStatus::Running => "▶",
-    }
-}
 
 /// What a box says: mark, id and words, on one line, free of control characters.
 pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
@@ -41,8 +30,8 @@ pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
             None => words.into_owned(),
         },
         Body::Step(step) => match &step.id {
-            Some(id) => format!("{} {id} {words}", mark(step.status)),
-            None => format!("{} {words}", mark(step.status)),
+            Some(id) => format!("{} {id} {words}", step.status.mark()),
+            None => format!("{} {words}", step.status.mark()),
         },
         Body::User(_) => format!("“{words}”"),
         Body::Subagent(_) => format!("sub-agent {words}"),

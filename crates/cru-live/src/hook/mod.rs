@@ -4,6 +4,7 @@
 //! moment, and the log of trouble. Reads no note, opens no index and walks no folder: the agent waits for this code.
 //! What the events mean is decided later, by who writes the note.
 
+pub mod called;
 mod claude_code;
 mod codex;
 mod copilot;

@@ -133,6 +133,25 @@ impl StepStatus {
         }
     }
 
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Pending, Self::Running, Self::Complete, Self::Failed, Self::Denied, Self::Interrupted, Self::NoResult];
+
+    /// That of its name in data.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// The mark of a step in lists: `✓`, `✗`, `…`, `▶`.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Complete => "✓",
+            Self::Failed | Self::Denied | Self::Interrupted | Self::NoResult => "✗",
+            Self::Pending => "…",
+            Self::Running => "▶",
+        }
+    }
+
     /// Whether it ended without doing what it was called for, for whatever reason: its line has the mark `✗`.
     pub const fn is_crossed(self) -> bool {
         matches!(self, Self::Failed | Self::Denied | Self::Interrupted | Self::NoResult)

@@ -27,10 +27,13 @@ use crate::read::heard::Heard;
 use crate::read::hook_facts::HookFacts;
 use crate::read::reading::Reading;
 use crate::report::{Outcome, SessionReport};
+use crate::untold;
 use cru_base::files::Fingerprint;
 use cru_base::{Env, Error, Result};
-use cru_live::hook::{FIELDS, HOSTS, HookEntry};
+use cru_live::hook::{FIELDS, HOSTS, HookEntry, called};
+use cru_live::policy;
 use cru_live::turn::Turn;
+use cru_session::fold::Draft;
 use cru_session::source::{Bundle, Hook, Importer};
 use cru_session::{Meta, fold};
 use cru_vault::journal::Mark;
@@ -43,9 +46,15 @@ const ROUNDS: usize = 4;
 /// How long nothing was told where a journal that is in its note is emptied.
 const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
+/// How long a prompt has no answer where it gets its note without one.
+const UNANSWERED: SignedDuration = SignedDuration::from_secs(policy::LATEST);
+
 /// Bytes of a session's transcripts that are held in memory while they are brought into its notes: they are looked at
 /// several times, and are to be read once.
 const HELD: u64 = 64 << 20;
+
+/// Events with which a session that was over goes on.
+const BEGINS: [&str; 2] = ["session-start", "prompt"];
 
 /// What is to be done behind a round.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,7 +132,7 @@ impl Hooked {
         key(&format!("{host}--{session}"))
     }
 
-    fn of_journal(journal: &Journal) -> Result<Option<Self>> {
+    pub(crate) fn of_journal(journal: &Journal) -> Result<Option<Self>> {
         let read = journal.read(None)?;
         let told: Vec<HookLine> = read
             .entries
@@ -139,7 +148,11 @@ impl Hooked {
         };
         let (Some(last), Some(session)) = (told.last(), text("session_id")) else { return Ok(None) };
         let latest = |events: &[&str]| told.iter().rposition(|told| events.contains(&told.entry.event.as_str()));
-        let over = latest(&["session-end"]).is_some_and(|end| latest(&["session-start", "prompt"]) < Some(end));
+        let over = latest(&["session-end"]).is_some_and(|end| {
+            // What the host does behind an end that it did not tell shows that there was none.
+            let goes_on = if untold::is_untold(&told[end].entry) { Some(told.len() - 1) } else { latest(&BEGINS) };
+            goes_on <= Some(end)
+        });
         let (host, transcript) = (last.entry.host.clone(), text("transcript_path").map(PathBuf::from));
         let continues = told.iter().find_map(|told| told.entry.continues.clone());
         Ok(Some(Self { host, session, transcript, told, continues, over, mark: read.mark }))
@@ -211,7 +224,7 @@ pub fn flush_hooked(
 }
 
 /// The keys of the journals of hooks in the machine state; of `names` only.
-fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>> {
+pub(crate) fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>> {
     let is_there = |key: &String| state.journal(key).exists();
     let mut keys: Vec<String> = Vec::new();
     let Some(names) = names else {
@@ -254,17 +267,35 @@ fn flush_one(
     if synced.as_ref().is_some_and(|synced| synced.from_transcript) {
         entries::forget(state, key)?;
     }
+    if let Some(last) = hooked.told.iter().rev().find(|told| !untold::is_untold(&told.entry)) {
+        called::remember(state, &hooked.host, last.time)?;
+    }
     // What is in the note is not kept twice: at once behind the end of a session, else when it is quiet.
     if done || is_consumed(vault, state, &hooked)? {
         let age = if hooked.over { SignedDuration::ZERO } else { QUIET };
+        untold::remember(state, key, &hooked)?;
         Journal::at(state.journal(key)).compact(&hooked.mark, age, env.now())?;
     }
     Ok(Some((hooked.session, synced)))
 }
 
-/// The sessions whose hooks told what their notes do not have yet, how many entries that are, and whether a process writes
-/// them now. Writes nothing.
-pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize, bool)>> {
+/// A session whose hooks told what its note does not have yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingSession {
+    /// The `session_id` of its note; the host's id where it has none.
+    pub session: String,
+    /// The host's id.
+    pub host_session: String,
+    /// The name of its journal.
+    pub key: String,
+    /// How many entries wait.
+    pub entries: usize,
+    /// Whether a process writes them now.
+    pub is_written: bool,
+}
+
+/// The sessions whose hooks told what their notes do not have yet. Writes nothing.
+pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<WaitingSession>> {
     let mut found = Vec::new();
     for name in keys(state, None)? {
         let journal = Journal::at(state.journal(&name));
@@ -276,8 +307,10 @@ pub fn waiting(vault: &Vault, state: &State) -> Result<Vec<(String, usize, bool)
         };
         let entries = journal.read(mark.get(&name))?.entries.len();
         if entries > 0 {
-            let session = made.of(&hooked.session).map_or(hooked.session, |made| made.session.clone());
-            found.push((session, entries, Turn::is_taken(state, &name)));
+            let host_session = hooked.session;
+            let session = made.of(&host_session).map_or_else(|| host_session.clone(), |made| made.session.clone());
+            let is_written = Turn::is_taken(state, &name);
+            found.push(WaitingSession { session, host_session, key: name, entries, is_written });
         }
     }
     Ok(found)
@@ -344,6 +377,12 @@ fn once(
             heard.keep(&key, &held.files, words);
         }
     }
+    // A prompt that nobody has answered for so long is kept, whatever becomes of the session.
+    let is_late = |told: &HookLine| env.now().duration_since(told.time).abs() >= UNANSWERED;
+    if hooked.told.last().is_some_and(is_late) {
+        let has_words = |draft: &&mut Draft| draft.key.agent.is_none() && !draft.session.phases.is_empty();
+        bundled.drafts.iter_mut().filter(has_words).for_each(|draft| draft.empty = false);
+    }
     let before = handover::before(vault, hooked);
     if let Some(before) = &before {
         bundled.drafts.iter_mut().filter(|draft| draft.key.agent.is_none()).for_each(|draft| before.link(draft));
@@ -396,7 +435,10 @@ fn once(
         let Some(row) = sessions.get_mut(old.row) else { continue };
         let consumed = if old.draft.key.agent.is_none() { own.clone() } else { BTreeMap::new() };
         match grower.grow(old, &held.bundle, &consumed)? {
-            Grown::Written | Grown::Partly { .. } => synced.records += old.records,
+            Grown::Written | Grown::Partly { .. } => {
+                synced.records += old.records;
+                row.outcome = Outcome::Updated;
+            }
             Grown::Same | Grown::Older => row.outcome = Outcome::Unchanged,
             Grown::Stale => next = Next::Read,
             Grown::Refused(why) => (row.outcome, row.detail) = (Outcome::Grown, Some(why.to_owned())),

@@ -51,11 +51,13 @@ impl HookFacts {
             result.commits.push(after.clone().into());
         }
         let Some(known) = self.files.get(result.call.as_ref()) else { return };
+        // Behind the call a file that it wrote is no longer what it read.
+        let overwritten: Vec<String> = result.writes.iter().map(|file| file.path.clone()).collect();
         for (file, written) in
             result.reads.iter_mut().map(|file| (file, false)).chain(result.writes.iter_mut().map(|file| (file, true)))
         {
             let Some(seen) = known.iter().find(|seen| same(&seen.path, &file.path)) else { continue };
-            if file.hash.is_none() && is_hash(&seen.hash) {
+            if file.hash.is_none() && is_hash(&seen.hash) && (written || !overwritten.contains(&file.path)) {
                 file.hash = Some(seen.hash[..SHOWN].to_owned());
             }
             file.created |= written && seen.created;
@@ -131,6 +133,8 @@ mod tests {
         let (reads, writes) = joined("t2", vec![file("b", Some("aaaaaaaa"))], vec![file("b", None)]);
         assert_eq!(reads[0], file("b", Some("aaaaaaaa")), "what the record proves stays");
         assert_eq!(writes[0], FileRef { created: true, ..file("b", Some("fedcba98")) });
+        let (reads, writes) = joined("t2", vec![file("b", None)], vec![file("b", None)]);
+        assert_eq!((reads[0].hash.as_deref(), writes[0].hash.as_deref()), (None, Some("fedcba98")), "an edit");
         assert_eq!(joined("t3", vec![file("/etc/x", None)], vec![]).0[0].hash, None);
         assert_eq!(joined("t4", vec![file("b", None)], vec![]).0[0].hash, None);
     }

@@ -11,7 +11,7 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::Context;
 use crate::commands::hooks::place::Which;
 use crate::commands::output::style::{self, paint};
-use crate::live::hook::{HOSTS, Host, Row};
+use crate::live::hook::{HOSTS, Host, Row, called};
 use crate::vault::{Journal, State};
 
 /// A host whose folder is in the home folder.
@@ -97,7 +97,8 @@ fn journals(state: &State) -> Vec<(String, PathBuf)> {
 pub(in crate::commands) fn last_event(state: &State, host: &Host) -> (u64, Option<Timestamp>) {
     let prefix = format!("{}--", host.id);
     let own = journals(state).into_iter().filter(|(name, _)| name.starts_with(&prefix));
-    own.fold((0, None), |(count, last), (_, path)| (count + 1, last.max(written(&path))))
+    let known = called::last(state, host.id);
+    own.fold((0, known), |(count, last), (_, path)| (count + 1, last.max(written(&path))))
 }
 
 fn written(path: &Path) -> Option<Timestamp> {

@@ -258,13 +258,7 @@ impl TextPage<'_> {
     }
 
     fn step(&mut self, step: &Step, day: Option<Timestamp>) {
-        let mark = match step.status {
-            StepStatus::Complete => paint(style::GOOD, "✓"),
-            StepStatus::Failed => paint(style::BAD, "✗"),
-            StepStatus::Denied | StepStatus::Interrupted | StepStatus::NoResult => paint(style::WARN, "✗"),
-            StepStatus::Running => paint(style::WARN, "▶"),
-            StepStatus::Pending => paint(style::WARN, "…"),
-        };
+        let mark = paint(style::of_step(step.status), step.status.mark());
         let mut line = format!("  {mark} {} {}", paint(style::TITLE, sanitise(&step.tool)), sanitise(&step.args));
         if let Some(result) = &step.result {
             let result = sanitise(result);
