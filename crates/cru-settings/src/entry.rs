@@ -39,15 +39,21 @@ fn parse(text: &str, format: SettingsFormat) -> Result<(Node, Value), Refused> {
     }
 }
 
-/// `text` with `fields` at the end of `path`. Where there is an entry, the fields that differ are renewed where they stand
-/// and its other fields stay.
+/// `text` with `fields` at the end of `path`; without one, in TOML, at the top. Where there is an entry, the fields that
+/// differ are renewed where they stand and its other fields stay.
 pub fn put(text: &str, format: SettingsFormat, path: &[&str], fields: &Map<String, Value>) -> Result<String, Refused> {
     let (mark, text) = without_mark(text);
     let new = match format {
         SettingsFormat::Toml => put_toml(text, path, fields)?,
         _ => put_json(text, format, path, fields)?,
     };
-    same_but(text, &new, format, path)?;
+    if path.is_empty() {
+        for field in fields.keys() {
+            same_but(text, &new, format, &[field])?;
+        }
+    } else {
+        same_but(text, &new, format, path)?;
+    }
     Ok([mark, &new].concat())
 }
 
@@ -115,7 +121,10 @@ fn take_json(text: &str, format: SettingsFormat, path: &[&str]) -> Result<String
 
 fn put_toml(text: &str, path: &[&str], fields: &Map<String, Value>) -> Result<String, Refused> {
     let mut toml = TomlText::read(text)?;
-    let (last, parents) = path.split_last().ok_or_else(|| Refused::new("no entry is named"))?;
+    let (last, parents) = match path.split_last() {
+        Some((last, parents)) => (Some(last), parents),
+        None => (None, path),
+    };
     let mut table: &mut dyn TableLike = toml.document.as_table_mut();
     for (depth, key) in parents.iter().enumerate() {
         let parent = table.entry(key).or_insert_with(|| {
@@ -126,13 +135,22 @@ fn put_toml(text: &str, path: &[&str], fields: &Map<String, Value>) -> Result<St
         let named = path[..=depth].join(".");
         table = parent.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{named}` is no table")))?;
     }
-    let entry = table.entry(last).or_insert_with(|| Item::Table(Table::new()));
-    let entry = entry.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{}` is no table", path.join("."))))?;
+    let entry = match last {
+        Some(last) => {
+            let entry = table.entry(last).or_insert_with(|| Item::Table(Table::new()));
+            entry.as_table_like_mut().ok_or_else(|| Refused::new(format!("`{}` is no table", path.join("."))))?
+        }
+        None => table,
+    };
     for (name, wanted) in fields {
         if entry.get(name).is_some_and(|has| toml_text::plain(has) == *wanted) {
             continue;
         }
-        let Some(value) = toml_text::item(wanted) else { continue };
+        let Some(mut value) = toml_text::item(wanted) else { continue };
+        // A comment behind the value is a person's.
+        if let Some(old) = entry.get(name).and_then(Item::as_value) {
+            *value.decor_mut() = old.decor().clone();
+        }
         entry.insert(name, Item::Value(value));
     }
     Ok(toml.write())

@@ -356,7 +356,7 @@ impl World {
             }
         }
         if let Some(status) = self.status {
-            assert!(text.lines().any(|line| line == status), "{status} after {:?}:\n{text}", all);
+            assert!(text.lines().any(|line| line == status), "{status} after {all:?}:\n{text}");
         }
         for gone in &self.gone {
             let is_back = |line: &str| match gone.strip_prefix("n-") {

@@ -115,6 +115,8 @@ pub struct CheckpointConfig {
     pub write: Vec<String>,
     /// Files of projects whose edit is a risk, as globs relative to the working folder.
     pub paths: Globs,
+    /// Milliseconds that the hook before a call may take for the copy; a little less than a second where nothing is said.
+    pub limit_ms: Option<u64>,
 }
 
 /// `[import]`: what is brought in, and under which names.
@@ -227,7 +229,7 @@ const VAULT_KEYS: &[(&str, &[&str])] = &[
     ("session", &["channel", "agent", "subagents", "save", "idle"]),
     ("resume", &["budget", "host"]),
     ("hooks", &["resume", "context", "flush"]),
-    ("checkpoint", &["write", "paths"]),
+    ("checkpoint", &["write", "paths", "limit_ms"]),
     ("import", &["exclude", "agent", "channel", "keep_evidence", "detail"]),
     ("index", &["evidence_bytes"]),
     ("summary", &["daily", "zone"]),
@@ -258,6 +260,7 @@ struct RawSummary {
 struct RawCheckpoint {
     write: Vec<Spanned<String>>,
     paths: Vec<Spanned<String>>,
+    limit_ms: Option<u64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -327,6 +330,7 @@ impl Config {
             checkpoint: CheckpointConfig {
                 write: kinds(&raw.checkpoint.write, &source)?,
                 paths: Globs::read(&raw.checkpoint.paths, &source)?,
+                limit_ms: raw.checkpoint.limit_ms,
             },
             import: raw.import,
             index: raw.index,
@@ -655,7 +659,7 @@ mod tests {
         let text = "[vault]\nid = \"v1\"\nschema = 1\nsessions = \"log\"\nzone = \"Europe/Berlin\"\ninclude = [\"log/**\"]\nexclude = [\"drafts\"]\n\
                     [summary]\ndaily = \"Daily/{date}.md\"\nzone = \"America/New_York\"\n[session]\nchannel = \"dev\"\nagent = \"coder\"\nsubagents = \"link\"\nsave = \"step\"\nidle = 30\n\
                     [resume]\nbudget = 9000\nhost = \"x\"\n[hooks]\nresume = true\ncontext = true\nflush = \"never\"\n[import]\nexclude = [\"949d\"]\nagent = \"coder@2\"\nchannel = \"x\"\nkeep_evidence = true\ndetail = \"brief\"\n\
-                    [checkpoint]\nwrite = [\"task\"]\npaths = [\"migrations/**\"]\n[index]\nevidence_bytes = 9\n";
+                    [checkpoint]\nwrite = [\"task\"]\npaths = [\"migrations/**\"]\nlimit_ms = 5000\n[index]\nevidence_bytes = 9\n";
         let (config, warnings) = parse(text).unwrap();
         assert_eq!(warnings, []);
         for (section, keys) in VAULT_KEYS {

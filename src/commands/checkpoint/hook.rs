@@ -1,6 +1,6 @@
 //! The hook before a tool's call: where the call takes something away, the files are copied first.
 //!
-//! It may take a second and no more, and lets every call go: what it could not do stands in the callout or in the hooks'
+//! It may take a second where the vault names no other time, and lets every call go: what it could not do stands in the callout or in the hooks'
 //! log.
 
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ use crate::vault::{State, Vault};
 /// How long the copy of a risk may take, with what comes after it below a second.
 const LIMIT: Duration = Duration::from_millis(850);
 
+/// The longest that a vault may ask for.
+const LONGEST: Duration = Duration::from_mins(1);
+
 /// Bytes of the list of touched files that are looked at.
 const LONGEST_LIST: u64 = 256 << 10;
 
@@ -36,6 +39,8 @@ const TURN: &str = "--";
 pub(in crate::commands) struct Risky {
     what: RiskyEvent,
     cwd: PathBuf,
+    /// Until when the copy may take.
+    until: Instant,
 }
 
 enum RiskyEvent {
@@ -54,12 +59,14 @@ impl Risky {
         state: &State,
         cx: &Context<'_>,
     ) -> Option<Self> {
+        let limit = vault.config().checkpoint.limit_ms.map_or(LIMIT, Duration::from_millis);
+        let until = Instant::now() + limit.min(LONGEST);
         let cwd = input.cwd()?;
         match event {
             Event::PreCompact => {
                 let why = input.text("trigger").unwrap_or("the host shortens its conversation");
                 let why = if why == "auto" { "the host's context is full" } else { why };
-                return Some(Self { what: RiskyEvent::Compaction(why.to_owned()), cwd });
+                return Some(Self { what: RiskyEvent::Compaction(why.to_owned()), cwd, until });
             }
             Event::Prompt => {
                 let list = touched(state, key);
@@ -85,12 +92,12 @@ impl Risky {
         }
         let place = CallPlace { cwd: &cwd, home: cx.env.home() };
         let risk = of_call(name, arguments, place, &|path| vault.config().checkpoint.paths.matches(path));
-        risk.or(many).map(|risk| Self { what: RiskyEvent::Risk(risk), cwd })
+        risk.or(many).map(|risk| Self { what: RiskyEvent::Risk(risk), cwd, until })
     }
 
     /// Makes the checkpoint. The error in words, for the log.
     pub(in crate::commands) fn keep(self, key: &str, state: &State, cx: &Context<'_>) -> Result<(), String> {
-        let until = Instant::now() + LIMIT;
+        let until = self.until;
         let shelf = CopyShelf::of(state.dir(), key);
         let add = |manifest: &mut CopyManifest| shelf.add(manifest).map_err(|error| format!("checkpoint: {error}"));
         let risk = match self.what {

@@ -1,5 +1,6 @@
 //! Making a copy of the files of a working folder.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -95,16 +96,26 @@ pub(super) fn top_of(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|dir| dir.join(".git").exists())
 }
 
-/// Those of some files whose bytes git has not in its index.
+/// Those of some files whose bytes git has not in its index; each repository is asked once.
 pub(super) fn unknown_to_git(paths: &[PathBuf], until: Option<Instant>, cx: &Context<'_>) -> Vec<PathBuf> {
     let left = until.map_or(PATIENT, |until| until.saturating_duration_since(Instant::now()) / 3);
+    let mut inside: BTreeMap<&Path, Vec<&str>> = BTreeMap::new();
+    for path in paths {
+        if let Some(top) = path.parent().and_then(top_of)
+            && let Some(path) = path.strip_prefix(top).ok().and_then(Path::to_str)
+        {
+            inside.entry(top).or_default().push(path);
+        }
+    }
+    let mut known: HashMap<PathBuf, String> = HashMap::new();
+    for (top, paths) in inside {
+        let args = [&["--literal-pathspecs", "ls-files", "-z", "--stage", "--"], paths.as_slice()].concat();
+        let Ok(answer) = cx.ui.git_within(top, &args, "", left) else { continue };
+        known.extend(index_entries(&answer.bytes).into_iter().map(|entry| (top.join(entry.path), entry.id)));
+    }
     let is_known = |path: &PathBuf| -> Option<bool> {
-        let top = top_of(path.parent()?)?;
-        let inside = path.strip_prefix(top).ok()?.to_str()?;
-        let answer = cx.ui.git_within(top, &["ls-files", "-z", "--stage", "--", inside], "", left).ok()?;
-        let entry = index_entries(&answer.bytes).into_iter().next()?;
-        let bytes = files::read_regular(path, LARGEST).ok()??;
-        Some(blob_id(&bytes, &entry.id) == entry.id)
+        let id = known.get(path)?;
+        Some(blob_id(&files::read_regular(path, LARGEST).ok()??, id) == *id)
     };
     paths.iter().filter(|path| is_known(path) != Some(true)).cloned().collect()
 }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::action::argv;
 use crate::base::files;
+use crate::base::text::plural;
 use crate::commands::Context;
 use crate::memory::checkpoint::{KeptRef, KeptRefs, LeftOut, ObjectStore};
 
@@ -67,6 +69,11 @@ pub(super) fn keep(
         // The names come from elsewhere: any may be meant.
         kept.refs = all.iter().filter(|it| !it.name.starts_with("refs/remotes/")).cloned().collect();
     }
+    if kept.refs.len() > MOST {
+        let more = plural((kept.refs.len() - MOST) as u64, "more name");
+        left_out.push(LeftOut::new("names of git", format!("{more} than are kept of one command")));
+        kept.refs.truncate(MOST);
+    }
     if walks {
         kept.commits = unnamed(&git);
     }
@@ -97,7 +104,7 @@ fn names(git: &Asked<'_>) -> Vec<KeptRef> {
         let (id, name, points) = (words.next()?, words.next()?, words.next().unwrap_or_default());
         (points.is_empty() && name != "refs/stash").then(|| KeptRef { name: name.to_owned(), id: id.to_owned() })
     });
-    plain.take(MOST).collect()
+    plain.collect()
 }
 
 /// The stashes, newest first.
@@ -215,9 +222,9 @@ pub(super) fn restore(kept: &KeptRefs, top: &Path, store: &ObjectStore, dry: boo
 /// The command that moves a name back to where it was.
 fn back(it: &KeptRef, current: &str) -> String {
     match it.name.strip_prefix("refs/heads/") {
-        Some(_) if it.name == current => format!("git reset --keep {}", it.id),
-        Some(branch) => format!("git branch -f {branch} {}", it.id),
-        None => format!("git update-ref {} {}", it.name, it.id),
+        Some(_) if it.name == current => argv::join(&["git", "reset", "--keep", &it.id]),
+        Some(branch) => argv::join(&["git", "branch", "-f", branch, &it.id]),
+        None => argv::join(&["git", "update-ref", &it.name, &it.id]),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use cru_settings::{Refused, SettingsFormat, entry};
+use serde_json::{Map, Value};
+
 use super::change::FileChange;
 use crate::base::{Env, Error, Result, files};
-use crate::note::LineEnd;
 use crate::vault::folder::MARK;
 use crate::vault::{UserConfig, Vault};
 
@@ -43,33 +45,18 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
     } else {
         None
     };
-    let text = old.as_deref().unwrap_or_default();
-    // One that is not there any more was moved: the name of its new place takes the line of the old.
-    let new = if named.is_some() { in_place(text, name) } else { with_vault(text, name) };
+    // One that is not there any more was moved: the name of its new place takes that of the old.
+    let new = with_vault(old.as_deref().unwrap_or_default(), name).map_err(|refused| {
+        let place = refused.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        Error::usage(format!("{}{place}: {}", path.display(), refused.message))
+    })?;
     Ok(UserVault::Named(root.clone(), Box::new(FileChange { path, old, new: Some(new) })))
 }
 
-/// `text` with a first line that names the vault; a key without a section must stand before every section.
-fn with_vault(text: &str, vault: &str) -> String {
-    let (mark, rest) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    let eol = LineEnd::of(rest).as_str();
-    let line = format!("vault = {}{eol}", serde_json::Value::from(vault));
-    let gap = if rest.trim_start().starts_with('[') { eol } else { "" };
-    format!("{mark}{line}{gap}{rest}")
-}
-
-/// `text` with another vault in the line that names one, everything else as it is.
-fn in_place(text: &str, vault: &str) -> String {
-    let is_line = |line: &&str| {
-        let line = line.trim_start_matches('\u{feff}').trim_start();
-        line.strip_prefix("vault").is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    let top = text.lines().take_while(|line| !line.trim_start().starts_with('[')).find(is_line);
-    let Some(line) = top else { return with_vault(text, vault) };
-    let mark = if line.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-    let comment = line.rsplit_once(" #").map(|(_, comment)| format!(" #{comment}")).unwrap_or_default();
-    let new = format!("{mark}vault = {}{comment}", serde_json::Value::from(vault));
-    text.replacen(line, &new, 1)
+/// `text` with the vault that it names, everything else as it is.
+fn with_vault(text: &str, vault: &str) -> std::result::Result<String, Refused> {
+    let fields = Map::from_iter([("vault".to_owned(), Value::from(vault))]);
+    entry::put(text, SettingsFormat::Toml, &[], &fields)
 }
 
 #[cfg(test)]
@@ -79,24 +66,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_vault_is_named_where_none_is() {
+    fn the_vault_is_named_and_nothing_else_changes() {
         for (text, wanted) in [
-            ("", "vault = \"/a \\\"b\\\"\"\n"),
-            ("[agent]\ntimeout = 3\n", "vault = \"/a \\\"b\\\"\"\n\n[agent]\ntimeout = 3\n"),
-            ("# mine\n[agent]\n", "vault = \"/a \\\"b\\\"\"\n# mine\n[agent]\n"),
-        ] {
-            assert_eq!(with_vault(text, "/a \"b\""), wanted);
-        }
-    }
-
-    #[test]
-    fn the_line_of_a_moved_vault_is_renewed_in_place() {
-        for (text, wanted) in [
+            ("", "vault = \"/new\"\n"),
+            ("[agent]\ntimeout = 3\n", "vault = \"/new\"\n[agent]\ntimeout = 3\n"),
             ("vault = \"/old\"\n[agent]\n", "vault = \"/new\"\n[agent]\n"),
-            ("# mine\r\n  vault=\"/old\" # here\r\n\r\n", "# mine\r\nvault = \"/new\" # here\r\n\r\n"),
+            (
+                "# vault = \"/old\" #\r\n  vault=\"/old\" # here\r\n\r\n",
+                "# vault = \"/old\" #\r\n  vault=\"/new\" # here\r\n\r\n",
+            ),
             ("vaults = 1\nvault = '/old'\n", "vaults = 1\nvault = \"/new\"\n"),
         ] {
-            assert_eq!(in_place(text, "/new"), wanted);
+            assert_eq!(with_vault(text, "/new").unwrap(), wanted, "{text}");
         }
     }
 

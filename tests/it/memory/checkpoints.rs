@@ -1,7 +1,6 @@
 //! Checkpoints through the real program: commands that destroy are really run, and every byte comes back.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,10 @@ use super::world::{MemoryLab, checkpoints};
 
 /// A repository with changed, staged, untracked and ignored files.
 fn project() -> MemoryLab {
-    let lab = MemoryLab::new();
+    project_in(MemoryLab::new())
+}
+
+fn project_in(lab: MemoryLab) -> MemoryLab {
     lab.write(".gitignore", b"data/\n*.tmp\n");
     lab.write("src/auth.rs", b"fn auth() {}\n");
     lab.write("src/clock.rs", b"fn clock() {}\n");
@@ -81,7 +83,7 @@ fn a_file_of_somebody_else_is_refused() {
     assert_eq!(lab.files()["src/auth.rs"], b"a person's work\n");
     let diff = lab.ok(&["checkpoint", "diff", &id, "src/auth.rs"]);
     assert!(diff.contains("-fn auth() { changed() }") && diff.contains("+a person's work"), "{diff}");
-    let on = format!("`cru checkpoint restore {id} src/auth.rs --force` overwrites it");
+    let on = format!("`cru checkpoint restore {id} --force src/auth.rs` overwrites it");
     assert!(refused.out.contains(&on), "{}", refused.out);
     let done = lab.ok(&["checkpoint", "restore", &id, "src/auth.rs", "--force"]);
     assert_eq!(lab.files()["src/auth.rs"], b"fn auth() { changed() }\n");
@@ -201,12 +203,18 @@ fn limits_hold_and_are_told() {
     large.set_len(5 << 30).unwrap();
     drop(large);
     let call = json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_input": { "command": "rm -rf data" } });
-    let begun = Instant::now();
     lab.hook("s-1", "pre-tool", &call);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     lab.hook("s-1", "stop", &json!({}));
     let note = lab.note().1;
     assert!(note.contains("> Left out: `data/huge.bin` (larger than 8 MiB)"), "{note}");
+    // Without any time the call goes on, and the note says what there is no copy of.
+    let lab = project_in(MemoryLab::with_config("[hooks]\nflush = \"inline\"\n[checkpoint]\nlimit_ms = 0\n"));
+    lab.prompt("s-1", "go");
+    lab.bash("s-1", "true");
+    lab.hook("s-1", "pre-tool", &call);
+    lab.hook("s-1", "stop", &json!({}));
+    let note = lab.note().1;
+    assert!(note.contains("(the time was up)"), "{note}");
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub(super) struct Ran {
 
 impl MemoryLab {
     pub(super) fn new() -> Self {
-        Self::with_config("[hooks]\nflush = \"inline\"\n")
+        // Copies are whole, however busy the machine is.
+        Self::with_config("[hooks]\nflush = \"inline\"\n[checkpoint]\nlimit_ms = 60000\n")
     }
 
     pub(super) fn with_config(config: &str) -> Self {

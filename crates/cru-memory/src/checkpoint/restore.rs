@@ -243,8 +243,7 @@ impl<'a> Ground<'a> {
         match (&file.hash, present) {
             (_, Present::Blocked(why)) => blocked(why),
             (None, Present::Nothing) => (RestoreAct::Same, None),
-            (None, Present::Link(_)) => (RestoreAct::New, None),
-            (None, Present::File(bytes, _)) => {
+            (None, Present::Link(bytes) | Present::File(bytes, _)) => {
                 let hash = ObjectStore::name(&bytes);
                 let is_ours = file.becomes.as_deref().is_some_and(|made| made.len() >= 8 && hash.starts_with(made));
                 if is_ours && self.wish.delete_new {
@@ -389,6 +388,9 @@ pub fn apply(row: &RestoreRow, store: &ObjectStore, root: &Path) -> Result<()> {
             }
         }
         (RestoreAct::Mode, _, _) if is_plain() => row.mode.map_or(Ok(()), |mode| files::set_mode(&row.place, mode)),
+        (RestoreAct::Delete, Some(now), _) if matches!(present(&row.place), Present::Link(it) if it == *now) => {
+            files::remove(&row.place).map(drop)
+        }
         (RestoreAct::Delete, Some(now), _) => match files::read_regular(&row.place, LARGEST)? {
             Some(bytes) if bytes == *now && is_plain() => files::remove_unchanged(&row.place, now),
             _ => Err(changed()),
@@ -547,9 +549,14 @@ mod tests {
         files::remove_derived(&lab.path("d")).unwrap();
         let lab = Lab { manifest, ..lab };
         let rows = lab.plan(&RestoreWish::default());
-        for row in &rows {
-            apply(row, &lab.store, &lab.path("")).unwrap();
-        }
+        let mut back = CopyManifest { root: Some(lab.path("")), ..CopyManifest::default() };
+        before(&rows, &lab.store, &mut back).unwrap();
+        let apply_all = |rows: &[RestoreRow]| {
+            for row in rows {
+                apply(row, &lab.store, &lab.path("")).unwrap();
+            }
+        };
+        apply_all(&rows);
         close_folders(&rows);
         let mode = |path: &str| files::mode(&fs::symlink_metadata(lab.path(path)).unwrap()).unwrap() & 0o777;
         assert_eq!((mode("d"), mode("d/key"), mode("d/run")), (0o700, 0o600, 0o755));
@@ -557,6 +564,16 @@ mod tests {
         assert_eq!(fs::read_link(lab.path("d/link")).unwrap(), Path::new("key"));
         files::set_mode(&lab.path("d/key"), 0o644).unwrap();
         assert!(lab.acts(&RestoreWish::default()).contains(&("d/key".to_owned(), RestoreAct::Mode)));
+        // Taking it back takes the link away, not what it leads to, and no link that somebody made since.
+        let undo = RestoreWish { delete_new: true, ..RestoreWish::default() };
+        let taken = plan(&back, &lab.store, &undo, &|_, _| true);
+        assert!(taken.iter().any(|row| row.path == "d/link" && row.act == RestoreAct::Delete), "{taken:?}");
+        let link: Vec<RestoreRow> = taken.into_iter().filter(|row| row.path == "d/link").collect();
+        apply_all(&link);
+        assert!(fs::symlink_metadata(lab.path("d/link")).is_err() && lab.path("d/key").is_file());
+        std::os::unix::fs::symlink("run", lab.path("d/link")).unwrap();
+        let again = plan(&back, &lab.store, &undo, &|_, _| true);
+        assert!(again.iter().all(|row| row.path != "d/link" || row.act == RestoreAct::New));
     }
 
     #[test]

@@ -75,7 +75,8 @@ impl Restored {
     fn command(&self, row: &RestoreRow, option: &str) -> String {
         let path = row.at.real();
         let path = path.to_str().unwrap_or(&row.path);
-        format!("`cru checkpoint restore {} {}{option}`", self.id, one_line(&argv::join(&[path])))
+        let end = if path.starts_with('-') { " --" } else { "" };
+        format!("`cru checkpoint restore {}{option}{end} {}`", self.id, one_line(&argv::join(&[path])))
     }
 
     fn row(&self, row: &RestoreRow) -> Option<String> {
