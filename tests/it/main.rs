@@ -117,6 +117,7 @@ mod searching {
     pub(crate) mod search;
 }
 mod tracing {
+    pub(crate) mod claims;
     pub(crate) mod consent;
     pub(crate) mod refs;
     pub(crate) mod replay;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::commands::Context;
-use crate::trace::why::{Blame, read_blame};
+use crate::trace::why::{AddedLines, Blame, read_blame};
 
 /// Seconds that one question may take.
 const LIMIT: u64 = 60;
@@ -92,6 +92,17 @@ impl<'a, 'c> Repository<'a, 'c> {
     pub(super) fn blame(&self, commit: &str, path: &str) -> Option<Blame> {
         let bytes = self.ask(&["blame", "--porcelain", "--no-textconv", commit, "--", path], "")?;
         Some(read_blame(&String::from_utf8_lossy(&bytes)))
+    }
+
+    /// The lines that commits up to `commit` added to files since `since`, as far as they are `wanted`.
+    pub(super) fn added(&self, commit: &str, paths: &[&str], since: Timestamp, wanted: &HashSet<&str>) -> AddedLines {
+        let since = format!("--since={since}");
+        let mut args = vec!["log", "--topo-order", "--reverse", "-p", "-U0", "--no-renames", "--no-color"];
+        args.extend(["--no-ext-diff", "--no-textconv", "--no-show-signature", "-n", MOST_COMMITS, AddedLines::FORMAT]);
+        args.extend([&since, commit, "--"]);
+        args.extend(paths.iter().take(256));
+        let bytes = self.ask(&args, "").unwrap_or_default();
+        AddedLines::read(&String::from_utf8_lossy(&bytes), wanted)
     }
 
     /// A file of a commit.

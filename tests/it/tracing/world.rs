@@ -110,10 +110,17 @@ impl TraceLab {
     pub(super) fn evidence(&self, id: &str, step: &str, path: &str, first: u64, lines: &[&str]) {
         let added = lines.iter().fold(String::new(), |text, line| text + "+" + line + "\n");
         let diff = format!("@@ -{},0 +{first},{} @@\n{added}", first - 1, lines.len());
-        let entry = evidence_patch::entry(step, Some("2026-11-20T09:30:00Z".parse().unwrap()), path, &diff);
         let file = self.path("vault/evidence").join(format!("{id}.patch"));
-        let old = fs::read_to_string(&file).unwrap_or_default();
-        fs::write(file, old + &entry).unwrap();
+        let old = fs::read_to_string(file).unwrap_or_default();
+        self.put_evidence(id, step, path, &diff);
+        let file = self.path("vault/evidence").join(format!("{id}.patch"));
+        fs::write(&file, old + &fs::read_to_string(&file).unwrap()).unwrap();
+    }
+
+    /// Makes the diff of one step all the evidence of a session.
+    pub(super) fn put_evidence(&self, id: &str, step: &str, path: &str, diff: &str) {
+        let entry = evidence_patch::entry(step, Some("2026-11-20T09:30:00Z".parse().unwrap()), path, diff);
+        fs::write(self.path("vault/evidence").join(format!("{id}.patch")), entry).unwrap();
     }
 }
 

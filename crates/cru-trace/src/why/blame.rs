@@ -16,6 +16,8 @@ pub struct BlamedCommit {
     pub author: String,
     /// When it was written; a rebase keeps it.
     pub time: Timestamp,
+    /// When it was made as it is: a rebase or an amendment makes it anew.
+    pub committed: Timestamp,
     /// Its subject.
     pub subject: String,
 }
@@ -102,15 +104,19 @@ pub fn read_blame(text: &str) -> Blame {
         let commit = &mut blame.commits[number];
         match word {
             "author" => rest.clone_into(&mut commit.author),
-            "author-time" => {
-                commit.time = rest.parse().ok().and_then(|at| Timestamp::from_second(at).ok()).unwrap_or_default();
-            }
+            "author-time" => commit.time = second(rest),
+            "committer-time" => commit.committed = second(rest),
             "summary" => rest.clone_into(&mut commit.subject),
             "filename" => drop(paths.insert(number, rest)),
             _ => {}
         }
     }
     blame
+}
+
+/// Seconds since the epoch.
+pub(super) fn second(text: &str) -> Timestamp {
+    text.trim().parse().ok().and_then(|at| Timestamp::from_second(at).ok()).unwrap_or_default()
 }
 
 fn is_commit(word: &str) -> bool {

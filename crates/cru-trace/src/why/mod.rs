@@ -1,19 +1,32 @@
 //! Which step wrote a line.
 //!
-//! 1. The commit that git blames is one that a step's output shows, by its id; else one of equal subject that was made
-//!    within two minutes of the step (a rebase keeps both). Of that session the last step before the commit that wrote
-//!    the line in that file; else the session alone.
-//! 2. Else by text alone: a step that is not younger than the commit wrote the line, of 25 characters or with two
-//!    neighbours, in a file of that name, and no commit of its own session took up the file since.
-//! 3. A line that says nothing by itself (`}`) has the answer of its neighbour within the same blamed block.
+//! What proves more goes first:
+//!
+//! 1. A step of a session that wrote the commit which git blames, or made it as it is, wrote the line in that file. A session
+//!    wrote a commit when a step's output shows one of equal subject within two minutes of the author's date (a rebase keeps
+//!    both), or its id and it was written in the call; it made it (`rebase`, `cherry-pick`, `am`, an amendment) when it was only
+//!    committed in the call. A commit that was there before the call was pulled, and is nobody's here.
+//! 2. A step of any session wrote the line, and the blamed commit is the first behind it that added it: text that one session
+//!    left and the next committed. The line has 25 characters, or its neighbours are those of the step, or it stands where the
+//!    note's own hash proves it.
+//! 3. The session wrote the commit.
+//! 4. A line that says nothing by itself (`}`) has the answer of its neighbour within the same blamed block.
+//!
+//! Where none of it answers, and a step wrote such a line, or wrote into the file and nobody knows what, it cannot be told.
 
+mod added;
 mod blame;
 mod ties;
 mod writer;
 
+pub use added::AddedLines;
 pub use blame::{Blame, BlamedCommit, BlamedLine, read_blame, uncommitted};
+use ties::CommitMakers;
 pub use ties::{CommitTie, commits_of};
+use writer::AskedLine;
 pub use writer::{FileWriter, WriterInput, is_same_file};
+
+use std::collections::HashMap;
 
 use cru_graph::Place;
 
@@ -58,65 +71,153 @@ pub struct LineOrigin {
     pub proof: OriginProof,
 }
 
-/// The origin of each line of a file; `None` where no session wrote it. Linear in lines and what the sessions wrote.
-pub fn origins(blame: &Blame, writers: &[FileWriter<'_>]) -> Vec<Option<LineOrigin>> {
-    let ties: Vec<Option<(usize, &CommitTie)>> =
-        blame.commits.iter().map(|commit| ties::tie(commit, writers.iter().map(FileWriter::commits))).collect();
+/// What is known of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineAnswer {
+    /// Where it comes from.
+    pub origin: Option<LineOrigin>,
+    /// Where that cannot be told: a session that may have written it, an index into the writers.
+    pub perhaps: Option<usize>,
+}
+
+/// The origin of each line of a file. Linear in lines and what the sessions wrote.
+pub fn origins(blame: &Blame, writers: &[FileWriter<'_>], added: &AddedLines) -> Vec<LineAnswer> {
+    let makers: Vec<CommitMakers<'_>> =
+        blame.commits.iter().map(|commit| ties::makers(commit, writers.iter().map(FileWriter::commits))).collect();
     let texts: Vec<&str> = blame.lines.iter().map(|line| line.text.as_str()).collect();
-    let mut origins: Vec<Option<LineOrigin>> = (0..texts.len())
-        .map(|at| {
-            let line = &blame.lines[at];
-            let tie = line.commit.and_then(|commit| *ties.get(commit)?);
-            match tie {
-                Some((writer, tie)) => Some(tied(writers, writer, tie, &texts, at, line)),
-                None if is_trivial(texts[at]) => None,
-                None => by_text(writers, blame, &texts, at),
-            }
-        })
-        .collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for text in &texts {
+        *counts.entry(text.trim()).or_default() += 1;
+    }
+    let file = BlamedFile { blame, writers, added, makers, texts, counts };
+    let mut origins: Vec<Option<LineOrigin>> = (0..file.texts.len()).map(|at| file.origin(at)).collect();
     for hunk in blame.hunks() {
-        neighbours(&texts, hunk, &mut origins);
+        neighbours(&file.texts, hunk, &mut origins);
     }
-    origins
+    let answer = |(at, origin): (usize, Option<LineOrigin>)| {
+        let perhaps = if origin.is_none() && !is_trivial(file.texts[at]) { file.perhaps(at) } else { None };
+        LineAnswer { origin, perhaps }
+    };
+    origins.into_iter().enumerate().map(answer).collect()
 }
 
-/// The session made the commit: which of its steps, or of those of its sub-agents, wrote the line?
-fn tied(
-    writers: &[FileWriter<'_>],
-    writer: usize,
-    tie: &CommitTie,
-    texts: &[&str],
-    at: usize,
-    line: &BlamedLine,
-) -> LineOrigin {
-    let own = LineOrigin { writer, place: tie.place, is_step: false, proof: OriginProof::Commit };
-    if is_trivial(texts[at]) {
-        return own;
-    }
-    let step = |writer: usize, place| LineOrigin { writer, place, is_step: true, proof: OriginProof::CommitAndText };
-    if let Some(place) = writers[writer].last_before(texts[at], at, &line.path, Some(tie.place), tie.time) {
-        return step(writer, place);
-    }
-    let relatives = writers[writer].relatives().iter().copied().filter(|other| *other < writers.len());
-    let found = relatives.filter_map(|other| {
-        let place = writers[other].last_before(texts[at], at, &line.path, None, tie.time)?;
-        Some((writers[other].time(place), other, place))
-    });
-    found.max_by_key(|(time, ..)| *time).map_or(own, |(_, other, place)| step(other, place))
+/// A file with all that may answer.
+struct BlamedFile<'b, 'w> {
+    blame: &'b Blame,
+    writers: &'b [FileWriter<'w>],
+    added: &'b AddedLines,
+    /// Of each commit.
+    makers: Vec<CommitMakers<'b>>,
+    texts: Vec<&'b str>,
+    /// How often a line stands in it.
+    counts: HashMap<&'b str, usize>,
 }
 
-/// By text alone: the newest step that may have written the line.
-fn by_text(writers: &[FileWriter<'_>], blame: &Blame, texts: &[&str], at: usize) -> Option<LineOrigin> {
-    let line = &blame.lines[at];
-    let until = line.commit.and_then(|commit| blame.commits.get(commit)).map(|commit| commit.time);
-    let block = blame.hunk(at);
-    let long = texts[at].trim().chars().count() >= LONG;
-    let found = writers.iter().enumerate().filter_map(|(writer, it)| {
-        let place = it.last_of_text(texts, at, &block, long, RUN, &line.path, until)?;
-        Some((it.time(place), writer, place))
-    });
-    let (_, writer, place) = found.max_by_key(|(time, writer, place)| (*time, *writer, *place))?;
-    Some(LineOrigin { writer, place, is_step: true, proof: OriginProof::Text })
+impl BlamedFile<'_, '_> {
+    fn origin(&self, at: usize) -> Option<LineOrigin> {
+        let none = CommitMakers::default();
+        let commit = self.blame.lines[at].commit;
+        let makers = commit.and_then(|commit| self.makers.get(commit)).unwrap_or(&none);
+        let made = || makers.wrote.first().copied().or_else(|| self.amended(commit?, makers));
+        let by_commit = || {
+            let (writer, tie) = made()?;
+            Some(LineOrigin { writer, place: tie.place, is_step: false, proof: OriginProof::Commit })
+        };
+        if is_trivial(self.texts[at]) {
+            return by_commit();
+        }
+        let told = self.of_makers(at, makers, commit);
+        let told = told.or_else(|| self.by_text(at, RUN));
+        let Some((maker, _)) = made().filter(|_| told.is_none()) else { return told };
+        // Where one session committed and another one wrote such a line before, that text is the better proof, however short;
+        // where the line stands in the file several times, none is.
+        if self.is_only(at) {
+            return self.by_text(at, 1).or_else(by_commit);
+        }
+        by_commit().filter(|_| self.perhaps(at).is_none_or(|other| other == maker))
+    }
+
+    /// A session that made the commit as it is of one that it wrote itself.
+    fn amended<'m>(&self, commit: usize, makers: &CommitMakers<'m>) -> Option<(usize, &'m CommitTie)> {
+        let commit = self.blame.commits.get(commit)?;
+        let own = |(writer, _): &&(usize, &CommitTie)| ties::is_amended(commit, self.writers[*writer].commits());
+        makers.carried.iter().find(own).copied()
+    }
+
+    /// The last step that wrote the line, of the sessions that made the commit or of their sub-agents.
+    fn of_makers(&self, at: usize, makers: &CommitMakers<'_>, commit: Option<usize>) -> Option<LineOrigin> {
+        let commit = commit.and_then(|commit| self.blame.commits.get(commit));
+        let found = makers.wrote.iter().find_map(|(writer, tie)| self.step_of(at, *writer, tie));
+        let (writer, place) = found.or_else(|| {
+            // Of a commit that was written before only what came behind that is theirs, unless they amended their own.
+            let is_behind = |(writer, place): &(usize, Place)| {
+                let writer = &self.writers[*writer];
+                let times = writer.time(*place).zip(commit);
+                times.is_none_or(|(time, commit)| time >= commit.time || ties::is_amended(commit, writer.commits()))
+            };
+            makers.carried.iter().filter_map(|(writer, tie)| self.step_of(at, *writer, tie)).find(is_behind)
+        })?;
+        Some(LineOrigin { writer, place, is_step: true, proof: OriginProof::CommitAndText })
+    }
+
+    /// The step before a commit of a session that wrote the line: its own, else of its sub-agents or of who it is one of.
+    fn step_of(&self, at: usize, writer: usize, tie: &CommitTie) -> Option<(usize, Place)> {
+        let (writers, path) = (self.writers, self.blame.lines[at].path.as_str());
+        if let Some(place) = writers[writer].last_before(self.texts[at], at, path, Some(tie.place), tie.time) {
+            return Some((writer, place));
+        }
+        let relatives = writers[writer].relatives().iter().copied().filter(|other| *other < writers.len());
+        let found = relatives.filter_map(|other| {
+            let place = writers[other].last_before(self.texts[at], at, path, None, tie.time)?;
+            Some((writers[other].time(place), other, place))
+        });
+        found.max_by_key(|(time, ..)| *time).map(|(_, other, place)| (other, place))
+    }
+
+    /// By text alone: the newest step that may have written the line; `run` lines side by side prove a short one.
+    fn by_text(&self, at: usize, run: usize) -> Option<LineOrigin> {
+        let found = self.asked(at, run, |line| {
+            let steps = self.writers.iter().enumerate();
+            let steps = steps.filter_map(|(writer, it)| {
+                let place = it.last_of_text(line)?;
+                Some((it.time(place), writer, place))
+            });
+            steps.max()
+        });
+        found.map(|(_, writer, place)| LineOrigin { writer, place, is_step: true, proof: OriginProof::Text })
+    }
+
+    /// The session that may have written the line though nothing proves it.
+    fn perhaps(&self, at: usize) -> Option<usize> {
+        let only = self.is_only(at) || is_long(self.texts[at]);
+        self.asked(at, RUN, |line| {
+            // Of a short line that stands there several times nobody knows which commit took up which.
+            let line = AskedLine { takes: if only { line.takes } else { &|_| true }, ..line.clone() };
+            self.writers.iter().position(|it| it.may_have_written(&line))
+        })
+    }
+
+    /// Whether no other line of the file says the same.
+    fn is_only(&self, at: usize) -> bool {
+        self.counts.get(self.texts[at].trim()).is_none_or(|count| *count == 1)
+    }
+
+    fn asked<T>(&self, at: usize, run: usize, answer: impl FnOnce(&AskedLine<'_>) -> T) -> T {
+        let line = &self.blame.lines[at];
+        let commit = line.commit.and_then(|commit| self.blame.commits.get(commit));
+        let text = self.texts[at];
+        let takes = |written| self.added.takes(commit.map(|commit| commit.id.as_str()), text, written);
+        answer(&AskedLine {
+            texts: &self.texts,
+            at,
+            block: self.blame.hunk(at),
+            path: &line.path,
+            until: commit.map(|commit| commit.time),
+            takes: &takes,
+            is_long: is_long(text),
+            run,
+        })
+    }
 }
 
 /// Lines that say nothing take the answer of the nearest line of their block, the one above where two are as near.
@@ -133,7 +234,7 @@ fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Optio
             last = origins[at].map(|origin| (at, origin));
         }
     }
-    let mut below = std::collections::HashMap::new();
+    let mut below = HashMap::new();
     let mut last = None;
     for at in hunk.rev() {
         if is_trivial(texts[at]) {
@@ -142,7 +243,7 @@ fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Optio
             last = origins[at].map(|origin| (at, origin));
         }
     }
-    let above: std::collections::HashMap<usize, Option<(usize, LineOrigin)>> = above.into_iter().collect();
+    let above: HashMap<usize, Option<(usize, LineOrigin)>> = above.into_iter().collect();
     for at in open {
         let up = above.get(&at).copied().flatten();
         let down = below.get(&at).copied().flatten();
@@ -152,6 +253,11 @@ fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Optio
         };
         origins[at] = near.or(origins[at]);
     }
+}
+
+/// Whether a line can be claimed by its text alone.
+fn is_long(text: &str) -> bool {
+    text.trim().chars().count() >= LONG
 }
 
 /// Whether a line says nothing by itself: under 4 characters, or punctuation alone.

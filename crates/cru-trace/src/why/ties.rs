@@ -13,7 +13,7 @@ const NEAR: SignedDuration = SignedDuration::from_secs(120);
 /// A commit that a step's output shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitTie {
-    /// Its id, as far as it is known.
+    /// Its id, as far as it is known; empty where the step's output did not show it.
     pub id: String,
     /// Its subject; empty where it was not shown.
     pub subject: String,
@@ -30,33 +30,59 @@ pub fn commits_of(session: &Session) -> Vec<CommitTie> {
         let Item::Step(step) = item else { continue };
         for (_, text) in step.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("commit")) {
             let text = text.trim();
+            let is_id = |id: &str| (7..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
             let (id, subject) = match text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
-                Some((id, subject)) => (id, subject),
-                None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
+                Some((id, subject)) => (id.trim(), subject),
+                None => text.split_once(char::is_whitespace).filter(|(id, _)| is_id(id)).unwrap_or(("", text)),
             };
-            let id = id.trim().to_ascii_lowercase();
-            if (7..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                ties.push(CommitTie { id, subject: subject.trim().to_owned(), place, time: step.time });
+            if id.is_empty() || is_id(id) {
+                let (id, subject) = (id.to_ascii_lowercase(), subject.trim().to_owned());
+                ties.push(CommitTie { id, subject, place, time: step.time });
             }
         }
     }
     ties
 }
 
-/// The session and step that made a commit: by its id, else by subject and time, the nearest.
-pub(super) fn tie<'c>(
+/// The steps that a commit is tied to, with the numbers of their sessions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommitMakers<'c> {
+    /// It was written in the step: by subject and author's date, the nearest first, then by its id.
+    pub(super) wrote: Vec<(usize, &'c CommitTie)>,
+    /// The step made it as it is of one that was written before: `rebase`, `cherry-pick`, `am`, an amendment.
+    pub(super) carried: Vec<(usize, &'c CommitTie)>,
+}
+
+/// Who made a commit. A step whose output or hook shows one that was there before the step has pulled it, and no more.
+pub(super) fn makers<'c>(
     commit: &BlamedCommit,
     sessions: impl Iterator<Item = &'c [CommitTie]> + Clone,
-) -> Option<(usize, &'c CommitTie)> {
-    let all = sessions.enumerate().flat_map(|(at, ties)| ties.iter().map(move |tie| (at, tie)));
+) -> CommitMakers<'c> {
     let id = commit.id.to_ascii_lowercase();
-    if let Some(found) = all.clone().find(|(_, tie)| id.starts_with(&tie.id)) {
-        return Some(found);
+    let away = |tie: &CommitTie| tie.time.map(|time| time.duration_since(commit.time).abs());
+    let mut makers = CommitMakers::default();
+    let all = sessions.enumerate().flat_map(|(at, ties)| ties.iter().map(move |tie| (at, tie)));
+    for (at, tie) in all {
+        // The clock of notes and of git is one of seconds.
+        let is_behind = |time: Timestamp| tie.time.is_none_or(|began| time.as_second() >= began.as_second());
+        let is_named = is_subject(&tie.subject, &commit.subject) && away(tie).is_some_and(|away| away <= NEAR);
+        let is_made = !tie.id.is_empty() && id.starts_with(&tie.id) && is_behind(commit.committed);
+        if is_named || is_made && is_behind(commit.time) {
+            makers.wrote.push((at, tie));
+        } else if is_made {
+            makers.carried.push((at, tie));
+        }
     }
-    let away = |tie: &CommitTie| Some(tie.time?.duration_since(commit.time).abs());
-    let near = all.filter(|(_, tie)| is_subject(&tie.subject, &commit.subject));
-    let near = near.filter_map(|(at, tie)| Some((away(tie).filter(|away| *away <= NEAR)?, at, tie)));
-    near.min_by_key(|(away, ..)| *away).map(|(_, at, tie)| (at, tie))
+    makers.wrote.sort_by_key(|(_, tie)| {
+        let is_named = is_subject(&tie.subject, &commit.subject);
+        (!is_named, away(tie).unwrap_or(SignedDuration::MAX))
+    });
+    makers
+}
+
+/// Whether a session made a commit about when this one was written: then it was an amendment of its own.
+pub(super) fn is_amended(commit: &BlamedCommit, ties: &[CommitTie]) -> bool {
+    ties.iter().any(|tie| tie.time.is_some_and(|time| time.duration_since(commit.time).abs() <= NEAR))
 }
 
 /// Whether a note's subject, which may be cut, is that of a commit.

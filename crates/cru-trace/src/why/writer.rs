@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use cru_action::patch::{Hunk, PatchLine};
 use cru_graph::Place;
 use cru_graph::place::items;
 use cru_session::evidence_patch;
-use cru_session::{Item, Session, StepStatus};
+use cru_session::{FileRef, Item, LineAnchor, Session, StepStatus};
 use jiff::Timestamp;
 
 use super::is_trivial;
@@ -40,6 +41,38 @@ struct FileStep {
     /// When the first commit of the session behind it took up the file; the earliest time of all where its own is not
     /// known.
     taken: Option<Timestamp>,
+    /// Whether it is known what it wrote, by its text or by the hashes of its lines.
+    is_known: bool,
+}
+
+/// Lines of the file at hand that an anchor of a note claims.
+#[derive(Debug)]
+struct AnchoredLines {
+    range: Range<usize>,
+    step: usize,
+    /// Whether they stand where the note says.
+    in_place: bool,
+}
+
+/// A line of the file at hand, and who may have written it.
+#[derive(Clone)]
+pub(super) struct AskedLine<'q> {
+    /// The lines of the file.
+    pub(super) texts: &'q [&'q str],
+    /// Which of them.
+    pub(super) at: usize,
+    /// Lines around it of the same commit.
+    pub(super) block: Range<usize>,
+    /// The file's name in that commit.
+    pub(super) path: &'q str,
+    /// When that was written.
+    pub(super) until: Option<Timestamp>,
+    /// Whether that commit is the first that took up what was written at a time.
+    pub(super) takes: &'q dyn Fn(Timestamp) -> bool,
+    /// Whether it is long enough to be known by itself.
+    pub(super) is_long: bool,
+    /// Lines side by side that are enough where it is not.
+    pub(super) run: usize,
 }
 
 /// What a session wrote to files of one name.
@@ -49,12 +82,11 @@ pub struct FileWriter<'a> {
     relatives: Vec<usize>,
     is_here: bool,
     steps: Vec<FileStep>,
-    /// The lines that were written, run after run; between runs stands `None`.
-    lines: Vec<Option<(&'a str, usize)>>,
+    /// The lines of its changes, hunk after hunk, with the step where it wrote them; between hunks stands `None`.
+    lines: Vec<Option<(&'a str, Option<usize>)>>,
     /// Where a line was written, by its text without blanks at its ends.
     places: HashMap<&'a str, Vec<usize>>,
-    /// Lines of the file at hand that the note's anchors claim: range and step. For steps whose text is not known.
-    anchored: Vec<(Range<usize>, usize)>,
+    anchored: Vec<AnchoredLines>,
     times: HashMap<Place, Timestamp>,
 }
 
@@ -77,10 +109,9 @@ impl<'a> FileWriter<'a> {
             writer.commits.iter().filter(|tie| input.taken.contains(&tie.id)).cloned().collect();
         taken.sort_by_key(|tie| tie.place);
         let is_named = |path: &str| names.contains(&path.rsplit(['/', '\\']).next().unwrap_or(path));
-        let mut runs: HashMap<(&str, &str), Vec<Vec<&'a str>>> = HashMap::new();
+        let mut hunks: HashMap<(&str, &str), Vec<Hunk<'a>>> = HashMap::new();
         for entry in evidence_patch::read(input.patch).into_iter().filter(|entry| is_named(entry.path)) {
-            let lines = runs.entry((entry.step, entry.path)).or_default();
-            lines.extend(entry.written().into_iter().map(|run| run.lines));
+            hunks.entry((entry.step, entry.path)).or_default().extend(entry.hunks());
         }
         for (place, item) in items(session) {
             let Item::Step(step) = item else { continue };
@@ -96,22 +127,38 @@ impl<'a> FileWriter<'a> {
                 let taken = taken
                     .get(taken.partition_point(|tie| tie.place <= place))
                     .map(|tie| tie.time.unwrap_or(Timestamp::MIN));
-                writer.steps.push(FileStep { place, time: step.time, path, taken });
-                match runs.remove(&(step.id.as_deref().unwrap_or_default(), written.path.as_str())) {
-                    Some(runs) => runs.into_iter().for_each(|run| writer.add(run, number)),
-                    None => writer.anchored.extend(anchored(written, file).into_iter().map(|range| (range, number))),
-                }
+                let hunks = hunks.remove(&(step.id.as_deref().unwrap_or_default(), written.path.as_str()));
+                let is_known = hunks.is_some() || !written.lines.is_empty();
+                writer.steps.push(FileStep { place, time: step.time, path, taken, is_known });
+                hunks.iter().flatten().for_each(|hunk| writer.add(hunk, number));
+                writer.anchored.extend(anchored(written, file, number));
             }
         }
         writer
     }
 
-    fn add(&mut self, run: Vec<&'a str>, step: usize) {
-        for line in run {
-            self.places.entry(line.trim()).or_default().push(self.lines.len());
-            self.lines.push(Some((line, step)));
+    fn add(&mut self, hunk: &Hunk<'a>, step: usize) {
+        // What only takes the place of the same text is not written.
+        let runs = evidence_patch::written(hunk);
+        let written: HashSet<*const u8> = runs.iter().flat_map(|run| &run.lines).map(|line| line.as_ptr()).collect();
+        for line in &hunk.lines {
+            let (text, of) = match line {
+                PatchLine::Removed(_) => continue,
+                PatchLine::Kept(text) => (*text, None),
+                PatchLine::Added(text) => (*text, written.contains(&text.as_ptr()).then_some(step)),
+            };
+            if of.is_some() {
+                self.places.entry(text.trim()).or_default().push(self.lines.len());
+            }
+            self.lines.push(Some((text, of)));
         }
         self.lines.push(None);
+    }
+
+    /// The step that wrote the line at a place of its changes.
+    fn step_at(&self, place: usize) -> Option<&FileStep> {
+        let (_, step) = self.lines.get(place).copied().flatten()?;
+        self.steps.get(step?)
     }
 
     /// Sessions whose steps may be behind its commits: its sub-agents, and who it is one of.
@@ -121,6 +168,11 @@ impl<'a> FileWriter<'a> {
 
     pub(super) fn relatives(&self) -> &[usize] {
         &self.relatives
+    }
+
+    /// When its first step wrote to such a file.
+    pub fn first(&self) -> Option<Timestamp> {
+        self.steps.iter().filter_map(|step| step.time).min()
     }
 
     /// The commits that its steps show.
@@ -150,58 +202,65 @@ impl<'a> FileWriter<'a> {
             in_time && is_same_file(&step.path, path)
         };
         let places = self.places.get(text.trim()).map(Vec::as_slice).unwrap_or_default();
-        let steps = places.iter().rev().filter_map(|at| self.lines.get(*at).copied().flatten());
-        let texts = steps.filter_map(|(_, step)| self.steps.get(step)).find(|step| may(step)).map(|step| step.place);
+        let mut steps = places.iter().rev().filter_map(|place| self.step_at(*place));
         let anchored = || {
-            let steps = self.anchored.iter().rev().filter(|(range, _)| range.contains(&at));
-            steps.filter_map(|(_, step)| self.steps.get(*step)).find(|step| may(step)).map(|step| step.place)
+            let lines = self.anchored.iter().rev().filter(|it| it.range.contains(&at));
+            lines.filter_map(|it| self.steps.get(it.step)).find(|step| may(step)).map(|step| step.place)
         };
-        texts.or_else(anchored)
+        steps.find(|step| may(step)).map(|step| step.place).or_else(anchored)
     }
 
-    /// The last step, not after `until`, that wrote line `at` of `texts` by text alone: a long line, or one of `run`
-    /// lines in `block` that were written side by side.
-    #[expect(clippy::too_many_arguments, reason = "the rule has as many parts")]
-    pub(super) fn last_of_text(
-        &self,
-        texts: &[&str],
-        at: usize,
-        block: &Range<usize>,
-        long: bool,
-        run: usize,
-        path: &str,
-        until: Option<Timestamp>,
-    ) -> Option<Place> {
-        let may = |step: &FileStep| {
-            let in_time = step.time.zip(until).is_none_or(|(time, until)| time <= until);
-            let is_taken = step.taken.is_some_and(|taken| until.is_none_or(|until| taken <= until));
-            in_time && !is_taken && (is_same_file(&step.path, path) || self.is_here && name(&step.path) == name(path))
-        };
-        let places = self.places.get(texts[at].trim()).map(Vec::as_slice).unwrap_or_default();
-        let texts = places.iter().rev().take(MOST).find_map(|&place| {
-            let (_, step) = self.lines.get(place).copied().flatten()?;
-            let step = self.steps.get(step).filter(|step| may(step))?;
-            (long || self.neighbours(texts, at, block, place) >= run).then_some(step.place)
+    /// Whether a step may have written the line: it was called before, in a file of that name, and no other commit took up what
+    /// it wrote.
+    fn may(&self, step: &FileStep, line: &AskedLine<'_>) -> bool {
+        let in_time = step.time.zip(line.until).is_none_or(|(time, until)| time.as_second() <= until.as_second());
+        let is_taken = step.taken.is_some_and(|taken| line.until.is_none_or(|until| taken <= until));
+        let is_it = is_same_file(&step.path, line.path) || self.is_here && name(&step.path) == name(line.path);
+        in_time && !is_taken && is_it && step.time.is_none_or(|time| (line.takes)(time))
+    }
+
+    /// The last step that wrote the line by text alone: a long line, one that its hash proves where it stands, or one of some
+    /// lines that stand side by side as they did when it was written.
+    pub(super) fn last_of_text(&self, line: &AskedLine<'_>) -> Option<Place> {
+        let texts = self.places_of(line).take(MOST).find_map(|place| {
+            let step = self.step_at(place).filter(|step| self.may(step, line))?;
+            (line.is_long || self.neighbours(line, place) >= line.run).then_some(step.place)
         });
         let anchored = || {
-            let steps = self.anchored.iter().rev().filter(|(range, _)| range.contains(&at));
-            // A single short line is no proof, as above.
-            let proven = steps.filter(|(range, _)| long || range.len() >= run);
-            proven.filter_map(|(_, step)| self.steps.get(*step)).find(|step| may(step)).map(|step| step.place)
+            let lines = self.anchored.iter().rev().filter(|it| it.range.contains(&line.at));
+            let proven = lines.filter(|it| it.in_place || line.is_long || it.range.len() >= line.run);
+            proven.filter_map(|it| self.steps.get(it.step)).find(|step| self.may(step, line)).map(|step| step.place)
         };
         texts.or_else(anchored)
     }
 
-    /// Lines of the file around line `at` that agree with those written around `place`, those that say nothing left out.
-    fn neighbours(&self, texts: &[&str], at: usize, block: &Range<usize>, place: usize) -> usize {
-        let same = |line: usize, written: usize| {
-            let text = self.lines.get(written).copied().flatten().map(|(text, _)| text.trim());
-            block.contains(&line) && texts.get(line).map(|text| text.trim()) == text && text.is_some()
+    /// Whether it cannot be told that no step wrote the line: one wrote such a line, or one wrote into the file and nobody knows
+    /// what.
+    pub(super) fn may_have_written(&self, line: &AskedLine<'_>) -> bool {
+        let mut steps = self.places_of(line).filter_map(|place| self.step_at(place));
+        let is_unknown = |step: &FileStep| !step.is_known && is_same_file(&step.path, line.path);
+        steps.any(|step| self.may(step, line)) || self.steps.iter().any(|step| is_unknown(step) && self.may(step, line))
+    }
+
+    /// Where such a line was written, the last first.
+    fn places_of(&self, line: &AskedLine<'_>) -> impl Iterator<Item = usize> {
+        let text = line.texts.get(line.at).map_or("", |text| text.trim());
+        self.places.get(text).map(Vec::as_slice).unwrap_or_default().iter().rev().copied()
+    }
+
+    /// Lines of the file around the line that agree with those around `place`, those that say nothing left out. A line that the
+    /// change only kept may be of another commit.
+    fn neighbours(&self, asked: &AskedLine<'_>, place: usize) -> usize {
+        let texts = asked.texts;
+        let same = |line: usize, there: usize| {
+            let Some((text, step)) = self.lines.get(there).copied().flatten() else { return false };
+            (step.is_none() || asked.block.contains(&line)) && texts.get(line).map(|it| it.trim()) == Some(text.trim())
         };
+        let at = asked.at;
         let mut count = 1;
         for step in 1.. {
             match (at.checked_sub(step), place.checked_sub(step)) {
-                (Some(line), Some(written)) if same(line, written) => count += usize::from(!is_trivial(texts[line])),
+                (Some(line), Some(there)) if same(line, there) => count += usize::from(!is_trivial(texts[line])),
                 _ => break,
             }
         }
@@ -216,19 +275,20 @@ impl<'a> FileWriter<'a> {
 }
 
 /// The lines of a file that the anchors of a write claim, where they stand there.
-fn anchored(written: &cru_session::FileRef, file: &SearchedText<'_>) -> Vec<Range<usize>> {
-    let range = |anchor: &cru_session::LineAnchor| {
+fn anchored(written: &FileRef, file: &SearchedText<'_>, step: usize) -> Vec<AnchoredLines> {
+    let lines = |anchor: &LineAnchor| {
         let spot =
             Spot::Lines { first: anchor.first.or(Some(u64::MAX)), count: anchor.count, hash: anchor.hash.clone() };
-        let first = match file.find(&spot, None) {
-            Sighting::InPlace => anchor.first?,
-            Sighting::At(line) => line,
+        let (first, in_place) = match file.find(&spot, None) {
+            Sighting::InPlace => (anchor.first?, true),
+            Sighting::At(line) => (line, false),
             Sighting::Missing | Sighting::TooMuchWork => return None,
         };
         let from = usize::try_from(first.checked_sub(1)?).ok()?;
-        Some(from..from.checked_add(usize::try_from(anchor.count).ok()?)?)
+        let range = from..from.checked_add(usize::try_from(anchor.count).ok()?)?;
+        Some(AnchoredLines { range, step, in_place })
     };
-    written.lines.iter().filter_map(range).collect()
+    written.lines.iter().filter_map(lines).collect()
 }
 
 /// Whether two paths name one file, as far as the shorter one tells: `src/a.rs` of a package and `pkg/src/a.rs` of its

@@ -17,7 +17,7 @@ use crate::graph::Place;
 use crate::graph::place::items;
 use crate::session::{FileRef, Item, Session};
 use crate::trace::project::inside;
-use crate::trace::why::{LineOrigin, is_same_file, is_trivial};
+use crate::trace::why::{LineAnswer, LineOrigin, is_same_file, is_trivial};
 
 /// Ranges that are told in full; more are a table.
 const IN_FULL: usize = 3;
@@ -44,6 +44,9 @@ struct OriginRange {
     text: String,
     commit: Option<CommitShown>,
     origin: Option<OriginShown>,
+    /// Where it cannot be told: a session that may have written the lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perhaps: Option<String>,
     /// Sessions that read the file, the newest first; only where no session wrote the lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     readers: Vec<String>,
@@ -81,8 +84,7 @@ impl WhyReport {
         let at = |line: u64| usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX).min(count);
         let (from, to) = wanted.range.map_or((0, count), |(first, last)| (at(first), at(last) + 1));
         let mut ranges: Vec<(usize, usize)> = Vec::new();
-        let key =
-            |at: usize| (origins.blame.lines[at].commit, origins.lines[at].map(|it| (it.writer, it.place, it.is_step)));
+        let key = |at: usize| (origins.blame.lines[at].commit, shown(origins.lines[at]));
         for at in from..to.min(count) {
             match ranges.last_mut() {
                 Some(last) if key(last.0) == key(at) => last.1 = at,
@@ -90,7 +92,7 @@ impl WhyReport {
             }
         }
         let full = ranges.len() <= IN_FULL;
-        let traced = origins.lines[from..to.min(count)].iter().flatten().count() as u64;
+        let traced = origins.lines[from..to.min(count)].iter().filter(|it| it.origin.is_some()).count() as u64;
         let ranges = ranges.iter().map(|(first, last)| OriginRange::of(origins, *first, *last, full, world)).collect();
         Self {
             schema: 1,
@@ -112,14 +114,21 @@ impl OriginRange {
             author: it.author.clone(),
             subject: it.subject.clone(),
         });
-        let origin = origins.lines[first].map(|origin| OriginShown::of(origins, origin, full, world));
+        let answer = origins.lines[first];
+        let origin = answer.origin.map(|origin| OriginShown::of(origins, origin, full, world));
+        let perhaps = answer.perhaps.and_then(|writer| origins.notes.get(writer)).map(|note| note.id.clone());
         let readers = if origin.is_none() && full { readers(origins) } else { Vec::new() };
         // A brace or a blank line says nothing of the range that it begins.
         let lines = &origins.blame.lines[first..=last];
         let text = lines.iter().map(|line| line.text.trim()).find(|text| !is_trivial(text)).unwrap_or(line.text.trim());
         let (first, last) = (first as u64 + 1, last as u64 + 1);
-        Self { first, last, text: text.to_owned(), commit, origin, readers }
+        Self { first, last, text: text.to_owned(), commit, origin, perhaps, readers }
     }
+}
+
+/// What lines of one range have in common.
+fn shown(answer: LineAnswer) -> (Option<(usize, Place, bool)>, Option<usize>) {
+    (answer.origin.map(|it| (it.writer, it.place, it.is_step)), answer.perhaps)
 }
 
 /// The sessions that read the file, the newest first.
@@ -260,7 +269,11 @@ impl Found for WhyReport {
                 format!("{}  {by}", paint(style::ID, one_line(&origin.name())))
             } else {
                 let author = range.commit.as_ref().map(|it| format!(" ({})", one_line(&it.author)));
-                paint(style::DIM, format_args!("no session{}", author.unwrap_or_default()))
+                let words = match &range.perhaps {
+                    Some(session) => format!("cannot tell; perhaps {}", one_line(session)),
+                    None => "no session".to_owned(),
+                };
+                paint(style::DIM, format_args!("{words}{}", author.unwrap_or_default()))
             };
             let _ = writeln!(out, "{lines:>11}  {}  {origin}", paint(style::DIM, commit));
         }
@@ -287,7 +300,11 @@ impl OriginRange {
         }
         let Some(origin) = &self.origin else {
             let author = self.commit.as_ref().map(|it| format!("; committed by {}", one_line(&it.author)));
-            row("step", &format!("no session in this vault wrote this line{}", author.unwrap_or_default()));
+            let words = match &self.perhaps {
+                Some(session) => format!("cannot tell; perhaps {}", one_line(session)),
+                None => "no session in this vault wrote this line".to_owned(),
+            };
+            row("step", &format!("{words}{}", author.unwrap_or_default()));
             for reader in &self.readers {
                 row("read by", &one_line(reader));
             }

@@ -11,7 +11,9 @@ use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::git::Repository;
 use crate::session::Session;
-use crate::trace::why::{Blame, BlamedLine, FileWriter, LineOrigin, WriterInput, commits_of, origins, uncommitted};
+use crate::trace::why::{
+    AddedLines, Blame, BlamedLine, FileWriter, LineAnswer, WriterInput, commits_of, origins, uncommitted,
+};
 use crate::trace::{LARGEST_FILE, SearchedText};
 use crate::vault::{Head, VaultPath};
 
@@ -41,7 +43,7 @@ pub(super) struct Origins {
     pub(super) in_repository: bool,
     pub(super) blame: Blame,
     pub(super) notes: Vec<WriterNote>,
-    pub(super) lines: Vec<Option<LineOrigin>>,
+    pub(super) lines: Vec<LineAnswer>,
 }
 
 impl Origins {
@@ -105,7 +107,11 @@ impl Origins {
             for (writer, relatives) in writers.iter_mut().zip(relatives(&notes)) {
                 writer.set_relatives(relatives);
             }
-            origins(&blame, &writers)
+            let added = match repository.as_ref().zip(commit.as_deref()) {
+                Some((repository, commit)) => added(repository, commit, &writers, &blame, &shown),
+                None => AddedLines::default(),
+            };
+            origins(&blame, &writers, &added)
         };
         let in_repository = repository.is_some();
         Ok(Self { path: shown, in_repository, blame, notes, lines: origins })
@@ -124,6 +130,20 @@ fn taken(
     let paths: HashSet<&str> = blame.lines.iter().map(|line| line.path.as_str()).chain([path]).collect();
     let touching = repository.touching(&ids, &paths.into_iter().collect::<Vec<_>>());
     repository.reachable(&touching.into_iter().collect::<Vec<_>>(), commit)
+}
+
+/// The lines that commits behind the first step which wrote to the file added to it.
+fn added(
+    repository: &Repository<'_, '_>,
+    commit: &str,
+    writers: &[FileWriter<'_>],
+    blame: &Blame,
+    path: &str,
+) -> AddedLines {
+    let Some(since) = writers.iter().filter_map(FileWriter::first).min() else { return AddedLines::default() };
+    let paths: HashSet<&str> = blame.lines.iter().map(|line| line.path.as_str()).chain([path]).collect();
+    let wanted: HashSet<&str> = blame.lines.iter().map(|line| line.text.trim()).collect();
+    repository.added(commit, &paths.into_iter().collect::<Vec<_>>(), since, &wanted)
 }
 
 /// The file as it is in the working copy.
