@@ -173,7 +173,7 @@ impl Bed {
             for _ in 0..MANY {
                 let found = timed(&mut ours, || -> cru::base::Result<usize> {
                     let query =
-                        Query::parse(word, jiff::Timestamp::UNIX_EPOCH).map_err(|_| cru::base::Error::usage(word))?;
+                        Query::parse(word, &jiff::Zoned::default()).map_err(|_| cru::base::Error::usage(word))?;
                     Ok(Search::new(&snapshot, &query, &options).hits()?.len())
                 })?;
                 if found == 0 {

@@ -17,6 +17,7 @@ use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
+use crate::index::table::SubagentIds;
 use crate::index::{Record, SessionRow, Table};
 use crate::session::StepStatus;
 
@@ -41,11 +42,10 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let rows = snapshot.sessions();
-    let children: HashSet<&str> = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).collect();
-    let is_child = |row: &SessionRow| row.subagent || children.contains(row.id.as_str());
+    let subagents = SubagentIds::of(rows);
     let mut meant: Vec<&SessionRow> = rows.iter().filter(|row| chosen.matches_row(row)).collect();
     let before = meant.len();
-    meant.retain(|row| args.all || !is_child(row));
+    meant.retain(|row| args.all || !subagents.is_shown_by_another(row));
     let hidden = before - meant.len();
     meant.sort_by(|a, b| (Reverse(a.started), &a.path).cmp(&(Reverse(b.started), &b.path)));
     let total = meant.len();

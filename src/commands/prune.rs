@@ -43,7 +43,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
     let now = cx.env.now();
-    let before = time::moment(&args.older, false, now).ok_or_else(|| {
+    let before = time::moment(&args.older, false, &vault.now(cx.env)).ok_or_else(|| {
         Error::usage(format!("--older: `{}` is not a time", crate::base::text::sanitise(&args.older)))
             .with_hint("write it as 90d, 12h or 2026-11-01")
     })?;

@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+
 use super::Context;
 use super::session::filter::{Chosen, SessionFilter};
 use crate::base::text::plural;
@@ -25,6 +28,12 @@ pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
     Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
 }
 
+/// The time as it is, in the zone of the vault; without one, in UTC.
+pub(super) fn now(cx: &Context<'_>) -> Zoned {
+    let utc = || cx.env.now().to_zoned(TimeZone::UTC);
+    Vault::find_to_read(cx.vault_arg(), cx.env).map_or_else(|_| utc(), |vault| vault.now(cx.env))
+}
+
 /// What a question about sessions begins with.
 pub(super) struct Asked {
     /// Which sessions are meant.
@@ -36,8 +45,8 @@ pub(super) struct Asked {
 
 /// The filter read, the vault found, the index brought up to date.
 pub(super) fn asked(filter: &SessionFilter, cx: &Context<'_>) -> Result<Asked> {
-    let chosen = filter.read(cx.env)?;
     let vault = vault(cx)?;
+    let chosen = filter.read(&vault.now(cx.env), cx.env)?;
     let snapshot = snapshot(&vault, cx)?;
     Ok(Asked { chosen, vault, snapshot })
 }

@@ -27,6 +27,7 @@ mod importers {
     pub(crate) mod agents_real;
     pub(crate) mod codex;
     pub(crate) mod gemini;
+    pub(crate) mod newer;
     pub(crate) mod odd_text;
     pub(crate) mod opencode;
     pub(crate) mod pi;

@@ -26,6 +26,7 @@ mod steno;
 mod stream;
 #[cfg(test)]
 mod told;
+mod unknown;
 mod wrapper;
 
 use std::collections::BTreeSet;

@@ -27,9 +27,11 @@ impl Told {
         self.streams.get(key).map_or("", String::as_str)
     }
 
-    /// How many records of all files were skipped for that reason.
+    /// How many records of all files were skipped for that reason, whatever it names.
     pub(super) fn skipped(&self, reason: &str) -> u64 {
-        self.accounts.iter().filter_map(|account| account.skipped.get(reason)).sum()
+        let is = |told: &str| told.strip_prefix(reason).is_some_and(|name| name.is_empty() || name.starts_with(" `"));
+        let all = self.accounts.iter().flat_map(|account| &account.skipped);
+        all.filter(|(told, _)| is(told)).map(|(_, count)| count).sum()
     }
 
     /// How many records all files hold.
@@ -68,6 +70,7 @@ impl Sink for Told {
                 SessionFact::Cwd(_)
                 | SessionFact::HostVersion(_)
                 | SessionFact::Branch(_)
+                | SessionFact::ContinuedIn(_)
                 | SessionFact::CopiedUntil(_),
             ) => return,
             kind => line(kind),
@@ -146,6 +149,10 @@ fn line(kind: &EventKind<'_>) -> String {
             format!("tasks {}", tasks.join(", "))
         }
         EventKind::Task(task) => format!("task {} {} {}", task.id, task.content, task.status),
+        EventKind::Subagent { call, run } => {
+            let stream = run.stream.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("also {call} {stream} {}", run.task.as_deref().unwrap_or("-"))
+        }
         EventKind::SubagentDone { stream, summary, failed } => {
             format!("done {stream} {} {failed}", summary.as_deref().unwrap_or("-"))
         }

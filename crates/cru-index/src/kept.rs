@@ -143,7 +143,7 @@ mod tests {
             ("-kind:case kind:step", &[]),
             ("kind:bookmark,project", &["bookmark", "project"]),
         ] {
-            let query = Query::parse(query, Timestamp::UNIX_EPOCH).unwrap();
+            let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
             assert_eq!(asked(&query), kinds, "{}", query.text);
         }
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use cru_base::{Lines, Span};
 use cru_graph::dependencies;
 use cru_graph::place::{self, Place};
+use cru_session::agent_table;
 use cru_session::event::Usage;
 use cru_session::usage;
 use cru_session::{Callout, Item, Phase, Session, StepStatus};
@@ -117,6 +118,8 @@ pub struct ModelUsage {
     pub cache_write_1h: Option<u64>,
     /// Tokens read from the cache.
     pub cache_read: Option<u64>,
+    /// Searches of the web that the maker of the model ran.
+    pub web_searches: u64,
 }
 
 impl ModelUsage {
@@ -128,6 +131,7 @@ impl ModelUsage {
             cache_write: self.cache_write.unwrap_or(0),
             cache_write_1h: self.cache_write_1h.unwrap_or(0),
             cache_read: self.cache_read.unwrap_or(0),
+            web_searches: self.web_searches,
             only_output: self.input.is_none(),
         }
     }
@@ -153,6 +157,7 @@ impl ModelUsage {
                 cache_write: known(sum.cache_write),
                 cache_write_1h: known(sum.cache_write_1h),
                 cache_read: known(sum.cache_read),
+                web_searches: sum.web_searches,
             }
         };
         sums.into_iter().map(row).collect()
@@ -466,6 +471,8 @@ impl Record {
         let id = item.id().map(str::to_owned);
         match item {
             Item::Step(step) => {
+                let host = session.meta.host.as_deref().and_then(agent_table::by_host);
+                let told = host.is_some_and(|agent| agent.statuses);
                 for (access, file) in
                     step.reads.iter().map(|file| ("read", file)).chain(step.writes.iter().map(|file| ("write", file)))
                 {
@@ -489,7 +496,7 @@ impl Record {
                     status: step.status.name().to_owned(),
                     check: step.verdict().map(|verdict| verdict.as_str().to_owned()),
                     time: step.time,
-                    exit: step.exit.map(i64::from),
+                    exit: step.known_exit(told).map(i64::from),
                     duration_ms: step.duration_ms,
                     after: None,
                     line,

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
 use tantivy::{Index, IndexSettings, Searcher, SingleSegmentIndexWriter};
@@ -131,6 +132,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The zone whose days names, filters and sums mean: the vault's.
+    pub fn zone(&self) -> &TimeZone {
+        &self.root.config().zone
+    }
+
     /// Brings the index up to date and takes a snapshot. The vault's notes may be overlaid: what was logged and not
     /// written yet is found too.
     pub fn open(vault: &Vault) -> Result<Self> {

@@ -91,7 +91,7 @@ fn a_prefix_is_searched_where_the_changed_note_is_no_session() {
     bed.checked();
     files::put(&bed.root().join("sessions/s2.md"), b"no session any more").unwrap();
     let snapshot = bed.open();
-    let query = Query::parse("on*", jiff::Timestamp::UNIX_EPOCH).unwrap();
+    let query = Query::parse("on*", &jiff::Zoned::default()).unwrap();
     let hits = search::Search::new(&snapshot, &query, &search::SearchOptions::default()).hits().unwrap();
     assert_eq!(hits.len(), 2);
 }
@@ -164,7 +164,7 @@ fn answers(bed: &Bed) -> Vec<String> {
     let mut told: Vec<String> = snapshot.sessions().iter().map(|row| format!("{row:?}")).collect();
     told.extend(snapshot.records(|_| true).unwrap().iter().map(|record| format!("{record:?}")));
     for query in ["one", "coder", "bash one", "on*", "s3"] {
-        let query = Query::parse(query, jiff::Timestamp::UNIX_EPOCH).unwrap();
+        let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
         let options = search::SearchOptions { limit: 1000, ..search::SearchOptions::default() };
         let mut hits = search::Search::new(&snapshot, &query, &options).hits().unwrap();
         hits.sort_by_key(|hit| hit.key);

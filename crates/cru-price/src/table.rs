@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use cru_session::event::Usage;
+use cru_session::usage::SERVED;
 use serde::Deserialize;
 
 use crate::normalise::{candidates, makers_id};
@@ -49,9 +50,21 @@ impl Prices {
         Self { own }
     }
 
-    /// The price of a model; `None` where it is unknown.
+    /// The price of a model; `None` where it is unknown. Of one that is asked in a way with a price of its own, the
+    /// [words before its name](SERVED) tell.
     pub fn of(&self, model: &str) -> Option<Price> {
-        self.named(model).or_else(|| self.named(&makers_id(model)?))
+        let [fast, us] = SERVED;
+        self.named(model).or_else(|| match (model.strip_prefix(fast), model.strip_prefix(us)) {
+            (Some(rest), _) => {
+                let price = self.of(rest)?;
+                Some(price.times(price.fast?))
+            }
+            (None, Some(rest)) => {
+                let price = self.of(rest)?;
+                Some(price.times(price.us?))
+            }
+            (None, None) => self.named(&makers_id(model)?),
+        })
     }
 
     fn named(&self, model: &str) -> Option<Price> {
@@ -112,8 +125,18 @@ mod tests {
     }
 
     #[test]
+    fn how_a_model_is_asked_has_a_price() {
+        let prices = Prices::default();
+        let input = |model: &str| prices.of(model).map(|price| (price.input * 1e6).round() / 1e6);
+        assert_eq!(input("fast/claude-opus-4-8"), Some(10.0));
+        assert_eq!(input("us/claude-opus-4-8"), Some(5.5));
+        assert_eq!(input("fast/us/us.anthropic.claude-opus-4-8-v1:0"), Some(11.0));
+        assert_eq!((input("fast/claude-sonnet-5"), input("us/gpt-4o"), input("fast/")), (None, None, None));
+    }
+
+    #[test]
     fn own_prices_stand_over_the_list() {
-        let price = Price { input: 1.0, output: 2.0, cache_read: None, cache_write: None, cache_write_1h: None };
+        let price: Price = toml::from_str("input = 1.0\noutput = 2.0").unwrap();
         let prices = Prices::new(BTreeMap::from([("gpt-4o".into(), price), ("mine".into(), price)]));
         assert_eq!(prices.of("gpt-4o-2024-05-13"), Some(price));
         assert_eq!(prices.cost("mine", Usage { input: 2_000_000, ..Usage::default() }), Some(2.0));

@@ -17,6 +17,9 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "subagent", fields: &["mode", "Task", "Summary", "Tokens", "At"] },
 ];
 
+/// The title of a `context` that is nothing but a link: to the note of the session that this one goes on in.
+pub const CONTINUED: &str = "Continued in";
+
 /// Fields that are one line: what stands below them is text again.
 const ONE_LINE: &[&str] = &["mode", "At", "Step", "Rests on"];
 

@@ -84,6 +84,13 @@ pub enum EventKind<'a> {
     Tasks(Vec<Task>),
     /// One task was added or changed; empty fields stay as they were.
     Task(Task),
+    /// A sub-agent that a call started beside the one that its answer names: one call may start many.
+    Subagent {
+        /// The call.
+        call: Cow<'a, str>,
+        /// What it started.
+        run: SubagentRun<'a>,
+    },
     /// A sub-agent that ran in the background came back.
     SubagentDone {
         /// The stream of its own work.
@@ -289,6 +296,8 @@ pub enum SessionFact<'a> {
     Started(Timestamp),
     /// The session was made by copying another one: what is older than this was copied.
     CopiedUntil(Timestamp),
+    /// The session that it goes on in, as the host says of it.
+    ContinuedIn(StreamKey),
     /// Its model, where no tokens say it.
     Model(Cow<'a, str>),
     /// Cost in US dollars that the record stores for one message; summed.
@@ -340,6 +349,9 @@ pub struct Usage {
     pub cache_write_1h: u64,
     /// Tokens read from the cache.
     pub cache_read: u64,
+    /// Searches of the web that the maker of the model ran for it, which are paid for beside the tokens.
+    #[serde(skip_serializing_if = "is_none")]
+    pub web_searches: u64,
     /// Whether only the output is known; the other counts say nothing then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub only_output: bool,
@@ -361,6 +373,20 @@ impl Usage {
         self.input.saturating_add(self.output).saturating_add(self.cache_write)
     }
 
+    /// What it has beyond `other`.
+    #[must_use]
+    pub const fn since(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(other.input),
+            output: self.output.saturating_sub(other.output),
+            cache_write: self.cache_write.saturating_sub(other.cache_write),
+            cache_write_1h: self.cache_write_1h.saturating_sub(other.cache_write_1h),
+            cache_read: self.cache_read.saturating_sub(other.cache_read),
+            web_searches: self.web_searches.saturating_sub(other.web_searches),
+            only_output: self.only_output,
+        }
+    }
+
     /// Adds `other`.
     pub const fn add(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
@@ -368,6 +394,7 @@ impl Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.web_searches = self.web_searches.saturating_add(other.web_searches);
         self.only_output |= other.only_output;
     }
 }

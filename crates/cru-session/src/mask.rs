@@ -72,6 +72,7 @@ impl MaskEvents for Masks {
             }
             EventKind::Tasks(tasks) => tasks.iter_mut().for_each(|task| self.task(task)),
             EventKind::Task(task) => self.task(task),
+            EventKind::Subagent { call: _, run } => self.run(run),
             EventKind::SubagentDone { stream: _, summary, failed: _ } => self.cow_of(summary),
             EventKind::Phase(title) => self.cow(title),
             EventKind::Detail { call: _, name: _, value } => self.cow(value),
@@ -99,6 +100,7 @@ impl MaskEvents for Masks {
                 | SessionFact::Tokens(_)
                 | SessionFact::Started(_)
                 | SessionFact::TotalCost(_)
+                | SessionFact::ContinuedIn(_)
                 | SessionFact::CopiedUntil(_) => {}
             },
             EventKind::PullRequest { url, number: _ } => self.cow(url),
@@ -109,6 +111,13 @@ impl MaskEvents for Masks {
 /// The parts of an event.
 trait MaskParts {
     fn result(&mut self, result: &mut CallResult<'_>);
+    fn run(&mut self, run: &mut SubagentRun<'_>) {
+        let SubagentRun { stream: _, agent, model, task, background: _ } = run;
+        for text in [agent, model, task] {
+            self.cow_of(text);
+        }
+    }
+
     fn attachments(&mut self, attachments: &mut [Attachment<'_>]);
     fn task(&mut self, task: &mut Task);
     fn cow(&mut self, text: &mut Cow<'_, str>);
@@ -150,10 +159,8 @@ impl MaskParts for Masks {
         for FileChange { path, diff: _ } in changes {
             self.string(path);
         }
-        if let Some(SubagentRun { stream: _, agent, model, task, background: _ }) = subagent {
-            self.cow_of(agent);
-            self.cow_of(model);
-            self.cow_of(task);
+        if let Some(run) = subagent {
+            self.run(run);
         }
         self.attachments(attachments);
     }

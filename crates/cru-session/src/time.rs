@@ -5,7 +5,7 @@
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Unit};
+use jiff::{Timestamp, Unit, Zoned};
 
 /// Reads a time: RFC 3339 with any offset, a date with time and no zone, or a date.
 pub fn parse(text: &str) -> Option<Timestamp> {
@@ -41,31 +41,34 @@ fn clock(text: &str) -> Option<Time> {
 }
 
 /// A point in time as a person asks for one: a date, a month (`2026-11`), a time, how long ago (`7d`, `12h`), `today`,
-/// `yesterday`, `now`. The end of a day or month where `end` asks for it.
-pub fn moment(text: &str, end: bool, now: Timestamp) -> Option<Timestamp> {
+/// `yesterday`, `now`. The end of a day or month where `end` asks for it. Days, and times without a zone, are those of the
+/// zone of `now`.
+pub fn moment(text: &str, end: bool, now: &Zoned) -> Option<Timestamp> {
     let text = text.trim();
-    let today = date(now);
+    let today = now.date();
+    let at = |time: DateTime| now.time_zone().to_timestamp(time).ok();
     let day = |date: Date| {
         let date = if end { date.tomorrow().unwrap_or(date) } else { date };
-        utc(date.at(0, 0, 0, 0))
+        at(date.at(0, 0, 0, 0))
     };
     match text {
-        "now" => Some(now),
+        "now" => Some(now.timestamp()),
         "today" => day(today),
         "yesterday" => today.yesterday().ok().and_then(day),
-        _ => ago(text, now)
+        _ => ago(text, now.timestamp())
             .or_else(|| text.parse::<Timestamp>().ok())
             .or_else(|| text.parse::<Date>().ok().filter(|_| text.len() == 10).and_then(day))
-            .or_else(|| month(text, end))
+            .or_else(|| month(text, end).and_then(at))
+            .or_else(|| text.parse::<DateTime>().ok().and_then(at))
             .or_else(|| parse(text)),
     }
 }
 
 /// The start of a month `2026-11`, or of the one behind it.
-fn month(text: &str, end: bool) -> Option<Timestamp> {
+fn month(text: &str, end: bool) -> Option<DateTime> {
     let first: Date = format!("{text}-01").parse().ok().filter(|_| text.len() == 7)?;
     let next = || first.checked_add(jiff::Span::new().months(1)).ok();
-    utc(if end { next()? } else { first }.at(0, 0, 0, 0))
+    Some(if end { next()? } else { first }.at(0, 0, 0, 0))
 }
 
 /// `7d`, `12h`, `30m`, `2w` before `now`.
@@ -117,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_month_is_from_its_first_day_to_the_next_month() {
-        let now = parse("2026-11-20").unwrap();
-        let read = |text: &str, end| moment(text, end, now).map(format);
+        let now = parse("2026-11-20").unwrap().to_zoned(TimeZone::UTC);
+        let read = |text: &str, end| moment(text, end, &now).map(format);
         assert_eq!(read("2026-12", false).as_deref(), Some("2026-12-01T00:00:00Z"));
         assert_eq!(read("2026-12", true).as_deref(), Some("2027-01-01T00:00:00Z"));
         assert_eq!(read("2026-13", false), None);

@@ -17,6 +17,18 @@ const HEAD: &str = "| Model | Input | Output | Cache write | Cache read |";
 /// The column of tokens among the cache writes that are kept for an hour; only where there are any.
 const HOUR: &str = " Of it for 1 h |";
 
+/// The column of searches of the web, behind that of the hour; only where there are any.
+const SEARCHES: &str = " Web searches |";
+
+/// What stands before the name of a model that was asked in a way with a price of its own: quickly, or in the United
+/// States alone; of both, in this order.
+pub const SERVED: [&str; 2] = ["fast/", "us/"];
+
+/// The model, however it was asked.
+pub fn plain_model(model: &str) -> &str {
+    SERVED.iter().fold(model, |model, served| model.strip_prefix(served).unwrap_or(model))
+}
+
 const RULE: &str = "| --- | ---: | ---: | ---: | ---: |";
 
 /// The callout's title: `48,210 tokens`; `34,000 output tokens` where the input is unknown.
@@ -27,15 +39,20 @@ pub fn title(rows: &[(String, Usage)]) -> String {
 
 /// The callout's body: a table with a row for each model.
 pub fn table(rows: &[(String, Usage)]) -> String {
-    let has_hour = rows.iter().any(|(_, usage)| usage.cache_write_1h > 0);
-    let (head, rule) = if has_hour { (HOUR, " ---: |") } else { ("", "") };
-    let mut text = format!("{HEAD}{head}\n{RULE}{rule}");
+    let has_searches = rows.iter().any(|(_, usage)| usage.web_searches > 0);
+    let has_hour = has_searches || rows.iter().any(|(_, usage)| usage.cache_write_1h > 0);
+    let (hour, searches) = (if has_hour { HOUR } else { "" }, if has_searches { SEARCHES } else { "" });
+    let rule = " ---: |".repeat(usize::from(has_hour) + usize::from(has_searches));
+    let mut text = format!("{HEAD}{hour}{searches}\n{RULE}{rule}");
     for (model, usage) in rows {
         let count = |count: u64| if usage.only_output { UNKNOWN.to_owned() } else { thousands(count) };
         let counts = [count(usage.input), thousands(usage.output), count(usage.cache_write), count(usage.cache_read)];
         let _ = write!(text, "\n| {} | {} |", model.replace(['|', '\n'], " "), counts.join(" | "));
         if has_hour {
             let _ = write!(text, " {} |", thousands(usage.cache_write_1h));
+        }
+        if has_searches {
+            let _ = write!(text, " {} |", thousands(usage.web_searches));
         }
     }
     text
@@ -78,7 +95,8 @@ fn row(line: &str) -> Option<(String, Usage)> {
     };
     let (input, output, cache_write, cache_read) = (count()?, count()?, count()?, count()?);
     let cache_write_1h = count().unwrap_or(0).min(cache_write);
-    let usage = Usage { input, output, cache_write, cache_write_1h, cache_read, only_output };
+    let web_searches = count().unwrap_or(0);
+    let usage = Usage { input, output, cache_write, cache_write_1h, cache_read, web_searches, only_output };
     Some((model, usage))
 }
 
@@ -113,6 +131,12 @@ mod tests {
              | claude-opus-4-5 | 1,200 | 34,000 | 5 | 1,000,000 | 4 |\n| claude-haiku-4-5 | 1 | 2 | 3 | 4 | 0 |"
         ));
         assert_eq!(read(&table(&hour)), hour);
+        let mut searches = rows.clone();
+        searches[1].1.web_searches = 12;
+        assert!(table(&searches).ends_with("| claude-haiku-4-5 | 1 | 2 | 3 | 4 | 0 | 12 |"));
+        assert_eq!(read(&table(&searches)), searches);
+        assert_eq!(plain_model("fast/us/claude-opus-5"), "claude-opus-5");
+        assert_eq!(plain_model("us/fast"), "fast");
         let rows = vec![("gpt".to_owned(), Usage { output: 1_500, only_output: true, ..Usage::default() })];
         assert!(table(&rows).ends_with("| gpt | unknown | 1,500 | unknown | unknown |"));
         assert_eq!((read(&table(&rows)), title(&rows).as_str()), (rows.clone(), "1,500 output tokens"));

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use jiff::Timestamp;
 
+use crate::grow::counted::Counted;
 use cru_note::Note;
 use cru_session::{Item, Link, Session, Step, User};
 
@@ -24,12 +25,15 @@ const RULES: &str = "mask";
 /// In that line: the form of notes that the text below has. No id is called so.
 const FORM: &str = "form";
 
+/// In that line, before the name of a model: what is counted of records that are gone. No id begins so.
+const LOST: &str = "lost/";
+
 /// The form of notes as they are written now. It rises where the same record gives another text, so that a note that was
 /// written before is measured against what this version would have written of the same records.
 const NOW: u32 = 3;
 
 /// Which ids became others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ids {
     /// The id in the note by that in the account; empty where the block has none in the note.
     changed: BTreeMap<String, String>,
@@ -37,6 +41,8 @@ pub(crate) struct Ids {
     pub(crate) rules: Option<u32>,
     /// Whether the text that is kept is of an older form.
     is_older: bool,
+    /// What the note counts of records that its transcript no longer has.
+    pub(crate) lost: Counted,
 }
 
 impl Ids {
@@ -49,7 +55,12 @@ impl Ids {
         let mut changed: BTreeMap<String, String> = pairs.map(|(id, new)| (id.to_owned(), new.to_owned())).collect();
         let rules = changed.remove(RULES).and_then(|version| version.parse().ok());
         let form: Option<u32> = changed.remove(FORM).and_then(|form| form.parse().ok());
-        (Self { changed, rules, is_older: form != Some(NOW) }, rest)
+        let mut lost = Counted::default();
+        changed.retain(|id, counts| {
+            let model = id.strip_prefix(LOST);
+            model.inspect(|model| lost.unpack(model, counts)).is_none()
+        });
+        (Self { changed, rules, is_older: form != Some(NOW), lost }, rest)
     }
 
     /// A text to be kept.
@@ -57,7 +68,8 @@ impl Ids {
         let rules = self.rules.map(|version| format!("{RULES}={version}"));
         let rules = rules.into_iter().chain([format!("{FORM}={NOW}")]);
         let changed = self.changed.iter().map(|(id, new)| format!("{id}={new}"));
-        let pairs: Vec<String> = rules.chain(changed).collect();
+        let lost = self.lost.pack().into_iter().map(|(model, counts)| format!("{LOST}{model}={counts}"));
+        let pairs: Vec<String> = rules.chain(lost).chain(changed).collect();
         format!("{HEAD} {}\n{text}", pairs.join(" "))
     }
 
@@ -506,6 +518,7 @@ mod tests {
             changed: BTreeMap::from([("n-001".to_owned(), "n-002".to_owned())]),
             rules: Some(3),
             is_older: false,
+            lost: Counted::default(),
         };
         assert_eq!(ids.pack("text"), "ids: mask=3 form=3 n-001=n-002\ntext");
         assert_eq!(Ids::unpack("ids: mask=3 form=3 n-001=n-002\ntext"), (ids, "text"));

@@ -1,12 +1,13 @@
 //! The account of an import: every session, every file, every record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::read::bundle::Read;
+use cru_agents::UNREADABLE;
 use cru_session::event::StreamKey;
 use cru_session::fold::Draft;
 use cru_session::source::{Account, Importer};
@@ -198,6 +199,9 @@ pub struct FileReport {
     /// Why it gave no note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 /// The whole account.
@@ -267,13 +271,14 @@ impl Report {
             }
             let reason = reason(&read, &best);
             let sessions = read.streams.iter().map(ToString::to_string).collect();
-            files.push(FileReport { path: read.path, sessions, account: read.account, reason });
+            files.push(FileReport { path: read.path, sessions, account: read.account, reason, unread: read.error });
         }
         let refused = strangers.into_iter().map(|(path, reason)| FileReport {
             path,
             sessions: Vec::new(),
             account: Account::default(),
             reason: Some(reason.to_owned()),
+            unread: (reason == UNREADABLE).then(|| reason.to_owned()),
         });
         files.extend(refused);
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -306,6 +311,19 @@ impl Report {
         for (rule, count) in self.sessions.iter().filter(written).flat_map(|session| &session.masked) {
             *self.masked.entry(rule).or_default() += count;
         }
+    }
+
+    /// The files that could not be read, each with the reason. Files that are read together are named by the one that
+    /// could not.
+    pub fn unread(&self) -> Vec<(&Path, &str)> {
+        let mut told = BTreeSet::new();
+        let files = self.files.iter().filter_map(|file| Some((file.path.as_path(), file.unread.as_deref()?)));
+        let names_it = |(path, why): &(&Path, &str)| why.contains(&*path.to_string_lossy());
+        let mut unread: Vec<_> = files.collect();
+        unread.sort_by_key(|file| !names_it(file));
+        unread.retain(|(_, why)| *why == UNREADABLE || told.insert(*why));
+        unread.sort();
+        unread
     }
 
     /// How many sessions had `outcome`.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::config::expand_home;
 use super::{Config, Finding, UserConfig, VaultPath};
 use cru_base::{Env, Error, Result, files};
+use jiff::Zoned;
 
 /// The folder that makes a folder of notes a vault.
 pub const MARK: &str = ".cru";
@@ -31,6 +32,11 @@ pub struct Vault {
 const USERS: &str = "the user configuration";
 
 impl Vault {
+    /// The time as it is, in the zone whose days the vault's notes are named by.
+    pub fn now(&self, env: &Env) -> Zoned {
+        env.now().to_zoned(self.config().zone.clone())
+    }
+
     /// Finds it: `explicit` (`--vault`), `CRU_VAULT`, the nearest folder from the working directory upwards that holds
     /// `.cru/`, then `vault` in the user's configuration. Otherwise a usage error whose hint names `cru init`.
     ///

@@ -10,7 +10,11 @@ use anstyle::Style;
 use crate::base::text::{plural, sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
+use crate::import::UNREADABLE;
 use crate::sync::report::{Outcome, Report, SessionReport};
+
+/// The exit code of an import that could not read a file.
+const UNREAD: u8 = 2;
 
 /// Rows of a list before the rest is only counted.
 const LISTED: usize = 12;
@@ -59,12 +63,16 @@ impl Output for Account {
         self.masked(&mut text);
         self.kept(&mut text);
         let without = report.files.iter().filter_map(|file| {
+            if file.unread.is_some() {
+                return None;
+            }
             // What somebody chose to leave out need not be told one by one.
             let reason =
                 file.reason.as_deref().filter(|reason| self.verbose || !reason.starts_with("skipped by --"))?;
             Some((file.path.as_path(), reason))
         });
         files(&mut text, "Files without a note", without, report.other_files, (self.home.as_deref(), self.verbose));
+        self.unread(&mut text);
         if report.count(Outcome::Created) > 0 && !report.dry_run {
             text.push_str("\nNext: `cru session list` shows them.\n");
         } else if report.dry_run {
@@ -76,9 +84,22 @@ impl Output for Account {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(&self.report)
     }
+
+    fn exit_code(&self) -> u8 {
+        if self.report.unread().is_empty() { 0 } else { UNREAD }
+    }
 }
 
 impl Account {
+    /// Names the files that could not be read.
+    fn unread(&self, text: &mut String) {
+        let row = |(path, why): (&Path, &str)| {
+            let path = short(path, self.home.as_deref());
+            format!("{path}  {}", paint(style::BAD, sanitise(why)))
+        };
+        list(text, "Files that could not be read", self.report.unread().into_iter().map(row), true);
+    }
+
     /// How many records are in notes, and why the others are not.
     fn records(&self, text: &mut String) {
         let all = &self.report.records;
@@ -226,6 +247,12 @@ impl Output for Accounts {
         Ok(serde_json::json!({
             "schema": 1, "reports": reports, "strangers": strangers, "other_files": self.others,
         }))
+    }
+
+    fn exit_code(&self) -> u8 {
+        let strange = self.strangers.iter().any(|(_, reason)| *reason == UNREADABLE);
+        let own = self.agents.iter().map(Output::exit_code).max().unwrap_or(0);
+        if strange { UNREAD } else { own }
     }
 }
 

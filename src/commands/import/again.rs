@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             patches: args.keep_evidence.unwrap_or(vault.config().import.keep_evidence).keeps_writes(),
         },
         level: args.detail,
-        choice: args.filter.read(cx.env)?,
+        choice: args.filter.read(&vault, cx.env)?,
         trust: args.trust,
     };
     let mut shown = false;

@@ -3,6 +3,7 @@
 use crate::base::{Env, Result};
 use crate::commands::session::filter::time;
 use crate::sync::{Choice, Project};
+use crate::vault::Vault;
 
 /// The options of the command line.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,8 +19,8 @@ pub(super) struct ImportFilter {
 
 impl ImportFilter {
     /// Usage error: a time that cannot be read.
-    pub(super) fn read(&self, env: &Env) -> Result<Choice> {
-        let since = self.since.as_deref().map(|text| time("--since", text, false, env)).transpose()?;
+    pub(super) fn read(&self, vault: &Vault, env: &Env) -> Result<Choice> {
+        let since = self.since.as_deref().map(|text| time("--since", text, false, &vault.now(env))).transpose()?;
         Ok(Choice::of(since, self.project.as_deref().map(|text| Project::of(text, env))))
     }
 }

@@ -36,8 +36,8 @@ use what::{FoundTranscripts, TranscriptSource, What};
 ///
 /// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
-/// account of every record: in a note, or skipped for a named reason. --again shows what this version would write
-/// otherwise in notes that are there, and writes it.
+/// account of every record: in a note, or skipped for a named reason. The exit code is 2 where a file could not be read,
+/// which is named. --again shows what this version would write otherwise in notes that are there, and writes it.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         reattach: args.reattach,
         heard: Transcripts::of(&vault, cx.env).listen().filter(|_| !dry_run && !args.watch),
         live: args.watch,
-        choice: args.filter.read(cx.env)?,
+        choice: args.filter.read(&vault, cx.env)?,
         keep: (keep == KeepEvidence::All).then(|| cx.env.clone()),
         machine: Some(Machine { state, now: cx.env.now() }),
     };

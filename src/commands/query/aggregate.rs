@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn of(durations: &[Option<u64>], function: &str) -> String {
-        let session = SessionRow::default();
+        let (session, utc) = (SessionRow::default(), jiff::tz::TimeZone::UTC);
         let steps: Vec<StepRow> = durations
             .iter()
             .map(|it| StepRow { duration_ms: *it, tool: "Bash".into(), ..StepRow::default() })
@@ -236,6 +236,7 @@ mod tests {
                 phase: None,
                 item: RowItem::Step(step),
                 files: &[],
+                zone: &utc,
             })
             .collect();
         Aggregate::parse(function, QueryKind::Steps)

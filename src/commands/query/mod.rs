@@ -89,17 +89,17 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let subagents = SubagentIds::of(snapshot.sessions());
     let wanted = |session: &SessionRow| {
-        let row = TableRow::session(session, subagents.has(session));
+        let row = TableRow::session(session, subagents.has(session), snapshot.zone());
         let may = question.kind.may_be_in(session) && chosen.matches_row(session);
         may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
     let gathered = if question.kind == QueryKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
-        Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it))), &question)
+        Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it), snapshot.zone())), &question)
     } else {
         let mut all = Gathered::default();
         let of = |record: Record| {
-            let rows = rows(&record, subagents.has(&record.session), question.kind.things());
+            let rows = rows(&record, subagents.has(&record.session), question.kind.things(), snapshot.zone());
             Gathered::of(rows, &question)
         };
         snapshot.each_record(wanted, &question.tables(), of, |one| all.add(one, &question))?;
@@ -132,8 +132,9 @@ impl Question {
     fn of(args: &Args, cx: &Context<'_>) -> Result<Self> {
         let kind = args.kind;
         let (mut session, mut row) = (Vec::new(), Vec::new());
+        let now = reading::now(cx);
         for text in &args.conditions {
-            let query = Query::parse_with(text, &kind, cx.env.now()).map_err(|error| error.into_usage(text))?;
+            let query = Query::parse_with(text, &kind, &now).map_err(|error| error.into_usage(text))?;
             for part in query.parts() {
                 if part.is_about_sessions() { session.push(part.clone()) } else { row.push(part.clone()) }
             }

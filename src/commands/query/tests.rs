@@ -39,10 +39,13 @@ fn int(value: &CellValue<'_>) -> i128 {
     }
 }
 
+/// Days of all rows.
+static UTC: jiff::tz::TimeZone = jiff::tz::TimeZone::UTC;
+
 proptest! {
     #[test]
     fn groups_add_up(records in records(), by in prop::sample::subsequence(vec!["tool", "channel", "result", "day"], 0..4)) {
-        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, QueryKind::Steps.things())).collect();
+        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, QueryKind::Steps.things(), &UTC)).collect();
         let keys: Vec<_> = by.iter().filter_map(|name| QueryKind::Steps.find(name)).collect();
         let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
             .map(|text| Aggregate::parse(text, QueryKind::Steps).unwrap());
@@ -107,7 +110,7 @@ proptest! {
         let answer = |question: &Question| {
             let mut all = Gathered::default();
             for record in &records {
-                all.add(Gathered::of(rows(record, false, QueryKind::Steps.things()), question), question);
+                all.add(Gathered::of(rows(record, false, QueryKind::Steps.things(), &UTC), question), question);
             }
             all.answer(question)
         };

@@ -23,8 +23,8 @@ pub(super) fn text(vault: &Vault) -> Result<String> {
 }
 
 /// The day, where what was put off counts from.
-pub(super) fn today(cx: &Context<'_>) -> Date {
-    cx.env.now().to_zoned(jiff::tz::TimeZone::UTC).date()
+pub(super) fn today(vault: &Vault, cx: &Context<'_>) -> Date {
+    vault.now(cx.env).date()
 }
 
 /// Decides about items by their ids.
@@ -54,7 +54,7 @@ pub(super) fn decide(ids: &[String], mark: Mark, cx: &Context<'_>) -> Result<Box
 pub(super) fn apply(renew: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let text = text(&vault)?;
-    let today = today(cx);
+    let today = today(&vault, cx);
     let items = collect::items(&vault, cx)?;
     let mut done = Done::new();
     for line in page::read(&text, today).lines {
@@ -111,7 +111,7 @@ fn write(vault: &Vault, items: &[ReviewItem], done: &Done, cx: &Context<'_>) -> 
     let Some(path) = VaultPath::new(NOTE) else { return Ok(()) };
     let known = |seal: &str| vault_page::generated(vault, seal);
     vault_page::change(vault, &vault.file(&path), |old| {
-        page::write(old.unwrap_or_default(), items, done, today(cx), &known)
+        page::write(old.unwrap_or_default(), items, done, today(vault, cx), &known)
             .map_err(|error| vault_page::unfilled(NOTE, page::NAME, &error))
     })?;
     Ok(())

@@ -88,7 +88,8 @@ fn unproven(row: &SessionRow) -> Option<ReviewItem> {
 /// The blocks of a kind: the note, and the bytes.
 fn blocks(kind: &str, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
     let text = format!("kind:{kind}");
-    let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
+    let query = Query::parse(&text, &cx.env.now().to_zoned(snapshot.zone().clone()))
+        .map_err(|error| error.into_usage(&text))?;
     let options = SearchOptions { order: Order::Time, limit: MOST_HITS, ..SearchOptions::default() };
     let hits = Search::new(snapshot, &query, &options).hits()?;
     let of = |hit: crate::index::search::Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));

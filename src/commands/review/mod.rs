@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         None => {
             let vault = reading::vault(cx)?;
             let text = act::text(&vault)?;
-            let today = act::today(cx);
+            let today = act::today(&vault, cx);
             let hidden = page::read(&text, today).hidden;
             let items = collect::items(&vault, cx)?;
             let items = items.into_iter().filter(|item| !hidden.contains(item.id.as_str())).collect();

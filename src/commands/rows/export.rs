@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::base::text::{plural, sanitise, thousands};
 use crate::base::{Error, Result};
 use crate::commands::session::filter::time;
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, View, reading};
 use crate::import::{IMPORTERS, places};
 use cru_rows::parquet::{Exported, export};
 
@@ -34,7 +34,7 @@ pub struct ParquetArgs {
 impl ExportCommand {
     pub(in crate::commands) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let Self::Parquet(args) = self;
-        let since = args.since.as_deref().map(|text| time("--since", text, false, cx.env)).transpose()?;
+        let since = args.since.as_deref().map(|text| time("--since", text, false, &reading::now(cx))).transpose()?;
         let paths = if args.paths.is_empty() {
             let all = IMPORTERS.iter().flat_map(|importer| places::of(importer, cx.env));
             all.filter(|path| path.exists()).collect()

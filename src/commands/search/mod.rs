@@ -95,7 +95,7 @@ enum SearchSort {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let text = args.query.join(" ");
-    let query = Query::parse(&text, cx.env.now()).map_err(|error| error.into_usage(&text))?;
+    let query = Query::parse(&text, &reading::now(cx)).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
     let mut snapshot = reading::snapshot(&vault, cx)?;
     add_notes(&mut snapshot, &query, &vault, cx)?;

@@ -43,7 +43,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let plan = if args.back {
         ground.plan_back(&chosen)
     } else {
-        let before = time::moment(&args.older, false, cx.env.now())
+        let before = time::moment(&args.older, false, &vault.now(cx.env))
             .ok_or_else(|| Error::usage(format!("--older: `{}` is not a time", sanitise(&args.older))))?;
         ground.plan_archive(&chosen, chosen.is_empty().then_some(before))
     };

@@ -1,6 +1,7 @@
 //! Which sessions a command is about: `--status`, `--agent`, `--since` and their like.
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 use crate::base::{Env, Error, Result};
 use crate::index::SessionRow;
@@ -40,11 +41,12 @@ pub(in crate::commands) struct Chosen {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     project: Option<String>,
+    zone: TimeZone,
 }
 
 impl SessionFilter {
     /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
-    pub(in crate::commands) fn read(&self, env: &Env) -> Result<Chosen> {
+    pub(in crate::commands) fn read(&self, now: &Zoned, env: &Env) -> Result<Chosen> {
         let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
         let lower = |words: &[String], mark: char| -> Vec<String> {
             words
@@ -69,14 +71,20 @@ impl SessionFilter {
             status,
             agent: lower(&self.agent, '@'),
             channel: lower(&self.channel, '#'),
-            since: self.since.as_deref().map(|text| time("--since", text, false, env)).transpose()?,
-            until: self.until.as_deref().map(|text| time("--until", text, true, env)).transpose()?,
+            since: self.since.as_deref().map(|text| time("--since", text, false, now)).transpose()?,
+            until: self.until.as_deref().map(|text| time("--until", text, true, now)).transpose()?,
             project,
+            zone: now.time_zone().clone(),
         })
     }
 }
 
 impl Chosen {
+    /// The zone whose days are meant.
+    pub(in crate::commands) fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     /// Whether this session is meant.
     pub(in crate::commands) fn matches_row(&self, row: &SessionRow) -> bool {
         let own = row.status.as_deref().map(Status::parse);
@@ -110,8 +118,8 @@ fn status(word: &str) -> Result<Status> {
 }
 
 /// A point in time, as [`moment`] reads it.
-pub(in crate::commands) fn time(option: &str, text: &str, end: bool, env: &Env) -> Result<Timestamp> {
-    moment(text, end, env.now()).ok_or_else(|| {
+pub(in crate::commands) fn time(option: &str, text: &str, end: bool, now: &Zoned) -> Result<Timestamp> {
+    moment(text, end, now).ok_or_else(|| {
         Error::usage(format!("{option}: `{text}` is not a time"))
             .with_hint("2026-11-01, 2026-11-01T09:00Z, 7d, 12h, today or yesterday")
     })
@@ -125,8 +133,12 @@ mod tests {
         Env::fixed("2026-11-20T12:30:00Z".parse().unwrap(), "/home/me/code/api", &[("HOME", "/home/me")])
     }
 
+    fn now(zone: &str) -> Zoned {
+        env().now().to_zoned(TimeZone::get(zone).unwrap())
+    }
+
     fn at(text: &str, end: bool) -> String {
-        time("--since", text, end, &env()).map_or_else(|error| error.to_string(), |time| time.to_string())
+        time("--since", text, end, &now("UTC")).map_or_else(|error| error.to_string(), |time| time.to_string())
     }
 
     #[test]
@@ -136,6 +148,12 @@ mod tests {
         assert_eq!(at("2026-11-01T09:00:00+01:00", false), "2026-11-01T08:00:00Z");
         assert_eq!(at("7d", false), "2026-11-13T12:30:00Z");
         assert_eq!(at("yesterday", false), "2026-11-19T00:00:00Z");
+        let tokyo = |text: &str, end| time("--since", text, end, &now("Asia/Tokyo")).unwrap().to_string();
+        assert_eq!(tokyo("2026-11-01", false), "2026-10-31T15:00:00Z");
+        assert_eq!(tokyo("2026-11", true), "2026-11-30T15:00:00Z");
+        assert_eq!(tokyo("today", false), "2026-11-19T15:00:00Z");
+        assert_eq!(tokyo("2026-11-01T09:00", false), "2026-11-01T00:00:00Z");
+        assert_eq!(tokyo("2026-11-01T09:00Z", false), "2026-11-01T09:00:00Z");
         assert_eq!(at("someday", false), "--since: `someday` is not a time");
         assert_eq!(at("9999999999999999w", false), "--since: `9999999999999999w` is not a time");
         assert_eq!(at("é", false), "--since: `é` is not a time");
@@ -151,7 +169,7 @@ mod tests {
             project: Some("~/code/api".into()),
             ..SessionRow::default()
         };
-        let holds = |filter: SessionFilter| filter.read(&env()).unwrap().matches_row(&row);
+        let holds = |filter: SessionFilter| filter.read(&now("UTC"), &env()).unwrap().matches_row(&row);
         assert!(holds(SessionFilter::default()));
         assert!(holds(SessionFilter { status: vec!["failed,completed".into()], ..SessionFilter::default() }));
         assert!(!holds(SessionFilter { status: vec!["failed".into()], ..SessionFilter::default() }));
@@ -168,6 +186,10 @@ mod tests {
             ..SessionFilter::default()
         }));
         assert!(!holds(SessionFilter { until: Some("yesterday".into()), ..SessionFilter::default() }));
-        assert!(SessionFilter { status: vec!["done".into()], ..SessionFilter::default() }.read(&env()).is_err());
+        assert!(
+            SessionFilter { status: vec!["done".into()], ..SessionFilter::default() }
+                .read(&now("UTC"), &env())
+                .is_err()
+        );
     }
 }

@@ -107,7 +107,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let subagents = SubagentIds::of(snapshot.sessions());
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.matches(row));
-    let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) = matching.partition(|row| args.all || !subagents.has(row));
+    let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
+        matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
     sort(&mut rows, args.sort);
     if args.reverse {
         rows.reverse();

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::figures::{rounded, stem};
@@ -30,6 +31,8 @@ pub(super) struct CostSum {
     pub(super) cache_write_tokens: u64,
     /// Tokens read from a cache.
     pub(super) cache_read_tokens: u64,
+    /// Searches of the web that makers of models ran; a part of the estimate.
+    pub(super) web_searches: u64,
     /// US dollars by list prices; nothing where no token has a price.
     pub(super) estimated_cost_usd: Option<f64>,
     /// Tokens whose price or model is unknown; the estimate is without them.
@@ -42,6 +45,7 @@ impl CostSum {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
+        self.web_searches = self.web_searches.saturating_add(other.web_searches);
         if let Some(cost) = other.estimated_cost_usd {
             self.estimated_cost_usd = Some(self.estimated_cost_usd.unwrap_or(0.0) + cost);
         }
@@ -94,10 +98,10 @@ impl CostReport {
     /// Of the sessions of a vault that are chosen, with all their sub-agents. `limit`: rows of a table of text.
     pub(super) fn of(rows: &[SessionRow], chosen: &Chosen, prices: &Prices, kinds: &[By], limit: usize) -> Self {
         let placed = placed(rows, |row| chosen.matches_row(row));
-        Self::of_placed(&placed, prices, kinds, limit)
+        Self::of_placed(&placed, prices, kinds, limit, chosen.zone())
     }
 
-    fn of_placed(placed: &[Placed<'_>], prices: &Prices, kinds: &[By], limit: usize) -> Self {
+    fn of_placed(placed: &[Placed<'_>], prices: &Prices, kinds: &[By], limit: usize, zone: &TimeZone) -> Self {
         let mut unpriced: BTreeMap<&str, u64> = BTreeMap::new();
         for usage in placed.iter().flat_map(|it| &it.row.usage) {
             if prices.of(&usage.model).is_none() {
@@ -118,7 +122,7 @@ impl CostReport {
                 .iter()
                 .map(|by| match by {
                     By::Model => by_model(placed, prices),
-                    by => table(*by, placed, prices, |root| by.key(root)),
+                    by => table(*by, placed, prices, |root| by.key(root, zone)),
                 })
                 .collect(),
             limit,
@@ -185,6 +189,7 @@ fn sum(it: &Placed<'_>, prices: &Prices) -> CostSum {
             output_tokens: usage.output,
             cache_write_tokens: usage.cache_write,
             cache_read_tokens: usage.cache_read,
+            web_searches: usage.web_searches,
             ..CostSum::default()
         });
     }
@@ -223,6 +228,7 @@ fn by_model(placed: &[Placed<'_>], prices: &Prices) -> CostTable {
                 output_tokens: counts.output,
                 cache_write_tokens: counts.cache_write,
                 cache_read_tokens: counts.cache_read,
+                web_searches: counts.web_searches,
                 estimated_cost_usd: cost,
                 unpriced_tokens: unpriced,
             });
@@ -277,6 +283,7 @@ mod tests {
             cache_write: Some(0),
             cache_write_1h: Some(0),
             cache_read: Some(0),
+            web_searches: 0,
         };
         SessionRow {
             id: id.into(),
@@ -300,7 +307,7 @@ mod tests {
     }
 
     fn report(rows: &[SessionRow], is_chosen: fn(&SessionRow) -> bool) -> CostReport {
-        CostReport::of_placed(&placed(rows, is_chosen), &Prices::default(), OVERVIEW, 8)
+        CostReport::of_placed(&placed(rows, is_chosen), &Prices::default(), OVERVIEW, 8, &TimeZone::UTC)
     }
 
     #[test]

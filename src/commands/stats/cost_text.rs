@@ -23,6 +23,9 @@ pub(super) fn render(report: &CostReport, view: &View) -> String {
     line("Sessions", format!("{}, sub-agents counted in theirs", thousands(total.sessions)));
     line("Cost, estimated", cost_text(total.estimated_cost_usd, total.unpriced_tokens));
     line("Prices", format!("list prices of {} ({}), [prices] over them", report.prices_date, report.prices_source));
+    if total.web_searches > 0 {
+        line("Web searches", format!("{}, in the estimate", thousands(total.web_searches)));
+    }
     if !report.unpriced_models.is_empty() {
         let few: Vec<&str> = report.unpriced_models.iter().take(4).map(String::as_str).collect();
         let more = report.unpriced_models.len().saturating_sub(few.len()) as u64;

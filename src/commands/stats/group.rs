@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::figures::{Counted, FigureSum, Figures};
 use crate::index::SessionRow;
-use crate::session::{Agent, time};
+use crate::session::Agent;
 
 /// What sessions have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -84,7 +85,7 @@ impl By {
     }
 
     /// What a session belongs to; `None` also for tools, of which it has several, and for what only readings tell.
-    pub(super) fn key(self, row: &SessionRow) -> Option<Cow<'_, str>> {
+    pub(super) fn key<'a>(self, row: &'a SessionRow, zone: &TimeZone) -> Option<Cow<'a, str>> {
         let text = match self {
             Self::Agent => return row.agent.as_deref().map(|agent| Agent::parse(agent).name.into()),
             Self::AgentVersion => row.agent.as_deref(),
@@ -93,21 +94,21 @@ impl By {
             Self::Model => row.model.as_deref(),
             Self::Tool | Self::Outcome | Self::Type => None,
             Self::Project => row.project.as_deref(),
-            Self::Day => return row.started.map(day).map(Cow::Owned),
-            Self::Week => return row.started.map(week).map(Cow::Owned),
+            Self::Day => return row.started.map(|time| day(time, zone)).map(Cow::Owned),
+            Self::Week => return row.started.map(|time| week(time, zone)).map(Cow::Owned),
         };
         text.map(Cow::Borrowed)
     }
 }
 
-/// `2026-11-20`, UTC.
-pub(super) fn day(time: Timestamp) -> String {
-    time::date(time).to_string()
+/// `2026-11-20`, in the zone of the vault.
+pub(super) fn day(time: Timestamp, zone: &TimeZone) -> String {
+    time.to_zoned(zone.clone()).date().to_string()
 }
 
 /// `2026-W47`.
-fn week(time: Timestamp) -> String {
-    let week = time::date(time).iso_week_date();
+fn week(time: Timestamp, zone: &TimeZone) -> String {
+    let week = time.to_zoned(zone.clone()).date().iso_week_date();
     format!("{}-W{:02}", week.year(), week.week())
 }
 
@@ -131,14 +132,15 @@ pub(super) struct SessionGroup {
 
 impl Grouped {
     /// Groups sessions.
-    pub(super) fn of(by: By, sessions: &[Counted<'_>]) -> Self {
-        Self::with(by, sessions, |_| None)
+    pub(super) fn of(by: By, sessions: &[Counted<'_>], zone: &TimeZone) -> Self {
+        Self::with(by, sessions, zone, |_| None)
     }
 
     /// Groups sessions, where `read` gives what readings tell of one.
     pub(super) fn with<'a>(
         by: By,
         sessions: &'a [Counted<'a>],
+        zone: &TimeZone,
         read: impl Fn(&SessionRow) -> Option<&'static str>,
     ) -> Self {
         let mut sums: BTreeMap<Option<Cow<'a, str>>, FigureSum> = BTreeMap::new();
@@ -149,7 +151,7 @@ impl Grouped {
                 }
                 continue;
             }
-            let key = if by.is_read() { read(it.row).map(Cow::Borrowed) } else { by.key(it.row) };
+            let key = if by.is_read() { read(it.row).map(Cow::Borrowed) } else { by.key(it.row, zone) };
             sums.entry(key).or_default().add(it);
         }
         let group = |(key, sum): (Option<Cow<'_, str>>, FigureSum)| SessionGroup {
@@ -176,7 +178,7 @@ mod tests {
         let families = Families::of(rows, &prices);
         let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
         let shown = |it: &SessionGroup| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
-        Grouped::of(by, &counted).groups.iter().map(shown).collect()
+        Grouped::of(by, &counted, &TimeZone::UTC).groups.iter().map(shown).collect()
     }
 
     #[test]

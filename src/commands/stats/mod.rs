@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -113,6 +114,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
         return Ok(Box::new(report));
     }
+    let zone = snapshot.zone();
     let families = Families::of(snapshot.sessions(), &prices);
     let mut sessions: Vec<_> =
         snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
@@ -146,10 +148,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         first: starts().min(),
         last: starts().max(),
         total: Figures::of(&sessions),
-        days: Grouped::of(By::Day, &sessions),
-        by: kinds.into_par_iter().map(|by| Grouped::with(by, &sessions, |row| told(by, row))).collect(),
+        days: Grouped::of(By::Day, &sessions, zone),
+        by: kinds.into_par_iter().map(|by| Grouped::with(by, &sessions, zone, |row| told(by, row))).collect(),
         overview,
         limit: args.rows(),
+        zone: zone.clone(),
     };
     let Some(file) = &args.html else { return Ok(Box::new(report)) };
     let name = vault.root().canonicalize().ok();
@@ -211,6 +214,9 @@ struct StatsReport {
     overview: bool,
     #[serde(skip)]
     limit: usize,
+    /// Whose days they are.
+    #[serde(skip)]
+    zone: TimeZone,
 }
 
 impl Found for StatsReport {

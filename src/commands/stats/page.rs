@@ -129,7 +129,7 @@ pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: 
         head: templates.head(&title, STYLE, GENERATOR)?,
         title,
         now: minute(now),
-        span: report.first.zip(report.last).map(|(first, last)| (day(first), day(last))),
+        span: report.first.zip(report.last).map(|(first, last)| (day(first, &report.zone), day(last, &report.zone))),
         cards: cards(&report.total),
         over_time: columns.len() > 1,
         charts: charts.into_iter().flatten().collect(),
@@ -361,6 +361,8 @@ fn row(by: By, it: &SessionGroup, part: u64, whole: u64) -> RowValues {
 #[cfg(test)]
 mod tests {
     use super::super::figures::Families;
+    use jiff::tz::TimeZone;
+
     use super::*;
     use crate::base::Env;
     use crate::commands::session::filter::SessionFilter;
@@ -380,12 +382,15 @@ mod tests {
             first: rows.iter().filter_map(|row| row.started).min(),
             last: rows.iter().filter_map(|row| row.started).max(),
             total: Figures::of(&counted),
-            by: by.iter().map(|by| Grouped::of(*by, &counted)).collect(),
-            days: Grouped::of(By::Day, &counted),
+            by: by.iter().map(|by| Grouped::of(*by, &counted, &TimeZone::UTC)).collect(),
+            days: Grouped::of(By::Day, &counted, &TimeZone::UTC),
             overview: true,
             limit,
+            zone: TimeZone::UTC,
         };
-        let all = SessionFilter::default().read(&Env::fixed(Timestamp::UNIX_EPOCH, "/", &[])).unwrap();
+        let all = SessionFilter::default()
+            .read(&jiff::Zoned::default(), &Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]))
+            .unwrap();
         let cost = CostReport::of(rows, &all, &prices, &[By::Model], limit);
         render(&report, &cost, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
     }
@@ -444,7 +449,7 @@ mod tests {
             let prices = Prices::default();
             let families = Families::of(&rows, &prices);
             let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
-            let columns = columns(&Grouped::of(By::Day, &counted));
+            let columns = columns(&Grouped::of(By::Day, &counted, &TimeZone::UTC));
             let ends = (columns[0].0.clone(), columns[columns.len() - 1].0.clone());
             (columns.len(), ends.0, ends.1, columns.iter().map(|(_, it)| it.sessions).sum::<u64>())
         };

@@ -60,7 +60,7 @@ fn head(report: &StatsReport) -> String {
         let _ = write!(sessions, ", {} of sub-agents", thousands(all.subagent_sessions));
     }
     if let (Some(first), Some(last)) = (report.first, report.last) {
-        let (first, last) = (super::group::day(first), super::group::day(last));
+        let (first, last) = (super::group::day(first, &report.zone), super::group::day(last, &report.zone));
         let _ = if first == last { write!(sessions, "; {first}") } else { write!(sessions, "; {first} to {last}") };
     }
     line("Sessions", sessions);

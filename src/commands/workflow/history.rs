@@ -12,7 +12,7 @@ use super::listing::{self, Listing};
 use crate::base::{Error, Result};
 use crate::commands::output::{Align, Cell, Table, duration, minute, most, rows, style};
 use crate::commands::session::filter::time;
-use crate::commands::{Context, Format, Output, View};
+use crate::commands::{Context, Format, Output, View, reading};
 use crate::vault::{Catalog, Vault};
 use crate::workflow::history::{Run, Sum, runs};
 
@@ -73,8 +73,9 @@ pub(super) struct RunRow {
 /// taken, else of its session.
 pub(super) fn gather(names: &[String], filter: &Filter, cx: &Context<'_>) -> Result<Vec<RunRow>> {
     let found = find::some(names, cx)?;
-    let since = filter.since.as_deref().map(|text| time("--since", text, false, cx.env)).transpose()?;
-    let until = filter.until.as_deref().map(|text| time("--until", text, true, cx.env)).transpose()?;
+    let now = reading::now(cx);
+    let since = filter.since.as_deref().map(|text| time("--since", text, false, &now)).transpose()?;
+    let until = filter.until.as_deref().map(|text| time("--until", text, true, &now)).transpose()?;
     let starts = Starts::of(&found, cx);
     let mut rows = Vec::new();
     for FoundWorkflow { stem, path, workflow, .. } in &found {

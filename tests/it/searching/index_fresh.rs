@@ -12,7 +12,6 @@ use cru::index::search::{Hit, Search, SearchOptions};
 use cru::index::{NoteKey, Part, Query, Snapshot, words};
 use cru::session::read;
 use cru::vault::{Vault, VaultPath, Walk};
-use jiff::Timestamp;
 use proptest::prelude::*;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::TermQuery;
@@ -76,7 +75,7 @@ pub(crate) fn wrong(vault: &Vault) -> Vec<String> {
 
 /// All hits of a query in their order, with their scores.
 fn ranked(snapshot: &Snapshot, query: &str) -> Vec<(String, Hit)> {
-    let query = Query::parse(query, Timestamp::UNIX_EPOCH).unwrap();
+    let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
     let options = SearchOptions { limit: 100_000, ..SearchOptions::default() };
     let hits = Search::new(snapshot, &query, &options).hits().unwrap();
     hits.into_iter().map(|hit| (snapshot.session(hit.key).unwrap().path.clone(), hit)).collect()

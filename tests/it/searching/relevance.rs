@@ -65,7 +65,7 @@ fn the_right_session_is_among_the_first_three(set: &TranscriptSet) {
     let options = SearchOptions { limit: 20, per_session: 3, ..SearchOptions::default() };
     let mut missed = Vec::new();
     for (text, answer) in questions {
-        let query = Query::parse(text, world.env.now()).unwrap();
+        let query = Query::parse(text, &world.vault.now(&world.env)).unwrap();
         let mut sessions: Vec<&str> = Vec::new();
         for hit in Search::new(&snapshot, &query, &options).hits().unwrap() {
             let id = snapshot.session(hit.key).unwrap().id.as_str();
@@ -97,7 +97,7 @@ fn a_question_finds_its_session() {
     note("lamp", &["The lamp was dim.", "Where did the fuse go?"]);
     let snapshot = Snapshot::open(&Vault::open(world.vault.root()).unwrap()).unwrap();
     let asked = |text: &str| {
-        let query = Query::parse(text, world.env.now()).unwrap();
+        let query = Query::parse(text, &world.vault.now(&world.env)).unwrap();
         assert!(Search::new(&snapshot, &query, &SearchOptions::default()).hits().unwrap().is_empty(), "{text}");
         let found = any_word(&snapshot, &query, &SearchOptions::default()).unwrap();
         found.hits.iter().map(|hit| snapshot.session(hit.key).unwrap().id.clone()).collect::<Vec<_>>()
@@ -115,7 +115,7 @@ fn any_word_keeps_restrictions() {
     files::create(&world.vault.sessions_dir().join("pump.md"), text.as_bytes()).unwrap();
     let snapshot = Snapshot::open(&Vault::open(world.vault.root()).unwrap()).unwrap();
     let found = |text: &str| {
-        let query = Query::parse(text, world.env.now()).unwrap();
+        let query = Query::parse(text, &world.vault.now(&world.env)).unwrap();
         any_word(&snapshot, &query, &SearchOptions::default()).unwrap().hits.len()
     };
     assert_eq!((found("pump zebra"), found("(pump zebra) valve"), found("tag:cellar pump zebra")), (1, 1, 1));

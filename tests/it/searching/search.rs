@@ -34,7 +34,7 @@ fn write(world: &World, name: &str, text: &str) {
 
 fn ask(vault: &Vault, text: &str, options: &SearchOptions) -> Vec<(String, String)> {
     let snapshot = Snapshot::open(vault).unwrap();
-    let query = Query::parse(text, "2026-11-20T12:00:00Z".parse().unwrap()).unwrap();
+    let query = Query::parse(text, &"2026-11-20T12:00:00Z[UTC]".parse().unwrap()).unwrap();
     let search = Search::new(&snapshot, &query, options);
     let hits = search.hits().unwrap();
     let totals = search.totals().unwrap();
@@ -129,7 +129,7 @@ fn newest_first_and_shares() {
     let many = format!("{OTHER}\n{}", "> [!decision] Another quokka\n\n".repeat(40));
     write(&world, "three.md", &many.replace("session_id: two", "session_id: three"));
     let snapshot = Snapshot::open(&world.vault).unwrap();
-    let query = Query::parse("quokka", "2026-11-20T12:00:00Z".parse().unwrap()).unwrap();
+    let query = Query::parse("quokka", &"2026-11-20T12:00:00Z[UTC]".parse().unwrap()).unwrap();
     let options = SearchOptions { limit: 6, per_session: 3, ..SearchOptions::default() };
     let hits = Search::new(&snapshot, &query, &options).hits().unwrap();
     let count = |id: &str| hits.iter().filter(|hit| snapshot.session(hit.key).unwrap().id == id).count();

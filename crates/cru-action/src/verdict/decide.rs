@@ -132,6 +132,13 @@ impl Case<'_, '_> {
         if let Some(empty) = self.empty() {
             return (Verdict::Unknown, Some(empty));
         }
+        // A program that went down, whatever the exit code of the last one is.
+        let went_down = self.last(|finding| finding.meaning == Meaning::Error && finding.runner.is_none());
+        if let Some((at, finding)) = went_down
+            && positive.is_none_or(|(last, _)| last < at)
+        {
+            return (Verdict::Unknown, Some(finding));
+        }
         let lists = self.commands.iter().any(|runner| runner_of(*runner).is_some_and(|runner| runner.lists));
         if lists {
             // Another program of the same call may have warned; that it failed, the exit code would say.

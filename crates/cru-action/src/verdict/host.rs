@@ -12,6 +12,8 @@ pub struct HostError {
     pub key: &'static str,
     /// The message of the error, where the object holds one as text.
     pub message: Option<String>,
+    /// Whether it names the tool: a host wrote it, whatever the tool is, and no program that the tool ran.
+    pub names_tool: bool,
 }
 
 /// Bytes up to which an answer is read as an error object: errors are short, data is not.
@@ -23,7 +25,8 @@ const MESSAGES: &[&str] = &["message", "error", "error_message", "errorMessage",
 /// The error that `output` is, where the whole of it is one JSON object that says so.
 ///
 /// Meant for answers of tools of a host and of MCP servers. What a shell command printed is its output: a program that
-/// was asked to fetch an error answer did what it should.
+/// was asked to fetch an error answer did what it should. Only an object that [names the tool](HostError::names_tool) is
+/// the host's there, too.
 ///
 /// It is an error where `isError`, `is_error` is true; where `success`, `ok` is false; where `status` or `type` is
 /// `error` and a message stands beside it or nothing else does; where `error` is true, a text or an object that is not
@@ -45,7 +48,8 @@ pub fn host_error(output: &str) -> Option<HostError> {
         };
         MESSAGES.iter().find_map(|key| text_of(key).filter(|text| !text.trim().is_empty())).or_else(of_object)
     };
-    let found = |key: &'static str| Some(HostError { key, message: message() });
+    let names_tool = ["tool", "toolName", "tool_name"].iter().any(|key| text_of(key).is_some());
+    let found = |key: &'static str| Some(HostError { key, message: message(), names_tool });
     for key in ["isError", "is_error"] {
         if is(key, "true") {
             return found(key);
@@ -89,6 +93,7 @@ mod tests {
             (r#"{"ok":false,"reason":"busy"}"#, Some(("ok", Some("busy")))),
             (r#"{"content":[],"isError":true}"#, Some(("isError", None))),
             (r#"{"status":"error"}"#, Some(("status", None))),
+            (r#"{"status":"error","tool":"exec","error":"no host"}"#, Some(("status", Some("no host")))),
             // Data about something that failed, and answers that are none.
             (r#"{"id":7,"status":"failed","name":"build"}"#, None),
             (r#"{"id":7,"status":"error","name":"build"}"#, None),
@@ -105,5 +110,7 @@ mod tests {
             let found = found.as_ref().map(|error| (error.key, error.message.as_deref()));
             assert_eq!(found, *expected, "{output}");
         }
+        let names = |output: &str| host_error(output).unwrap().names_tool;
+        assert!(names(r#"{"status":"error","tool":"exec","error":"x"}"#) && !names(r#"{"error":"x"}"#));
     }
 }

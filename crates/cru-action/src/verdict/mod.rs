@@ -101,6 +101,11 @@ pub fn decision(run: &CheckRun<'_>) -> Decision {
     decide::decide(run)
 }
 
+/// Whether a host says in `output` that the call had not come to its end: it runs on, or was stopped. Linear in it.
+pub fn is_unfinished(output: &str) -> bool {
+    scan::scan(output, &|runner| runner.is_none()).found.iter().any(|it| it.meaning == runners::Meaning::Unfinished)
+}
+
 /// The lines of the output of `run` that say what failed, in order; none where no known line does. Linear in the output.
 pub fn failures(run: &CheckRun<'_>) -> Vec<Range<usize>> {
     decide::failures(run)

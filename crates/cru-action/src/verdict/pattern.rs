@@ -3,7 +3,7 @@
 //! - a blank: one or more blanks or tabs
 //! - `*`: any run of characters, also none; `\*` is the star itself
 //! - `{n}`: a whole number above zero; `{0}`: zero; `{i}`: any whole number; `{=}`: the number of the first of these
-//!   again
+//!   again; `{>}`: a number above that of the first of these
 //! - `{w}`: a run of characters without a blank
 //! - everything else: itself
 //!
@@ -15,6 +15,7 @@ enum Count {
     Zero,
     Any,
     Same,
+    Above,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,7 @@ impl LinePattern {
                         "0" => Token::Number(Count::Zero),
                         "i" => Token::Number(Count::Any),
                         "=" => Token::Number(Count::Same),
+                        ">" => Token::Number(Count::Above),
                         "w" => Token::Word,
                         _ => return None,
                     });
@@ -170,6 +172,7 @@ fn step<'a>(
                     Count::Zero => is_zero,
                     Count::Any => true,
                     Count::Same => *number == Some(digits),
+                    Count::Above => number.is_some_and(|first| size(first) < size(digits)),
                 };
             if !fits {
                 return None;
@@ -181,6 +184,12 @@ fn step<'a>(
         }
         Token::Any => Some(at),
     }
+}
+
+/// By which numbers are in order: how many digits they have, and the digits.
+fn size(digits: &[u8]) -> (usize, Vec<u8>) {
+    let plain: Vec<u8> = digits.iter().copied().filter(u8::is_ascii_digit).skip_while(|byte| *byte == b'0').collect();
+    (plain.len(), plain)
 }
 
 fn is_of_number(byte: u8) -> bool {
@@ -201,6 +210,10 @@ mod tests {
             ("* {0} failed", "x 0 failed", true),
             ("Tests: {n} passed, {=} total", "Tests:   12 passed,  12 total", true),
             ("Tests: {n} passed, {=} total", "Tests: 11 passed, 12 total", false),
+            ("{i}/{>} passed", "9/10 passed", true),
+            ("{i}/{>} passed", "0/1 passed", true),
+            ("{i}/{>} passed", "10/10 passed", false),
+            ("{i}/{>} passed", "10/9 passed", false),
             ("ok {w} *", "ok  \tgithub.com/a/b\t0.1s", true),
             ("make: \\*\\*\\* *", "make: *** [all] Error 2", true),
             ("{n} tests", "1,204 tests", true),

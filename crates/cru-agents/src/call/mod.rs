@@ -6,6 +6,8 @@ pub(crate) mod open;
 pub(crate) mod patch;
 pub(crate) mod question;
 pub(crate) mod shell;
+pub(crate) mod spilled;
+pub(crate) mod started;
 pub(crate) mod task_list;
 pub(crate) mod tools;
 pub(crate) mod touched;

@@ -22,12 +22,17 @@ pub(super) struct Known {
     pub(super) started: bool,
 }
 
+/// A sub-agent of a workflow, and what it was asked.
+pub(super) type RunAgent = (String, Option<String>);
+
 /// Sub-agents by session and id.
 #[derive(Debug, Default)]
 pub(super) struct Agents {
     known: HashMap<StreamKey, Known>,
     /// Sub-agents with a file, by what they were asked first.
     by_prompt: HashMap<(String, String), Vec<String>>,
+    /// Sub-agents of a workflow, in the order of their files, by session and run: the agent, and what it was asked.
+    of_runs: HashMap<(String, String), Vec<RunAgent>>,
 }
 
 impl Agents {
@@ -42,6 +47,20 @@ impl Agents {
             let asked = (key.session.clone(), prompt.trim().to_owned());
             self.by_prompt.entry(asked).or_default().push(agent.clone());
         }
+    }
+
+    /// A file holds the work of `key`, which a run of a workflow started.
+    pub(super) fn has_run(&mut self, key: &StreamKey, run: &str, prompt: Option<&str>) {
+        let Some(agent) = &key.agent else { return };
+        let all = self.of_runs.entry((key.session.clone(), run.to_owned())).or_default();
+        if !all.iter().any(|(known, _)| known == agent) {
+            all.push((agent.clone(), prompt.map(str::to_owned)));
+        }
+    }
+
+    /// The sub-agents of a run of a workflow that no call was found for yet.
+    pub(super) fn of_run(&mut self, session: &str, run: &str) -> Vec<RunAgent> {
+        self.of_runs.remove(&(session.to_owned(), run.to_owned())).unwrap_or_default()
     }
 
     /// The sub-agent with a file that was asked `prompt`, each told once.

@@ -12,8 +12,10 @@ use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::stream::out::{Fate, Out};
+use crate::unknown::unknown;
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, SessionFact, Usage};
+use cru_session::usage::SERVED;
 
 /// The model name of texts that the host wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -43,7 +45,7 @@ impl ClaudeStream {
         }
         self.worked += 1;
         self.tokens(&message, record, out);
-        let mut unknown = false;
+        let mut strange = None;
         match message.content {
             ClaudeContent::None => {}
             ClaudeContent::Text(mut text) => {
@@ -53,26 +55,26 @@ impl ClaudeStream {
             }
             ClaudeContent::Blocks(blocks) => {
                 for block in blocks {
-                    unknown |= !self.block(block, record, out, agents);
+                    strange = self.block(block, record, out, agents).or(strange);
                 }
             }
         }
-        match (out.told, unknown) {
+        match (strange, out.told) {
             // Its words may be in none of the blocks that were told.
-            (_, true) => Fate::Skipped("unknown block"),
-            (true, false) => Fate::Shown,
-            (false, false) => Fate::Skipped(reason::EMPTY),
+            (Some(reason), _) => Fate::Skipped(reason),
+            (None, true) => Fate::Shown,
+            (None, false) => Fate::Skipped(reason::EMPTY),
         }
     }
 
-    /// Reads one block; whether its kind is known.
+    /// Reads one block; why it is left out, where its kind is not known.
     fn block(
         &mut self,
         mut block: ClaudeBlock<'_>,
         record: &ClaudeRecord<'_>,
         out: &mut Out<'_>,
         agents: &mut Agents,
-    ) -> bool {
+    ) -> Option<&'static str> {
         match block.kind.str() {
             "text" | "connector_text" => {
                 self.works = false;
@@ -90,9 +92,9 @@ impl ClaudeStream {
             kind if kind.ends_with("tool_result") => {
                 self.result(block, record, true, out, agents);
             }
-            _ => return false,
+            kind => return Some(unknown("unknown block", kind)),
         }
-        true
+        None
     }
 
     fn call(&mut self, block: ClaudeBlock<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
@@ -136,13 +138,27 @@ impl ClaudeStream {
         self.usage = Some((id.to_owned(), usage));
         out.emit(EventKind::Usage {
             message: Cow::Borrowed(id),
-            model: Cow::Borrowed(message.model.filled().unwrap_or("unknown")),
+            model: served(message.model.filled().unwrap_or("unknown"), message.usage.0.as_ref()),
             usage,
         });
     }
 }
 
-fn usage(tokens: &ClaudeTokens) -> Usage {
+/// The model with how it was asked, where that has a price of its own.
+fn served<'m>(model: &'m str, tokens: Option<&ClaudeTokens<'_>>) -> Cow<'m, str> {
+    let [fast, us] = SERVED;
+    let is = |told: Option<&str>, word: &str| told.is_some_and(|told| told.eq_ignore_ascii_case(word));
+    let is_fast = is(tokens.map(|tokens| tokens.speed.str()), "fast");
+    let is_us = is(tokens.map(|tokens| tokens.inference_geo.str()), "us");
+    match (is_fast, is_us) {
+        (false, false) => Cow::Borrowed(model),
+        (true, false) => Cow::Owned(format!("{fast}{model}")),
+        (false, true) => Cow::Owned(format!("{us}{model}")),
+        (true, true) => Cow::Owned(format!("{fast}{us}{model}")),
+    }
+}
+
+fn usage(tokens: &ClaudeTokens<'_>) -> Usage {
     let hour = tokens.by_life.0.as_ref().map_or(0, |writes| writes.hour.or_zero());
     Usage {
         input: tokens.input.or_zero(),
@@ -150,6 +166,7 @@ fn usage(tokens: &ClaudeTokens) -> Usage {
         cache_write: tokens.cache_write.or_zero(),
         cache_write_1h: hour.min(tokens.cache_write.or_zero()),
         cache_read: tokens.cache_read.or_zero(),
+        web_searches: tokens.by_maker.0.as_ref().map_or(0, |calls| calls.web_search_requests.or_zero()),
         ..Usage::default()
     }
 }

@@ -74,6 +74,12 @@ pub(super) struct Detail<'a> {
     pub(super) code_text: Text<'a>,
     #[serde(default)]
     pub(super) bytes: Number,
+    // a run of a workflow
+    #[serde(borrow, default)]
+    pub(super) run_id: Text<'a>,
+    // an answer that stands in a file of its own
+    #[serde(borrow, default)]
+    pub(super) persisted_output_path: Text<'a>,
     // durations
     #[serde(default)]
     pub(super) duration_ms: Number,

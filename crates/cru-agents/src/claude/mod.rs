@@ -15,6 +15,7 @@ mod describe;
 mod detail;
 mod head;
 mod hook;
+mod persisted;
 mod proof;
 mod queue;
 mod read;
@@ -27,6 +28,7 @@ mod system;
 mod tabs;
 mod tree;
 mod user;
+mod workflow;
 
 #[cfg(test)]
 mod tests;

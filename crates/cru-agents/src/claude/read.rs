@@ -13,6 +13,7 @@ use super::said::reason;
 use super::stream::ClaudeStream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, ClaudeNode, Tree};
+use super::workflow;
 use crate::file::lines::{Line, Lines, MAX_LINE, trim};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
@@ -27,6 +28,12 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     for path in &bundle.files {
         let head = ClaudeHead::read(bundle, path)?;
         reader.agents.has_file(&head.key, head.prompt.as_deref());
+        if let Some(run) = workflow::run_of(path) {
+            reader.agents.has_run(&head.key, run, head.prompt.as_deref());
+            if let Some((agent, task)) = describe::beside(path) {
+                reader.agents.described(&head.key, agent, task);
+            }
+        }
         heads.push(head);
     }
     ClaudeHead::join(&mut heads);
@@ -302,7 +309,7 @@ impl<'s> ClaudeReader<'s> {
         });
         let stream = self.streams.len();
         let bounds = self.sink.bounds(&key);
-        self.streams.push(ClaudeStream::new(key.clone(), bounds));
+        self.streams.push(ClaudeStream::new(key.clone(), bounds, self.file.path.clone()));
         self.by_key.insert(key, stream);
         stream
     }

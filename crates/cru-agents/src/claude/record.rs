@@ -121,6 +121,8 @@ pub(super) struct ClaudeRecord<'a> {
     #[serde(borrow, default)]
     pub(super) relocated_cwd: Text<'a>,
     #[serde(borrow, default)]
+    pub(super) continued_in_session_id: Text<'a>,
+    #[serde(borrow, default)]
     pub(super) session_kind: Text<'a>,
 }
 
@@ -182,13 +184,13 @@ pub(super) struct ClaudeMessage<'a> {
     pub(super) model: Text<'a>,
     #[serde(borrow, default)]
     pub(super) content: ClaudeContent<'a>,
-    #[serde(default)]
-    pub(super) usage: Maybe<ClaudeTokens>,
+    #[serde(borrow, default)]
+    pub(super) usage: Maybe<ClaudeTokens<'a>>,
 }
 
 /// Token counts of a message.
 #[derive(Debug, Deserialize)]
-pub(super) struct ClaudeTokens {
+pub(super) struct ClaudeTokens<'a> {
     #[serde(default, rename = "input_tokens")]
     pub(super) input: Number,
     #[serde(default, rename = "output_tokens")]
@@ -199,6 +201,21 @@ pub(super) struct ClaudeTokens {
     pub(super) cache_read: Number,
     #[serde(default, rename = "cache_creation")]
     pub(super) by_life: Maybe<ClaudeCacheWrites>,
+    #[serde(default, rename = "server_tool_use")]
+    pub(super) by_maker: Maybe<ClaudeMakerCalls>,
+    /// `fast`, or as usual.
+    #[serde(borrow, default)]
+    pub(super) speed: Text<'a>,
+    /// `us` where it ran there alone.
+    #[serde(borrow, default)]
+    pub(super) inference_geo: Text<'a>,
+}
+
+/// Calls that the maker of the model ran for it.
+#[derive(Debug, Deserialize)]
+pub(super) struct ClaudeMakerCalls {
+    #[serde(default)]
+    pub(super) web_search_requests: Number,
 }
 
 /// Tokens written to the cache, by how long they are kept.

@@ -9,7 +9,7 @@ use super::denial::{self, Denial};
 use super::detail::Detail;
 use super::record::{ClaudeBlock, ClaudePart, ClaudeRecord, Parts};
 use super::stream::ClaudeStream;
-use super::{brief, decision, proof};
+use super::{brief, decision, persisted, proof};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
 use crate::call::{shell, task_list};
@@ -48,15 +48,18 @@ impl ClaudeStream {
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
         let detail = record.tool_use_result.detail().filter(|_| alone);
+        let persisted = persisted::read(&text, detail, &self.transcript);
+        let text = persisted.as_ref().map_or(text.as_ref(), |persisted| persisted.text.as_str());
         let denied = matches!(denial, Some(Denial::Person(_) | Denial::Host(_)));
         let by_host = match denial {
             Some(Denial::Host(reason)) => Some(reason),
             _ => None,
         };
-        let (output, exit) = unwrapped(&text, ToolKind::of(&call.tool) == ToolKind::Subagent, block.is_error.0);
+        let (output, exit) = unwrapped(text, ToolKind::of(&call.tool) == ToolKind::Subagent, block.is_error.0);
         let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
+        let brief = persisted.as_ref().and_then(|it| it.brief.clone()).filter(|_| !failed).or(brief);
         let files = if failed { TouchedFiles::default() } else { self.files(&call, detail, output) };
         let commit = detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
         let commit = commit.and_then(|commit| commit.sha.filled());
@@ -78,6 +81,7 @@ impl ClaudeStream {
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
             unstated: false,
         }));
+        self.workflow(&call, detail.map_or("", |detail| detail.run_id.str()), text, out, agents);
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         } else if refused.is_some() {

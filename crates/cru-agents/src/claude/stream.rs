@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -25,6 +26,8 @@ use cru_session::source::{Bounds, Consumed};
 #[derive(Debug, Default)]
 pub(super) struct ClaudeStream {
     pub(super) key: Rc<StreamKey>,
+    /// The file that its first record is in.
+    pub(super) transcript: PathBuf,
     pub(super) place: Place,
     pub(super) calls: Calls,
     pub(super) queue: Queue,
@@ -66,8 +69,8 @@ pub(super) struct ClaudeCompaction {
 
 impl ClaudeStream {
     /// A stream of that identity, of which so much is wanted.
-    pub(super) fn new(key: StreamKey, bounds: Bounds) -> Self {
-        Self { key: Rc::new(key), intake: Intake::new(bounds), ..Self::default() }
+    pub(super) fn new(key: StreamKey, bounds: Bounds, transcript: PathBuf) -> Self {
+        Self { key: Rc::new(key), transcript, intake: Intake::new(bounds), ..Self::default() }
     }
 
     /// Whether all that is wanted was consumed.
@@ -173,6 +176,7 @@ fn summed(told: &Value) -> Usage {
         output: value::count(told, "outputTokens"),
         cache_write: value::count(told, "cacheCreationInputTokens"),
         cache_read: value::count(told, "cacheReadInputTokens"),
+        web_searches: value::count(told, "webSearchRequests"),
         ..Usage::default()
     }
 }

@@ -6,7 +6,8 @@ use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
 use crate::stream::out::{Fate, Out};
-use cru_session::event::{EventKind, SessionFact, TitleRank};
+use crate::unknown::unknown;
+use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank};
 
 /// Session-level lines that only serve the host.
 const BOOKKEEPING: &[&str] = &[
@@ -17,7 +18,6 @@ const BOOKKEEPING: &[&str] = &[
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
-    "continued-in",
     "fork-context-ref",
     "frame-link",
     "last-prompt",
@@ -55,7 +55,18 @@ impl ClaudeStream {
                 Fate::Skipped(gathered.reason.unwrap_or(reason::INTERFACE))
             }
             "away_summary" => Fate::Skipped("recap by the host"),
-            _ => Fate::Skipped(BOOKKEEPING_REASON),
+            // Notices of older versions have none.
+            ""
+            | "bridge_status"
+            | "informational"
+            | "init"
+            | "model_refusal_fallback"
+            | "model_refusal_no_fallback"
+            | "scheduled_task_fire"
+            | "status"
+            | "stop_hook_summary"
+            | "turn_duration" => Fate::Skipped(BOOKKEEPING_REASON),
+            subtype => Fate::Skipped(unknown("unknown system line", subtype)),
         }
     }
 
@@ -112,9 +123,17 @@ impl ClaudeStream {
                 }
                 self.project(tree.original_cwd.str(), out)
             }
+            "continued-in" => match record.continued_in_session_id.filled().filter(|next| *next != self.key.session) {
+                Some(next) => {
+                    let next = StreamKey { session: next.to_owned(), agent: None };
+                    out.emit(EventKind::Meta(SessionFact::ContinuedIn(next)));
+                    true
+                }
+                None => false,
+            },
             "relocated" => self.project(record.relocated_cwd.str(), out),
             kind if BOOKKEEPING.contains(&kind) => false,
-            _ => return Fate::Skipped("unknown record type"),
+            kind => return Fate::Skipped(unknown("unknown record type", kind)),
         };
         if told { Fate::Shown } else { Fate::Skipped(BOOKKEEPING_REASON) }
     }

@@ -10,6 +10,7 @@ use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
 use crate::file::lenient::Text;
 use crate::stream::out::{Fate, Out};
+use crate::unknown::unknown;
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
 /// The name under which a person's own shell line is told.
@@ -30,6 +31,7 @@ impl ClaudeStream {
             return Fate::Shown;
         }
         let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
+        let mut strange = None;
         match message.content {
             ClaudeContent::None => {}
             ClaudeContent::Text(text) => self.text(text, &mut gathered, out, agents),
@@ -43,7 +45,7 @@ impl ClaudeStream {
                         }
                         "image" | "document" => gathered.attach(&block),
                         "text" => self.text(block.text, &mut gathered, out, agents),
-                        _ => gathered.note(Fate::Skipped("unknown block")),
+                        kind => strange = Some(unknown("unknown block", kind)),
                     }
                 }
             }
@@ -59,7 +61,10 @@ impl ClaudeStream {
             let origin =
                 if gathered.command { PromptOrigin::Command } else { self.origin(&text, record.prompt_source.str()) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
-            return Fate::Shown;
+            return strange.map_or(Fate::Shown, Fate::Skipped);
+        }
+        if let Some(reason) = strange {
+            return Fate::Skipped(reason);
         }
         if out.told { Fate::Shown } else { Fate::Skipped(gathered.reason.unwrap_or(reason::EMPTY)) }
     }

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::reason;
-use super::record::{Payload, is_error, parts, picture, strings, words};
+use super::record::{CodexItem, Duration, Payload, is_error, local_picture, parts, picture, pictures, strings, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
 use crate::stream::out::{Fate, Out};
+use crate::unknown::unknown;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// Name of the model where no record says it.
@@ -31,7 +33,7 @@ impl CodexStream {
                 if self.thoughts.is_full() {
                     self.settle_agent(out);
                 }
-                self.thoughts.second(out.record, out.time, &text);
+                self.thoughts.second(out.record, out.time, &text, Vec::new());
                 Fate::Skipped(reason::TWICE)
             }
             "item_completed" => self.completed(event, out),
@@ -86,7 +88,7 @@ impl CodexStream {
 
     /// Events that belong to calls, and those that a note does not use.
     fn beside(&mut self, event: &Payload<'_>) -> Fate {
-        let duration_ms = event.duration.0.map(super::record::Duration::millis).filter(|millis| *millis > 0);
+        let duration_ms = event.duration.0.map(Duration::millis).filter(|millis| *millis > 0);
         let mut hint = Hint { duration_ms, ..Hint::default() };
         match event.kind.str() {
             "exec_command_end" => {
@@ -96,8 +98,7 @@ impl CodexStream {
             }
             "mcp_tool_call_end" => hint.failed = is_error(event.result).unwrap_or(false),
             "patch_apply_end" => {
-                let changes = event.changes.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                hint.diffs = changes.map(diffs).unwrap_or_default();
+                hint.diffs = diffs(event.changes);
             }
             "collab_agent_spawn_end" => {
                 let part = event.new_agent_role.filled().or(event.new_agent_nickname.filled()).map(str::to_owned);
@@ -154,20 +155,24 @@ impl CodexStream {
             kind if kind.starts_with("collab_") => return Fate::Skipped(reason::TWICE),
             kind if kind.starts_with("realtime_") => return Fate::Skipped("voice session"),
             "" => return Fate::Skipped("no record type"),
-            _ => return Fate::Skipped("unknown event"),
+            kind => return Fate::Skipped(unknown("unknown event", kind)),
         }
+        self.remember(event.call_id.filled(), hint);
+        Fate::Skipped(reason::TWICE)
+    }
+
+    /// Keeps what was told of a call until its answer.
+    fn remember(&mut self, call: Option<&str>, hint: Hint) {
         const MAX: usize = 4096;
-        if let Some(id) = event.call_id.filled().filter(|_| self.hints.len() < MAX) {
+        if let Some(id) = call.filter(|_| self.hints.len() < MAX) {
             self.hints.insert(id.to_owned(), hint);
         }
-        Fate::Skipped(reason::TWICE)
     }
 
     fn user(&mut self, text: &str, attachments: Vec<Attachment<'static>>, out: &mut Out<'_>) -> Fate {
         self.has_events = true;
-        if !self.users.first(text) {
-            return Fate::Skipped(reason::TWICE);
-        }
+        let Some(sent) = self.users.first(text) else { return Fate::Skipped(reason::TWICE) };
+        let attachments = if attachments.is_empty() { sent } else { attachments };
         if text.trim().is_empty() && attachments.is_empty() {
             return Fate::Skipped(reason::EMPTY);
         }
@@ -183,26 +188,54 @@ impl CodexStream {
         if self.replies.is_full() {
             self.settle_agent(out);
         }
-        self.replies.second(out.record, out.time, text);
+        self.replies.second(out.record, out.time, text, Vec::new());
         Fate::Skipped(reason::TWICE)
     }
 
     /// Newer versions tell finished items instead of events.
     fn completed(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
         let Some(item) = event.item.0.take() else { return Fate::Skipped(reason::EMPTY) };
-        let text = || words(parts(item.content));
-        match item.kind.str() {
-            "UserMessage" => {
-                let text = text();
+        // Versions write the types in several ways: `UserMessage`, `userMessage`, `user_message`.
+        let kind = item.kind.str().replace('_', "").to_ascii_lowercase();
+        match kind.as_str() {
+            "usermessage" => {
+                let parts = parts(item.content);
+                let sent = pictures(&parts);
+                let text = words(parts);
                 // The event of the same words was there.
                 if self.unanswered.as_deref() == Some(text.trim()) {
                     return Fate::Skipped(reason::TWICE);
                 }
-                self.user(&text, Vec::new(), out)
+                return self.user(&text, sent, out);
             }
-            "AgentMessage" => self.reply_again(&text(), out),
-            _ => Fate::Skipped(reason::TWICE),
+            "agentmessage" => return self.reply_again(&words(parts(item.content)), out),
+            "commandexecution" | "filechange" | "mcptoolcall" => self.remember(item.id.filled(), hint(&item)),
+            "contextcompaction" if matches!(self.compaction, CodexCompaction::None) => {
+                self.compaction = CodexCompaction::Event(out.record, out.time);
+            }
+            "reasoning" => {
+                for text in strings(item.summary_text).iter().filter(|text| !text.trim().is_empty()) {
+                    self.settle_users(out);
+                    self.thoughts.second(out.record, out.time, text, Vec::new());
+                }
+            }
+            "websearch"
+            | "imageview"
+            | "imagegeneration"
+            | "contextcompaction"
+            | "plan"
+            | "hookprompt"
+            | "enteredreviewmode"
+            | "exitedreviewmode"
+            | "collabagenttoolcall"
+            | "collabtoolcall"
+            | "dynamictoolcall"
+            | "subagentactivity"
+            | "sleep" => {}
+            "" => return Fate::Skipped("no record type"),
+            _ => return Fate::Skipped(unknown("unknown item", item.kind.str())),
         }
+        Fate::Skipped(reason::TWICE)
     }
 
     fn tokens(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
@@ -258,24 +291,32 @@ impl CodexStream {
     }
 }
 
+/// What a finished item tells of its call.
+fn hint(item: &CodexItem<'_>) -> Hint {
+    let duration = item.duration.0.map(Duration::millis).or_else(|| item.duration_ms.count());
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+    let exit = item.exit_code.0.map(|code| code as i32);
+    Hint {
+        failed: matches!(item.status.str(), "failed" | "declined"),
+        exit,
+        duration_ms: duration.filter(|millis| *millis > 0),
+        diffs: diffs(item.changes),
+        agent: None,
+    }
+}
+
 /// Pictures that were sent along: as data, or as files.
 fn attachments(event: &Payload<'_>) -> Vec<Attachment<'static>> {
     let sent = strings(event.images).into_iter().map(|url| picture(&url));
-    let local = strings(event.local_images).into_iter().map(|path| {
-        let kind = path.rsplit_once('.').map(|(_, kind)| kind.to_ascii_lowercase());
-        let media = match kind.as_deref() {
-            Some("jpg" | "jpeg") => "image/jpeg".to_owned(),
-            Some(kind @ ("png" | "gif" | "webp")) => format!("image/{kind}"),
-            _ => "image".to_owned(),
-        };
-        Attachment { media_type: media.into(), bytes: 0 }
-    });
+    let local = strings(event.local_images).into_iter().map(|path| local_picture(&path));
     sent.chain(local).collect()
 }
 
 /// The diffs of the files that a patch changed, by path. A file that it made is whole in the patch itself.
-fn diffs(changes: Map<String, Value>) -> Vec<(String, String)> {
+fn diffs(changes: Option<&RawValue>) -> Vec<(String, String)> {
     const MOST: usize = 256;
+    let changes =
+        changes.and_then(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()).ok()).unwrap_or_default();
     let diff = |(path, change): (String, Value)| {
         let diff = change.get("unified_diff")?.as_str()?.to_owned();
         // A file that moves is told under its new path.

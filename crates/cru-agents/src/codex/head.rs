@@ -31,6 +31,17 @@ pub(super) struct CodexHead {
     pub(super) role: Option<String>,
     /// Its first time.
     pub(super) time: Option<Timestamp>,
+    /// The history that it goes on with and does not repeat.
+    pub(super) base: Option<CodexBase>,
+}
+
+/// A history that stands in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CodexBase {
+    /// The file, by the id in its name.
+    pub(super) rollout: String,
+    /// The number of the first record that is no part of it.
+    pub(super) end: Option<u64>,
 }
 
 impl CodexHead {
@@ -66,7 +77,24 @@ impl CodexHead {
         if head.id.trim().is_empty() {
             head.id = named(path);
         }
+        // A later file of a session names the session before its own id: it goes on with the session itself.
+        if head.is_segment(path)
+            && head.forked_from.is_some()
+            && head.base.as_ref().map(|it| &it.rollout) == head.forked_from.as_ref()
+        {
+            head.forked_from = None;
+        }
         head
+    }
+
+    /// Whether a file is a later one of its session, after the person went back: `rollout-<time>-<session>_<file>.jsonl`.
+    fn is_segment(&self, path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name.to_string_lossy().contains(&format!("{}_", self.id)))
+    }
+
+    /// Whether it goes on with the history of its own session.
+    pub(super) fn goes_on(&self) -> bool {
+        self.base.is_some() && self.forked_from.is_none()
     }
 
     fn take(&mut self, meta: &Payload<'_>) {
@@ -74,7 +102,11 @@ impl CodexHead {
         let source = CodexSource::of(meta.source);
         self.id = text(&meta.id).or_else(|| text(&meta.session_id)).unwrap_or_default();
         self.parent = text(&meta.parent_thread_id).or(source.parent).filter(|parent| *parent != self.id);
-        self.forked_from = text(&meta.forked_from_id).filter(|origin| *origin != self.id);
+        self.base = meta.history_base.0.as_ref().and_then(|base| {
+            Some(CodexBase { rollout: text(&base.thread_id)?, end: base.end_ordinal_exclusive.count() })
+        });
+        let base = self.base.as_ref().map(|base| base.rollout.clone());
+        self.forked_from = text(&meta.forked_from_id).or(base).filter(|origin| *origin != self.id);
         self.role = text(&meta.agent_role).or(source.role).or_else(|| text(&meta.agent_nickname)).or(source.nickname);
         self.time = self.time.or_else(|| meta.timestamp.str().parse().ok());
     }
@@ -181,6 +213,23 @@ mod tests {
         assert_eq!(spawned.role.as_deref(), Some("worker"));
         let review = of("{\"type\":\"session_meta\",\"payload\":{\"id\":\"b\",\"source\":{\"subagent\":\"review\"}}}");
         assert_eq!((review.key().to_string().as_str(), review.role.as_deref()), ("b", Some("review")));
+    }
+
+    #[test]
+    fn a_history_that_is_not_repeated() {
+        let meta = |base: &str| {
+            format!(
+                "{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{ID}\",\"history_base\":{{\"thread_id\":\"{base}\",\"end_ordinal_exclusive\":5}}}}}}"
+            )
+        };
+        let base = |rollout: &str| Some(CodexBase { rollout: rollout.to_owned(), end: Some(5) });
+        let fork = of(&meta("root"));
+        assert_eq!((fork.above(), fork.goes_on(), fork.base.clone()), (Some("root"), false, base("root")));
+        let name = format!("rollout-2026-03-01T10-00-00-{ID}_s2.jsonl");
+        for (rollout, name) in [(ID, "rollout.jsonl"), (ID, name.as_str()), ("s1", name.as_str())] {
+            let own = CodexHead::of(meta(rollout).as_bytes(), Path::new(name));
+            assert_eq!((own.above(), own.goes_on(), own.base.clone()), (None, true, base(rollout)), "{name}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::stream::CodexStream;
 use crate::call::open::OpenCall;
 use crate::file::value;
 use crate::stream::out::{Fate, Out};
+use crate::unknown::unknown;
 use cru_session::event::{Call, CallResult, EventKind};
 
 impl CodexStream {
@@ -34,7 +35,7 @@ impl CodexStream {
             "agent_message" => Fate::Skipped("message between agents"),
             "compaction" | "compaction_summary" | "context_compaction" => Fate::Skipped(reason::TWICE),
             "" => Fate::Skipped("no record type"),
-            _ => Fate::Skipped("unknown item"),
+            kind => Fate::Skipped(unknown("unknown item", kind)),
         }
     }
 
@@ -46,7 +47,7 @@ impl CodexStream {
                 if text.trim().is_empty() {
                     return Fate::Skipped(reason::EMPTY);
                 }
-                if !self.replies.first(&text) {
+                if self.replies.first(&text).is_none() {
                     return Fate::Skipped(reason::TWICE);
                 }
                 self.acts(out);
@@ -55,18 +56,16 @@ impl CodexStream {
             }
             "user" => self.under_their_name(item, out),
             "developer" | "system" => Fate::Skipped("instructions of the host"),
-            _ => Fate::Skipped("unknown role"),
+            role => Fate::Skipped(unknown("unknown role", role)),
         }
     }
 
     /// A message under a person's name: it waits whether an event says that they are their words.
     fn under_their_name(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
         let mut text = String::new();
-        let mut pictures = Vec::new();
-        for part in parts(item.content) {
-            if let Some(url) = part.image_url.filled() {
-                pictures.push(super::record::picture(url));
-            }
+        let parts = parts(item.content);
+        let pictures = super::record::pictures(&parts);
+        for part in &parts {
             let Some(words) = part.text.filled() else { continue };
             if matches!(said::read(words), CodexSaid::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
@@ -75,18 +74,13 @@ impl CodexStream {
                 return self.prompt(words, Vec::new(), (out.record, out.time), out);
             }
         }
-        if text.is_empty() {
-            let bare = pictures.is_empty() || self.has_events;
-            return if bare {
-                Fate::Skipped(reason::INJECTED)
-            } else {
-                self.prompt("", pictures, (out.record, out.time), out)
-            };
+        if text.is_empty() && pictures.is_empty() {
+            return Fate::Skipped(reason::INJECTED);
         }
         if self.users.is_full() {
             self.settle_users(out);
         }
-        self.users.second(out.record, out.time, &text);
+        self.users.second(out.record, out.time, &text, pictures);
         Fate::Skipped(reason::TWICE)
     }
 
@@ -97,7 +91,7 @@ impl CodexStream {
         let (mut any, mut told) = (false, false);
         for text in said.filter_map(|mut part| part.text.take()) {
             any = true;
-            if self.thoughts.first(&text) {
+            if self.thoughts.first(&text).is_some() {
                 told = true;
                 out.emit(EventKind::Thinking(text));
             }

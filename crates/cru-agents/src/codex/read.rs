@@ -85,7 +85,14 @@ impl<'s> CodexReader<'s> {
 
     fn file(&mut self, bundle: &Bundle, path: &Path, head: CodexHead) -> Result<()> {
         let stream = self.stream(&head, path);
-        let copying = head.above().is_some_and(|above| self.origins.contains_key(above));
+        // A file that names its history repeats nothing of it.
+        let copying = head.base.is_none() && head.above().is_some_and(|above| self.origins.contains_key(above));
+        if head.base.is_some() {
+            let origin = head.forked_from.as_ref().or(head.parent.as_ref());
+            let origin = origin.and_then(|id| self.streams.iter().find(|stream| stream.id == *id));
+            let sum = origin.and_then(|origin| origin.counter.sum());
+            self.streams[stream].counter.inherit(sum);
+        }
         self.file = CodexFile { head, stream, copying, ..CodexFile::default() };
         let source = match unpack::open(bundle, path) {
             Ok(source) => source,
@@ -163,6 +170,13 @@ impl<'s> CodexReader<'s> {
         }
         let time = envelope.timestamp.str().parse().ok();
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
+        let goes_on = self.file.head.goes_on() && envelope.kind.str() == "session_meta";
+        if let Some(end) = self.file.head.base.as_ref().filter(|_| goes_on).and_then(|base| base.end) {
+            stream.goes_back(end, &mut out);
+        }
+        if let Some(ordinal) = envelope.ordinal.count() {
+            stream.ordinals.push((ordinal, number));
+        }
         let fate = stream.record(envelope, payload, &mut out);
         for (id, part, task) in std::mem::take(&mut stream.spawned) {
             self.spawned.entry(id).or_insert((part, task));

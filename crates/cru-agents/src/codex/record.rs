@@ -26,6 +26,9 @@ pub(super) struct CodexEnvelope<'a> {
     pub(super) payload: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) id: Text<'a>,
+    /// Its number in the history of the session, which goes on over the files of it.
+    #[serde(default)]
+    pub(super) ordinal: Number,
 }
 
 /// What a line says.
@@ -51,6 +54,8 @@ pub(super) struct Payload<'a> {
     pub(super) source: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) forked_from_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) history_base: Maybe<HistoryBase<'a>>,
     #[serde(borrow, default)]
     pub(super) parent_thread_id: Text<'a>,
     #[serde(borrow, default)]
@@ -138,6 +143,9 @@ pub(super) struct CodexPart<'a> {
     pub(super) text: Text<'a>,
     #[serde(borrow, default)]
     pub(super) image_url: Text<'a>,
+    /// Of a picture that is a file.
+    #[serde(borrow, default)]
+    pub(super) path: Text<'a>,
     #[serde(borrow, default)]
     pub(super) content: Text<'a>,
     #[serde(default)]
@@ -174,6 +182,31 @@ pub(super) struct CodexItem<'a> {
     pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(default)]
+    pub(super) exit_code: Number,
+    #[serde(default)]
+    pub(super) duration: Maybe<Duration>,
+    #[serde(default)]
+    pub(super) duration_ms: Number,
+    #[serde(borrow, default)]
+    pub(super) changes: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) status: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) summary_text: Option<&'a RawValue>,
+}
+
+/// The earlier history that a file goes on with, and does not repeat.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct HistoryBase<'a> {
+    /// The file that it stands in, by the id in its name.
+    #[serde(borrow, default)]
+    pub(super) thread_id: Text<'a>,
+    /// The number of the first record that is no part of it.
+    #[serde(default, alias = "ordinal")]
+    pub(super) end_ordinal_exclusive: Number,
 }
 
 /// Token counts: of the session so far, and of the last message.
@@ -261,6 +294,24 @@ pub(super) fn picture(url: &str) -> Attachment<'static> {
     let media = media.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
     let bytes = (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4;
     Attachment { media_type: Cow::Owned(media.to_owned()), bytes }
+}
+
+/// A picture that is a file.
+pub(super) fn local_picture(path: &str) -> Attachment<'static> {
+    let kind = path.rsplit_once('.').map(|(_, kind)| kind.to_ascii_lowercase());
+    let media = match kind.as_deref() {
+        Some("jpg" | "jpeg") => "image/jpeg".to_owned(),
+        Some(kind @ ("png" | "gif" | "webp")) => format!("image/{kind}"),
+        _ => "image".to_owned(),
+    };
+    Attachment { media_type: media.into(), bytes: 0 }
+}
+
+/// The pictures among the parts of a message.
+pub(super) fn pictures(parts: &[CodexPart<'_>]) -> Vec<Attachment<'static>> {
+    let picture =
+        |part: &CodexPart<'_>| part.image_url.filled().map(picture).or_else(|| part.path.filled().map(local_picture));
+    parts.iter().filter_map(picture).collect()
 }
 
 /// Reads a line; `None` where it is no JSON object.

@@ -19,6 +19,7 @@ use crate::call::open::Calls;
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
 
@@ -61,6 +62,8 @@ pub(super) struct CodexStream {
     /// Results of the web search that was just told.
     pub(super) found: Option<u64>,
     pub(super) compaction: CodexCompaction,
+    /// The records that are a part of the talk, by their number in the history.
+    pub(super) ordinals: Vec<(u64, u64)>,
     /// Sub-agents that were started: id, part, task.
     pub(super) spawned: Vec<(String, Option<String>, Option<String>)>,
     /// Records counted as said twice that were told after all.
@@ -152,7 +155,7 @@ impl CodexStream {
             "" => Fate::Skipped("no record type"),
             // The oldest files hold items without an envelope.
             _ if envelope.payload.is_none() => self.item(payload, out),
-            _ => Fate::Skipped("unknown record type"),
+            kind => Fate::Skipped(unknown("unknown record type", kind)),
         }
     }
 
@@ -175,6 +178,21 @@ impl CodexStream {
             }
         }
         Fate::Shown
+    }
+
+    /// The session goes on in another file from an earlier place: what followed is no longer a part of the talk.
+    pub(super) fn goes_back(&mut self, end: u64, out: &mut Out<'_>) {
+        let Some(kept) = self.ordinals.iter().position(|(ordinal, _)| *ordinal >= end) else { return };
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.calls.begin_turn();
+        let to = self.ordinals.get(kept).map_or(out.record, |(_, first)| first.saturating_sub(1));
+        self.ordinals.truncate(kept);
+        self.prompts.retain(|record| *record <= to);
+        self.said.clear();
+        self.in_turn = false;
+        self.unanswered = None;
+        out.quiet(EventKind::Rewind { to });
     }
 
     fn moved(&mut self, payload: &Payload<'_>, out: &mut Out<'_>) {
@@ -272,8 +290,10 @@ impl CodexStream {
         // Some words stand in no event: those of a person are told, what looks like the host's is not.
         let told = !self.has_events;
         for held in self.users.settle(true) {
-            let told = told || !(said::is_element(&held.text) || self.is_said(&held.text));
-            if told && self.prompt(&held.text, Vec::new(), (held.record, held.time), out) == Fate::Shown {
+            // Pictures alone are an answer of a tool where no event says that a person sent them.
+            let is_hosts = held.text.is_empty() || said::is_element(&held.text) || self.is_said(&held.text);
+            let told = told || !is_hosts;
+            if told && self.prompt(&held.text, held.attachments, (held.record, held.time), out) == Fate::Shown {
                 self.untwinned += 1;
             } else {
                 self.injected += 1;

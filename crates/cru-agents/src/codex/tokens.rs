@@ -7,12 +7,14 @@ use cru_session::event::Usage;
 #[derive(Debug, Default)]
 pub(super) struct Counter {
     last: Option<CodexSum>,
+    /// Whether the next sums hold what was used in another file.
+    inherits: bool,
     /// Tokens of the context, as of the last message.
     context: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct CodexSum {
+pub(super) struct CodexSum {
     input: u64,
     cached: u64,
     cache_write: u64,
@@ -61,8 +63,22 @@ impl Counter {
         let (sum, before) = (CodexSum::of(info.total_token_usage.0?), self.last.unwrap_or_default());
         self.last = Some(sum);
         let anew = sum.input < before.input || sum.output < before.output;
-        let new = if anew { CodexSum::of(last.unwrap_or_default()) } else { sum.since(before) };
+        let inherits = std::mem::take(&mut self.inherits) && last.is_some() && sum != before;
+        let new = if anew || inherits { CodexSum::of(last.unwrap_or_default()) } else { sum.since(before) };
         (new != CodexSum::default()).then(|| new.usage())
+    }
+
+    /// The next sums go on from those of another file: of them only the last message is new.
+    pub(super) const fn inherit(&mut self, from: Option<CodexSum>) {
+        if from.is_some() {
+            self.last = from;
+        }
+        self.inherits = true;
+    }
+
+    /// The sums that were last told.
+    pub(super) const fn sum(&self) -> Option<CodexSum> {
+        self.last
     }
 
     /// Tokens of the context before it is compacted; afterwards they are not known until they are counted again.
@@ -97,5 +113,13 @@ mod tests {
         assert_eq!((counter.compact(), counter.compact()), (Some(155), None));
         assert_eq!(counter.count(&info([30, 0, 2], [30, 0, 2])), usage(30, 2, 0));
         assert_eq!(counter.count(&Info::default()), None);
+        // Another file goes on from these sums: it tells them again, or with its first message.
+        let goes_on = || {
+            let mut next = Counter::default();
+            next.inherit(counter.sum());
+            next
+        };
+        assert_eq!(goes_on().count(&info([30, 0, 2], [30, 0, 2])), None);
+        assert_eq!(goes_on().count(&info([90, 0, 9], [40, 0, 3])), usage(40, 3, 0));
     }
 }

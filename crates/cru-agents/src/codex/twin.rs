@@ -8,6 +8,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
 
+use cru_session::event::Attachment;
+
 /// Texts that are remembered; it bounds the work for damaged files.
 const MAX: usize = 16;
 
@@ -17,6 +19,8 @@ pub(super) struct Held {
     pub(super) record: u64,
     pub(super) time: Option<Timestamp>,
     pub(super) text: String,
+    /// Pictures that the record has beside the text.
+    pub(super) attachments: Vec<Attachment<'static>>,
 }
 
 /// The texts of one kind.
@@ -31,24 +35,29 @@ pub(super) struct Twins {
 }
 
 impl Twins {
-    /// The record comes that is told; whether it is still to be.
-    pub(super) fn first(&mut self, text: &str) -> bool {
+    /// The record comes that is told: the pictures that the other record has, or `None` where it was told already.
+    pub(super) fn first(&mut self, text: &str) -> Option<Vec<Attachment<'static>>> {
         let hash = hash(text);
         if let Some(at) = self.waiting.iter().position(|held| self::hash(&held.text) == hash) {
-            self.waiting.remove(at);
-            return true;
+            return Some(self.waiting.remove(at).map(|held| held.attachments).unwrap_or_default());
         }
         if take(&mut self.late, hash) {
-            return false;
+            return None;
         }
         push(&mut self.told, hash);
-        true
+        Some(Vec::new())
     }
 
     /// The other record comes.
-    pub(super) fn second(&mut self, record: u64, time: Option<Timestamp>, text: &str) {
+    pub(super) fn second(
+        &mut self,
+        record: u64,
+        time: Option<Timestamp>,
+        text: &str,
+        attachments: Vec<Attachment<'static>>,
+    ) {
         if !take(&mut self.told, hash(text)) {
-            self.waiting.push_back(Held { record, time, text: text.to_owned() });
+            self.waiting.push_back(Held { record, time, text: text.to_owned(), attachments });
         }
     }
 
@@ -97,14 +106,15 @@ mod tests {
     #[test]
     fn told_once_in_either_order() {
         let mut twins = Twins::default();
-        assert!(twins.first("one"));
-        twins.second(2, None, "one\n");
+        let second = |twins: &mut Twins, text: &str| twins.second(2, None, text, Vec::new());
+        assert!(twins.first("one").is_some());
+        second(&mut twins, "one\n");
         assert!(twins.is_empty());
-        twins.second(3, None, "two");
-        assert!(twins.first("two") && twins.is_empty());
-        twins.second(5, None, "three");
+        second(&mut twins, "two");
+        assert!(twins.first("two").is_some() && twins.is_empty());
+        second(&mut twins, "three");
         assert_eq!(twins.settle(true).len(), 1);
-        assert!(!twins.first("three"));
-        assert!(twins.first("three"));
+        assert!(twins.first("three").is_none());
+        assert!(twins.first("three").is_some());
     }
 }

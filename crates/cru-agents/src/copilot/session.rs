@@ -11,6 +11,7 @@ use crate::call::open::Calls;
 use crate::file::jsonl::{State, count, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use cru_session::event::{Attachment, Call, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// Why a record is left out that only says what the host does.
@@ -114,7 +115,7 @@ fn reason(kind: &str) -> &'static str {
         "session" if KNOWN_OF_SESSION.contains(&kind) => BOOKKEEPING,
         "pending_messages" | "capabilities" | "mcp" | "exit_plan_mode" | "auto_mode_switch" => BOOKKEEPING,
         "" => "no record type",
-        _ => "unknown record type",
+        _ => unknown("unknown record type", kind),
     }
 }
 

@@ -1,12 +1,14 @@
 //! Whose stream a transcript is: nothing in it says so, its place does.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::chat::{self, Chat};
-use super::session::CursorSession;
+use super::session::{self, CursorSession};
 use crate::bundles;
+use crate::call::started::StartedAgents;
 use crate::file::jsonl::{Format, beginning, word};
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -63,13 +65,39 @@ pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
 
 /// The streams of a bundle.
 #[derive(Debug, Default)]
-pub(super) struct Cursor;
+pub(super) struct Cursor {
+    /// What sub-agents were asked, by their session.
+    started: HashMap<String, Vec<(StreamKey, String)>>,
+}
+
+impl Cursor {
+    /// Looks into the files of a bundle for what sub-agents were asked.
+    fn look(&mut self, bundle: &Bundle) -> Result<()> {
+        for path in &bundle.files {
+            let key = key(path);
+            if key.agent.is_none() {
+                continue;
+            }
+            let records = beginning(bundle, path, RECORDS)?;
+            let asked = records.iter().filter(|record| word(record, "/role") == "user").find_map(session::asked);
+            if let Some(asked) = asked {
+                self.started.entry(key.session.clone()).or_default().push((key, asked));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Records at the beginning of a file that are looked at.
+const RECORDS: usize = 5;
 
 impl Format for Cursor {
     type State = CursorSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
-        const RECORDS: usize = 5;
+        if self.started.is_empty() {
+            self.look(bundle)?;
+        }
         let key = key(path);
         let parent = key.agent.is_some().then(|| StreamKey { session: key.session.clone(), agent: None });
         let mut agent = None;
@@ -78,13 +106,15 @@ impl Format for Cursor {
             let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
             agent = Some(named.unwrap_or("agent").to_owned());
         }
-        let aside = parent.is_none() && chat::folder(path).is_some();
+        let aside = parent.is_none() && (chat::folder(path).is_some() || self.started.contains_key(&key.session));
         Ok(Header { key, parent, transcript: path.to_owned(), agent, aside, ..Header::default() })
     }
 
     fn begin(&mut self, header: &Header) -> CursorSession {
         let chat = header.aside.then(|| Chat::find(&header.transcript, &header.key.session)).flatten();
-        CursorSession::new(header.key.agent.is_some(), chat)
+        let is_main = header.key.agent.is_none();
+        let started = self.started.get(&header.key.session).filter(|_| is_main).cloned().unwrap_or_default();
+        CursorSession::new(!is_main, chat, StartedAgents::of(started))
     }
 
     fn aside(&mut self, _: &StreamKey, _: &Value) -> Option<Header> {

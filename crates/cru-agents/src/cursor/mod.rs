@@ -1,14 +1,16 @@
 //! Cursor's agent: its transcripts as events.
 //!
-//! A transcript is a file of JSON lines, each a message of a person or of the agent. It has no ids, no times and, but for
-//! rare versions, no answers of tools: who a file belongs to is told by its place, and a call whose answer is not
-//! recorded is neither a success nor a failure. Title, model and times stand in the host's own folder of chats.
+//! A transcript is a file of JSON lines, each a message of a person or of the agent. It has no ids and, but for rare
+//! versions, no answers of tools: who a file belongs to is told by its place, and a call whose answer is not recorded is
+//! neither a success nor a failure. Newer versions put the time before a person's words; title, model and times stand in
+//! the host's own folder of chats, too.
 
 mod chat;
 mod format;
 mod recognise;
 mod said;
 mod session;
+mod stamp;
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognise: recognise::recognise,
     bundle: format::bundle,
     together: format::together,
-    read: |bundle, sink| jsonl::read(format::Cursor, bundle, sink),
+    read: |bundle, sink| jsonl::read(format::Cursor::default(), bundle, sink),
     beside: format::beside,
     hooked: None,
 };

@@ -1,19 +1,22 @@
 //! One transcript while it is read: each message to its events.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::chat::Chat;
-use super::said;
+use super::{said, stamp};
 use crate::call::open::Calls;
+use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::{State, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin};
+use crate::unknown::unknown;
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SubagentRun};
 
 /// Nothing that says anything.
 const EMPTY: &str = "empty message";
@@ -34,12 +37,16 @@ pub(super) struct CursorSession {
     calls: Calls,
     /// Calls since the last words of a person, with their tools.
     open: Vec<(String, String)>,
+    /// Sub-agents whose call was not met yet.
+    started: StartedAgents,
+    /// Those of open calls, by the id of the call.
+    runs: HashMap<String, SubagentRun<'static>>,
 }
 
 impl CursorSession {
     /// A transcript of a session or of a sub-agent.
-    pub(super) fn new(is_agent: bool, chat: Option<Chat>) -> Self {
-        Self { is_agent, chat, ..Self::default() }
+    pub(super) fn new(is_agent: bool, chat: Option<Chat>, started: StartedAgents) -> Self {
+        Self { is_agent, chat, started, ..Self::default() }
     }
 }
 
@@ -49,7 +56,11 @@ impl State for CursorSession {
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {
-        word(record, "/timestamp").parse().ok()
+        let told = || match word(record, "/role") {
+            "user" => blocks(record).iter().find_map(|block| stamp::time(word(block, "/text"))),
+            _ => None,
+        };
+        word(record, "/timestamp").parse().ok().or_else(told)
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
@@ -63,8 +74,8 @@ impl State for CursorSession {
             ("tool", _) => self.answers(&record, out),
             ("", "turn_ended") => ended(&record, out),
             ("", "") => Fate::Skipped("no record type"),
-            ("", _) => Fate::Skipped("unknown record type"),
-            _ => Fate::Skipped("unknown role"),
+            ("", kind) => Fate::Skipped(unknown("unknown record type", kind)),
+            (role, _) => Fate::Skipped(unknown("unknown role", role)),
         }
     }
 
@@ -99,12 +110,19 @@ fn blocks(record: &Value) -> Cow<'_, [Value]> {
     }
 }
 
+/// What a message asks, without what the host put around it.
+pub(super) fn asked(record: &Value) -> Option<String> {
+    let blocks = blocks(record);
+    let words = blocks.iter().find_map(|block| said::words(word(block, "/text")).map(Cow::into_owned));
+    words.filter(|words| !words.trim().is_empty())
+}
+
 impl CursorSession {
     fn user(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         let blocks = blocks(record);
         let mut words = String::new();
         let mut attachments = Vec::new();
-        let (mut of_host, mut unknown) = (false, false);
+        let (mut of_host, mut strange) = (false, None);
         for block in blocks.iter() {
             match word(block, "/type") {
                 "text" => {
@@ -117,14 +135,14 @@ impl CursorSession {
                 }
                 "image" => attachments.push(image(block)),
                 "tool-result" | "tool_result" => {}
-                _ => unknown = true,
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         self.answers(record, out);
         if words.trim().is_empty() && attachments.is_empty() {
-            return match (out.told, unknown, of_host) {
-                (true, ..) => Fate::Shown,
-                (_, true, _) => Fate::Skipped("unknown block"),
+            return match (strange, out.told, of_host) {
+                (Some(reason), ..) => Fate::Skipped(reason),
+                (_, true, _) => Fate::Shown,
                 (_, _, true) => Fate::Skipped("context of the host"),
                 _ => Fate::Skipped(EMPTY),
             };
@@ -133,7 +151,7 @@ impl CursorSession {
         self.calls.begin_turn();
         self.open.clear();
         out.emit(EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));
-        Fate::Shown
+        strange.map_or(Fate::Shown, Fate::Skipped)
     }
 
     fn assistant(&mut self, mut record: Value, out: &mut Out<'_>) -> Fate {
@@ -142,7 +160,7 @@ impl CursorSession {
             Some(text @ Value::String(_)) => vec![serde_json::json!({"type": "text", "text": text})],
             _ => Vec::new(),
         };
-        let mut unknown = false;
+        let mut strange = None;
         for block in &mut blocks {
             match word(block, "/type") {
                 "text" => {
@@ -161,14 +179,14 @@ impl CursorSession {
                 // Blocks of a later version that hold words still say them.
                 _ => match Some(word(block, "/text").trim()).filter(|text| !text.is_empty()) {
                     Some(text) => out.emit(EventKind::Reply(text.into())),
-                    None => unknown = true,
+                    None => strange = Some(unknown("unknown block", word(block, "/type"))),
                 },
             }
         }
-        match (out.told, unknown) {
-            (true, _) => Fate::Shown,
-            (false, true) => Fate::Skipped("unknown block"),
-            (false, false) => Fate::Skipped(EMPTY),
+        match (strange, out.told) {
+            (Some(reason), _) => Fate::Skipped(reason),
+            (None, true) => Fate::Shown,
+            (None, false) => Fate::Skipped(EMPTY),
         }
     }
 
@@ -188,10 +206,14 @@ impl CursorSession {
         }
         // Without ids an answer finds its call by the name of the tool.
         let own = if host_id.is_empty() { format!("{tool}#{}.{}", out.record, self.open.len()) } else { host_id };
+        let subagent = self.started.run(&tool, &input);
         let id = tools::call(&mut self.calls, &self.place, &own, &tool, input, out);
+        if let Some(run) = &subagent {
+            self.runs.insert(own.clone(), run.clone());
+        }
         // Until an answer comes, none is known; one that comes takes the place of this.
         let brief = Some(Cow::Borrowed(UNKNOWN));
-        out.emit(EventKind::Result(CallResult { call: id.into(), brief, ..CallResult::default() }));
+        out.emit(EventKind::Result(CallResult { call: id.into(), brief, subagent, ..CallResult::default() }));
         if self.open.len() < MOST {
             self.open.push((own, tool));
         }
@@ -223,7 +245,8 @@ impl CursorSession {
             let (id, _) = self.open.remove(at);
             let Some(call) = self.calls.close(&id, ["", ""]) else { continue };
             let failed = ["/is_error", "/isError"].iter().any(|key| block.pointer(key) == Some(&Value::Bool(true)));
-            let answer = Answer { output: flat(block).into(), failed, ..Answer::default() };
+            let subagent = self.runs.remove(&id);
+            let answer = Answer { output: flat(block).into(), failed, subagent, ..Answer::default() };
             tools::answer(&call, answer, &self.place, out);
         }
         if out.told { Fate::Shown } else { Fate::Skipped("answer without its call") }

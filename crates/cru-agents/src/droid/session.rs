@@ -12,6 +12,7 @@ use crate::call::tools::{self, Answer};
 use crate::file::jsonl::{State, count, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
@@ -64,7 +65,7 @@ impl State for DroidSession {
             }
             "session_end" => Fate::Skipped("end of the session"),
             "" => Fate::Skipped("no record type"),
-            _ => Fate::Skipped("unknown record type"),
+            kind => Fate::Skipped(unknown("unknown record type", kind)),
         }
     }
 
@@ -105,14 +106,14 @@ impl DroidSession {
             "assistant" => self.assistant(&mut blocks, out),
             "system" => Fate::Skipped("system prompt"),
             "" => Fate::Skipped(EMPTY),
-            _ => Fate::Skipped("unknown role"),
+            role => Fate::Skipped(unknown("unknown role", role)),
         }
     }
 
     fn user(&mut self, blocks: &[Value], hidden: bool, out: &mut Out<'_>) -> Fate {
         let mut words = String::new();
         let mut attachments = Vec::new();
-        let mut reason = EMPTY;
+        let (mut reason, mut strange) = (EMPTY, None);
         for block in blocks {
             match word(block, "/type") {
                 "text" => {
@@ -130,7 +131,7 @@ impl DroidSession {
                         reason = why;
                     }
                 }
-                _ => reason = "unknown block",
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         if hidden && !words.is_empty() {
@@ -145,11 +146,15 @@ impl DroidSession {
             self.calls.begin_turn();
             out.emit(EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));
         }
-        if out.told { Fate::Shown } else { Fate::Skipped(reason) }
+        match (strange, out.told) {
+            (Some(reason), _) => Fate::Skipped(reason),
+            (None, true) => Fate::Shown,
+            (None, false) => Fate::Skipped(reason),
+        }
     }
 
     fn assistant(&mut self, blocks: &mut [Value], out: &mut Out<'_>) -> Fate {
-        let mut reason = EMPTY;
+        let mut strange = None;
         for block in blocks {
             match word(block, "/type") {
                 "text" if !word(block, "/text").trim().is_empty() => {
@@ -170,10 +175,14 @@ impl DroidSession {
                     }
                     tools::call(&mut self.calls, &self.place, &id, &tool, input, out);
                 }
-                _ => reason = "unknown block",
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
-        if out.told { Fate::Shown } else { Fate::Skipped(reason) }
+        match (strange, out.told) {
+            (Some(reason), _) => Fate::Skipped(reason),
+            (None, true) => Fate::Shown,
+            (None, false) => Fate::Skipped(EMPTY),
+        }
     }
 
     /// An answer of a tool; why it is left out.

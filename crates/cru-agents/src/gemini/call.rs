@@ -35,7 +35,10 @@ impl GeminiSession<'_> {
         if is_open(call) {
             return;
         }
-        let answer = result::of(call);
+        let mut answer = result::of(call);
+        if let Some(whole) = self.spilled(&answer.output).filter(|_| !answer.failed) {
+            answer.output = whole;
+        }
         let works = !answer.failed && !answer.denied;
         if works {
             self.find_place(record, tool, input, &answer.output);

@@ -10,6 +10,7 @@ use super::reason;
 use super::said::{self, GeminiSaid, Ran};
 use crate::file::value::{count, filled, list, text, time};
 use crate::stream::teller::Teller;
+use crate::unknown::unknown;
 use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
 
 /// The name under which a person's own shell line is told.
@@ -83,7 +84,7 @@ impl GeminiSession<'_> {
                 None
             }
             "" => Some("no record type"),
-            _ => Some("unknown record type"),
+            kind => Some(unknown("unknown record type", kind)),
         };
         match left {
             None => self.shown(),

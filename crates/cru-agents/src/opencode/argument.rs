@@ -8,8 +8,10 @@ use crate::stream::place::Place;
 /// The main argument of a call, in full; paths as a note writes them.
 pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     let told = argument::telling(tool, input, place);
-    match word(input, "subagent_type") {
-        Some(agent) if tool == "task" && word(input, "description").is_some() => format!("@{agent} {told}"),
+    match word(input, "subagent_type").or_else(|| word(input, "agent")) {
+        Some(agent) if matches!(tool, "task" | "subagent") && word(input, "description").is_some() => {
+            format!("@{agent} {told}")
+        }
         _ => told,
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::lines;
 use crate::call::brief::first_line;
 use crate::file::value::{count, flag, list, text};
 use cru_action::ToolKind;
@@ -19,7 +20,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
         ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
         ToolKind::Write => {
             let lines = plural(text(input, "content").lines().count() as u64, "line");
-            let verb = if metadata.get("exists") == Some(&Value::Bool(false)) { "created" } else { "written" };
+            let verb = if lines::created(metadata) { "created" } else { "written" };
             return Some(format!("{verb}, {lines}"));
         }
         _ => {}
@@ -39,7 +40,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
             let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
-        "task" => first_line(answer(output)).map(str::to_owned),
+        "task" | "subagent" => first_line(answer(output)).map(str::to_owned),
         "skill" => Some("loaded".to_owned()),
         "question" => {
             let words = list(metadata, "answers").iter().flat_map(|answer| answer.as_array().into_iter().flatten());
@@ -52,7 +53,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
 
 /// `+3 −1` from what the host counted, else from the diff that it keeps.
 fn change(metadata: &Value) -> Option<String> {
-    if let Some(file) = metadata.get("filediff").filter(|file| file.get("additions").is_some()) {
+    if let Some(file) = lines::changed(metadata).filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
     crate::call::brief::change(text(metadata, "diff"))
@@ -91,6 +92,8 @@ fn is_numbered(line: &str) -> bool {
 pub(super) fn answer(output: &str) -> &str {
     let inner = output.split_once("<task_result>").map(|(_, rest)| rest);
     let text = inner.map_or(output, |rest| rest.rsplit_once("</task_result>").map_or(rest, |(text, _)| text));
+    let tagged = text.strip_prefix("<subagent ").and_then(|rest| Some(rest.split_once('>')?.1));
+    let text = tagged.map_or(text, |rest| rest.rsplit_once("</subagent>").map_or(rest, |(text, _)| text));
     text.split_once("<task_metadata>").map_or(text, |(text, _)| text).trim()
 }
 
@@ -133,6 +136,12 @@ mod tests {
         check("glob", &json!({"metadata": {"count": 100, "truncated": true}}), "x", Some("100 files and more"));
         check("webfetch", &json!({"title": "https://a.b (text/html)"}), "<p>", Some("text/html, 3 characters"));
         check("task", &none, "task_id: s\n\n<task_result>\n## Found it\nmore\n</task_result>", Some("Found it"));
+        check(
+            "subagent",
+            &none,
+            "<subagent sessionID=\"ses_1\" state=\"completed\">\nTwo plugs.\n</subagent>",
+            Some("Two plugs."),
+        );
         check("task", &none, "All good.\n\n<task_metadata>\nsession_id: s\n</task_metadata>", Some("All good."));
         check("question", &json!({"metadata": {"answers": [["A", "B"], ["C"]]}}), "", Some("A, B, C"));
         check("other", &none, "x", None);

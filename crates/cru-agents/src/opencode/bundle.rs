@@ -1,6 +1,6 @@
 //! Which files are read as one, and by whom: a database, an export, or a session of the older JSON files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ const HEAD: u64 = 64 * 1024;
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let files: BTreeSet<PathBuf> = files.into_iter().collect();
     let mut ranked = BTreeSet::new();
+    // Channels of the host have databases of their own in one folder, which may hold the same sessions.
+    let mut databases: BTreeMap<Option<PathBuf>, Vec<PathBuf>> = BTreeMap::new();
     let mut places = BTreeSet::new();
     for path in files {
         if let Some(place) = tree::place(&path) {
@@ -26,37 +28,42 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         }
         let head = head(&Bundle::default(), &path)?;
         if recognise::is_database(&head) {
-            ranked.insert((0, std::cmp::Reverse(0), path));
+            databases.entry(path.parent().map(Path::to_owned)).or_default().push(path);
         } else {
             let head = export::head(&members(&String::from_utf8_lossy(&head)), &path);
             let updated = head.info.get("time").and_then(|time| millis(time, "updated"));
-            ranked.insert((1, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
+            ranked.insert((0, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
         }
     }
     // Many files are of one session.
     let sessions = places.iter().filter_map(tree::TreePlace::session_file);
-    ranked.extend(sessions.map(|path| (2, std::cmp::Reverse(0), path)));
-    Ok(ranked.into_iter().map(|(_, _, path)| Bundle::of(vec![path])).collect())
+    ranked.extend(sessions.map(|path| (1, std::cmp::Reverse(0), path)));
+    let alone = ranked.into_iter().map(|(_, _, path)| vec![path]);
+    Ok(databases.into_values().chain(alone).map(Bundle::of).collect())
 }
 
-/// The session that a file of the older ones belongs to. Databases and exports stand for themselves.
-#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
+/// The session that a file of the older ones belongs to, and the folder of a database. Exports stand for themselves.
 pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    if tree::place(path).is_none() && recognise::is_database(&head(&Bundle::default(), path)?) {
+        let folder = path.parent().map(|folder| format!("databases of {}", folder.display()));
+        return Ok(folder.into_iter().collect());
+    }
     Ok(tree::place(path).map(|place| place.session().to_owned()).filter(|it| !it.is_empty()).into_iter().collect())
 }
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    let mut databases = Vec::new();
     for path in &bundle.files {
         if recognise::is_database(&head(bundle, path)?) {
-            database::read(path, sink)?;
+            databases.push(path.as_path());
         } else if let Some(place) = tree::place(path) {
             tree::read(&place, path, sink)?;
         } else {
             export::read(bundle, path, sink)?;
         }
     }
-    Ok(())
+    database::read_all(&databases, sink)
 }
 
 fn head(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {

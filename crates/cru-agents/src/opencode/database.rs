@@ -1,9 +1,11 @@
 //! The database, `opencode.db`: rows of sessions, messages and parts, one message at a time.
 //!
+//! Version 2 keeps sessions in `session_v2` and messages in `session_message`, and leaves the tables of before beside them.
+//!
 //! The program may have it open. Nothing of it is changed and no file is made beside it: without a log it is read as a
 //! file that does not change, and it is asked at the end whether that was so; with one, a copy of both is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -11,6 +13,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
+use super::kept::{self, KeptMessage};
+use super::newer;
 use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
 use crate::file::sqlite::{are_tables, copied, in_place};
 use crate::file::value::text;
@@ -20,16 +24,51 @@ use cru_session::source::{Account, Sink};
 
 /// Whether a database has the tables that are read. One whose tables stand in its log still is known by its name.
 pub(super) fn is_own(path: &Path) -> bool {
-    let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('session', 'message', 'part')";
-    let found = in_place(path).and_then(|base| base.query_row(tables, [], |row| row.get::<_, i64>(0)));
-    match found {
-        Ok(3) => true,
-        _ => path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode")),
-    }
+    let has_them = in_place(path).is_ok_and(|base| {
+        let has = |name| has_table(&base, name);
+        (has("session") && has("message") && has("part")) || (has("session_message") && SESSIONS.into_iter().any(has))
+    });
+    has_them || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"))
 }
 
-/// Reads all sessions.
-pub(super) fn read(path: &Path, sink: &mut dyn Sink) -> Result<()> {
+/// The tables of sessions; what the first says of one counts.
+const SESSIONS: [&str; 2] = ["session_v2", "session"];
+
+fn has_table(base: &Connection, name: &str) -> bool {
+    let count = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
+    base.query_row(count, [name], |row| row.get::<_, i64>(0)).is_ok_and(|count| count > 0)
+}
+
+/// Reads the sessions of databases, each from the one that knows most of it: where it went on last.
+pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
+    let mut newest: HashMap<String, (i64, usize)> = HashMap::new();
+    if paths.len() > 1 {
+        for (index, path) in paths.iter().enumerate() {
+            for (id, last) in opened(path, |base| Ok(latest(base)))? {
+                let known = newest.entry(id).or_insert((last, index));
+                *known = if last > known.0 { (last, index) } else { *known };
+            }
+        }
+    }
+    for (index, path) in paths.iter().enumerate() {
+        read(path, &|id| newest.get(id).is_none_or(|(_, at)| *at == index), sink)?;
+    }
+    Ok(())
+}
+
+/// The sessions of a database, and when each went on last.
+fn latest(base: &Connection) -> Vec<(String, i64)> {
+    let of = |table: &str| {
+        let query = format!("SELECT session_id, max(time_created) FROM {table} GROUP BY session_id");
+        let Ok(mut rows) = base.prepare(&query) else { return Vec::new() };
+        let rows = rows.query_map([], |row| Ok((word(row, 0), number(row, 1).unwrap_or(0))));
+        rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
+    };
+    [of("message"), of("session_message")].concat()
+}
+
+/// Has a look into a database: into the file itself, or into a copy where it has a log.
+fn opened<T>(path: &Path, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     let before = Stamp::of(path)?;
     let aside = Aside::of(path)?;
     let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
@@ -38,39 +77,80 @@ pub(super) fn read(path: &Path, sink: &mut dyn Sink) -> Result<()> {
         None => in_place(path),
     };
     let base = base.map_err(failed)?;
-    if !are_tables(&base, &["session", "message", "part", "todo", "session_message"]) {
+    if !are_tables(&base, &["session", "session_v2", "message", "part", "todo", "session_message"]) {
         return Err(Error::io("read", path, io::Error::other("it has a view in the place of a table")));
     }
-    let mut account = Account::default();
-    sessions(&base, path, sink, &mut account)?;
-    others(&base, &mut account);
+    let found = look(&base)?;
     if aside.is_none() && Stamp::of(path)? != before {
         return Err(Error::io("read", path, io::Error::other("it changed meanwhile; run it again")));
     }
+    Ok(found)
+}
+
+/// Reads the sessions that are wanted from this database.
+fn read(path: &Path, wanted: &dyn Fn(&str) -> bool, sink: &mut dyn Sink) -> Result<()> {
+    let account = opened(path, |base| {
+        let mut account = Account::default();
+        sessions(base, path, wanted, sink, &mut account)?;
+        others(base, &mut account);
+        Ok(account)
+    })?;
     sink.account(path, account);
     Ok(())
 }
 
-fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut Account) -> Result<()> {
+fn sessions(
+    base: &Connection,
+    path: &Path,
+    wanted: &dyn Fn(&str) -> bool,
+    sink: &mut dyn Sink,
+    account: &mut Account,
+) -> Result<()> {
     let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
+    let tables = SESSIONS.into_iter().filter(|table| has_table(base, table));
+    let ids = tables.map(|table| format!("SELECT id, parent_id, time_created FROM {table}")).collect::<Vec<_>>();
+    if ids.is_empty() {
+        return Err(Error::io("read", path, io::Error::other("it has no table of sessions")));
+    }
+    let ids = format!("{} ORDER BY time_created, id", ids.join(" UNION "));
     let mut parents: HashMap<String, String> = HashMap::new();
-    let mut ids = Vec::new();
-    let mut rows = base.prepare("SELECT id, parent_id FROM session ORDER BY time_created, id").map_err(failed)?;
+    let mut sessions: Vec<String> = Vec::new();
+    let mut rows = base.prepare(&ids).map_err(failed)?;
     let mut rows = rows.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        let id = word(row, 0);
-        let parent = word(row, 1);
+        let (id, parent) = (word(row, 0), word(row, 1));
+        // Both tables may have it.
         if !parent.is_empty() {
-            parents.insert(id.clone(), parent);
+            parents.entry(id.clone()).or_insert(parent);
         }
-        ids.push(id);
+        sessions.push(id);
     }
-    for id in ids {
+    let mut seen = HashSet::new();
+    sessions.retain(|id| seen.insert(id.clone()));
+    let messages = Messages::of(base);
+    for id in sessions {
+        if !wanted(&id) {
+            account.skip("session of which another database knows more");
+            continue;
+        }
         let info = info(base, &id);
         let mut head = OpenCodeHead::of(info, &id);
-        head.above = head.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
-        let ids = message_ids(base, &id).map_err(failed)?;
-        tell(&head, &mut DatabaseMessages { base, path, ids }, path, sink, account)?;
+        head.above = head.origin().and_then(|parent| parents.get(parent)).cloned();
+        let (mut rows, told_again) = kept::chosen(messages.older(&id), messages.newer(&id));
+        if let Some(origin) = &head.forked {
+            let (own, copied) = kept::own(rows, &messages.newer(origin));
+            for _ in copied {
+                account.skip("message of the session that it was forked from");
+            }
+            rows = own;
+        }
+        for row in &told_again {
+            account.skip("second form of a message");
+            for _ in 0..messages.parts_of(row) {
+                account.skip("second form of a message");
+            }
+        }
+        tell(&head, &mut DatabaseMessages { base, path, rows }, path, sink, account)?;
     }
     Ok(())
 }
@@ -78,21 +158,25 @@ fn sessions(base: &Connection, path: &Path, sink: &mut dyn Sink, account: &mut A
 /// A session's row, as an export writes it. A column that a version does not have says nothing; names of columns are
 /// never asked for, for those of a damaged file are no text.
 fn info(base: &Connection, id: &str) -> Value {
+    let read = |row: &Row<'_>| {
+        Ok(match row.get_ref(0)? {
+            ValueRef::Integer(number) => Value::from(number),
+            ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
+            _ => Value::Null,
+        })
+    };
     let get = |column: &str| -> Option<Value> {
-        let query = format!("SELECT session.{column} FROM session WHERE session.id = ?1");
-        let read = |row: &Row<'_>| {
-            Ok(match row.get_ref(0)? {
-                ValueRef::Integer(number) => Value::from(number),
-                ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
-                _ => Value::Null,
-            })
+        let of = |table: &str| {
+            let query = format!("SELECT {table}.{column} FROM {table} WHERE {table}.id = ?1");
+            base.query_row(&query, [id], read).ok().filter(|value| !value.is_null())
         };
-        base.query_row(&query, [id], read).ok()
+        SESSIONS.into_iter().find_map(of)
     };
     let mut info = Map::new();
     info.insert("id".to_owned(), id.into());
     for (column, name) in [
         ("parent_id", "parentID"),
+        ("fork_session_id", "forkedFrom"),
         ("directory", "directory"),
         ("title", "title"),
         ("version", "version"),
@@ -106,50 +190,101 @@ fn info(base: &Connection, id: &str) -> Value {
     Value::Object(info)
 }
 
-fn message_ids(base: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {
-    let mut rows = base.prepare("SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
-    let ids = rows.query_map([session], |row| Ok(word(row, 0)))?;
-    ids.collect()
+/// The rows of messages.
+struct Messages<'b> {
+    base: &'b Connection,
+}
+
+impl<'b> Messages<'b> {
+    const fn of(base: &'b Connection) -> Self {
+        Self { base }
+    }
+
+    /// The messages of a session in the form of before.
+    fn older(&self, session: &str) -> Vec<KeptMessage> {
+        let read = "SELECT id, time_created FROM message WHERE session_id = ?1 ORDER BY time_created, id";
+        self.rows(read, session, |row| KeptMessage {
+            id: word(row, 0),
+            created: number(row, 1).unwrap_or(0),
+            kind: None,
+            number: None,
+        })
+    }
+
+    /// The messages of a session in the form of version 2.
+    fn newer(&self, session: &str) -> Vec<KeptMessage> {
+        let of = |number: &str| {
+            let read = format!(
+                "SELECT id, time_created, type, {number} FROM session_message WHERE session_id = ?1 ORDER BY 4, 2, 1"
+            );
+            self.rows(&read, session, |row| KeptMessage {
+                id: word(row, 0),
+                created: self::number(row, 1).unwrap_or(0),
+                kind: Some(word(row, 2)),
+                number: self::number(row, 3),
+            })
+        };
+        // The first versions have no numbers.
+        let numbered = of("session_message.seq");
+        if numbered.is_empty() { of("NULL") } else { numbered }
+    }
+
+    fn rows(&self, read: &str, session: &str, of: impl Fn(&Row<'_>) -> KeptMessage) -> Vec<KeptMessage> {
+        // A table that is not there has no rows.
+        let Ok(mut rows) = self.base.prepare(read) else { return Vec::new() };
+        let rows = rows.query_map([session], |row| Ok(of(row)));
+        rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
+    }
+
+    /// How many parts a message has in the form of before.
+    fn parts_of(&self, message: &KeptMessage) -> i64 {
+        let count = "SELECT count(*) FROM part WHERE message_id = ?1";
+        match message.kind {
+            None => self.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
+            Some(_) => 0,
+        }
+    }
 }
 
 struct DatabaseMessages<'b> {
     base: &'b Connection,
     path: &'b Path,
-    ids: Vec<String>,
+    rows: Vec<KeptMessage>,
 }
 
 impl DatabaseMessages<'_> {
-    fn failed(&self, error: rusqlite::Error) -> Error {
-        Error::io("read", self.path, io::Error::other(error))
-    }
-
-    fn row(&self, index: usize) -> rusqlite::Result<OpenCodeItem> {
-        let id = self.ids.get(index).map_or("", String::as_str);
-        self.base
-            .query_row("SELECT data FROM message WHERE id = ?1", [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))
-    }
-
-    fn parts(&self, index: usize) -> rusqlite::Result<Vec<OpenCodeItem>> {
-        let id = self.ids.get(index).map_or("", String::as_str);
-        let mut rows = self.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
-        let parts = rows.query_map([id], |row| Ok(OpenCodeItem::of(bytes(row, 1), &word(row, 0))))?;
-        parts.collect()
+    fn read(&self, row: &KeptMessage) -> rusqlite::Result<OpenCodeMessage> {
+        let id = &row.id;
+        if let Some(kind) = &row.kind {
+            let query = "SELECT data FROM session_message WHERE id = ?1";
+            let read = |it: &Row<'_>| Ok(newer::message(id, kind, Some(row.created), bytes(it, 0)));
+            return self.base.query_row(query, [id], read);
+        }
+        let query = "SELECT data FROM message WHERE id = ?1";
+        let info = self.base.query_row(query, [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))?;
+        let mut parts = self.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
+        let parts = parts.query_map([id], |row| Ok(OpenCodeItem::of(bytes(row, 1), &word(row, 0))))?;
+        Ok(OpenCodeMessage { info, parts: parts.collect::<rusqlite::Result<_>>()? })
     }
 }
 
 impl Store for DatabaseMessages<'_> {
     fn len(&self) -> usize {
-        self.ids.len()
+        self.rows.len()
     }
 
     fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
-        let info = self.row(index).map_err(|error| self.failed(error))?;
-        let parts = self.parts(index).map_err(|error| self.failed(error))?;
-        Ok(OpenCodeMessage { info, parts })
+        let Some(row) = self.rows.get(index) else {
+            return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
+        };
+        self.read(row).map_err(|error| Error::io("read", self.path, io::Error::other(error)))
     }
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {
-        let item = self.row(index).map_err(|error| self.failed(error))?;
+        if let Some(kind) = self.rows.get(index).and_then(|row| row.kind.as_deref()) {
+            return Ok(kind == "assistant");
+        }
+        let item = self.message(index)?.info;
         Ok(matches!(item.content, super::store::OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
     }
 }
@@ -163,10 +298,15 @@ fn others(base: &Connection, account: &mut Account) {
             account.skip(reason);
         }
     };
-    count("SELECT count(*) FROM message WHERE session_id NOT IN (SELECT id FROM session)", "message of no session");
+    let none_of = |table: &str| {
+        let known = SESSIONS.into_iter().filter(|table| has_table(base, table));
+        let known: Vec<String> = known.map(|known| format!("SELECT id FROM {known}")).collect();
+        format!("SELECT count(*) FROM {table} WHERE session_id NOT IN ({})", known.join(" UNION "))
+    };
+    count(&none_of("message"), "message of no session");
+    count(&none_of("session_message"), "message of no session");
     count("SELECT count(*) FROM part WHERE message_id NOT IN (SELECT id FROM message)", "part of no message");
     count("SELECT count(*) FROM todo", "task list, as the calls told it");
-    count("SELECT count(*) FROM session_message", "second form of a message");
 }
 
 fn bytes<'r>(row: &'r Row<'_>, index: usize) -> &'r [u8] {
@@ -180,5 +320,12 @@ fn word(row: &Row<'_>, index: usize) -> String {
     match row.get_ref(index) {
         Ok(ValueRef::Integer(number)) => number.to_string(),
         _ => String::from_utf8_lossy(bytes(row, index)).into_owned(),
+    }
+}
+
+fn number(row: &Row<'_>, index: usize) -> Option<i64> {
+    match row.get_ref(index) {
+        Ok(ValueRef::Integer(number)) => Some(number),
+        _ => None,
     }
 }

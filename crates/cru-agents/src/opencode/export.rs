@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::newer;
 use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
 use crate::file::value::text;
@@ -77,6 +78,10 @@ impl Store for ExportMessages<'_> {
         let Some(Value::Object(mut message)) = piece.value() else {
             return Ok(OpenCodeMessage { info: OpenCodeItem::of_value(None, bytes, ""), parts: Vec::new() });
         };
+        // As version 2 writes messages.
+        if !message.contains_key("info") && message.get("type").is_some_and(Value::is_string) {
+            return Ok(newer::message("", "", None, bytes));
+        }
         let parts = match message.remove("parts") {
             Some(Value::Array(parts)) => parts,
             _ => Vec::new(),
@@ -91,6 +96,10 @@ impl Store for ExportMessages<'_> {
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {
         let value = self.pieces.get(index).and_then(Piece::value);
-        Ok(value.and_then(|value| Some(text(value.get("info")?, "role") == "assistant")).unwrap_or(false))
+        let role = |value: &Value| match value.get("info") {
+            Some(info) => text(info, "role") == "assistant",
+            None => text(value, "type") == "assistant",
+        };
+        Ok(value.as_ref().is_some_and(role))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::call::touched;
-use crate::file::value::text;
+use crate::file::value::{list, text};
 use cru_session::LineAnchor;
 
 /// The lines of a file that were read: `12: text`, and `00012| text` of older versions, between marks of the host.
@@ -14,10 +14,21 @@ pub(super) fn read(output: &str) -> Option<LineAnchor> {
     touched::numbered(shown[..end].split('\n'), &[": ", "| ", ":", "|"])
 }
 
+/// What the host says of the file that a call changed.
+pub(super) fn changed(metadata: &Value) -> Option<&Value> {
+    metadata.get("filediff").or_else(|| list(metadata, "files").first())
+}
+
+/// Whether the call made the file.
+pub(super) fn created(metadata: &Value) -> bool {
+    let added = changed(metadata).is_some_and(|file| text(file, "status") == "added");
+    added || metadata.get("exists") == Some(&Value::Bool(false))
+}
+
 /// The unified diff of an edit.
 pub(super) fn diff(metadata: &Value) -> &str {
     match text(metadata, "diff") {
-        "" => metadata.get("filediff").map_or("", |file| text(file, "patch")),
+        "" => changed(metadata).map_or("", |file| text(file, "patch")),
         diff => diff,
     }
 }

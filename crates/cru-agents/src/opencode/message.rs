@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::part::{is_final, lasting};
-use super::reason;
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use super::{newer, reason};
 use crate::file::value::{count, filled, flag, millis, text};
+use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl OpenCodeSession<'_> {
@@ -52,8 +53,23 @@ impl OpenCodeSession<'_> {
                 self.shown();
                 self.assistant(record, time, &info, parts, done);
             }
-            _ => {
-                self.skip("unknown role");
+            newer::SHELL => {
+                self.shown();
+                self.by_person = true;
+                self.assistant(record, time, &info, parts, done);
+                self.by_person = false;
+            }
+            newer::COMPACTION => self.compaction_row(record, time, &info),
+            "synthetic" | "system" | "skill" => self.skip(reason::HOST_WORDS),
+            "agent-switched" => self.skip("choice of an agent"),
+            "model-switched" => self.skip("choice of a model"),
+            "location-switched" => {
+                self.shown();
+                self.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+            }
+            "idle" => self.skip("end of a turn"),
+            role => {
+                self.skip(unknown("unknown role", role));
                 self.lost(&parts);
             }
         }
@@ -63,6 +79,20 @@ impl OpenCodeSession<'_> {
     fn lost(&mut self, parts: &[OpenCodeItem]) {
         for _ in parts {
             if self.held { self.later() } else { self.skip(reason::OF_NONE) }
+        }
+    }
+
+    /// A compaction that is a message of its own.
+    fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) {
+        if text(info, "status") == "failed" {
+            return self.skip("compaction that failed");
+        }
+        self.shown();
+        let trigger = if text(info, "reason") == "manual" { "manual" } else { "auto" };
+        self.compaction = Some((record, time, trigger));
+        self.compacted(filled(info, "summary"));
+        if let Some(tokens) = info.get("tokens") {
+            self.tokens(record, filled(info, "modelID").unwrap_or("unknown"), tokens, info);
         }
     }
 
@@ -173,7 +203,12 @@ fn usage(tokens: &Value) -> Usage {
 /// Whether the host has said that a message is whole.
 fn is_done(info: &Value) -> bool {
     let completed = info.get("time").and_then(|time| time.get("completed")).is_some_and(Value::is_number);
-    text(info, "role") != "user" && (completed || info.get("error").is_some_and(Value::is_object))
+    match text(info, "role") {
+        "user" => false,
+        "assistant" => completed || info.get("error").is_some_and(Value::is_object),
+        newer::SHELL => completed || !matches!(text(info, "status"), "" | "running"),
+        _ => text(info, "status") != "running",
+    }
 }
 
 /// `Provider auth error` for `ProviderAuthError`.

@@ -10,8 +10,10 @@ mod bundle;
 mod database;
 mod decision;
 mod export;
+mod kept;
 mod lines;
 mod message;
+mod newer;
 mod part;
 mod recognise;
 mod result;
@@ -43,8 +45,6 @@ mod reason {
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// A part that says nothing.
     pub(super) const EMPTY: &str = "empty part";
-    /// No part that is known.
-    pub(super) const UNKNOWN_PART: &str = "unknown part";
     /// The message that it belongs to is not known.
     pub(super) const OF_NONE: &str = "part of an unknown message";
 }

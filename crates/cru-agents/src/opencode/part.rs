@@ -6,6 +6,7 @@ use super::message::Turn;
 use super::reason;
 use super::session::OpenCodeSession;
 use crate::file::value::{filled, list, millis, text};
+use crate::unknown::unknown;
 use cru_session::event::EventKind;
 
 /// Whether a part changes no more while its message goes on; `followed`: another stands behind it.
@@ -87,7 +88,7 @@ impl OpenCodeSession<'_> {
             "file" => self.skip("file of the agent"),
             "compaction" => self.skip("mark of a compaction"),
             "" => self.skip("no part type"),
-            _ => self.skip(reason::UNKNOWN_PART),
+            kind => self.skip(unknown("unknown part", kind)),
         }
     }
 

@@ -38,6 +38,8 @@ impl OpenCodeSession<'_> {
         let none = Value::Null;
         let metadata = state.get("metadata").unwrap_or(&none);
         let output = if is_error { text(state, "error") } else { text(state, "output") };
+        let whole = if is_error { None } else { self.spilled(output) };
+        let output = whole.as_deref().unwrap_or(output);
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
         let refusal = output.strip_prefix(REFUSED).filter(|_| is_error);
         let by_rule = is_error && output.starts_with(BY_RULE);
@@ -52,7 +54,7 @@ impl OpenCodeSession<'_> {
         let said = if failed { None } else { brief::of(asked.tool, asked.input, state, output) };
         let result = CallResult {
             call: asked.id.clone().into(),
-            output: if asked.tool == "task" { brief::answer(output) } else { output }.to_owned().into(),
+            output: if asked.is_subagent() { brief::answer(output) } else { output }.to_owned().into(),
             brief: said.map(Cow::Owned),
             failed: failed && refusal.is_none() && !dismissed && !by_rule,
             denied: refusal.is_some() || dismissed || by_rule,
@@ -120,7 +122,7 @@ impl OpenCodeSession<'_> {
                 }
             }
             ToolKind::Edit | ToolKind::Write => {
-                let created = metadata.get("exists") == Some(&Value::Bool(false));
+                let created = lines::created(metadata);
                 if let Some(path) = named {
                     let file = FileRef { path, created, ..FileRef::default() };
                     match cru_action::patch::read_diff(lines::diff(metadata)).into_iter().next() {
@@ -161,20 +163,21 @@ impl OpenCodeSession<'_> {
 
     /// The sub-agent that a call started.
     fn started(&self, asked: &Asked<'_>, metadata: &Value, output: &str) -> Option<SubagentRun<'static>> {
-        if asked.tool != "task" {
+        if !asked.is_subagent() {
             return None;
         }
-        let session = filled(metadata, "sessionId").or_else(|| id_in(output));
+        let named = filled(metadata, "sessionId").or_else(|| filled(metadata, "sessionID"));
+        let session = named.or_else(|| id_in(output));
         let own = self.own_id().to_owned();
         let stream = session.map(|id| StreamKey { session: own, agent: Some(id.to_owned()) });
         let owned = |key: &str| filled(asked.input, key).map(|word| Cow::Owned(word.to_owned()));
         let model = metadata.get("model").and_then(|model| filled(model, "modelID"));
         Some(SubagentRun {
             stream,
-            agent: owned("subagent_type"),
+            agent: owned("subagent_type").or_else(|| owned("agent")),
             model: model.map(|model| model.to_owned().into()),
             task: owned("description"),
-            background: flag(metadata, "background"),
+            background: flag(metadata, "background") || flag(asked.input, "background"),
         })
     }
 }
@@ -190,7 +193,8 @@ struct Ended<'o> {
 
 /// The session that an answer of a sub-agent names.
 fn id_in(output: &str) -> Option<&str> {
-    let rest = output.split_once("task_id: ").or_else(|| output.split_once("session_id: "))?.1;
+    let marks = ["task_id: ", "session_id: ", "sessionID: ", "sessionID=\""];
+    let rest = marks.into_iter().find_map(|mark| output.split_once(mark))?.1;
     rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().filter(|id| id.starts_with("ses"))
 }
 

@@ -77,6 +77,8 @@ pub(super) struct OpenCodeHead {
     pub(super) id: String,
     /// The session that started it.
     pub(super) parent: Option<String>,
+    /// The session that it goes on from, in which the host keeps what was said before.
+    pub(super) forked: Option<String>,
     /// The one that started that.
     pub(super) above: Option<String>,
     /// All that is said of it.
@@ -89,7 +91,13 @@ impl OpenCodeHead {
         let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
         let id = known("id").unwrap_or_else(|| id.to_owned());
         let parent = known("parentID").filter(|parent| *parent != id);
-        Self { id, parent, above: None, info }
+        let forked = known("forkedFrom").filter(|forked| *forked != id && parent.is_none());
+        Self { id, parent, forked, above: None, info }
+    }
+
+    /// The session that it was started from.
+    pub(super) fn origin(&self) -> Option<&String> {
+        self.parent.as_ref().or(self.forked.as_ref())
     }
 
     /// Its identity. A sub-agent belongs to the session that started it.
@@ -100,9 +108,9 @@ impl OpenCodeHead {
         }
     }
 
-    /// The identity of the session that started it.
+    /// The identity of the session that it was started from.
     fn parent_key(&self) -> Option<StreamKey> {
-        let parent = self.parent.clone()?;
+        let parent = self.origin()?.clone();
         Some(match self.above.clone().filter(|above| *above != parent) {
             Some(above) => StreamKey { session: above, agent: Some(parent) },
             None => StreamKey { session: parent, agent: None },

@@ -26,6 +26,11 @@ pub(super) struct Asked<'p> {
 }
 
 impl Asked<'_> {
+    /// Whether it starts a sub-agent.
+    pub(super) fn is_subagent(&self) -> bool {
+        matches!(self.tool, "task" | "subagent")
+    }
+
     /// What its shell command does if it succeeds.
     pub(super) fn effects(&self, place: &Place) -> Effects {
         shell::effects(self.tool, self.input, place)

@@ -10,6 +10,7 @@ use super::reason;
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem};
 use crate::file::value::{filled, flag, text};
+use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
 
@@ -117,7 +118,7 @@ impl OpenCodeSaid {
             "agent" => Some("agent that the words name"),
             "snapshot" | "step-start" => Some("snapshot of the files"),
             "" => Some("no part type"),
-            _ => Some(reason::UNKNOWN_PART),
+            kind => Some(unknown("unknown part", kind)),
         }
     }
 

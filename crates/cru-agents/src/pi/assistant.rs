@@ -6,6 +6,7 @@ use super::reason;
 use super::record::{PiMessage, PiTokens};
 use super::session::PiSession;
 use crate::stream::out::{Fate, Out};
+use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl PiSession {
@@ -14,7 +15,7 @@ impl PiSession {
         self.tokens(message.usage.0.as_ref(), message.model.filled(), out);
         let stopped = message.stop_reason.str() == "aborted";
         let failed = message.stop_reason.str() == "error";
-        let mut unknown = false;
+        let mut strange = None;
         for mut block in message.blocks() {
             match block.kind.str() {
                 "text" => {
@@ -30,7 +31,7 @@ impl PiSession {
                     }
                 }
                 "toolCall" => self.call(block, id, !(stopped || failed), out),
-                _ => unknown = true,
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         if stopped {
@@ -39,10 +40,10 @@ impl PiSession {
             let text = message.error.filled().unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));
         }
-        match (out.told, unknown) {
-            (true, _) => Fate::Shown,
-            (false, true) => Fate::Skipped("unknown block"),
-            (false, false) => Fate::Skipped(reason::EMPTY),
+        match (strange, out.told) {
+            (Some(reason), _) => Fate::Skipped(reason),
+            (None, true) => Fate::Shown,
+            (None, false) => Fate::Skipped(reason::EMPTY),
         }
     }
 

@@ -30,8 +30,8 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
     let head = PiHead::read(&Bundle::default(), path)?;
     let named = |path: &str| path.rsplit(['/', '\\']).next().map(|name| format!("file {name}"));
     let own = path.file_name().and_then(|name| named(&name.to_string_lossy()));
-    let origin = head.origin(path).map(|(session, _)| session);
-    Ok([Some(head.session), own, head.origin.as_deref().and_then(named), origin].into_iter().flatten().collect())
+    let before = head.before(path);
+    Ok([Some(head.session), own, head.origin.as_deref().and_then(named), before].into_iter().flatten().collect())
 }
 
 /// A session has no files beside its own.

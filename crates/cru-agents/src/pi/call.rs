@@ -20,7 +20,7 @@ impl PiSession {
             call.path = argument::path(&tool, &input).map(str::to_owned);
             match ToolKind::of_call(&tool, &input) {
                 ToolKind::Shell => call.effects = shell::effects(&tool, &input, &self.place),
-                ToolKind::Read | ToolKind::Write => call.input = Some(block.arguments.clone()),
+                ToolKind::Read | ToolKind::Write | ToolKind::Subagent => call.input = Some(block.arguments.clone()),
                 _ => {}
             }
             self.calls.open(call);

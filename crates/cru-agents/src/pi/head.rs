@@ -23,6 +23,44 @@ pub(super) struct PiHead {
     pub(super) time: Option<Timestamp>,
     /// The file that it was forked from, as the header names it.
     pub(super) origin: Option<String>,
+    /// The session in whose folder it lies, which had it run.
+    pub(super) above: Option<Above>,
+}
+
+/// The session that a file lies below: `<time>_<id>.jsonl` of `<time>_<id>/run-0/session.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Above {
+    /// Its file.
+    File(PathBuf),
+    /// Its id; the file is gone.
+    Id(String),
+}
+
+impl Above {
+    fn of(path: &Path) -> Option<Self> {
+        /// Folders between a session and what it had run.
+        const DEPTH: usize = 5;
+        let folders = path.ancestors().skip(1).take(DEPTH);
+        folders.into_iter().find_map(|folder| {
+            let name = folder.file_name()?.to_str()?;
+            let file = folder.with_file_name(format!("{name}.jsonl"));
+            let id = id_in(name);
+            // A name of the host: `2026-11-20T09-00-00-000Z_<id>`.
+            let is_dated = name.len() > id.len() && name.starts_with("20") && name.contains('T');
+            if file.is_file() { Some(Self::File(file)) } else { is_dated.then(|| Self::Id(id.to_owned())) }
+        })
+    }
+
+    /// The session's id.
+    fn session(&self) -> String {
+        match self {
+            Self::File(file) => {
+                let read = PiHead::read(&Bundle::default(), file).map(|head| head.session);
+                read.unwrap_or_else(|_| id_in(&crate::bundles::stem(file)).to_owned())
+            }
+            Self::Id(id) => id.clone(),
+        }
+    }
 }
 
 impl PiHead {
@@ -30,7 +68,7 @@ impl PiHead {
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);
         let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, MAX_LINE);
-        let mut head = Self::default();
+        let mut head = Self { above: Above::of(path), ..Self::default() };
         for _ in 0..MAX_LINES {
             let line = match lines.next().map_err(failed)? {
                 None => break,
@@ -59,14 +97,29 @@ impl PiHead {
         Ok(head)
     }
 
+    /// The session in whose folder it lies.
+    pub(super) fn runner(&self) -> Option<String> {
+        self.above.as_ref().map(Above::session).filter(|above| *above != self.session)
+    }
+
+    /// The session before it: the one that had it run, else the one that it was forked from.
+    pub(super) fn before(&self, path: &Path) -> Option<String> {
+        self.runner().or_else(|| self.origin(path).map(|(session, _)| session))
+    }
+
     /// The session that it was forked from, and whether its file is at hand beside this one, which is at `path`.
     pub(super) fn origin(&self, path: &Path) -> Option<(String, bool)> {
         let origin = self.origin.as_deref()?;
-        let file = beside(path, origin).filter(|file| file != path);
+        let name = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
+        let above = match &self.above {
+            Some(Above::File(file)) if file.file_name().is_some_and(|it| it == name) => Some(file.clone()),
+            _ => None,
+        };
+        let file = above.or_else(|| beside(path, origin)).filter(|file| file != path);
         let read = file.as_ref().and_then(|file| Self::read(&Bundle::default(), file).ok());
-        let named = || origin.rsplit(['/', '\\']).next().map(|name| id_in(name.strip_suffix(".jsonl").unwrap_or(name)));
-        let session = read.as_ref().map(|head| head.session.clone()).or_else(|| named().map(str::to_owned));
-        session.filter(|session| !session.is_empty() && *session != self.session).map(|it| (it, read.is_some()))
+        let named = || id_in(name.strip_suffix(".jsonl").unwrap_or(name)).to_owned();
+        let session = read.as_ref().map_or_else(named, |head| head.session.clone());
+        (!session.is_empty() && session != self.session).then_some((session, read.is_some()))
     }
 }
 
@@ -95,6 +148,26 @@ mod tests {
     fn ids_in_names() {
         assert_eq!(id_in("2025-12-09T00-52-54-397Z_d97339c6"), "d97339c6");
         assert_eq!(id_in("mine"), "mine");
+    }
+
+    #[test]
+    fn what_a_session_had_run_lies_below_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("2026-11-20T09-00-00-000Z_m1");
+        let run = folder.join("r1/run-0/session.jsonl");
+        let write = |path: &Path, id: &str| {
+            let line = format!("{{\"type\":\"session\",\"id\":\"{id}\"}}\n");
+            cru_base::files::create(path, line.as_bytes()).unwrap();
+        };
+        let of = |path: &Path| PiHead::read(&Bundle::default(), path).unwrap().runner();
+        write(&run, "c1");
+        assert_eq!(of(&run).as_deref(), Some("m1"), "the session's own file is gone");
+        let main = folder.with_file_name("2026-11-20T09-00-00-000Z_m1.jsonl");
+        write(&main, "main");
+        assert_eq!((of(&main), of(&run).as_deref()), (None, Some("main")));
+        let deeper = run.with_file_name("session").join("run-1/session.jsonl");
+        write(&deeper, "d1");
+        assert_eq!(of(&deeper).as_deref(), Some("c1"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod argument;
 mod assistant;
+mod below;
 mod brief;
 mod bundle;
 mod call;

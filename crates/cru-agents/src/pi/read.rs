@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+use super::below;
 use super::head::PiHead;
 use super::reason;
 use super::record::{PiRecord, with_record};
@@ -187,8 +188,7 @@ impl PiReader<'_> {
         if let Some(session) = self.file.session {
             return session;
         }
-        let key = StreamKey { session: self.file.head.session.clone(), agent: None };
-        let session = self.open(key);
+        let session = self.open(StreamKey { session: self.file.head.session.clone(), agent: None });
         self.file.session = Some(session);
         session
     }
@@ -200,13 +200,17 @@ impl PiReader<'_> {
         let origin = self.file.head.origin(&self.file.path);
         let has_origin = origin.as_ref().is_some_and(|(_, at_hand)| *at_hand);
         self.sink.open(Header {
-            parent: origin.map(|(session, _)| StreamKey { session, agent: None }),
+            parent: self.file.head.before(&self.file.path).map(|session| StreamKey { session, agent: None }),
+            agent: self.file.head.runner().map(|_| "agent".to_owned()),
             transcript: self.file.path.clone(),
             key: key.clone(),
+            aside: below::folder(&self.file.path).is_dir(),
             ..Header::default()
         });
         let bounds = self.sink.bounds(&key);
-        self.sessions.push(PiSession::new(key.clone(), bounds, &self.file.head, has_origin));
+        let mut session = PiSession::new(key.clone(), bounds, &self.file.head, has_origin);
+        session.started = below::started(&self.file.path, &key);
+        self.sessions.push(session);
         self.by_key.insert(key, self.sessions.len() - 1);
         self.sessions.len() - 1
     }

@@ -9,7 +9,12 @@ use cru_base::json;
 const LINES: usize = 20;
 
 /// Whether the file begins with a session's header, or with entries of a session that was cut.
-pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
+pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
+    // Copies of what stands in the sessions themselves, for whoever looks for faults.
+    const COPIES: &str = "subagent-artifacts";
+    if path.ancestors().skip(1).any(|folder| folder.file_name().is_some_and(|name| name == COPIES)) {
+        return false;
+    }
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
     for line in lines {
         if let Some(known) = with_record(&json::text(line), |record| sign(record)).flatten() {
@@ -50,6 +55,13 @@ mod tests {
 
     fn is(head: &str) -> bool {
         recognise(Path::new("a.jsonl"), head.as_bytes())
+    }
+
+    #[test]
+    fn copies_are_none() {
+        let head = b"{\"type\":\"session\",\"id\":\"s\"}\n";
+        assert!(recognise(Path::new("/s/1_a/run-0/session.jsonl"), head));
+        assert!(!recognise(Path::new("/s/1_a/subagent-artifacts/a.jsonl"), head));
     }
 
     #[test]

@@ -135,6 +135,8 @@ impl<'a> PiMessage<'a> {
 pub(super) struct Details<'a> {
     #[serde(borrow, default)]
     pub(super) diff: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) status: Text<'a>,
 }
 
 /// Token counts and what they cost.

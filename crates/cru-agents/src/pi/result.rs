@@ -24,7 +24,8 @@ impl PiSession {
             return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
         };
         let (text, attachments) = flatten(message.blocks());
-        let failed = message.is_error.0;
+        let details = message.details.0.as_ref();
+        let failed = message.is_error.0 || details.is_some_and(|details| details.status.str() == "error");
         let (output, end) = if failed && ToolKind::of(&call.tool) == ToolKind::Shell {
             ended(&text)
         } else {
@@ -32,10 +33,11 @@ impl PiSession {
         };
         let none = Map::new();
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
-        let diff = message.details.0.as_ref().map_or("", |details| details.diff.str());
+        let diff = details.map_or("", |details| details.diff.str());
         let said = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
         let pictures = !attachments.is_empty();
         let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
+        let subagent = call.input.as_ref().and_then(|input| self.started.run(&call.tool, input));
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
@@ -49,6 +51,7 @@ impl PiSession {
             writes: files.writes,
             changes: files.changes.into(),
             attachments,
+            subagent,
             ..CallResult::default()
         }));
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {

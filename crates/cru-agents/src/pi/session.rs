@@ -12,9 +12,11 @@ use super::reason;
 use super::record::{Parent as PiSaid, PiBlock, PiMessage, PiRecord};
 use super::said::{self, tell};
 use crate::call::open::Calls;
+use crate::call::started::StartedAgents;
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
 use cru_session::event::{
     Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank,
@@ -36,6 +38,8 @@ pub(super) struct PiSession {
     /// Messages whose tokens were told.
     pub(super) messages: u64,
     tracker: Tracker,
+    /// Whether another session had it run.
+    is_agent: bool,
     /// When it was forked, where it was.
     forked: Option<Timestamp>,
     /// Whether the file that it was forked from is at hand: what was copied stands in that one's note.
@@ -44,6 +48,8 @@ pub(super) struct PiSession {
     in_copy: bool,
     /// Record number of the last copied entry that was left out.
     copied: u64,
+    /// What the session had run, as far as no call of it was met yet.
+    pub(super) started: StartedAgents,
 }
 
 impl PiSession {
@@ -51,7 +57,15 @@ impl PiSession {
     pub(super) fn new(key: StreamKey, bounds: Bounds, head: &PiHead, has_origin: bool) -> Self {
         let forked = head.time.filter(|_| head.origin.is_some());
         let in_copy = forked.is_some();
-        Self { key: Rc::new(key), intake: Intake::new(bounds), forked, has_origin, in_copy, ..Self::default() }
+        Self {
+            key: Rc::new(key),
+            intake: Intake::new(bounds),
+            is_agent: head.runner().is_some(),
+            forked,
+            has_origin,
+            in_copy,
+            ..Self::default()
+        }
     }
 
     /// Reads one entry, whose time is `out`'s.
@@ -100,7 +114,7 @@ impl PiSession {
             "custom_message" => Fate::Skipped(reason::EXTENSION),
             "context_edit" => Fate::Skipped("change of the context"),
             "" => Fate::Skipped("no record type"),
-            _ => Fate::Skipped("unknown record type"),
+            kind => Fate::Skipped(unknown("unknown record type", kind)),
         }
     }
 
@@ -172,14 +186,14 @@ impl PiSession {
             "custom" | "hookMessage" => Fate::Skipped(reason::EXTENSION),
             "system" => Fate::Skipped("system prompt"),
             "" => Fate::Skipped(reason::EMPTY),
-            _ => Fate::Skipped("unknown role"),
+            role => Fate::Skipped(unknown("unknown role", role)),
         }
     }
 
     fn user(&mut self, message: &PiMessage<'_>, out: &mut Out<'_>) -> Fate {
         let mut words = String::new();
         let mut attachments = Vec::new();
-        let mut unknown = false;
+        let mut strange = None;
         for block in message.blocks() {
             match block.kind.str() {
                 "text" => {
@@ -189,13 +203,14 @@ impl PiSession {
                     words.push_str(block.text.str());
                 }
                 "image" => attachments.push(attachment(&block)),
-                _ => unknown = true,
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         if words.trim().is_empty() && attachments.is_empty() {
-            return Fate::Skipped(if unknown { "unknown block" } else { reason::EMPTY });
+            return Fate::Skipped(strange.unwrap_or(reason::EMPTY));
         }
         let (text, origin) = match tell(&words) {
+            said::PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
             said::PiSaid::Words(text) => (text, PromptOrigin::Typed),
             said::PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
             said::PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
@@ -203,7 +218,7 @@ impl PiSession {
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
-        Fate::Shown
+        strange.map_or(Fate::Shown, Fate::Skipped)
     }
 
     /// A shell command that the person ran in the host.

@@ -261,7 +261,7 @@ fn what_stops_and_what_fails() {
     "#);
     assert_eq!(told.consumed[0].open, None, "a stopped call waits for nothing");
     assert_eq!((told.usage.len(), told.cost), (2, 1.5));
-    assert_eq!((told.skipped("unknown record type"), told.skipped("change of the context")), (1, 1));
+    assert_eq!((told.skipped("unknown record type `teleport`"), told.skipped("change of the context")), (1, 1));
 }
 
 #[test]

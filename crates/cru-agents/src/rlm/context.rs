@@ -7,6 +7,7 @@ use crate::call::argument;
 use crate::file::document::{canonical, count, moment, objects, text};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::FileRef;
 use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, Remark};
@@ -33,7 +34,7 @@ pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Fate {
         }
         "system" => Fate::Skipped("system prompt"),
         "tool" | "tool_result" | "function" => Fate::Skipped("answer without its call"),
-        _ => Fate::Skipped("unknown role"),
+        role => Fate::Skipped(unknown("unknown role", role)),
     }
 }
 

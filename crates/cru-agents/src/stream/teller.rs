@@ -10,6 +10,7 @@ use super::intake::{Intake, LATER};
 use super::out::Out;
 use super::place::Place;
 use crate::call::open::Calls;
+use crate::call::spilled;
 use crate::file::value::canonical;
 use cru_session::event::{EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Bounds, Sink};
@@ -92,6 +93,11 @@ impl<'s> Teller<'s> {
             self.sink.line(path, number);
         }
         Some(number)
+    }
+
+    /// The whole of an answer that the host put into a file of its own, where that is there.
+    pub(crate) fn spilled(&self, output: &str) -> Option<String> {
+        spilled::whole(output, None, self.paths.get(self.file)?)
     }
 
     /// Counts a record that a note shows or uses.

@@ -23,7 +23,7 @@ pub use is::{Is, entry_kind};
 pub use operator::Operator;
 pub use test::{FieldTest, Operand, TestValue};
 
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use crate::table::TableRow;
 use cru_base::Span;
@@ -68,13 +68,13 @@ pub struct QueryWords {
 }
 
 impl Query {
-    /// Reads a query of `cru search`; `now` is what `after:7d` counts from.
-    pub fn parse(text: &str, now: Timestamp) -> Result<Self, QueryError> {
+    /// Reads a query of `cru search`; `now` is what `after:7d` counts from, and its zone the one whose days are meant.
+    pub fn parse(text: &str, now: &Zoned) -> Result<Self, QueryError> {
         Self::parse_with(text, &SearchFields, now)
     }
 
     /// Reads a query on the fields of `fields`.
-    pub fn parse_with(text: &str, fields: &dyn FieldSet, now: Timestamp) -> Result<Self, QueryError> {
+    pub fn parse_with(text: &str, fields: &dyn FieldSet, now: &Zoned) -> Result<Self, QueryError> {
         let tokens = lex::tokens(text, fields)?;
         let root = parse::tree(text, &tokens, fields, now)?;
         Ok(Self { text: text.to_owned(), root })

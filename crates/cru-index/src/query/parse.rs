@@ -1,6 +1,6 @@
 //! Marks and words as a tree. `NOT` binds tighter than `AND`, `AND` tighter than `OR`.
 
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use super::error::QueryError;
 use super::field::{Field, FieldSet};
@@ -70,7 +70,7 @@ pub(super) fn tree(
     text: &str,
     tokens: &[QueryToken],
     fields: &dyn FieldSet,
-    now: Timestamp,
+    now: &Zoned,
 ) -> Result<QueryNode, QueryError> {
     let whole = Span::new(0, text.len());
     let leaf = Leaf { text, fields, now };
@@ -148,7 +148,7 @@ pub(super) fn tree(
 struct Leaf<'a> {
     text: &'a str,
     fields: &'a dyn FieldSet,
-    now: Timestamp,
+    now: &'a Zoned,
 }
 
 impl Leaf<'_> {

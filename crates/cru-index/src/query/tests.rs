@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
+use jiff::Zoned;
 use proptest::prelude::*;
 
 use super::*;
 
-fn now() -> Timestamp {
-    "2026-11-20T12:30:00Z".parse().unwrap()
+fn now() -> Zoned {
+    "2026-11-20T12:30:00Z[UTC]".parse().unwrap()
 }
 
 fn shown(node: &QueryNode) -> String {
@@ -42,7 +42,7 @@ fn shown(node: &QueryNode) -> String {
 }
 
 fn read(text: &str) -> String {
-    match Query::parse(text, now()) {
+    match Query::parse(text, &now()) {
         Ok(query) => shown(&query.root),
         Err(error) => format!("{}\nhelp: {}", error.frame(text), error.help),
     }
@@ -135,7 +135,7 @@ fn depth_and_length_are_bounded() {
 
 #[test]
 fn knows_what_is_about_sessions() {
-    let about = |text: &str| Query::parse(text, now()).unwrap().root.is_about_sessions();
+    let about = |text: &str| Query::parse(text, &now()).unwrap().root.is_about_sessions();
     assert!(about("status:failed"));
     assert!(about("NOT (tag:x OR is:active)"));
     assert!(!about("status:failed auth"));
@@ -174,7 +174,7 @@ proptest! {
 }
 
 fn check(text: &str) {
-    match Query::parse(text, now()) {
+    match Query::parse(text, &now()) {
         Ok(query) => {
             let span = query.root.span();
             assert!(text.get(span.range()).is_some());

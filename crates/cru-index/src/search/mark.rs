@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn marked(query: &str, text: &str) -> String {
-        let query = Query::parse(query, jiff::Timestamp::UNIX_EPOCH).unwrap();
+        let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
         let mut out = text.to_owned();
         for span in Marker::new(&query, false).marks(text).spans.iter().rev() {
             out.insert(span.end, ']');

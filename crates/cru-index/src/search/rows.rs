@@ -9,6 +9,6 @@ use crate::table::{SubagentIds, TableRow};
 pub(super) fn keys(snapshot: &Snapshot, wanted: impl Fn(TableRow<'_>) -> bool) -> HashSet<u64> {
     let subagents = SubagentIds::of(snapshot.sessions());
     let rows = snapshot.sessions().iter();
-    let wanted = rows.filter(|row| wanted(TableRow::session(row, subagents.has(row))));
+    let wanted = rows.filter(|row| wanted(TableRow::session(row, subagents.has(row), snapshot.zone())));
     wanted.map(|row| NoteKey::of_text(&row.path).0).collect()
 }

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
-
 use super::row::{RowItem, TableRow};
 use super::value::{CellValue, ToCell as _};
 
@@ -202,10 +200,11 @@ pub const CALENDAR: &[Column] = &[
         of_session: false,
         get: |row| row.time().map_or(CellValue::Null, CellValue::Time),
     },
-    Column { name: "day", of: ColumnType::Word, of_session: false, get: |row| calendar(row.time(), "%Y-%m-%d") },
-    Column { name: "week", of: ColumnType::Word, of_session: false, get: |row| calendar(row.time(), "%G-W%V") },
+    Column { name: "day", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%Y-%m-%d") },
+    Column { name: "week", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%G-W%V") },
 ];
 
-fn calendar(time: Option<Timestamp>, form: &str) -> CellValue<'static> {
+fn calendar(row: TableRow<'_>, form: &str) -> CellValue<'static> {
+    let time = row.time().map(|time| time.to_zoned(row.zone.clone()));
     time.map_or(CellValue::Null, |time| CellValue::Text(Cow::Owned(time.strftime(form).to_string())))
 }

@@ -41,7 +41,8 @@ impl Fold {
             header,
             host,
             masks,
-            entries,
+            mut entries,
+            boundary,
             steps,
             tasks,
             mut facts,
@@ -54,6 +55,8 @@ impl Fold {
             talk,
             ..
         } = self;
+        // A compaction that nothing follows yet.
+        entries.extend(boundary.into_iter().flat_map(|it| it.items).map(NoteEntry::item));
         let status = match last {
             Last::ApiError => Status::Failed,
             Last::Interrupt => Status::Abandoned,
@@ -151,7 +154,7 @@ impl Fold {
                         brief::shorten_step(&mut draft.step);
                     }
                     page.put(Item::Step(draft.step));
-                    page.later.extend(draft.run.map(Later::Run));
+                    page.later.extend(draft.runs.into_iter().map(Later::Run));
                     page.later.extend(errors.remove(&index).map(Later::Item));
                 }
                 NoteEntry::Reply(text) => {
@@ -186,7 +189,7 @@ impl Fold {
             status: Some(status),
             channel,
             participants,
-            model: models.first().map(|(model, _)| model.clone()).or(facts.model),
+            model: models.first().map(|(model, _)| usage::plain_model(model).to_owned()).or(facts.model),
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.total_cost.or(facts.cost).filter(|cost| cost.is_finite()).map(rounded),
             project,
@@ -210,6 +213,7 @@ impl Fold {
             slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),
             patches,
+            continued_in: facts.continued_in,
             aside: header.aside,
             // What a sub-agent was asked its parent knows, too: what it did is worth a note; mere words are not.
             empty: !(facts.kept || (facts.worked && (facts.asked || (acted && header.key.agent.is_some())))),

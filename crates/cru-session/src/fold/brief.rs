@@ -122,7 +122,7 @@ fn name(item: &Item, named: &mut HashSet<String>) {
 
 fn is_left(draft: &StepDraft, named: &HashSet<String>) -> bool {
     let step = &draft.step;
-    let is_quiet = draft.answered && !draft.denied && step.status == StepStatus::Complete && draft.run.is_none();
+    let is_quiet = draft.answered && !draft.denied && step.status == StepStatus::Complete && draft.runs.is_empty();
     let is_named = step.id.as_ref().is_some_and(|id| named.contains(id));
     if !is_quiet || is_named || !step.writes.is_empty() {
         return false;

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::part;
 use crate::event::StreamKey;
 use crate::source::Consumed;
-use crate::{Agent, Item, Link, Session, SubagentRef};
+use crate::{Agent, Item, Link, Session, SubagentRef, usage};
 
 /// What [`super::Fold`] made of a stream.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct Draft {
     pub empty: bool,
     /// How many secrets each rule took out of it.
     pub masked: BTreeMap<&'static str, u64>,
+    /// The session that it goes on in.
+    pub continued_in: Option<StreamKey>,
     /// Whether it tells of something that stands in no record of its transcript.
     pub aside: bool,
     /// What its steps wrote, in their order, where that was asked for: with secrets, until it is an entry
@@ -117,6 +119,15 @@ impl Draft {
     /// Points to the note of the session that started it.
     pub fn link_parent(&mut self, note: &str) {
         self.session.meta.parent = Some(Link::to_note(note));
+    }
+
+    /// Says at the end in which note the session goes on.
+    pub fn link_next(&mut self, note: &str) {
+        let last = self.session.phases.last_mut();
+        let items = last.map_or(&mut self.session.preface, |phase| &mut phase.items);
+        let is_usage = |item: &Item| matches!(item, Item::Callout(it) if it.kind == usage::KIND);
+        let at = items.iter().rposition(|item| !is_usage(item)).map_or(0, |at| at + 1);
+        items.insert(at, part::continued(note));
     }
 
     /// Points to the notes of its sub-agents, in this order: in the list, and in their callouts where they have one.

@@ -13,7 +13,7 @@ use super::place;
 use super::property::Properties;
 use crate::Task;
 use crate::boundary::GAP;
-use crate::event::{EventKind, PromptOrigin, SessionFact, Usage};
+use crate::event::{EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// Questions that are kept in mind.
@@ -26,6 +26,8 @@ pub(super) struct StreamFacts {
     seen: Option<Timestamp>,
     /// The first time of work or of a request.
     first: Option<Timestamp>,
+    /// The session that it goes on in.
+    pub(super) continued_in: Option<StreamKey>,
     /// What is older was copied from another session.
     copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
@@ -120,6 +122,7 @@ impl StreamFacts {
             SessionFact::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
             SessionFact::HostVersion(version) => self.version = line(&version).or(self.version.take()),
             SessionFact::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
+            SessionFact::ContinuedIn(next) => self.continued_in = Some(next),
             SessionFact::CopiedUntil(time) => self.copied_until = Some(time),
             SessionFact::Model(model) => self.model = line(&model).or(self.model.take()),
             SessionFact::Tokens(tokens) => self.tokens = Some(tokens),

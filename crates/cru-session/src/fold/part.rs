@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::draft::Linked;
+use crate::callout::CONTINUED;
 use crate::event::{Attachment, DecisionEvent, Remark};
 use crate::time;
 use crate::words::shorten;
@@ -68,6 +69,11 @@ pub(super) fn branch_summary(summary: Option<&str>) -> Option<Item> {
 pub(super) fn bookmark(label: &str, place: Option<Link>) -> Item {
     let name = shorten::at_word(&fold_whitespace(&sanitise(label)), TITLE);
     Item::Callout(callout("bookmark", &name, place.map(|link| link.to_string()).unwrap_or_default(), None))
+}
+
+/// Where a session goes on.
+pub(super) fn continued(note: &str) -> Item {
+    Item::Callout(callout("context", CONTINUED, Link::to_note(note).to_string(), None))
 }
 
 /// The agent's thinking, where it is wanted.

@@ -190,7 +190,7 @@ impl<'a> Done<'a> {
         let mut done = Self::default();
         for draft in steps {
             let action = draft.step.action();
-            done.has_subagents |= action.kind == ToolKind::Subagent || draft.run.is_some();
+            done.has_subagents |= action.kind == ToolKind::Subagent || !draft.runs.is_empty();
             done.has_hooks |= draft.hooks.is_some();
             if matches!(draft.step.status, StepStatus::Denied | StepStatus::NoResult) {
                 continue;

@@ -122,7 +122,7 @@ pub(super) struct StepDraft {
     /// Whether a person stopped it.
     interrupted: bool,
     /// The sub-agent it started.
-    pub(super) run: Option<Run>,
+    pub(super) runs: Vec<Run>,
     /// What it does to files, by its arguments.
     pub(super) changes: Option<CallChanges>,
     /// What it wrote into files, where that is kept.
@@ -206,7 +206,7 @@ impl Steps {
             answered: false,
             denied: false,
             interrupted: false,
-            run: None,
+            runs: Vec::new(),
             changes: None,
             written: Vec::new(),
             commits: Vec::new(),
@@ -240,8 +240,9 @@ impl Steps {
         }
         let index = self.by_call.get(result.call.as_ref()).copied();
         let step = index.and_then(|index| self.all.get(index)).map(|draft| &draft.step);
-        let error = step.filter(|step| !result.failed && ToolKind::of(&step.tool) != ToolKind::Shell);
-        let error = error.and_then(|_| verdict::host_error(&result.output));
+        let is_shell = step.is_some_and(|step| ToolKind::of(&step.tool) == ToolKind::Shell);
+        let error = step.filter(|_| !result.failed).and_then(|_| verdict::host_error(&result.output));
+        let error = error.filter(|error| !is_shell || error.names_tool);
         // What a search that found nothing ends with is an answer.
         let exit = self.end(result, result.failed).exit.filter(|_| result.failed);
         let answers = exit.zip(step).is_some_and(|(exit, step)| step.action().answers(exit));
@@ -357,10 +358,21 @@ impl Steps {
         }
     }
 
+    /// A call started one more sub-agent.
+    pub(super) fn also_started(&mut self, call: &str, run: &SubagentRun<'_>) {
+        let Some(index) = self.index_of(call) else { return };
+        let Some(draft) = self.all.get_mut(index) else { return };
+        if let Some(stream) = &run.stream {
+            self.by_stream.insert(stream.clone(), index);
+        }
+        draft.runs.push(started(run, ""));
+    }
+
     /// A sub-agent that ran in the background came back.
     pub(super) fn subagent_done(&mut self, stream: &StreamKey, summary: Option<&str>, failed: bool) {
         let draft = self.by_stream.get(stream).and_then(|&index| self.all.get_mut(index));
-        let Some(run) = draft.and_then(|draft| draft.run.as_mut()) else { return };
+        let is_it = |run: &&mut Run| run.stream.as_ref() == Some(stream);
+        let Some(run) = draft.and_then(|draft| draft.runs.iter_mut().find(is_it)) else { return };
         let text = summary.and_then(first_words);
         run.summary = match (text, failed) {
             (Some(text), true) => Some(format!("failed: {text}")),
@@ -423,7 +435,7 @@ impl Steps {
         }
         draft.answered = true;
         draft.denied = denied;
-        draft.run = answer.subagent;
+        draft.runs = answer.subagent.into_iter().collect();
         draft.step.status = answer.status;
         draft.step.check = answer.check;
         if let Some(output) = answer.early.filter(|_| !denied) {

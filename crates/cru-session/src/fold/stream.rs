@@ -69,7 +69,7 @@ pub struct Fold {
     /// Inputs of a person so far: each has its number as its block id.
     inputs: usize,
     /// A boundary was passed and the phase behind it not yet begun.
-    boundary: Option<PendingBoundary>,
+    pub(super) boundary: Option<PendingBoundary>,
     pub(super) talk: Talk,
     /// The beginning of the last prompt.
     last_prompt: Option<Box<str>>,
@@ -127,8 +127,8 @@ impl NoteEntry {
 
 /// What will stand at the start of the phase to come.
 #[derive(Debug, Default)]
-struct PendingBoundary {
-    items: Vec<Item>,
+pub(super) struct PendingBoundary {
+    pub(super) items: Vec<Item>,
     from: Option<Link>,
 }
 
@@ -256,6 +256,7 @@ impl Fold {
             }
             EventKind::Tasks(rows) => self.tasks.replace(rows),
             EventKind::Task(row) => self.tasks.change(row),
+            EventKind::Subagent { call, run } => self.steps.also_started(&call, &run),
             EventKind::SubagentDone { stream, summary, failed } => {
                 self.steps.subagent_done(&stream, summary.as_deref(), failed);
             }

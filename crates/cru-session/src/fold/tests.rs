@@ -394,6 +394,20 @@ fn boundaries() {
 }
 
 #[test]
+fn a_compaction_at_the_end_is_told() {
+    let mut script = Script::new();
+    script.prompt("build the parser").reply("Built.");
+    script.event(EventKind::Compaction { trigger: None, tokens_before: None, summary: Some("Story.".into()) });
+    insta::assert_snapshot!(script.outline(), @r#"
+    [!summary] Build the parser | Asked: build the parser   / Result: Built.
+    ## Build the parser @claude-code ^p-01
+    [!user]  | "build the parser"
+    Built.
+    [!summary]- Compaction | Story.
+    "#);
+}
+
+#[test]
 fn a_branch_that_was_left_is_summed_up_where_the_next_begins() {
     let mut script = Script::new();
     script

@@ -1,6 +1,6 @@
 //! A step, and what it touched.
 
-use cru_action::{Action, CallEnd, Verdict};
+use cru_action::{Action, CallEnd, ToolKind, Verdict, verdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -69,6 +69,20 @@ impl Step {
     /// Whether the host's permissions refused it, and no person.
     pub fn is_denied_by_host(&self) -> bool {
         self.status == StepStatus::Denied && self.result.as_deref().is_some_and(|it| it.starts_with(DENIED_BY_HOST))
+    }
+
+    /// Its exit code, also where the line has none since the command went well: an import writes those that are not 0.
+    /// `told`: the host tells of each call how it ended.
+    pub fn known_exit(&self, told: bool) -> Option<i32> {
+        let went_well = || {
+            let answer = self.output.as_deref().or(self.result.as_deref())?;
+            let is_it = told
+                && self.status == StepStatus::Complete
+                && ToolKind::of(&self.tool) == ToolKind::Shell
+                && !verdict::is_unfinished(answer);
+            is_it.then_some(0)
+        };
+        self.exit.or_else(went_well)
     }
 
     /// The whole of its arguments, as far as the note has them.

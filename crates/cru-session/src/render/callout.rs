@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use crate::callout::fields;
+use crate::callout::{CONTINUED, fields};
 use crate::model::{Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
 use crate::{escape, field, time};
 
@@ -87,9 +87,10 @@ fn user(it: &User) -> String {
 
 /// A callout without fields of its own: its body holds them.
 fn other(it: &Callout) -> String {
-    // A bookmark is nothing but its link.
+    // These are nothing but their link.
     let link = it.body.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
-    let is_link = it.kind == "bookmark" && link.is_some_and(|inner| !inner.contains(['[', ']', '\n']));
+    let is_kind = it.kind == "bookmark" || (it.kind == "context" && it.title == CONTINUED);
+    let is_link = is_kind && link.is_some_and(|inner| !inner.contains(['[', ']', '\n']));
     let keep = match it.kind.as_str() {
         _ if is_link => vec![it.body.trim().to_owned()],
         "summary" => phase_links(&it.body),

@@ -6,6 +6,7 @@
 
 mod carry;
 mod completed;
+pub(crate) mod counted;
 pub(crate) mod renew;
 mod rewritten;
 mod status;
@@ -220,6 +221,7 @@ impl Grower<'_> {
         let base = Note::parse(base);
         let (last, _) = read::written(&base);
         let mut new = old.draft.session.clone();
+        ids.lost.add_to(&mut new);
         let kept = ids.keep_inputs(&new, &last, &there);
         ids.avoid(&new, &last, &kept, note, known.made.values().map(String::as_str));
         ids.apply(&mut new);
@@ -286,6 +288,7 @@ impl Grower<'_> {
         let ids = match ids {
             Some(mut ids) => {
                 ids.keep_inputs(&session, there, there);
+                ids.lost.add_to(&mut session);
                 ids
             }
             None => Ids::found(&session, there),

@@ -9,6 +9,7 @@
 
 use std::collections::HashSet;
 
+use super::counted::Counted;
 use super::{Grower, Grown};
 use crate::ids::Ids;
 use crate::plan::{Old, Rewritten};
@@ -40,6 +41,7 @@ impl Grower<'_> {
         let draft = self.reading.first(bundle, &old.draft.key, Some(part.records)).ok_or(ANOTHER)?;
         let mut session = self.linked(old, draft, there);
         let (mut ids, mut missing) = Ids::found_rewritten(&session, there);
+        ids.lost = Counted::of(there).since(&Counted::of(&session));
         ids.keep_inputs(&session, there, there);
         // What is newer than the note was when it was written is in none of its versions.
         let is_new = |step: &Step| {

@@ -232,12 +232,13 @@ fn ingest_with(
         known = rest;
         bundles.extend(needed.into_iter().map(|(bundle, _)| bundle));
     }
-    // A note whose parent has none yet gets a link once there is one.
+    // A note whose parent has none yet gets a link once there is one, and one of a session that goes on in another.
     let mut waiting: Vec<usize> = Vec::new();
     for draft in &drafts {
         let parent = draft.parent.as_ref();
         let there = |key: &StreamKey| existing.of_stream(key).is_some() || bundle_of.contains_key(key);
-        if parent.is_some_and(|parent| !there(parent)) {
+        let next = draft.continued_in.as_ref();
+        if [parent, next].into_iter().flatten().any(|other| !there(other)) {
             waiting.extend(bundle_of.get(&draft.key));
         }
     }

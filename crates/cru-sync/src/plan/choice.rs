@@ -188,6 +188,7 @@ mod tests {
             empty: false,
             masked: std::collections::BTreeMap::new(),
             patches: Vec::new(),
+            continued_in: None,
             aside: false,
             consumed: cru_session::source::Consumed::default(),
         }

@@ -109,6 +109,7 @@ impl Plan {
     /// Decides about every draft. `taken` is asked for only where a note is to be made.
     pub(crate) fn make(ground: &Ground<'_>, taken: impl FnOnce() -> Taken, mut drafts: Vec<Draft>) -> Self {
         drafts.sort_by(|a, b| (a.start(), &a.key).cmp(&(b.start(), &b.key)));
+        name_origins(&mut drafts);
         let Ground { vault, existing, rules, .. } = *ground;
         // What this machine made at the vault's path was of another vault where this one knows of no session.
         let is_known = !ground.imported.is_empty() || !existing.is_empty();
@@ -187,17 +188,28 @@ impl Plan {
         let touched: HashSet<StreamKey> = touched.iter().map(|draft| draft.key.clone()).collect();
         olds.retain(|old| {
             let shows = || old.draft.children.iter().any(|child| touched.contains(&child.stream));
+            let goes_on = || old.draft.continued_in.as_ref().is_some_and(|next| made.contains(next));
             let began = || old.draft.parent.as_ref().is_some_and(|parent| made.contains(parent));
             ground.all
                 || old.rewritten.is_some()
                 || is_moved(&old.head.meta, &old.draft)
                 || old.draft.aside
                 || began()
+                || goes_on()
                 || outcome(old.row) == Some(Outcome::Updated)
                 || parents.contains(&old.draft.key)
                 || shows()
         });
         Self { drafts: new, olds, sessions, projects }
+    }
+}
+
+/// Names the origin of sessions in which others say that they go on.
+fn name_origins(drafts: &mut [Draft]) {
+    let origins = drafts.iter().filter_map(|draft| Some((draft.continued_in.clone()?, draft.key.clone())));
+    let origins: HashMap<StreamKey, StreamKey> = origins.collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.parent.is_none()) {
+        draft.parent = origins.get(&draft.key).filter(|origin| **origin != draft.key).cloned();
     }
 }
 
@@ -317,6 +329,12 @@ fn link(new: &mut [(usize, Draft)], olds: &mut [Old], existing: &Existing<'_>) {
             let known = notes.get(&parent).map(|linked| linked.note.clone());
             if let Some(note) = known.or_else(|| existing.stem(&parent)) {
                 draft.link_parent(&note);
+            }
+        }
+        if let Some(next) = &draft.continued_in {
+            let known = notes.get(next).map(|linked| linked.note.clone());
+            if let Some(note) = known.or_else(|| existing.stem(next)) {
+                draft.link_next(&note);
             }
         }
         // In the order of the callouts, then those that have none.

@@ -16,7 +16,8 @@ const MOST: u64 = 50;
 pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {
     let asked = arguments.needed("query")?;
     // Errors show the query as the caller wrote it.
-    Query::parse(asked, caller.env.now()).map_err(|error| error.into_usage(asked))?;
+    Query::parse(asked, &caller.env.now().to_zoned(jiff::tz::TimeZone::UTC))
+        .map_err(|error| error.into_usage(asked))?;
     let named = arguments.text("project")?;
     let (limit, skipped) = (arguments.limit(USUAL, MOST)?, arguments.cursor()?);
     let ask = |project: Option<&str>| -> Result<Value> {

@@ -1,3 +1,5 @@
+use jiff::tz::TimeZone;
+
 use super::super::kind::QueryKind;
 use crate::index::record::{FileRow, PhaseRow, StepRow};
 use crate::index::table::{RowItem, TableRow};
@@ -31,9 +33,16 @@ fn ask(text: &str) -> Result<bool, String> {
     };
     let files = [3, 7, 9].map(|line| FileRow { path: format!("src/file{line}.rs"), line, ..FileRow::default() });
     let item = RowItem::Step(&step);
-    let row = TableRow { session: &session, is_subagent: true, phase: Some(&phase), item, files: &files };
-    let now = "2026-11-20T12:30:00Z".parse().unwrap();
-    let query = Query::parse_with(text, &QueryKind::Steps, now);
+    let row = TableRow {
+        session: &session,
+        is_subagent: true,
+        phase: Some(&phase),
+        item,
+        files: &files,
+        zone: &TimeZone::UTC,
+    };
+    let now = "2026-11-20T12:30:00Z[UTC]".parse().unwrap();
+    let query = Query::parse_with(text, &QueryKind::Steps, &now);
     query.map(|query| query.root.holds(row, Some("~/code/api"))).map_err(|error| {
         assert!(text.get(error.span.range()).is_some(), "{text:?} {error:?}");
         let shown = format!("{}\nhelp: {}", error.frame(text), error.help);

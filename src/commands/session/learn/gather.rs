@@ -164,7 +164,7 @@ fn read(vault: &Vault, path: &VaultPath) -> Result<(Note, Session)> {
 
 /// Paths of the sessions in which a query finds something.
 fn filtered(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<BTreeSet<String>> {
-    let query = Query::parse(text, cx.env.now()).map_err(|error| error.into_usage(text))?;
+    let query = Query::parse(text, &vault.now(cx.env)).map_err(|error| error.into_usage(text))?;
     let snapshot = reading::snapshot(vault, cx)?;
     let options =
         SearchOptions { limit: usize::MAX, per_session: 1, here: Some(cx.env.folder()), ..SearchOptions::default() };

@@ -125,3 +125,29 @@ fn an_agent_that_is_resumed_stays_one() {
     assert_eq!(told.headers[1].task.as_deref(), Some("Do one"));
     assert_eq!(told.stream("s/agent-a1"), "1 prompt (task) one\n2 reply First.\n3 prompt (task) more\n");
 }
+
+#[test]
+fn a_run_of_a_workflow_stands_at_its_call() {
+    let main = [
+        user("a", "", "Check it all"),
+        calls("b", "a", "t1", "Workflow", json!({ "name": "review" })),
+        answers("c", "b", "t1", "Started. Run ID: wf_7-x", json!({ "status": "async_launched", "runId": "wf_7-x" })),
+        says("d", "c", "It runs."),
+    ];
+    let one = [side(user("e", "", "Check the pump"), "a1"), side(says("f", "e", "Fine."), "a1")];
+    let two = [side(user("g", "", "Check the valve"), "a2"), side(says("h", "g", "It leaks."), "a2")];
+    let told = read(&[
+        ("s.jsonl", &main),
+        ("s/subagents/workflows/wf_7-x/agent-a1.jsonl", &one),
+        ("s/subagents/workflows/wf_7-x/agent-a2.jsonl", &two),
+    ]);
+    insta::assert_snapshot!(told.stream("s"), @r#"
+    1 prompt (typed) Check it all
+    2 call t1 Workflow {"name":"review"}
+    3 result t1 Started. Run ID: wf_7-x
+    3 also t1 s/agent-a1 Check the pump
+    3 also t1 s/agent-a2 Check the valve
+    4 reply It runs.
+    "#);
+    assert_eq!(told.parents["s/agent-a2"], "s");
+}

@@ -4,6 +4,7 @@
 
 mod damage;
 mod family;
+mod items;
 mod session;
 
 use serde_json::{Value, json};

@@ -1,0 +1,165 @@
+//! Rows of `session_message`, in which version 2 keeps its messages, in the form of the messages before.
+//!
+//! A row holds a whole message: the words of a person, or an answer with its text, thinking and calls in `content`.
+//! Lines for the shell, compactions and notices are rows of their own; they keep their type as the role.
+
+use serde_json::{Map, Value, json};
+
+use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use crate::file::value::{filled, list, text};
+
+/// The type of the rows of a person's line for the shell.
+pub(super) const SHELL: &str = "shell";
+/// The type of the rows of compactions.
+pub(super) const COMPACTION: &str = "compaction";
+
+/// Whether a row of that type says words of somebody, or what became of them.
+pub(super) fn is_said(kind: &str) -> bool {
+    matches!(kind, "user" | "assistant" | SHELL | COMPACTION)
+}
+
+/// A row as a message; `created` is the time of the row, in milliseconds.
+pub(super) fn message(id: &str, kind: &str, created: Option<i64>, bytes: &[u8]) -> OpenCodeMessage {
+    let item = OpenCodeItem::of(bytes, id);
+    let OpenCodeContent::Whole(row) = item.content else {
+        return OpenCodeMessage { info: item, parts: Vec::new() };
+    };
+    let kind = if kind.is_empty() { text(&row, "type") } else { kind };
+    let parts = parts(kind, &row, id);
+    let info = OpenCodeContent::Whole(info(kind, &row, created));
+    OpenCodeMessage { info: OpenCodeItem { id: item.id, content: info }, parts }
+}
+
+fn info(kind: &str, row: &Value, created: Option<i64>) -> Value {
+    let mut info = Map::new();
+    info.insert("role".to_owned(), kind.into());
+    for key in ["cost", "tokens", "status", "reason", "summary", "location"] {
+        info.extend(row.get(key).map(|value| (key.to_owned(), value.clone())));
+    }
+    let mut time = row.get("time").and_then(Value::as_object).cloned().unwrap_or_default();
+    if let Some(created) = created.filter(|_| !time.get("created").is_some_and(Value::is_number)) {
+        time.insert("created".to_owned(), created.into());
+    }
+    info.insert("time".to_owned(), Value::Object(time));
+    if let Some(model) = row.get("model").and_then(|model| filled(model, "id").or(model.as_str())) {
+        info.insert("modelID".to_owned(), model.into());
+    }
+    if let Some(error) = row.get("error").filter(|error| !error.is_null()) {
+        let name = match text(error, "type") {
+            "aborted" | "interrupted" => "MessageAbortedError",
+            "" => text(error, "name"),
+            other => other,
+        };
+        info.insert("error".to_owned(), json!({ "name": name, "data": { "message": said(error) } }));
+    }
+    Value::Object(info)
+}
+
+/// What an error says, as text or with its kind.
+fn said(error: &Value) -> &str {
+    error.as_str().or_else(|| filled(error, "message")).unwrap_or("")
+}
+
+fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
+    let part = |part: Value| {
+        let id = text(&part, "id").to_owned();
+        OpenCodeItem { id, content: OpenCodeContent::Whole(part) }
+    };
+    match kind {
+        "user" => {
+            let words = json!({ "type": "text", "text": text(row, "text") });
+            let files = list(row, "files").iter().map(file);
+            let agents = list(row, "agents").iter().map(|_| json!({ "type": "agent" }));
+            std::iter::once(words).chain(files).chain(agents).map(part).collect()
+        }
+        "assistant" => {
+            let own = list(row, "content").iter().map(|piece| match text(piece, "type") {
+                "tool" => tool(piece),
+                "text" | "reasoning" => timed(piece),
+                _ => piece.clone(),
+            });
+            let changed = row.get("snapshot").map_or(&[][..], |snapshot| list(snapshot, "files"));
+            let changed = (!changed.is_empty()).then(|| json!({ "type": "patch", "files": changed }));
+            own.chain(changed).map(part).collect()
+        }
+        SHELL => vec![part(shell(row, id))],
+        _ => Vec::new(),
+    }
+}
+
+/// A file that a person sent, or that a tool answered with.
+fn file(file: &Value) -> Value {
+    let url = filled(file, "uri").or_else(|| filled(file, "url"));
+    let mut part = json!({ "type": "file", "mime": text(file, "mime"), "url": url, "filename": file.get("name") });
+    if let (Some(source), Some(part)) = (file.get("source").filter(|it| !it.is_null()), part.as_object_mut()) {
+        part.insert("source".to_owned(), source.clone());
+    }
+    part
+}
+
+/// Text or thinking: its times under the names of before.
+fn timed(piece: &Value) -> Value {
+    let mut part = piece.clone();
+    if let (Some(time), Some(part)) = (piece.get("time").filter(|time| time.is_object()), part.as_object_mut()) {
+        part.insert("time".to_owned(), json!({ "start": time.get("created"), "end": time.get("completed") }));
+    }
+    part
+}
+
+/// A call with what became of it.
+fn tool(piece: &Value) -> Value {
+    let none = Value::Null;
+    let state = piece.get("state").unwrap_or(&none);
+    let time = piece.get("time").unwrap_or(&none);
+    let content = list(state, "content");
+    let words: Vec<&str> = content.iter().filter_map(|it| it.get("text").and_then(Value::as_str)).collect();
+    let files = content.iter().chain(list(state, "attachments")).filter(|it| it.get("mime").is_some());
+    let output = match (words.is_empty(), state.get("result").or_else(|| state.get("output"))) {
+        (true, Some(Value::String(result))) => result.clone(),
+        _ => words.join("\n"),
+    };
+    let error = state.get("error").map_or("", said);
+    let error = if error.is_empty() { output.clone() } else { error.to_owned() };
+    let mut metadata = ["structured", "metadata"].into_iter().filter_map(|key| state.get(key));
+    let metadata = metadata.rfind(|it| it.as_object().is_some_and(|it| !it.is_empty()));
+    let start = ["ran", "created"].into_iter().find_map(|key| time.get(key).filter(|it| it.is_number()));
+    json!({
+        "type": "tool",
+        "id": piece.get("id"),
+        "callID": filled(piece, "callID").or_else(|| filled(piece, "id")),
+        "tool": filled(piece, "name").or_else(|| filled(piece, "tool")),
+        "state": {
+            "status": match text(state, "status") { "streaming" => "pending", status => status },
+            // Until the call is whole its arguments are text.
+            "input": state.get("input").filter(|input| input.is_object()).unwrap_or(&Value::Object(Map::new())),
+            "output": output,
+            "error": error,
+            "metadata": metadata,
+            "attachments": files.map(file).collect::<Vec<_>>(),
+            "time": { "start": start, "end": time.get("completed") },
+        },
+    })
+}
+
+/// A person's own line for the shell, as a call.
+fn shell(row: &Value, id: &str) -> Value {
+    let none = Value::Null;
+    let time = row.get("time").unwrap_or(&none);
+    let is_done = match text(row, "status") {
+        "" => time.get("completed").is_some_and(Value::is_number),
+        status => status != "running",
+    };
+    let output = row.get("output").map_or("", |output| output.as_str().unwrap_or_else(|| text(output, "output")));
+    json!({
+        "type": "tool",
+        "callID": filled(row, "callID").or_else(|| filled(row, "shellID")).unwrap_or(id),
+        "tool": "bash",
+        "state": {
+            "status": if is_done { "completed" } else { "running" },
+            "input": { "command": text(row, "command") },
+            "output": output,
+            "metadata": { "exit": row.get("exit") },
+            "time": { "start": time.get("created"), "end": time.get("completed") },
+        },
+    })
+}
