@@ -1,7 +1,7 @@
 //! Any text as a shell call with any output, and as a patch: ranges lie in the text, and a verdict cites a line of the
 //! output.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::action::shell::{Dialect, Script};
 use cru::action::{Action, CallEnd, patch};

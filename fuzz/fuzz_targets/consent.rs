@@ -1,6 +1,6 @@
 //! Any text as a command of a note: it is decided, and what is allowed is words that the rules name.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::trace::RunFolder;
 use cru::trace::consent::{Consent, ConsentRules, Start};

@@ -1,6 +1,6 @@
 //! Whatever is added to whatever note, the blocks that stood there stand as they did.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::note::edit::{
     Fill, Join, Missing, Target, add_id, append, append_phase, append_to_preface, insert_after, renew_region,

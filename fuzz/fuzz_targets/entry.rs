@@ -1,6 +1,6 @@
 //! Any line as an event that is logged: what is read is written as it was read, and goes into a note that can be read.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::live::entry::Entry;
 use cru::live::log::{Defaults, Page};
@@ -43,7 +43,7 @@ fn entry(kind: u8, text: &str, rest: &str) -> Option<Entry> {
         1 => format!("{{\"event\":{},{text}}}", quoted(name)),
         _ => format!("{{\"event\":{},\"{field}\":{},\"text\":{}}}", quoted(name), quoted(text), quoted(rest)),
     };
-    let line = if kind % 7 == 0 {
+    let line = if kind.is_multiple_of(7) {
         format!(
             "{{\"event\":\"tool\",\"tool\":{},\"args\":{},\"result\":{}}}",
             quoted(text),

@@ -1,6 +1,6 @@
 //! Any bytes as a journal: each line is an entry, odd, or not yet whole, and reading in parts reads the same.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::vault::journal::lines;
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //!
 //! `cargo +nightly fuzz run note`
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::base::Span;
 use cru::note::{Block, Note};

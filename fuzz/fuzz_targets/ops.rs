@@ -1,7 +1,7 @@
 //! Whatever operation meets whatever note: the way back is known, and what `cru` renders stands there once however
 //! often it is applied again.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::session::op::{Applied, Change, Mode, Op, apply, undo};
 use cru::session::{Callout, Item, Step, Task, render};
@@ -11,7 +11,10 @@ const NOTE: &str = "---\ntype: session\nstatus: active\n---\n# S\n\n```tasks\n[{
                     ## A @a #b\n\n*2026-11-20T09:31:10Z* ^p-01\n\n**Tool calls:**\n- `Bash a` → b (09:31:42) ^n-001\n\n\
                     > [!decision] D\n> d\n\n## B\n\ntext ^p-02\n";
 
-fuzz_target!(|input: (&[u8], u16, Vec<(u8, &str, &str)>)| {
+/// A kind of operation, and two texts for it.
+type Chosen<'a> = (u8, &'a str, &'a str);
+
+fuzz_target!(|input: (&[u8], u16, Vec<Chosen<'_>>)| {
     let (bytes, at, kinds) = input;
     let mut note = NOTE.as_bytes().to_vec();
     match at {

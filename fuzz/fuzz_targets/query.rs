@@ -1,6 +1,6 @@
 //! Any query: read it is a tree whose parts stand in the text, or an error with its place; words can be marked in it.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::index::Query;
 use cru::index::search::Marker;

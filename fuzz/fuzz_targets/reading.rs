@@ -1,6 +1,6 @@
 //! Any answer of a reader: read and checked without a panic; what is taken reads back the same, and a note of it too.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::readings::{Checked, Record, answer, check, note};
 use libfuzzer_sys::fuzz_target;

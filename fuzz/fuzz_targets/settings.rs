@@ -1,6 +1,6 @@
 //! Any settings of a host: our hooks come and go, and everything else stays, byte for byte.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::commands::fuzz_settings;
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|input: (&str, &str, u8)| {
     let Ok(edited) = fuzz_settings(&text) else { return };
     let read = |text: &str| {
         if text.trim().is_empty() {
-            Value::Object(Default::default())
+            Value::Object(serde_json::Map::default())
         } else {
             serde_json::from_str(text).expect("JSON")
         }

@@ -1,7 +1,7 @@
 //! Any workflow note: read, checked and written in both dialects without a panic; places stand in the text, and what was
 //! written once is written the same again.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use cru::note::Note;
 use cru::workflow::{Dialect, Graph, parse, render_as, validate};

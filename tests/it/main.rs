@@ -9,9 +9,13 @@
     reason = "a test stops where something is not as it must be, and prints what it counted"
 )]
 
+// The fuzz targets take their macro from there.
+extern crate self as libfuzzer_sys;
+
 mod cmd;
 mod corpus;
 mod everyday;
+mod fuzzed;
 mod layers;
 mod small_vault;
 mod transcript_set;

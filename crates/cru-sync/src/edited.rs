@@ -343,7 +343,7 @@ impl World {
         let text = self.text();
         for word in &self.words {
             let count = text.split(|c: char| !c.is_alphanumeric()).filter(|it| it == word).count();
-            assert_eq!(count, 1, "{word} after {:?}:\n{text}\n{}", all, self.seals());
+            assert_eq!(count, 1, "{word} after {all:?}:\n{text}\n{}", self.seals());
         }
         for at in 0..self.records.len() {
             for told in [
@@ -352,7 +352,7 @@ impl World {
                 format!("- `cargo test t{at}`"),
             ] {
                 let count = text.lines().filter(|line| line.starts_with(&told)).count();
-                assert!(count <= 1, "{told} stands twice after {:?}:\n{text}\n{}", all, self.seals());
+                assert!(count <= 1, "{told} stands twice after {all:?}:\n{text}\n{}", self.seals());
             }
         }
         if let Some(status) = self.status {
@@ -363,7 +363,7 @@ impl World {
                 Some(_) => line.ends_with(&format!(" ^{gone}")),
                 None => line == gone,
             };
-            assert!(!text.lines().any(is_back), "{gone} is back after {:?}:\n{text}\n{}", all, self.seals());
+            assert!(!text.lines().any(is_back), "{gone} is back after {all:?}:\n{text}\n{}", self.seals());
         }
     }
 
@@ -514,4 +514,9 @@ fn what_was_undone_elsewhere_stands_once() {
 #[test]
 fn what_was_changed_in_an_old_buffer_is_not_told_again() {
     run(&[Did::Stale(0, Level::Brief, 5, 0), Did::Again(1, Level::Brief), Did::Again(0, Level::Normal)]);
+}
+
+#[test]
+fn what_another_machine_told_is_not_told_again_behind_a_command() {
+    run(&[Did::Import(0, 1), Did::Import(1, 1), Did::Rename(0), Did::Import(0, 1)]);
 }

@@ -297,6 +297,10 @@ impl<'a> Attempt<'a> {
         record.after = hash(&after);
         record.size = after.len() as u64;
         record.merged = bringing.map(|it| it.gained.mark());
+        // Another machine has written since: what was generated here last says nothing of the note any more.
+        if total > logged && job.plan.base.is_none() {
+            record.base_before = record.base.take().map(|base| base.revision).or(record.base_before);
+        }
         record.seals = self.seals(&job.plan, &disk.bytes, &after, &text, next);
         self.put_base(&mut record, &job.plan, records.last())?;
         self.commit(&record)?;
