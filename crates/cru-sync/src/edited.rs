@@ -44,6 +44,8 @@ struct World {
     status: Option<&'static str>,
     /// Whether nothing but generated text stands in the note.
     is_untouched: bool,
+    /// Whether the seals were lost.
+    is_unsealed: bool,
 }
 
 impl World {
@@ -58,6 +60,7 @@ impl World {
             accepted: 0,
             status: None,
             is_untouched: true,
+            is_unsealed: false,
         };
         files::create(&world.root().join(".cru/config.toml"), b"[vault]\nid = \"edited\"\n").unwrap();
         world
@@ -309,7 +312,8 @@ impl World {
             11 => lines.insert(line, format!("{eol}A paragraph, {word}.")),
             12 => {
                 let status = ["status: blocked", "status: paused", "status: failed"][at % 3];
-                self.status = Some(status);
+                // Without seals a session that is paused goes on and ends.
+                self.status = Some(status).filter(|status| !self.is_unsealed || *status != "status: paused");
                 status.clone_into(&mut lines[line]);
             }
             13 => {
@@ -474,6 +478,7 @@ fn run(all: &[Did]) {
                 world.is_untouched = false;
                 // Without them nobody knows who took something out, or who paused the session.
                 world.gone.clear();
+                world.is_unsealed = true;
                 world.status = None;
             }
             Did::Copy => world.copy(),
