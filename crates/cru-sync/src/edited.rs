@@ -525,3 +525,8 @@ fn what_was_changed_in_an_old_buffer_is_not_told_again() {
 fn what_another_machine_told_is_not_told_again_behind_a_command() {
     run(&[Did::Import(0, 1), Did::Import(1, 1), Did::Rename(0), Did::Import(0, 1)]);
 }
+
+#[test]
+fn a_brief_note_that_grew_is_as_a_new_one() {
+    run(&[Did::Again(0, Level::Brief), Did::Import(0, 2), Did::Import(0, 1), Did::Again(0, Level::Brief)]);
+}

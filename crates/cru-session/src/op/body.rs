@@ -273,12 +273,13 @@ impl<'a> Page<'_, 'a> {
             None => String::new(),
             Some((after_step, last)) => {
                 let own = between(self.note, self.theirs, last.0, places.0);
-                own.or_else(|| between(self.new, self.ours, last.1, places.1)).unwrap_or_else(|| {
-                    match (after_step, block.is_step) {
-                        (true, true) => "\n".to_owned(),
-                        (false, true) => format!("\n\n{STEPS_HEADER}\n"),
-                        (_, false) => "\n\n".to_owned(),
-                    }
+                let ours = between(self.new, self.ours, last.1, places.1);
+                // A list goes on where what stood between two of them was taken out.
+                let own = own.filter(|own| ours.is_none() || *own != format!("\n\n{STEPS_HEADER}\n"));
+                own.or(ours).unwrap_or_else(|| match (after_step, block.is_step) {
+                    (true, true) => "\n".to_owned(),
+                    (false, true) => format!("\n\n{STEPS_HEADER}\n"),
+                    (_, false) => "\n\n".to_owned(),
                 })
             }
         };
