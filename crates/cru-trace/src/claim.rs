@@ -108,9 +108,15 @@ struct Change<'a> {
     removed: HashSet<&'a str>,
     /// Whether the diff is known.
     told: bool,
+    /// The lines of the file before that it took away: first and last, where they are known.
+    taken: Vec<(u64, u64)>,
     file: &'a FileRef,
+    /// Whether it wrote the whole file.
+    writes_all: bool,
     deletes: bool,
     failed: bool,
+    /// Whether the file is as it left it.
+    holds: bool,
 }
 
 /// Judges all steps of a work; in the order in which they were done, as far as times tell it.
@@ -153,6 +159,13 @@ pub fn judge(
         }
     }
     let answers = answers(&questions, files, cache, now);
+    for it in asked.iter().filter(|it| it.written && it.place.is_empty()) {
+        let Ok(number) = it.question else { continue };
+        let changes = changes.values_mut().flatten();
+        for change in changes.filter(|change| change.at == it.at && std::ptr::eq(change.file, it.file)) {
+            change.holds = answers[number].stands();
+        }
+    }
     let mut judged: Vec<JudgedStep> = steps
         .iter()
         .map(|it| JudgedStep { member: it.member, place: it.place, anchors: Vec::new(), own: None, rests_on: None })
@@ -170,12 +183,12 @@ pub fn judge(
                 let later = &later[later.partition_point(|change| !is_behind(change))..];
                 let verdict = answers[number].clone();
                 let is_removed = || verdict == ClaimVerdict::Gone && removals::is_removed(&name, at, &removed);
-                if verdict.is_stale() && (is_removed() || is_superseded(&questions[number], &verdict, later)) {
-                    ClaimVerdict::Superseded
-                } else if verdict.is_stale() && member.other_branch {
-                    ClaimVerdict::unknown(UnknownReason::OtherBranch)
-                } else {
-                    verdict
+                let over = || is_superseded(&questions[number], &verdict, later);
+                match verdict.is_stale().then(|| if is_removed() { Some(true) } else { over() }) {
+                    Some(Some(true)) => ClaimVerdict::Superseded,
+                    Some(_) if member.other_branch => ClaimVerdict::unknown(UnknownReason::OtherBranch),
+                    Some(None) => ClaimVerdict::unknown(UnknownReason::NoHash),
+                    Some(Some(false)) | None => verdict,
                 }
             }
         };
@@ -289,49 +302,76 @@ fn is_blank(anchor: &cru_session::LineAnchor) -> bool {
 
 impl<'a> Change<'a> {
     fn of(at: usize, file: &'a FileRef, patches: &[StepPatch<'a>], step: &Step) -> Self {
-        let mut removed = HashSet::new();
+        let (mut removed, mut taken) = (HashSet::new(), Vec::new());
         for hunk in patches.iter().flat_map(StepPatch::hunks) {
-            removed.extend(hunk.lines.iter().filter_map(|line| match line {
-                PatchLine::Removed(text) => Some(*text),
-                PatchLine::Kept(_) | PatchLine::Added(_) => None,
-            }));
+            let mut line = hunk.old_start.filter(|first| *first > 0);
+            for it in hunk.lines {
+                if let PatchLine::Removed(text) = it {
+                    removed.insert(text);
+                    taken.extend(line.map(|line| (line, line)));
+                }
+                if !matches!(it, PatchLine::Added(_)) {
+                    line = line.map(|line| line.saturating_add(1));
+                }
+            }
         }
+        let kind = step.action().kind;
+        let is_part = matches!(kind, ToolKind::Edit | ToolKind::Patch);
         Self {
             at,
             removed,
             told: !patches.is_empty(),
+            taken,
             file,
-            deletes: step.action().kind == ToolKind::Delete,
+            writes_all: file.created || file.hash.is_some() && file.lines.is_empty() && !is_part,
+            deletes: kind == ToolKind::Delete,
             failed: step.status != StepStatus::Complete,
+            holds: false,
         }
     }
 
-    /// Whether it wrote the whole file.
-    fn is_whole(&self) -> bool {
-        self.file.created || self.file.hash.is_some() && self.file.lines.is_empty()
+    /// Whether it took away lines of a spot; lines without a place may be any.
+    fn takes(&self, spot: &Spot) -> bool {
+        let Spot::Lines { first: Some(first), count, .. } = spot else { return true };
+        let last = first.saturating_add(*count);
+        self.taken.is_empty() || self.taken.iter().any(|(from, to)| *from <= last && to >= first)
     }
 }
 
-/// Whether a later step of the work wrote over what is claimed. Its diff tells it; without one, its lines do.
-fn is_superseded(question: &Question, verdict: &ClaimVerdict, later: &[Change<'_>]) -> bool {
-    later.iter().filter(|change| !change.failed).any(|change| {
-        if *verdict == ClaimVerdict::Gone {
-            return change.deletes;
+/// Whether later steps of the work wrote over what is claimed; `None` where one wrote into the file and the note does not say
+/// what. A step's diff tells it; without one, its lines do. A deletion takes away what is gone, and nothing of a file that is
+/// there again.
+fn is_superseded(question: &Question, verdict: &ClaimVerdict, later: &[Change<'_>]) -> Option<bool> {
+    let is_gone = *verdict == ClaimVerdict::Gone;
+    let by = |change: &Change<'_>| {
+        if is_gone || change.deletes {
+            return Some(is_gone && change.deletes);
         }
-        if change.deletes || change.is_whole() {
-            return true;
+        if change.writes_all || matches!(question.spot, Spot::Whole(_)) {
+            return Some(true);
         }
-        match (&question.text, &question.spot) {
-            (Some(text), _) if change.told && !change.removed.is_empty() => {
+        match &question.text {
+            Some(text) if change.told && !change.removed.is_empty() => {
                 // Braces and blank lines are everybody's.
                 let tells = |line: &&String| line.trim().chars().filter(|c| c.is_alphanumeric()).count() > 2;
-                text.iter().filter(tells).any(|line| change.removed.contains(line.as_str()))
+                Some(text.iter().filter(tells).any(|line| change.removed.contains(line.as_str())))
             }
-            (Some(_), _) if change.told => overlaps(&question.spot, change.file),
-            (_, Spot::Whole(_)) => true,
-            (_, spot) => change.file.lines.is_empty() || overlaps(spot, change.file),
+            _ if !change.file.lines.is_empty() => Some(overlaps(&question.spot, change.file)),
+            _ if change.told => Some(change.takes(&question.spot)),
+            // The file is as that step left it: what is not there, it took or one before it.
+            _ if change.holds => Some(true),
+            _ => None,
         }
-    })
+    };
+    let mut is_known = true;
+    for change in later.iter().filter(|change| !change.failed) {
+        match by(change) {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => is_known = false,
+        }
+    }
+    is_known.then_some(false)
 }
 
 /// Whether lines that were written later begin or end within those of a spot; lines without a place may.

@@ -181,6 +181,39 @@ fn a_later_step_supersedes() {
 }
 
 #[test]
+fn a_deletion_supersedes_only_what_it_took() {
+    let lab = lab();
+    let base = lab.note_text(ID);
+    let step = |line: &str| base.replace("\n> [!decision]", &format!("{line}\n> [!decision]"));
+    // What somebody else wrote into the file since.
+    let drifted = TEXT.replace("two lines of the file", "by a person");
+    lab.write("src/out.rs", &drifted);
+    are(&lab, 1, "1 holds", "1 drifted");
+    // A later edit that took away another line: its hash is that of the file then.
+    let hash = &blake3::hash(b"another state").to_hex()[..8];
+    let edit = "- `Edit src/out.rs` → `+0 −1` (09:02:30) ^n-005\n    - writes: ";
+    lab.put_note(ID, &step(&format!("{edit}`src/out.rs@{hash}`\n")));
+    lab.put_evidence(ID, "n-005", "src/out.rs", "@@ -9,1 +8,0 @@\n-another line\n");
+    are(&lab, 1, "1 holds", "2 drifted");
+    // The very lines.
+    lab.put_evidence(ID, "n-005", "src/out.rs", "@@ -2,1 +1,0 @@\n-two lines of the file\n");
+    lab.put_note(ID, &step(&format!("{edit}`src/out.rs`\n")));
+    let (code, _, writes) = verdicts(&lab, &[]);
+    assert!(code == 0 && writes.contains("1 superseded"), "{writes}");
+    // Nobody knows which.
+    std::fs::remove_file(lab.path(&format!("vault/evidence/{ID}.patch"))).unwrap();
+    let (code, _, writes) = verdicts(&lab, &[]);
+    assert!(code == 0 && !writes.contains("superseded") && !writes.contains("drifted"), "{writes}");
+    // The whole file, which is there again.
+    lab.put_note(ID, &step("- `Delete src/out.rs` → `gone` (09:02:30) ^n-005\n    - writes: `src/out.rs`\n"));
+    let (_, _, writes) = verdicts(&lab, &[]);
+    assert!(writes.contains("1 drifted"), "{writes}");
+    std::fs::remove_file(lab.path("home/code/src/out.rs")).unwrap();
+    let (code, _, writes) = verdicts(&lab, &[]);
+    assert!(code == 0 && writes.contains("1 superseded"), "{writes}");
+}
+
+#[test]
 fn a_cycle_is_unknown_and_all_else_is_answered() {
     let lab = lab();
     let text = lab.note_text(ID).replace("(09:00:10) ^n-001\n", "(09:00:10) ^n-001\n    - after: [[#^n-002]]\n");
