@@ -56,7 +56,16 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let asked = args.session.clone().map(Asked::Session).or(args.all.then_some(Asked::All));
         return Ok(Box::new(in_background(asked, &vault, &state, cx)?));
     }
-    Ok(Box::new(flush(args.session.as_deref(), args.all, &vault, &state, cx)?))
+    let report = flush(args.session.as_deref(), args.all, &vault, &state, cx)?;
+    if args.all {
+        // Said, never thrown away.
+        let log = Log::new(&vault, &state, cx.env.now())?;
+        let targets: Vec<Target> = Catalog::read(&vault).sessions().map(Target::of).collect();
+        for (name, path) in orphans(&log, &targets) {
+            cx.ui.warn(&format!("no session '{name}' in this vault; its entries are kept in {}", path.display()));
+        }
+    }
+    Ok(Box::new(report))
 }
 
 /// Writes what waits for one session; with `None` for all, with all that the start of a session does: sessions that are over
@@ -135,12 +144,6 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
                 }
                 report.fail(&error, &target.path.text(), cx);
             }
-        }
-    }
-    if all {
-        // Said, never thrown away.
-        for (name, path) in orphans(&log, &targets) {
-            cx.ui.warn(&format!("no session '{name}' in this vault; its entries are kept in {}", path.display()));
         }
     }
     if report.sessions.iter().any(|row| row.changed) {

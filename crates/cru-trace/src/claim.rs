@@ -101,6 +101,15 @@ struct AskedAnchor<'a> {
     question: Result<usize, UnknownReason>,
 }
 
+/// How much of a file a step wrote.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Part,
+    /// It deleted it.
+    Deletion,
+}
+
 /// A change of a file by a step.
 struct Change<'a> {
     /// Index in the order of the work.
@@ -111,9 +120,7 @@ struct Change<'a> {
     /// The lines of the file before that it took away: first and last, where they are known.
     taken: Vec<(u64, u64)>,
     file: &'a FileRef,
-    /// Whether it wrote the whole file.
-    writes_all: bool,
-    deletes: bool,
+    extent: Extent,
     failed: bool,
     /// Whether the file is as it left it.
     holds: bool,
@@ -323,8 +330,11 @@ impl<'a> Change<'a> {
             told: !patches.is_empty(),
             taken,
             file,
-            writes_all: file.created || file.hash.is_some() && file.lines.is_empty() && !is_part,
-            deletes: kind == ToolKind::Delete,
+            extent: match kind {
+                ToolKind::Delete => Extent::Deletion,
+                _ if file.created || file.hash.is_some() && file.lines.is_empty() && !is_part => Extent::Whole,
+                _ => Extent::Part,
+            },
             failed: step.status != StepStatus::Complete,
             holds: false,
         }
@@ -344,10 +354,11 @@ impl<'a> Change<'a> {
 fn is_superseded(question: &Question, verdict: &ClaimVerdict, later: &[Change<'_>]) -> Option<bool> {
     let is_gone = *verdict == ClaimVerdict::Gone;
     let by = |change: &Change<'_>| {
-        if is_gone || change.deletes {
-            return Some(is_gone && change.deletes);
+        let deletes = change.extent == Extent::Deletion;
+        if is_gone || deletes {
+            return Some(is_gone && deletes);
         }
-        if change.writes_all || matches!(question.spot, Spot::Whole(_)) {
+        if change.extent == Extent::Whole || matches!(question.spot, Spot::Whole(_)) {
             return Some(true);
         }
         match &question.text {

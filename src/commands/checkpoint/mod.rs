@@ -91,14 +91,16 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     manifest.unwritten = true;
     shelf.own().add(&mut manifest)?;
     let written = write_waiting(&log, &target, cx)?;
-    if !written.contains(&manifest.id) {
+    // Of two checkpoints in one second the later has a number behind its id.
+    let numbered = format!("{}-", manifest.id);
+    let Some(id) = written.into_iter().rev().find(|id| *id == manifest.id || id.starts_with(&numbered)) else {
         return Err(Error::usage("the checkpoint is kept, and its callout is not written yet")
             .with_hint("`cru flush` writes it"));
-    }
+    };
     reading::refresh(&vault, None, cx);
     Ok(Box::new(MadeCheckpoint {
         schema: 1,
-        id: manifest.id.clone(),
+        id,
         session: target.id,
         kind: manifest.kind,
         files: manifest.files.iter().filter(|file| file.hash.is_some()).count(),

@@ -53,7 +53,7 @@ pub struct FromArgs {
 }
 
 /// What else is said of a lesson.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 struct About {
     /// What it is about
     #[arg(long, value_enum, default_value = "project", value_name = "LEVEL")]
@@ -90,6 +90,17 @@ pub(super) fn from(args: &FromArgs, cx: &Context<'_>) -> Result<Box<dyn Output>>
     Ok(Box::new(made))
 }
 
+/// Makes a lesson of what was said in sessions, in these words or in those of the first.
+pub(in crate::commands) fn accept(words: Option<&str>, references: &[&str], cx: &Context<'_>) -> Result<()> {
+    let world = TraceWorld::read(cx)?;
+    world.vault.writable()?;
+    let known = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let blocks: Vec<NamedBlock> = references.iter().map(|text| known.block(text)).collect::<Result<_>>()?;
+    let said = blocks.first().and_then(|block| block.place.item_in(&block.session)).map(words_of);
+    let text = words.map(str::to_owned).or(said).unwrap_or_default();
+    write(&claim(&text)?, &blocks, &About::default(), &world).map(drop)
+}
+
 /// Opens the note where a person can edit it.
 fn open(file: &Path, cx: &Context<'_>) -> Result<()> {
     let editor = cx.editor();
@@ -113,7 +124,7 @@ fn claim(text: &str) -> Result<String> {
 }
 
 /// What an item says in its own words.
-fn words_of(item: &Item) -> String {
+pub(in crate::commands) fn words_of(item: &Item) -> String {
     match item {
         Item::User(it) => it.words.clone(),
         Item::Step(it) => format!("{} {}", it.tool, it.args),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+pub(super) use self::add::{accept, words_of};
 use self::verdict::JudgedLesson;
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
@@ -37,9 +38,10 @@ pub enum LessonsCommand {
 }
 
 /// What a lesson is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum LessonLevelArg {
     /// The project
+    #[default]
     Project,
     /// One task
     Task,

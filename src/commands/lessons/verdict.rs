@@ -196,9 +196,15 @@ fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> 
 }
 
 /// Words that tell something, in small letters.
-fn telling(text: &str) -> HashSet<String> {
+pub(in crate::commands) fn telling(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| !word.is_empty() && !list::STOP.has(word)).collect()
+}
+
+/// Whether two corrections say the same, by the words they have in common.
+pub(in crate::commands) fn is_alike(a: &HashSet<String>, b: &HashSet<String>) -> bool {
+    let (common, all) = (a.intersection(b).count() as f64, a.union(b).count() as f64);
+    all > 0.0 && common >= ALIKE * all
 }
 
 /// How many later corrections in its project say the same, by their words or by a link that somebody wrote.
@@ -211,11 +217,9 @@ fn broken(lesson: &Lesson, corrections: &[SaidCorrection]) -> u64 {
         }
         let is_of_project = lesson.project.is_none() || lesson.project == it.project;
         let is_later = matches!((it.at, learned), (Some(at), Some(learned)) if at > learned);
-        let common = own.intersection(&it.words).count() as f64;
-        let all = own.union(&it.words).count() as f64;
         // The words that the lesson was made of are none that broke it.
         let is_source = lesson.evidence.iter().any(|line| line.contains(&it.key));
-        is_of_project && is_later && !is_source && all > 0.0 && common >= ALIKE * all
+        is_of_project && is_later && !is_source && is_alike(&own, &it.words)
     };
     corrections.iter().filter(is_told).count() as u64
 }

@@ -8,7 +8,7 @@ use super::collect;
 use super::{DoneItem, Inbox};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Output, read};
+use crate::commands::{Context, Output, lessons, read};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Vault, VaultPath, page as vault_page};
@@ -100,6 +100,11 @@ fn carry_out(item: &ReviewItem, mark: Mark, words: Option<&str>, cx: &Context<'_
         Mark::Reject => ReviewStatus::Rejected,
         Mark::Later => return Ok(()),
     };
+    // One that is no note yet: what was said in sessions.
+    if item.kind == ReviewKind::Lesson && item.subject.contains('#') {
+        let references: Vec<&str> = item.subject.split(' ').collect();
+        return if mark == Mark::Accept { lessons::accept(words, &references, cx) } else { Ok(()) };
+    }
     if let Some(words) = words {
         read::reword(&item.subject, words, cx)?;
     }

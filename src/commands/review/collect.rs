@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 
+use super::learned;
 use crate::base::text::plural;
 use crate::base::{Result, Span};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
@@ -17,8 +18,8 @@ use crate::index::search::{Order, Search, SearchOptions};
 use crate::index::{Query, SessionRow, Snapshot};
 use crate::memory::review::{ReviewItem, ReviewKind};
 use crate::readings::note::ReviewStatus;
-use crate::session::Item;
 use crate::session::read::content_of;
+use crate::session::{Callout, Item};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// A question that is open for so long is asked again.
@@ -35,6 +36,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     let mut items = Vec::new();
     let shelf = Shelf::read(catalog, vault);
     proposals(&shelf, &mut items);
+    learned::proposals(&shelf, &snapshot, vault, cx, &mut items)?;
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
         items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
@@ -52,7 +54,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
 }
 
 /// The name of a note, as links have it.
-fn stem(path: &str) -> &str {
+pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
@@ -86,7 +88,11 @@ fn unproven(row: &SessionRow) -> Option<ReviewItem> {
 }
 
 /// The blocks of a kind: the note, and the bytes.
-fn blocks(kind: &str, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
+pub(super) fn blocks(
+    kind: &str,
+    snapshot: &Snapshot,
+    cx: &Context<'_>,
+) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
     let text = format!("kind:{kind}");
     let query = Query::parse(&text, &cx.env.now().to_zoned(snapshot.zone().clone()))
         .map_err(|error| error.into_usage(&text))?;
@@ -133,16 +139,21 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
 
 /// The words and the id of the question that stands there, if nobody answered it. Only the callout is read, not the note.
 fn open_question(text: &str, span: Span) -> Option<(String, Option<String>)> {
-    let below = text.get(span.end..)?.trim_start();
-    let id_line = below.lines().next().filter(|line| line.starts_with('^')).unwrap_or_default();
-    let alone = format!("## Question\n\n{}\n\n{id_line}\n", text.get(span.start..span.end)?);
-    let session = content_of(alone);
-    let callout = session.items().find_map(|(_, item)| match item {
-        Item::Callout(callout) if callout.kind == "question" => Some(callout.clone()),
-        _ => None,
-    })?;
+    let callout = callout_at(text, span, "question")?;
     let words = if callout.title.is_empty() { callout.body.clone() } else { callout.title.clone() };
     callout.field("Answer").is_none().then_some((words, callout.id))
+}
+
+/// The callout of a kind that stands there, with its id.
+pub(super) fn callout_at(text: &str, span: Span, kind: &str) -> Option<Callout> {
+    let below = text.get(span.end..)?.trim_start();
+    let id_line = below.lines().next().filter(|line| line.starts_with('^')).unwrap_or_default();
+    let alone = format!("## Callout\n\n{}\n\n{id_line}\n", text.get(span.start..span.end)?);
+    let session = content_of(alone);
+    session.items().find_map(|(_, item)| match item {
+        Item::Callout(callout) if callout.kind == kind => Some(callout.clone()),
+        _ => None,
+    })
 }
 
 fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod act;
 mod collect;
+mod learned;
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,8 @@ use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
 /// Show what waits for a decision of yours
 ///
 /// Transcripts that will be deleted, copies and conflicts of notes, decisions and bookmarks that rest on what has changed,
-/// sessions that were closed with unchecked writes, proposed lessons and readings, questions that are open for a week, and bookmarks that lead nowhere. At
+/// sessions that were closed with unchecked writes, proposed lessons (of readings, of what agents logged as one, and of
+/// corrections that were said in two sessions) and readings, questions that are open for a week, and bookmarks that lead nowhere. At
 /// most 20, what costs most first.
 ///
 /// With `--write` they stand in `review.md` of the vault, where you tick them: `[x]` accepts, `[-]` rejects, `[>]` puts off for a

@@ -107,3 +107,62 @@ fn rejected_stays_rejected_without_cache_and_state() {
     assert_eq!(lab.cru(&["review", "accept", "r-00000000"]).code, 1);
     assert!(fs::metadata(lab.path("vault/lessons/use-pnpm.md")).is_ok());
 }
+
+/// A session whose only words of a person are a correction.
+fn corrected(lab: &MemoryLab, id: &str, day: u8, words: &str) {
+    lab.put_note(
+        id,
+        &format!(
+            "---\ntype: session\nsession_id: {id}\ntitle: {id}\nstatus: completed\nproject: ~/code\nstarted: 2026-11-{day:02}T09:00:00Z\n---\n\
+             # {id}\n\n## Work @coder #dev\n\n*2026-11-{day:02}T09:00:00Z* ^p-01\n\n> [!user] Correction\n> \"{words}\"\n\n^u-01\n"
+        ),
+    );
+}
+
+#[test]
+fn what_agents_log_as_a_lesson_and_what_was_said_twice_is_proposed() {
+    let lab = MemoryLab::new();
+    for (id, words) in [("one", "Migrations run in one transaction"), ("two", "Migrations run in one transaction.")] {
+        let session = lab.ok(&["session", "start", "--title", id, "--agent", "coder@1"]).trim().to_owned();
+        lab.ok(&["log", "--session", &session, "lesson", words]);
+        lab.ok(&["session", "complete", &session]);
+        lab.wait(60);
+    }
+    corrected(&lab, "first", 1, "Never touch the generated client, change the schema");
+    corrected(&lab, "other", 2, "Use tabs in makefiles");
+    assert_eq!(items(&lab).len(), 1, "a correction that was said once is none: {:?}", items(&lab));
+    corrected(&lab, "again", 3, "No! Never touch the generated client: change the schema.");
+    let waiting = items(&lab);
+    let told: Vec<&str> = waiting.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    let find = |part: &str| waiting.iter().find(|(_, words)| words.contains(part)).unwrap().0.clone();
+    let (logged, said) = (find("lesson: Migrations run"), find("lesson: No! Never touch"));
+    lab.ok(&["review", "accept", &logged]);
+    lab.ok(&["review", "reject", &said]);
+    assert_eq!(items(&lab), []);
+    let lessons = lab.ok(&["lessons", "list"]);
+    assert!(
+        lessons.contains("Migrations run in one transaction") && !lessons.contains("generated client"),
+        "{lessons}"
+    );
+    let notes: Vec<String> = fs::read_dir(lab.path("vault/lessons"))
+        .unwrap()
+        .map(|it| fs::read_to_string(it.unwrap().path()).unwrap())
+        .collect();
+    assert!(notes.len() == 1 && notes[0].matches("- Evidence: [[").count() == 2, "{notes:?}");
+    assert!(lab.ok(&["context"]).contains("Migrations run in one transaction"));
+    assert_eq!(lab.cru(&["check"]).code, 0);
+    // Ticked on the page, in other words.
+    corrected(&lab, "third", 4, "Ask me before you push");
+    corrected(&lab, "fourth", 5, "Ask me before you push!");
+    lab.ok(&["review", "--write"]);
+    let page = lab.read("review.md");
+    let line = page.lines().find(|line| line.contains("Ask me before you push")).unwrap();
+    lab.put(
+        "review.md",
+        &page.replace(line, &line.replace("- [ ]", "- [x]").replace("Ask me before you push!", "Ask before a push")),
+    );
+    lab.ok(&["review", "--apply"]);
+    assert!(lab.ok(&["lessons", "list"]).contains("Ask before a push"));
+    assert_eq!(items(&lab), []);
+}

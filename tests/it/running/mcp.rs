@@ -209,3 +209,20 @@ fn a_client_of_another_implementation() {
     assert_eq!(told["prompts"].as_object().unwrap().len(), 4);
     assert!(told["again"]["text"].as_str().unwrap().contains("logged_before: true"), "{told}");
 }
+
+#[test]
+fn an_error_that_says_something_else_is_no_answer() {
+    let temp = vault();
+    let root = temp.path().join("vault");
+    let note = "---\ntype: session\nsession_id: broken\nstatus: completed\nstarted: 2026-11-19T08:00:00Z\n---\n# Broken\n\n## Work @a\n\n\
+                *2026-11-19T08:00:00Z* ^p-01\n\n**Tool calls:**\n\
+                - `Bash psql -c 'select 1'` → ✗ connection to server at localhost port 5432 failed: connection refused (08:01:00) ^n-001\n\
+                - `Bash npm test` → ✗ cannot find module left-pad in station tests (08:02:00) ^n-002\n";
+    cru::base::files::create(&root.join("sessions/broken.md"), note.as_bytes()).unwrap();
+    let mut client = Client::start(temp.path(), &root, &[]);
+    let found =
+        client.ok("before", &json!({"error": "connection to server at 10.0.0.7 port 6543 failed: connection refused"}));
+    assert!(found.contains("broken#^n-001") && !found.contains("n-002"), "{found}");
+    let none = client.ok("before", &json!({"error": "the tests of the station server cannot read its clock"}));
+    assert!(none.contains("found: 0") && !none.contains("broken#"), "{none}");
+}

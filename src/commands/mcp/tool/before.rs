@@ -1,5 +1,7 @@
 //! `before`: what the record says at the moment of acting.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::search::quoted;
@@ -10,6 +12,7 @@ use crate::commands::Reach;
 use crate::commands::mcp::ask::{option, words};
 use crate::commands::mcp::reference::Reference;
 use crate::graph::{Place, recoveries};
+use crate::session::words::list;
 use crate::session::{Item, Session};
 use crate::vault::Catalog;
 
@@ -97,25 +100,37 @@ fn command(asked: &str, caller: &Caller<'_>) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Where an error occurred before, and what solved it.
+/// Where an error occurred before, and what solved it. A search by any of its words finds what may be it; only errors that say
+/// the same in most of their words are it.
 fn error(message: &str, caller: &Caller<'_>) -> Result<Answer> {
-    let known = |word: &&str| word.chars().any(char::is_alphanumeric);
-    let sought: Vec<String> = message.split_whitespace().filter(known).take(WORDS).map(quoted).collect();
+    let sought = telling(message);
     if sought.is_empty() {
         return Err(Error::usage("`error` holds no word"));
     }
-    let mut line = words(&["search", "--limit=24", "--"]);
-    line.push(format!("({}) (kind:error or is:failed)", sought.join(" ")));
-    let found = caller.value(&line, Reach::Earlier)?;
+    let quoted: Vec<String> = sought.iter().take(WORDS).map(|word| quoted(word)).collect();
+    let mut hits = Vec::new();
+    for (how, between) in [("--limit=24", " "), ("--limit=48", " or ")] {
+        let mut line = words(&["search", how, "--"]);
+        line.push(format!("({}) (kind:error or is:failed)", quoted.join(between)));
+        hits.extend(list(&caller.value(&line, Reach::Earlier)?, "hits"));
+    }
     let (mut solved, mut open) = (Vec::new(), Vec::new());
+    let mut seen: HashSet<String> = HashSet::new();
     let mut sessions: Vec<(String, Option<Session>)> = Vec::new();
-    for hit in list(&found, "hits") {
+    for hit in hits {
         let (Some(id), Some(block)) = (text(&hit, "session"), text(&hit, "block")) else { continue };
+        if !seen.insert(format!("{id}#{block}")) {
+            continue;
+        }
         let at = sessions.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
             sessions.push((id.to_owned(), session(id, caller)));
             sessions.len() - 1
         });
         let Some(session) = &sessions[at].1 else { continue };
+        let Some((_, item)) = session.items().find(|(_, item)| item.id() == Some(block)) else { continue };
+        if !is_like(&sought, &said(item)) {
+            continue;
+        }
         let after = followed(session, block);
         let row = json!({
             "ref": Reference::of(id, Some(block)),
@@ -130,6 +145,40 @@ fn error(message: &str, caller: &Caller<'_>) -> Result<Answer> {
     let few = MOST.saturating_sub(solved.len()).max(2);
     answer.add("errors", solved.into_iter().take(MOST).chain(open.into_iter().take(few)).collect());
     Ok(answer)
+}
+
+/// The words of a message that tell one error from another, each once: no numbers, ids and small words.
+fn telling(text: &str) -> Vec<String> {
+    let is_id = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let tells = |word: &str| {
+        word.chars().count() > 1 && word.chars().any(char::is_alphabetic) && !is_id(word) && !list::STOP.has(word)
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase) {
+        if tells(&word) && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Whether an error says the same: most words of either are words of the other. Of a long message a note keeps a part.
+fn is_like(sought: &[String], said: &str) -> bool {
+    const LEAST: usize = 3;
+    let said = telling(said);
+    let common = sought.iter().filter(|word| said.contains(word)).count();
+    let is_most = |of: &[String]| common * 5 >= of.len() * 3;
+    is_most(sought) || said.len() >= LEAST && is_most(&said)
+}
+
+/// What an error or a failing step said.
+fn said(item: &Item) -> String {
+    match item {
+        Item::Step(step) => {
+            [step.result.as_deref(), step.output.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
+        other => other.callout().map_or_else(String::new, |it| format!("{} {}", it.title, it.body)),
+    }
 }
 
 /// A session's note, read; nothing where it is kept from agents.
@@ -157,4 +206,23 @@ fn followed(session: &Session, block: &str) -> Option<(String, Option<String>)> 
     let (_, item) = session.items().find(|(_, item)| item.id() == Some(worked))?;
     let Item::Step(step) = item else { return None };
     Some((format!("{} {}", step.tool, step.args), Some(worked.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_the_same_in_most_of_their_words() {
+        let like = |asked: &str, said: &str| is_like(&telling(asked), said);
+        let refused = "Error: connect ECONNREFUSED 127.0.0.1:5432 at TCPConnectWrap";
+        assert!(like("connect ECONNREFUSED 10.0.0.7:6379", refused));
+        assert!(like(
+            "error[E0425]: cannot find value `tides` in this scope --> src/a.rs:12:9",
+            "cannot find value `tides` in this scope"
+        ));
+        assert!(!like("cannot find module 'left-pad'", refused));
+        assert!(!like("connect to the station failed after three attempts", refused));
+        assert!(!like("TypeError: undefined is not a function", "error"));
+    }
 }

@@ -11,9 +11,11 @@ mod tests;
 
 use std::path::PathBuf;
 
+use crate::base::text::slug;
 use crate::base::{Error, Result, Severity, files};
 use crate::commands::workflow::DialectArg;
 use crate::commands::{Context, Output, agent};
+use crate::vault::{Vault, VaultPath};
 use made::Made;
 
 /// Make a workflow of a session, or one of several
@@ -47,8 +49,8 @@ pub struct Args {
     #[arg(long)]
     refine: bool,
     /// Open it in `$VISUAL` or `$EDITOR` before it is written; it is checked when you save. Without a terminal it is
-    /// written and shown
-    #[arg(short, long, requires = "output")]
+    /// written and shown. Without `--output` it goes into `workflows/` of the vault
+    #[arg(short, long)]
     interactive: bool,
     /// Write one workflow for each job: turns that share a file or a value stay together. With `--output` the files go
     /// into that folder
@@ -91,8 +93,27 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         if let Some(draft) = draft {
             files::remove(&draft)?;
         }
+    } else if let Some(draft) = draft {
+        let file = into_vault(&made, cx)?;
+        files::remove(&draft)?;
+        cx.ui.note(&format!("written to {}", file.display()));
     }
     Ok(Box::new(made))
+}
+
+/// Writes it below `workflows/` under the first name that no file has.
+fn into_vault(made: &Made, cx: &Context<'_>) -> Result<PathBuf> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let name =
+        Some(slug(&made.workflow.title, 8)).filter(|name| !name.is_empty()).unwrap_or_else(|| "workflow".to_owned());
+    for number in 1..10_000 {
+        let name = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        let Some(path) = VaultPath::new(format!("workflows/{name}.md")) else { break };
+        if files::create(&vault.file(&path), made.markdown.as_bytes())? {
+            return Ok(vault.file(&path));
+        }
+    }
+    Err(Error::usage("no name for the workflow is free").with_hint("name the file: `--output FILE`"))
 }
 
 fn taken(output: &std::path::Path) -> Error {
