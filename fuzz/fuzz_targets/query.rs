@@ -8,8 +8,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str)| {
     let (text, note) = input;
-    let now = "2026-11-20T09:31:10Z".parse().expect("a time");
-    match Query::parse(text, now) {
+    let now = "2026-11-20T09:31:10+00:00[UTC]".parse().expect("a time");
+    match Query::parse(text, &now) {
         Ok(query) => {
             for part in query.parts() {
                 assert!(!query.of(part).is_empty());
