@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::Args;
+use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::Context;
-use crate::import::{self, IMPORTERS, any, places};
+use crate::import::{self, IMPORTERS, UNREADABLE, any, places};
 use crate::session::source::Importer;
 use crate::sync::evidence::Store;
 use crate::vault::{Catalog, Vault};
@@ -101,6 +102,10 @@ impl What {
             Self::Paths(paths) => {
                 let any::Any { found, strangers: none, others: more } = any::search(paths)?;
                 if found.is_empty() {
+                    let unread = none.iter().find(|(_, why)| *why == UNREADABLE);
+                    if let Some((path, _)) = unread {
+                        return Err(Error::usage(format!("could not read {}", sanitise(&path.to_string_lossy()))));
+                    }
                     let why = none.first().map_or("nothing in it is called like one", |(_, why)| *why);
                     return Err(Error::no(format!("no transcript there: {why}"))
                         .with_hint("`cru import AGENT PATH` takes the files for those of that agent"));

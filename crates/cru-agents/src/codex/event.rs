@@ -219,7 +219,8 @@ impl CodexStream {
                     self.thoughts.second(out.record, out.time, text, Vec::new());
                 }
             }
-            "websearch"
+            "extension"
+            | "websearch"
             | "imageview"
             | "imagegeneration"
             | "contextcompaction"

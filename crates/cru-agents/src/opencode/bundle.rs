@@ -19,7 +19,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     let files: BTreeSet<PathBuf> = files.into_iter().collect();
     let mut ranked = BTreeSet::new();
     // Channels of the host have databases of their own in one folder, which may hold the same sessions.
-    let mut databases: BTreeMap<Option<PathBuf>, Vec<PathBuf>> = BTreeMap::new();
+    let mut databases: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let mut places = BTreeSet::new();
     for path in files {
         if let Some(place) = tree::place(&path) {
@@ -28,7 +28,9 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         }
         let head = head(&Bundle::default(), &path)?;
         if recognise::is_database(&head) {
-            databases.entry(path.parent().map(Path::to_owned)).or_default().push(path);
+            // One that cannot be read keeps no other from being read.
+            let folder = path.parent().filter(|_| database::has_tables(&path)).map(Path::to_owned);
+            databases.entry(folder.unwrap_or_else(|| path.clone())).or_default().push(path);
         } else {
             let head = export::head(&members(&String::from_utf8_lossy(&head)), &path);
             let updated = head.info.get("time").and_then(|time| millis(time, "updated"));

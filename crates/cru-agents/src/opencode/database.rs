@@ -24,11 +24,15 @@ use cru_session::source::{Account, Sink};
 
 /// Whether a database has the tables that are read. One whose tables stand in its log still is known by its name.
 pub(super) fn is_own(path: &Path) -> bool {
-    let has_them = in_place(path).is_ok_and(|base| {
+    has_tables(path) || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"))
+}
+
+/// Whether a database can be read and has the tables that are read.
+pub(super) fn has_tables(path: &Path) -> bool {
+    in_place(path).is_ok_and(|base| {
         let has = |name| has_table(&base, name);
         (has("session") && has("message") && has("part")) || (has("session_message") && SESSIONS.into_iter().any(has))
-    });
-    has_them || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"))
+    })
 }
 
 /// The tables of sessions; what the first says of one counts.
@@ -77,6 +81,7 @@ fn opened<T>(path: &Path, look: impl FnOnce(&Connection) -> Result<T>) -> Result
         None => in_place(path),
     };
     let base = base.map_err(failed)?;
+    base.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(failed)?;
     if !are_tables(&base, &["session", "session_v2", "message", "part", "todo", "session_message"]) {
         return Err(Error::io("read", path, io::Error::other("it has a view in the place of a table")));
     }
