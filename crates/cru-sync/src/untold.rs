@@ -39,6 +39,9 @@ pub(crate) fn is_untold(entry: &HookEntry) -> bool {
     entry.event() == Some(Event::SessionEnd) && entry.input.get("reason").and_then(Value::as_str) == Some(REASON)
 }
 
+/// The title of the callout that says it in the note.
+pub const TITLE: &str = "Broke off";
+
 /// An end that no host told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UntoldEnd {
@@ -110,7 +113,7 @@ pub fn tell(ended: &[UntoldEnd], log: &Log<'_>) -> Result<()> {
         let (host, last) = (&it.host, time::format(it.last));
         let summary = Summary {
             at: Some(it.last),
-            title: "Broke off".to_owned(),
+            title: TITLE.to_owned(),
             text: format!("`{host}` told no end of the session, and nothing after {last}, in the middle of its work."),
             ..Summary::default()
         };

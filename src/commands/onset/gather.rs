@@ -15,6 +15,7 @@ use crate::readings::note::ReviewStatus;
 use crate::session::words::quote::quote;
 use crate::session::words::summary;
 use crate::session::{Item, file_ref};
+use crate::sync::untold;
 use crate::vault::VaultPath;
 
 /// Sessions whose open tasks and questions are told.
@@ -172,6 +173,10 @@ fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     }
     for (_, item) in session.items() {
         let Item::Callout(it) = item else { continue };
+        if it.kind == "summary" && it.title == untold::TITLE && row.status.as_deref() != Some("completed") {
+            let words = format!("broke off in its work: {} ({})", quote(&row.title, LONGEST), row.id);
+            gathered.add(ContextPart::Open, "", &row.path, &words);
+        }
         if it.kind == "question" && it.field("Answer").is_none() {
             let words = if it.title.is_empty() { &it.body } else { &it.title };
             gathered.add(

@@ -91,6 +91,11 @@ fn a_week_in_which_no_session_ends() {
             let before =
                 if day == 19 { "Go on with the harbour gauge".to_owned() } else { format!("Add station {}", day - 1) };
             assert!(known.contains(&before), "day {day}: {known}");
+            assert_eq!(
+                known.contains("broke off in its work: Mend the harbour gauge"),
+                day >= 19,
+                "day {day}: {known}"
+            );
         }
         turn(&lab, &api, "code", &format!("Add station {day}."));
         if day == 18 {
