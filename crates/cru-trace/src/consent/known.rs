@@ -19,6 +19,7 @@ pub(super) struct KnownWords {
     pub(super) passed: Vec<String>,
     pub(super) options: Vec<String>,
     pub(super) program_options: BTreeMap<String, Vec<String>>,
+    pub(super) plain_options: BTreeMap<String, Vec<String>>,
 }
 
 /// Read once. A file that cannot be read gives empty lists, and a test that says so.

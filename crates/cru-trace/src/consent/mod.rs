@@ -27,6 +27,9 @@ use reader::{Joint, ReadCommand, Why};
 /// Bytes of the longest command that is looked at.
 const LONGEST: usize = 64 << 10;
 
+/// Short options in one word, behind which a value may begin.
+const MOST_LETTERS: usize = 16;
+
 /// Levels of `sh -c` that are looked into.
 const MOST_SHELLS: usize = 3;
 
@@ -305,6 +308,12 @@ fn options(command: &ReadCommand, words: &[&str]) -> Result<(), Why> {
             None => word.split('=').next().is_some_and(|name| is_named(name, option)),
         })
     };
+    let is_git = words.first() == Some(&"git");
+    let is_before =
+        |word: &&&str| word.starts_with('-') && !matches!(**word, "--no-pager" | "-P" | "--version" | "--help");
+    if let Some(option) = words.get(1).filter(|_| is_git).filter(is_before) {
+        return Err(format!("`git {option}` may name another repository, with programs of its own").into());
+    }
     for (at, word) in words.iter().enumerate().skip(1) {
         let name = word.split('=').next().unwrap_or(word);
         if known().options.iter().any(|option| is_named(name, option)) || is_own(word) {
@@ -338,13 +347,17 @@ fn paths(command: &ReadCommand, class: Class, folder: &CommandFolder<'_>) -> Res
                 return Err(format!("{value} is outside of the project").into());
             }
         }
-        // A short option with its value.
-        if text.starts_with('-') && (text.contains("/..") || text.get(2..).is_some_and(|it| it.starts_with(['/', '~'])))
-        {
+        // Short options with the value of the last behind them.
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        let mut glued = letters.char_indices().skip(1).map(|(at, _)| &letters[at..]);
+        let is_outside = |value: &&str| {
+            (value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..")) && !folder.holds(value)
+        };
+        if glued.clone().take(MOST_LETTERS).any(|value| is_outside(&value)) {
             return Err(format!("{text} is outside of the project").into());
         }
-        let glued = text.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
-        let mut parts = text.split(['=', ',', ':', '@']).chain([text, glued]).filter(|part| !is_device(part));
+        let glued = glued.by_ref().take(MOST_LETTERS);
+        let mut parts = text.split(['=', ',', ':', '@']).chain([text]).chain(glued).filter(|part| !is_device(part));
         if let Some(part) = parts.find(|part| folder.leads_out(part)) {
             return Err(format!("{part} leads out of the project").into());
         }

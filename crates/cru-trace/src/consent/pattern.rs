@@ -1,5 +1,6 @@
 //! `[run] allow`: patterns of plain commands, compared word by word.
 
+use super::known::known;
 use super::reader;
 
 /// One pattern.
@@ -10,17 +11,33 @@ pub(super) struct Pattern(Vec<PatternWord>);
 enum PatternWord {
     /// This very word.
     Word(String),
-    /// `*`: any words, or none.
+    /// `*`: any words but options, or none; options too that only choose what is looked at.
     Any,
+    /// `-*`: any words, or none.
+    AnyOption,
+}
+
+impl PatternWord {
+    /// Whether a word of a command may be one of those that it stands for.
+    fn stands_for(&self, program: &str, word: &str) -> bool {
+        let name = word.split('=').next().unwrap_or(word);
+        let is_plain = || known().plain_options.get(program).is_some_and(|known| known.iter().any(|it| it == name));
+        match self {
+            Self::Word(own) => own == word,
+            Self::Any => !word.starts_with('-') || is_plain(),
+            Self::AnyOption => true,
+        }
+    }
 }
 
 impl Pattern {
-    /// Reads one: words as in a command, of which `*` stands for any further words, or none. `cargo test*` is `cargo test *`.
+    /// Reads one: words as in a command, of which `*` stands for any further words that are no options, or none, and `-*`
+    /// for options too. `cargo test*` is `cargo test *`.
     ///
     /// Errors: what is wrong with it.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let glued = text.strip_suffix('*').filter(|before| !before.ends_with([' ', '\t', '\\', '*', '\'', '"']));
+        let glued = text.strip_suffix('*').filter(|before| !before.ends_with([' ', '\t', '\\', '*', '\'', '"', '-']));
         let text = glued.map_or_else(|| text.to_owned(), |before| format!("{before} *"));
         let commands = reader::read(&text).map_err(std::borrow::Cow::into_owned)?;
         let [command] = commands.as_slice() else {
@@ -34,6 +51,7 @@ impl Pattern {
         }
         let words = command.words.iter().map(|word| match word.text.as_str() {
             "*" if word.has_glob => Ok(PatternWord::Any),
+            "-*" if word.has_glob => Ok(PatternWord::AnyOption),
             _ if word.has_glob => {
                 Err(format!("in `{}` a `*` stands for a part of a word; it can stand for whole words", word.text))
             }
@@ -53,30 +71,27 @@ impl Pattern {
     }
 }
 
-/// Goes through both from the left; behind a `*` that did not fit, it takes one word more.
+/// Goes through the words once, with all places of the pattern that may be reached by then.
 fn allows(pattern: &[PatternWord], words: &[&str]) -> bool {
-    let (mut at, mut of) = (0, 0);
-    let mut last: Option<(usize, usize)> = None;
-    while at < words.len() {
-        match pattern.get(of) {
-            Some(PatternWord::Any) => {
-                last = Some((of, at));
-                of += 1;
-            }
-            Some(PatternWord::Word(word)) if word == words[at] => {
-                at += 1;
-                of += 1;
-            }
-            _ => match last {
-                Some((any, from)) => {
-                    last = Some((any, from + 1));
-                    (of, at) = (any + 1, from + 1);
-                }
-                None => return false,
-            },
+    let program = words.first().copied().unwrap_or_default();
+    // A `*` may stand for nothing.
+    let behind_none = |mut places: Vec<bool>| {
+        for (at, word) in pattern.iter().enumerate() {
+            places[at + 1] |= places[at] && !matches!(word, PatternWord::Word(_));
         }
+        places
+    };
+    let mut places = vec![false; pattern.len() + 1];
+    places[0] = true;
+    places = behind_none(places);
+    for word in words {
+        let mut next = vec![false; pattern.len() + 1];
+        for (at, of) in pattern.iter().enumerate().filter(|(at, of)| places[*at] && of.stands_for(program, word)) {
+            next[at + usize::from(matches!(of, PatternWord::Word(_)))] = true;
+        }
+        places = behind_none(next);
     }
-    pattern[of..].iter().all(|word| *word == PatternWord::Any)
+    places[pattern.len()]
 }
 
 #[cfg(test)]
@@ -102,6 +117,15 @@ mod tests {
             ("cat '*'", "cat x", false),
             ("cat \\*", "cat '*'", true),
             ("cat *", "cat ''", true),
+            ("a *", "a -x", false),
+            ("a *", "a --x=y b", false),
+            ("a -*", "a -x b", true),
+            ("a * -*", "a b -x c", true),
+            ("a -x *", "a -x b", true),
+            ("a -* b *", "a -x b c", true),
+            ("a -* b *", "a -x b -c", false),
+            ("cargo test *", "cargo test --manifest-path x/Cargo.toml", false),
+            ("cargo test *", "cargo test -p a -- --nocapture", true),
         ] {
             let commands = reader::read(text).unwrap();
             assert_eq!(Pattern::read(pattern).unwrap().allows(&commands[0].texts()), is, "{pattern} {text}");

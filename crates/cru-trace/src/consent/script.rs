@@ -7,17 +7,23 @@ pub(super) fn is_harmless(words: &[Cow<'_, str>]) -> bool {
     let Some(program) = words.first() else { return true };
     let mut texts = words.iter().skip(1).map(AsRef::as_ref).filter(|word: &&str| !word.starts_with('-'));
     match program.as_ref() {
+        // Any other option may be, or bring, a text too.
         "sed" | "gsed" => {
-            let has_file = words.iter().any(|word| word.starts_with("-f") || word.starts_with("--file"));
-            !has_file && texts.next().is_some_and(is_plain_sed)
+            let mut options = words.iter().skip(1).filter(|word| word.starts_with('-'));
+            let is_plain = |option: &Cow<'_, str>| {
+                matches!(&**option, "--quiet" | "--silent" | "--regexp-extended")
+                    || (option.len() > 1 && option[1..].bytes().all(|letter| b"nErsuz".contains(&letter)))
+            };
+            options.all(is_plain) && texts.next().is_some_and(is_plain_sed)
         }
         "awk" | "gawk" | "mawk" | "nawk" => {
-            let has_file = words
-                .iter()
-                .skip(1)
-                .any(|word| ["-f", "-i", "-l", "-E", "-e", "--"].iter().any(|option| word.starts_with(option)));
-            !has_file && texts.next().is_some_and(is_plain_awk)
+            let mut options = words.iter().skip(1).filter(|word| word.starts_with('-'));
+            options.all(|option| option.len() > 2 && option.starts_with("-F")) && texts.next().is_some_and(is_plain_awk)
         }
+        // A word that is no format sets the clock.
+        "date" => words.iter().skip(1).all(|word| {
+            word.starts_with('+') || matches!(&**word, "-u" | "--utc" | "-R" | "-I") || word.starts_with("--iso-8601")
+        }),
         "vi" | "vim" | "nvim" | "ed" | "ex" | "emacs" | "less" | "more" | "man" | "xargs" | "parallel" => false,
         _ => true,
     }

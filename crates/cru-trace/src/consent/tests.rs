@@ -365,6 +365,35 @@ fn options_that_run_programs_are_known_however_they_are_written() {
     ] {
         assert!(!is_allowed(&[allow], text), "{text}");
     }
+    for (allow, text) in [
+        ("sed -*", "sed -e p -e 'e ./x' a"),
+        ("sed -*", "sed -n --expression=p --fil=x a"),
+        ("awk -*", "awk -v x=1 'BEGIN{system(\"./x\")}'"),
+        ("awk -*", "awk -F : 'BEGIN{system(\"./x\")}'"),
+        ("make -*", "make check --file=evil.mk"),
+        ("git -*", "git --git-dir=evil status"),
+        ("git -*", "git interpret-trailers --in-place a"),
+        ("date -*", "date -s 2020-01-01"),
+        ("date *", "date 010100002020"),
+        ("sort -*", "sort -uo../home/x b.csv"),
+        ("sort -*", "sort -ro/tmp/x b.csv"),
+        ("cp -*", "cp -rt../home b.csv"),
+        ("grep -*", "grep -nf../home/key b.csv"),
+        ("tar -*", "tar -cf x.tar --remove-files a"),
+        ("find -*", "find . -name a -fprint0 b"),
+        ("cargo test *", "cargo test --manifest-path vault/evil/Cargo.toml"),
+        ("make *", "make check '--eval=$(shell ./x)'"),
+        ("split *", "split --filter=./x a"),
+        ("zip *", "zip -TT./x -T x.zip a"),
+        ("env *", "env -S ./x"),
+        ("go test *", "go test --toolexec=./x"),
+        ("npm run check *", "npm run check --prefix x"),
+        ("pytest *", "pytest -c x/pytest.ini"),
+    ] {
+        assert!(!is_allowed(&[allow], text), "{allow}: {text}");
+    }
+    assert!(is_allowed(&["date *"], "date +%F"));
+    assert!(is_allowed(&["sed *"], "sed -n 1,5p a"));
     assert!(is_allowed(&["sort *"], "sort -u names.csv"));
     assert!(is_allowed(&["tar *"], "tar -tf a.tar"));
 }
