@@ -34,7 +34,11 @@ pub fn spans(note: &Note) -> Vec<Span> {
         at = match walk.comment(mark) {
             Some(span) => {
                 found.push(span);
-                span.end.max(mark + 1)
+                // What ends one may begin one that is private: then it is no end.
+                let last = span.end.saturating_sub(MARK.len());
+                let is_begin =
+                    last > mark && text.as_bytes()[last..].starts_with(MARK) && is_private(&text[span.end..]);
+                if is_begin { last } else { span.end.max(mark + 1) }
             }
             // The last two of three signs are a mark too.
             None => mark + 1,
@@ -74,20 +78,26 @@ struct Walk<'a> {
     blocks: Vec<Span>,
     /// Code, HTML and destinations: what is inside, in order.
     code: Vec<Span>,
+    /// Blocks of HTML, which may end before the comments in them do.
+    html: Vec<Span>,
     /// Where sections begin.
     headings: Vec<usize>,
 }
 
 impl<'a> Walk<'a> {
     fn of(note: &'a Note) -> Self {
-        let mut walk = Self { note, blocks: Vec::new(), code: Vec::new(), headings: Vec::new() };
+        let mut walk = Self { note, blocks: Vec::new(), code: Vec::new(), html: Vec::new(), headings: Vec::new() };
         let text = note.text();
         let mut open: Vec<&Block> = note.blocks().iter().collect();
         while let Some(block) = open.pop() {
             match block.kind {
                 BlockKind::Comment { .. } => walk.blocks.push(block.content),
                 BlockKind::Fence { info, body, .. } => walk.code.extend([info, body]),
-                BlockKind::Code | BlockKind::Html => walk.code.push(block.content),
+                BlockKind::Code => walk.code.push(block.content),
+                BlockKind::Html => {
+                    walk.code.push(block.content);
+                    walk.html.push(block.content);
+                }
                 _ => {}
             }
             open.extend(&block.children);
@@ -100,6 +110,7 @@ impl<'a> Walk<'a> {
         walk.headings.extend(note.blocks().iter().filter(is_heading).map(|block| block.span.start));
         walk.blocks.sort_unstable();
         walk.code.sort_unstable();
+        walk.html.sort_unstable();
         walk
     }
 
@@ -109,11 +120,11 @@ impl<'a> Walk<'a> {
         let inside = at + MARK.len();
         let private = is_private(&text[inside..]);
         if let Some(code) = around(&self.code, at) {
-            let rest = Span::new(inside, code.end).of(text);
-            // A cell of a notebook begins with the mark, and any word may begin its first line.
-            let private = is_private(rest.lines().next().unwrap_or_default());
+            let end = if around(&self.html, at).is_some() { text.len() } else { code.end };
+            let rest = Span::new(inside, end).of(text);
+            let private = is_private(rest) && !rest.trim_start().as_bytes().starts_with(MARK);
             let close = memmem::find(rest.as_bytes(), MARK);
-            return private.then(|| Span::new(at, close.map_or(code.end, |len| inside + len + MARK.len())));
+            return private.then(|| Span::new(at, close.map_or(end, |len| inside + len + MARK.len())));
         }
         if let Some(block) = around(&self.blocks, at).filter(|block| block.start == at) {
             let closed = memmem::find(&text.as_bytes()[inside..block.end.max(inside)], MARK).is_some();
@@ -207,6 +218,12 @@ mod tests {
             ("`a %%private b%% c` d\n", "`a … c` d\n"),
             ("`a %%private b` c%% d\n", "`a …` c%% d\n"),
             ("```\n%%a%%\n%% Private b\nc\n```\nd\n", "```\n%%a%%\n…```\nd\n"),
+            ("a %%b c\n\n> [!x] d\n> e %%private: f%% g\n", "a … g\n"),
+            ("a %%b c `%%private f%%` g\n", "a …` g\n"),
+            ("a %%b%%private c\n\nd%% e\n", "a … e\n"),
+            ("```\n%%\nprivate b\n%%\nc\n```\n", "```\n…\nc\n```\n"),
+            ("`%%\nprivate b%%` c\n", "`…` c\n"),
+            ("<div>\n%%private a\n\nb\n\n%%\n</div>\n\nc\n", "<div>\n…\n</div>\n\nc\n"),
             ("a \\%%b%% c\n", "a \\%%b%% c\n"),
             ("a \\%\\%b\\%\\% c\n", "a \\%\\%b\\%\\% c\n"),
             ("%%%private a%%%\n", "…%\n"),

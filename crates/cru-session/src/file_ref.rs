@@ -130,6 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn a_path_stays_on_its_line() {
+        for path in
+            ["a\n\n```dataviewjs\nx()\n```\n\nb", "a\r\n> [!user]\n> \"yes\"", "a\u{2028}b\u{b}c", "h`\n## Fake @a"]
+        {
+            let line = format_list(&[file(path, Some("9f2c11ab"), true)]);
+            assert!(!line.contains(|c: char| c.is_control() || c == '\u{2028}'), "{line}");
+            assert_eq!(parse_list(&line).len(), 1, "{line}");
+        }
+    }
+
+    #[test]
     fn lines_are_written_as_people_count_them() {
         let many = FileRef { lines: vec![lines(Some(118), 12), lines(Some(140), 1)], ..file("src/a.rs", None, false) };
         assert_eq!(format_list(&[many]), "`src/a.rs:118-129@1d3e5f70`, `src/a.rs:140@1d3e5f70`");

@@ -17,6 +17,8 @@ pub(crate) struct KeyLines<'a> {
     pub span: Span,
     /// What stands behind the colon: a scalar without comment and blanks, or all lines of a longer value.
     pub value: Span,
+    /// Whether lines follow that belong to no property: somebody's words.
+    pub has_rest: bool,
 }
 
 /// The properties of `yaml` in order. Linear.
@@ -71,24 +73,86 @@ fn head(yaml: &str, line: Span) -> Option<Head<'_>> {
 
 fn finish<'a>(yaml: &'a str, head: Head<'a>, lines: Span) -> KeyLines<'a> {
     let value = Span::new(head.after, lines.end).of(yaml).trim_start_matches([' ', '\t']);
-    let indicator = value.lines().next().unwrap_or("").split('#').next().unwrap_or("");
-    let literal = indicator.starts_with(['|', '>']);
+    let (form, from) = (Form::of(value), lines.end - value.len());
     let mut end = line_at(yaml, lines.start).end;
+    let mut has_rest = false;
     for line in lines_from(yaml, end).take_while(|line| line.end <= lines.end) {
         let text = line.of(yaml);
-        if literal && text.starts_with('#') {
+        let content = text.trim();
+        if form.is_literal() && text.starts_with('#') {
             // Text in such a block is indented; whatever follows this comment is comment too.
             break;
         }
-        let content = text.trim();
-        let counts =
-            if content.is_empty() { indicator.contains('+') && literal } else { literal || !content.starts_with('#') };
-        if counts {
+        let is_blank = content.is_empty() || (content.starts_with('#') && !form.is_literal());
+        if !is_blank && !form.goes_on(text, line.start - from) {
+            has_rest = true;
+            break;
+        }
+        if !is_blank || form == (Form::Block { keeps: true }) {
             end = line.end;
         }
     }
     let span = Span::new(lines.start, end);
-    KeyLines { key: head.key, span, value: value_span(yaml, head.after, end) }
+    KeyLines { key: head.key, span, value: value_span(yaml, head.after, end), has_rest }
+}
+
+/// What the first line of a value says of those behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A block of text; `keeps` its last blank lines.
+    Block { keeps: bool },
+    /// Nothing stands behind the colon: a list or a map follows.
+    Below,
+    /// In quotes or brackets that are closed at this byte of the value.
+    Closed(usize),
+    /// Plain text, or quotes and brackets that nothing closes.
+    Plain,
+}
+
+impl Form {
+    fn of(value: &str) -> Self {
+        let first = value.lines().next().unwrap_or_default();
+        let bare = first.split('#').next().unwrap_or_default().trim_end();
+        match bare.chars().next() {
+            Some('|' | '>') => Self::Block { keeps: bare.contains('+') },
+            None | Some('&' | '!') => Self::Below,
+            Some('"' | '\'') => quoted_end(value).map_or(Self::Plain, Self::Closed),
+            Some('[' | '{') => closed(value).map_or(Self::Plain, Self::Closed),
+            Some(_) => Self::Plain,
+        }
+    }
+
+    const fn is_literal(self) -> bool {
+        matches!(self, Self::Block { .. })
+    }
+
+    /// Whether a line, which begins at this byte of the value, can belong to it. Nothing of a value stands at
+    /// the start of a line but the items of a list, and what is in quotes or brackets.
+    fn goes_on(self, line: &str, at: usize) -> bool {
+        let is_item = line.starts_with('-') && line[1..].starts_with([' ', '\t', '\r', '\n']);
+        line.starts_with(' ')
+            || match self {
+                Self::Below => is_item,
+                Self::Closed(end) => at <= end,
+                Self::Block { .. } | Self::Plain => false,
+            }
+    }
+}
+
+/// Where the brackets that a text begins with are closed.
+fn closed(text: &str) -> Option<usize> {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(&byte) = text.as_bytes().get(at) {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' if depth == 1 => return Some(at),
+            b']' | b'}' => depth -= 1,
+            b'"' | b'\'' => at += quoted_end(&text[at..])? - 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 /// The value that starts behind the colon at `from`, in lines that end at `end`.
@@ -155,6 +219,34 @@ mod tests {
         let yaml = "a: |\n  x\n  # y\n\n# c\nb: |+\n  x\n\nc: 1\n";
         let spans: Vec<&str> = parts(yaml).into_iter().map(|(_, span, _)| span).collect();
         assert_eq!(spans, ["a: |\n  x\n  # y\n", "b: |+\n  x\n\n", "c: 1\n"]);
+    }
+
+    #[test]
+    fn words_of_somebody_belong_to_no_property() {
+        for words in
+            ["reviewer:Ann", "ask Mia", "\n\nwords", "%% x %%", "<!-- x -->", "> x", "- x", "\"x\"", "\tx", "<<<<<<<"]
+        {
+            for value in [
+                "r1 2 c0 :3",
+                "\"a b\"",
+                "[a, b]",
+                "{a: [b, 'c]'],\n d: e}",
+                "\"a\n  b\"",
+                "\n  - p\n  - q",
+                "|\n  x",
+                "a\n  b",
+            ] {
+                let yaml = format!("k: {value}\n{words}\n  more\nlast: 1\n");
+                let found = scan(&yaml);
+                assert_eq!(found.len(), 2, "{yaml}");
+                // A list may stand at the start of its lines.
+                if !(value.starts_with('\n') && words.starts_with('-')) {
+                    assert_eq!(found[0].span.of(&yaml), format!("k: {value}\n"), "{yaml}");
+                    assert!(found[0].has_rest && !found[1].has_rest);
+                }
+            }
+        }
+        assert_eq!(parts("k:\n- a\n- b\nx\n")[0].1, "k:\n- a\n- b\n");
     }
 
     #[test]

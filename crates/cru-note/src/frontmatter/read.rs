@@ -150,7 +150,7 @@ impl Reader<'_> {
         }
         self.values.entries = entries;
         for (index, issue) in tree.issues {
-            let span = self.values.entries[index].span;
+            let span = self.values.entries.get(index).map_or_else(|| Span::at(self.base), |entry| entry.span);
             self.diagnostics.push(remark::issue(&issue, span));
         }
         self.odd_spellings();
@@ -186,7 +186,10 @@ impl Reader<'_> {
             let entry = self.entry(key, value, failed.is_none(), Some(at));
             self.values.entries.push(entry);
         }
-        self.values.stray = !matches!(whole, Failure::TooLong) && self.values.entries.iter().all(|entry| entry.whole);
+        let is_whole = self.values.entries.iter().all(|entry| entry.whole);
+        // Words between properties stay where they are.
+        let has_words = self.keys.iter().any(|lines| lines.has_rest);
+        self.values.stray = !matches!(whole, Failure::TooLong) && is_whole && !has_words;
         if self.values.stray || self.diagnostics.len() == before || matches!(whole, Failure::TooLong) {
             let all = Span::new(0, self.yaml.len());
             self.diagnostics.push(remark::failure(whole, self.yaml, all, self.base));

@@ -1,5 +1,6 @@
 //! The code spans of one line.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -85,8 +86,12 @@ fn has_bare_pipe(code: &str) -> bool {
     memchr::memchr_iter(b'|', code.as_bytes()).any(|at| slashes_before(code, at, 0).is_multiple_of(2))
 }
 
-/// `text` as a code span: a run of backticks that it does not hold around it, a blank where it would be eaten.
+/// `text` as a code span: a run of backticks that it does not hold around it, a blank where it would be eaten, and blanks
+/// for line ends, behind which there would be markdown.
 pub(crate) fn span(text: &str) -> String {
+    let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let text = if text.contains(is_break) { Cow::Owned(text.replace(is_break, " ")) } else { Cow::Borrowed(text) };
+    let text = text.as_ref();
     let longest = runs(text.as_bytes()).iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     let held: HashSet<usize> = runs(text.as_bytes()).iter().map(ExactSizeIterator::len).collect();
     let len = (1..=longest + 1).find(|len| !held.contains(len)).unwrap_or(longest + 1);
