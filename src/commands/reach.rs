@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Context, current, reading};
-use crate::base::text::one_line;
 use crate::base::{Env, Error, Result};
 use crate::index::{SessionRow, Snapshot};
 use crate::session::Meta;
@@ -63,13 +62,13 @@ impl Reach {
         }
     }
 
-    /// Whether a note may be read; an error like that of a name that does not exist.
-    pub(super) fn check(self, meta: &Meta, name: &str) -> Result<()> {
+    /// Whether a note may be read; else an error that does not tell its name, which may have been asked for by a part of it.
+    pub(super) fn check(self, meta: &Meta) -> Result<()> {
         if self.allows(meta) {
             return Ok(());
         }
-        Err(Error::no(format!("the session '{}' is kept from agents", one_line(name)))
-            .with_hint("its note says `export: false` or `private: true`, or has the tag `no-mcp`"))
+        Err(Error::no("there is no such session, or it is kept from agents")
+            .with_hint("`search` finds those that may be read"))
     }
 
     /// An error whose hint names no session that may not be read: `did you mean` lists whatever is like a name.
@@ -186,7 +185,7 @@ mod tests {
         ] {
             assert_eq!(Reach::Shared.allows(&meta), allowed, "{meta:?}");
             assert!(Reach::All.allows(&meta));
-            assert_eq!(Reach::Earlier.check(&meta, "a").is_ok(), allowed);
+            assert_eq!(Reach::Earlier.check(&meta).is_ok(), allowed);
         }
     }
 }

@@ -60,7 +60,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => current_or_newest(&catalog, &vault, cx)?,
     };
-    cx.global.reach.check(&head.meta, &head.id())?;
+    cx.global.reach.check(&head.meta)?;
     let session = vault.load(&head.path)?.session;
     let wanted = step.trim_end_matches("]]").trim_start_matches('^');
     if wanted.is_empty() {

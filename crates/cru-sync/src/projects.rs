@@ -42,6 +42,7 @@ struct ProjectLists {
 
 /// Brings the regions of all project notes up to date. A
 /// session belongs to the project that its `project_note` names, else to that of its folder; sub-agents belong to their parents.
+/// One that is kept from agents is in no list, which they read.
 pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> {
     let catalog = Catalog::read(vault);
     if !catalog.heads.iter().any(is_project) {
@@ -49,7 +50,7 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
     }
     let projects = ProjectNotes::of(vault, &catalog);
     let mut project_of: HashMap<String, &VaultPath> = HashMap::new();
-    for head in catalog.sessions() {
+    for head in catalog.sessions().filter(|head| head.meta.export != Some(false)) {
         let linked = head.meta.project_note.as_ref().and_then(|link| catalog.note(&link.target, &head.path));
         let linked = linked.filter(|note| is_project(note)).map(|note| &note.path);
         let is_own = linked.is_some() || !catalog.is_subagent(head);

@@ -77,7 +77,7 @@ fn run_with(args: Args, input: Option<String>, cx: &Context<'_>) -> Result<Box<d
     let mut to = LogTarget::find(args.session.as_deref(), broken, &log, cx)?;
     let target = to.target.clone();
     if cx.global.reach != Reach::All {
-        cx.global.reach.check(&Head::read(&vault, target.path.clone()).meta, &target.id)?;
+        cx.global.reach.check(&Head::read(&vault, target.path.clone()).meta)?;
     }
     let kind = match args.kind {
         Some(LogKind::Json) | None => {

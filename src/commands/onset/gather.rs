@@ -233,7 +233,7 @@ pub(super) fn whole(id: &str, cx: &Context<'_>) -> Result<Option<String>> {
     }
     let Some((name, block)) = id.split_once('#') else { return Ok(None) };
     let Ok(head) = world.catalog.session(name, &world.vault, cx.env) else { return Ok(None) };
-    cx.global.reach.check(&head.meta, name)?;
+    cx.global.reach.check(&head.meta)?;
     let session = world.vault.session(&head.path)?;
     let block = block.trim_start_matches('^');
     let found = session.items().find_map(|(_, item)| match item {

@@ -65,7 +65,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
-    cx.global.reach.check(&head.meta, &head.id())?;
+    cx.global.reach.check(&head.meta)?;
     let loaded = vault.load(&head.path)?;
     let config = &vault.config().resume;
     let options = Options {

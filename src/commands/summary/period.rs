@@ -93,13 +93,14 @@ fn window(first: Date, last: Date, zone: &TimeZone) -> Result<TimeWindow> {
 }
 
 /// The sessions that did something in the time, by its first moment; those of sub-agents are part of their parents' work.
+/// One that is kept from agents is not told of: an account is a page that they read.
 fn gather(window: TimeWindow, vault: &Vault, cx: &Context<'_>) -> Result<Vec<ToldSession>> {
     let snapshot = reading::snapshot(vault, cx)?;
     let touches = |row: &&SessionRow| {
         let Some(from) = row.started else { return false };
         let length = SignedDuration::from_millis(i64::try_from(row.duration_ms.unwrap_or(0)).unwrap_or(i64::MAX));
         let to = from.checked_add(length).unwrap_or(Timestamp::MAX).max(row.ended.unwrap_or(from));
-        !row.subagent && window.touches(from, to)
+        !row.subagent && !row.private && window.touches(from, to)
     };
     let rows: Vec<SessionRow> = snapshot.sessions().iter().filter(touches).cloned().collect();
     let read = |row: SessionRow| {

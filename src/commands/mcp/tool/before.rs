@@ -187,7 +187,7 @@ fn session(id: &str, caller: &Caller<'_>) -> Option<Session> {
         let vault = crate::commands::reading::vault(cx).ok()?;
         let catalog = Catalog::read(&vault);
         let head = catalog.session(id, &vault, cx.env).ok()?;
-        cx.global.reach.check(&head.meta, id).ok()?;
+        cx.global.reach.check(&head.meta).ok()?;
         Some(vault.load(&head.path).ok()?.session)
     })
 }

@@ -173,7 +173,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
             places.push(Place::File(path));
         } else {
             let head = catalog.session(name, &vault, cx.env)?;
-            cx.global.reach.check(&head.meta, name)?;
+            cx.global.reach.check(&head.meta)?;
             places.push(Place::Note(head.path.clone()));
         }
     }
@@ -185,7 +185,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
                     .with_hint("name the session: `cru session codify <session>`")
             })?,
         };
-        cx.global.reach.check(&head.meta, &head.id())?;
+        cx.global.reach.check(&head.meta)?;
         places.push(Place::Note(head.path.clone()));
     }
     Ok((places, Some(vault)))

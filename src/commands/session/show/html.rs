@@ -457,7 +457,28 @@ fn markdown(text: &str) -> String {
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     // Marks of HTML in the text are escaped, so these are pictures of markdown: shown by their text, never loaded.
     let html = html.replace("<img src=", "<img data-address=");
-    html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">")
+    let html =
+        html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">");
+    with_known_links(&html)
+}
+
+/// A page in which links lead to pages of the web, to files and to places of the page alone.
+fn with_known_links(html: &str) -> String {
+    const LINK: &str = "<a href=\"";
+    let mut parts = html.split(LINK);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let target = part.split('"').next().unwrap_or_default();
+        let head = target.split(['/', '?', '#']).next().unwrap_or_default();
+        // An entity in a scheme is none that is known.
+        let is_known = match head.split_once([':', '&']) {
+            Some((scheme, _)) => ["http", "https", "mailto"].iter().any(|known| known.eq_ignore_ascii_case(scheme)),
+            None => true,
+        };
+        out.push_str(LINK);
+        out.push_str(if is_known { part } else { &part[target.len()..] });
+    }
+    out
 }
 
 #[cfg(test)]

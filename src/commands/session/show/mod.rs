@@ -48,7 +48,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
     };
-    cx.global.reach.check(&head.meta, &head.id())?;
+    cx.global.reach.check(&head.meta)?;
     if args.raw {
         let text = String::from_utf8_lossy(&vault.read(&head.path)?).into_owned();
         // A person has their own file as it is; nobody else does.
