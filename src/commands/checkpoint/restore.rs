@@ -101,6 +101,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             .with_hint(format!("`cru checkpoint show {}` lists its files", named.id)));
     }
     let mut report = Restored::of(&named.id, &named.target.id, args.dry_run, rows);
+    if wish.only.is_empty() {
+        report.left_out.clone_from(&copy.left_out);
+    }
     report.elsewhere = kept_elsewhere(&report.rows, &named, &git, file.is_some());
     if report.is_damaged() {
         report.instead = named.before().map(|copy| copy.id.clone());

@@ -207,6 +207,8 @@ fn limits_hold_and_are_told() {
     lab.hook("s-1", "stop", &json!({}));
     let note = lab.note().1;
     assert!(note.contains("> Left out: `data/huge.bin` (larger than 8 MiB)"), "{note}");
+    let told = lab.cru(&["checkpoint", "restore", "latest"]).out;
+    assert!(told.contains("no copy  data/huge.bin: larger than 8 MiB"), "{told}");
     // Without any time the call goes on, and the note says what there is no copy of.
     let lab = project_in(MemoryLab::with_config("[hooks]\nflush = \"inline\"\n[checkpoint]\nlimit_ms = 0\n"));
     lab.prompt("s-1", "go");

@@ -44,8 +44,10 @@ fn of_text(row: &LossRow, text: &str) -> Vec<Loss> {
         let all = if removed.iter().any(Vec::is_empty) { strings(text) } else { files };
         losses.push(if all.is_empty() { Loss::Anything } else { Loss::Removed(all) });
     }
-    let mut written: Vec<String> = calls(text, &row.writes).into_iter().flatten().collect();
-    written.extend(opened(text));
+    // Where one names no string, any string of the text may be meant.
+    let writes: Vec<Vec<String>> = calls(text, &row.writes).into_iter().chain(opened(text)).collect();
+    let is_named = writes.iter().all(|files| !files.is_empty());
+    let written = if is_named { writes.into_iter().flatten().collect() } else { strings(text) };
     if !written.is_empty() {
         losses.push(Loss::Overwritten(written));
     }
@@ -75,18 +77,17 @@ fn calls(text: &str, names: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Files that `open('file', 'w')` empties.
-fn opened(text: &str) -> Vec<String> {
+/// The files that each `open('file', 'w')` empties: none where it names no string.
+fn opened(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("open(") {
         let behind = &text[at + 5..];
         let arguments = behind.find([')', '\n']).map_or(behind, |end| &behind[..end]);
-        let strings = strings(arguments);
-        if let [file, mode, ..] = strings.as_slice()
-            && mode.len() <= 3
-            && mode.contains('w')
-        {
-            found.push(file.clone());
+        let is_mode = |mode: &String| mode.len() <= 3 && mode.starts_with(['w', 'x']);
+        match strings(arguments).as_slice() {
+            [file, mode, ..] if is_mode(mode) => found.push(vec![file.clone()]),
+            [mode] if is_mode(mode) && arguments.contains(',') => found.push(Vec::new()),
+            _ => {}
         }
     }
     found

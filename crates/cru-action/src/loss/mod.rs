@@ -57,6 +57,9 @@ pub struct WorktreeLoss {
     pub ignored: bool,
 }
 
+/// Shells that read a text from their input.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
 /// Programs that run their words on another machine, or in a container.
 const ELSEWHERE: &[&str] = &[
     "docker",
@@ -75,7 +78,14 @@ const ELSEWHERE: &[&str] = &[
 /// What a command takes away. `text` is the whole text that it stands in, for statements that come through a pipe;
 /// `own` its own text with its wrappers; `bodies` the texts of its here-documents.
 pub fn losses(command: &Command<'_>, own: &str, text: &str, bodies: &[&str]) -> Vec<Loss> {
-    let mut losses = of_words(&command.words, command.pipe.index > 0, text, bodies);
+    let is_piped = command.pipe.index > 0;
+    let mut losses = of_words(&command.words, is_piped, text, bodies);
+    losses.extend(of_shell(&command.words, is_piped, bodies));
+    // What is edited in place, or removed, has its names from elsewhere.
+    let is_given = own.split_ascii_whitespace().any(|word| matches!(program::program_name(word), "xargs" | "parallel"));
+    if is_given && losses.iter().any(|loss| matches!(loss, Loss::Overwritten(_))) {
+        losses.push(Loss::Anything);
+    }
     if losses.is_empty() && command.class == Class::Destroy && table::find(&command.words).is_none() {
         losses.push(Loss::Elsewhere);
     }
@@ -88,6 +98,37 @@ pub fn losses(command: &Command<'_>, own: &str, text: &str, bodies: &[&str]) -> 
         losses.push(Loss::Overwritten(files));
     }
     losses
+}
+
+/// What a shell takes away that is given a text by here-document, by a pipe or behind further options.
+fn of_shell(words: &[Cow<'_, str>], is_piped: bool, bodies: &[&str]) -> Vec<Loss> {
+    let name = words.first().map_or("", |word| program::program_name(word));
+    if !SHELLS.contains(&name) {
+        return Vec::new();
+    }
+    let mut options = words[1..].iter().take_while(|word| word.starts_with(['-', '+']) || is_value(word));
+    let is_text = |word: &&Cow<'_, str>| word.len() > 1 && word.starts_with('-') && word.ends_with('c');
+    if options.clone().any(|word| is_text(&word)) {
+        let text = words[1..].iter().skip_while(|word| word.starts_with(['-', '+']) || is_value(word));
+        return text.take(1).flat_map(|text| of_text(text)).collect();
+    }
+    let is_stdin = options.clone().count() == words.len() - 1;
+    match (is_stdin, bodies.is_empty()) {
+        (true, false) => bodies.iter().flat_map(|body| of_text(body)).collect(),
+        // `-n` reads and runs nothing.
+        (true, true) if is_piped && !options.any(|word| word == "-n" || word == "--version") => vec![Loss::Anything],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a word is the value of the option `-o` of a shell.
+fn is_value(word: &str) -> bool {
+    matches!(word, "pipefail" | "errexit" | "nounset" | "xtrace" | "posix" | "extglob" | "nullglob")
+}
+
+/// What the text of a shell takes away.
+fn of_text(text: &str) -> Vec<Loss> {
+    crate::Action::of("Bash", text).losses().into_iter().map(|(_, loss)| loss).collect()
 }
 
 /// Whether what is written there is nowhere.
@@ -238,7 +279,14 @@ fn values<'w>(row: &'w LossRow, args: &'w [Cow<'_, str>]) -> impl Iterator<Item 
     let names = row.values.as_deref().unwrap_or_default().split_ascii_whitespace();
     names.flat_map(move |name| {
         args.iter().enumerate().filter_map(move |(at, word)| {
-            let value = match word.strip_prefix(name)? {
+            // The last of several letters in one word: `-sSLo FILE`.
+            let is_last = name.len() == 2
+                && word.len() > 2
+                && !word.starts_with("--")
+                && word.strip_prefix('-').is_some_and(|it| it.bytes().all(|letter| letter.is_ascii_alphabetic()))
+                && !word.starts_with(name)
+                && word.ends_with(&name[1..]);
+            let value = match word.strip_prefix(name).or_else(|| is_last.then_some(""))? {
                 "" if name.ends_with('=') => return None,
                 "" => args.get(at + 1)?.as_ref(),
                 rest if name.ends_with('=') => rest,

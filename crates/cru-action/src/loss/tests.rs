@@ -25,7 +25,23 @@ fn words_that_are_lost() {
     assert_eq!(losses("rsync -a --delete a/ host:b/"), []);
     assert_eq!(losses("git worktree remove -f ../w"), [Loss::Removed(words(&["../w"]))]);
     assert_eq!(losses("kubectl delete pod x"), [Loss::Elsewhere]);
+    assert_eq!(losses("curl -sSLo file https://x"), [Loss::Overwritten(words(&["file"]))]);
+    for text in ["bash <<'EOF'\nrm -rf a\nEOF\n", "sh -s <<EOF\nrm -rf a\nEOF\n", "bash -euo pipefail -c 'rm -rf a'"] {
+        assert!(losses(text).contains(&Loss::Removed(words(&["a"]))), "{text}: {:?}", losses(text));
+    }
+    for text in ["echo 'rm -rf a' | sh", "grep -rl x src | xargs sed -i s/a/b/", "ls | xargs -n1 perl -pi -e s/a/b/"] {
+        assert!(losses(text).contains(&Loss::Anything), "{text}: {:?}", losses(text));
+    }
+    for text in ["python3 -c \"p = Path('n.txt'); p.write_text('')\"", "python3 -c \"f='n.txt'; open(f, 'w')\""] {
+        let all = losses(text);
+        assert!(matches!(&all[..], [Loss::Overwritten(files)] if files.contains(&"n.txt".to_owned())), "{all:?}");
+    }
+    let cleaned = losses("git clean -fdx -e node_modules");
+    assert!(matches!(&cleaned[..], [Loss::Worktree(it)] if it.paths.is_empty() && it.ignored), "{cleaned:?}");
     for harmless in [
+        "bash x.sh",
+        "cat x.sh | bash -n",
+        "find . | xargs grep x",
         "git stash pop",
         "git push -u origin main",
         "cp -n a b",

@@ -166,9 +166,22 @@ pub fn of_command(tool: &str, text: &str, place: CallPlace<'_>) -> Option<Risk> 
     let action = Action::of(tool, text);
     let words = Words::of(&action, place);
     let mut risk = Risk::default();
+    // What was moved, in this text, to a name that is not there yet.
+    let mut moved: Vec<PathBuf> = Vec::new();
     for (command, loss) in action.losses() {
         let before = risk.clone();
         let folder = action.folder(command).filter(|folder| !folder.contains(['$', '`', '*']));
+        match (&loss, &folder) {
+            (Loss::Onto(names), Some(folder)) if command.program == "mv" => {
+                moved.extend(words.expand_all(names, folder).paths);
+            }
+            (Loss::Removed(names), Some(folder))
+                if names.iter().any(|name| words.expand(name, folder).paths.is_empty()) =>
+            {
+                risk.add_named(std::mem::take(&mut moved));
+            }
+            _ => {}
+        }
         match &folder {
             Some(folder) => add(&loss, command, &action, folder, &words, &mut risk),
             None if loss == Loss::Elsewhere => risk.elsewhere = true,
@@ -208,7 +221,10 @@ fn add(loss: &Loss, command: &Command<'_>, action: &Action<'_>, folder: &str, wo
         Loss::Overwritten(names) => risk.add_overwritten(words.expand_all(names, folder).paths),
         Loss::Onto(names) => {
             let Some((place, sources)) = names.split_last() else { return };
-            let (places, sources) = (words.places(place, folder), words.expand_all(sources, folder).paths);
+            // What is put there may come from a folder for temporary files, and be made by the same text.
+            let from = words.with_scratch();
+            let sources: Vec<PathBuf> = sources.iter().flat_map(|word| from.places(word, folder)).collect();
+            let places = words.places(place, folder);
             let found = places.iter().flat_map(|place| files::put_onto(place, &sources));
             // A folder stands for more files than are named one by one.
             let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = found.partition(|path| path.is_dir());
@@ -233,7 +249,9 @@ fn add(loss: &Loss, command: &Command<'_>, action: &Action<'_>, folder: &str, wo
 }
 
 fn add_worktree(loss: &WorktreeLoss, folder: &str, words: &Words<'_>, risk: &mut Risk) {
-    let Expanded { paths, unknown } = words.expand_all(&loss.paths, folder);
+    let Expanded { paths, mut unknown } = words.expand_all(&loss.paths, folder);
+    // What git makes of a pattern is more than a shell does.
+    unknown |= loss.paths.iter().any(|word| word.starts_with(':') || word.contains(['*', '?', '[']));
     if loss.only_paths && paths.is_empty() && !unknown {
         return;
     }

@@ -8,7 +8,11 @@ use crate::action::argv;
 use crate::base::text::{one_line, plural};
 use crate::commands::checkpoint::refs::{RefAct, RefRow};
 use crate::commands::{Output, View};
+use crate::memory::checkpoint::LeftOut;
 use crate::memory::checkpoint::restore::{EntryKind, RestoreAct, RestoreRow};
+
+/// Files that the copy is without, which are named one by one.
+const LEFT_OUT: usize = 20;
 
 #[derive(Debug, Serialize)]
 pub(super) struct FailedRow {
@@ -38,6 +42,9 @@ pub(super) struct Restored {
     /// Where else there are bytes of files that were not put back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) elsewhere: Vec<KeptElsewhere>,
+    /// What the copy is without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<LeftOut>,
     /// The command that takes it back.
     pub(super) undo: Option<String>,
     /// The checkpoint before it with a copy, where this one is damaged.
@@ -55,6 +62,7 @@ impl Restored {
             refs: Vec::new(),
             failed: Vec::new(),
             elsewhere: Vec::new(),
+            left_out: Vec::new(),
             undo: None,
             instead: None,
         }
@@ -125,6 +133,13 @@ impl Output for Restored {
         }
         for it in &self.elsewhere {
             let _ = writeln!(out, "{} is also kept in: {}", one_line(&it.path), it.places.join(", "));
+        }
+        for it in self.left_out.iter().take(LEFT_OUT) {
+            let _ = writeln!(out, "no copy  {}: {}", one_line(&it.path), it.words());
+        }
+        if self.left_out.len() > LEFT_OUT {
+            let more = self.left_out.len() - LEFT_OUT;
+            let _ = writeln!(out, "no copy  of {more} more: `cru checkpoint show {}` names them", self.id);
         }
         let same = self.rows.iter().filter(|row| row.act == RestoreAct::Same).count();
         if same > 0 {

@@ -32,18 +32,25 @@ pub(super) struct Words<'a> {
     /// The project, in which nothing is scratch.
     project: PathBuf,
     bindings: Vec<(String, String)>,
+    /// Whether what nobody keeps counts as well.
+    has_scratch: bool,
 }
 
 impl<'a> Words<'a> {
     /// Of a call without variables.
     pub(super) fn plain(place: CallPlace<'a>) -> Self {
         let top = place.cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(place.cwd);
-        Self { place, project: top.to_owned(), bindings: Vec::new() }
+        Self { place, project: top.to_owned(), bindings: Vec::new(), has_scratch: false }
     }
 
     /// Of a shell text.
     pub(super) fn of(action: &Action<'_>, place: CallPlace<'a>) -> Self {
         Self { bindings: action.bindings().to_vec(), ..Self::plain(place) }
+    }
+
+    /// The same, where files in folders for temporary files count too.
+    pub(super) fn with_scratch(&self) -> Self {
+        Self { project: self.project.clone(), bindings: self.bindings.clone(), has_scratch: true, ..*self }
     }
 
     /// What several words stand for.
@@ -156,7 +163,7 @@ impl<'a> Words<'a> {
     /// Whether a word names what nobody keeps.
     fn is_scratch(&self, word: &str, folder: &str, path: &Path) -> bool {
         let written = if word.starts_with(['/', '~', '$']) { word.to_owned() } else { format!("{folder}/{word}") };
-        is_scratch(&written) && !path.starts_with(&self.project)
+        !self.has_scratch && is_scratch(&written) && !path.starts_with(&self.project)
     }
 
     /// A path that is there, or what a pattern matches: the folder in which that stands where it is too much.
