@@ -170,8 +170,11 @@ mod tests {
             ("", format!("[links]\n{line}")),
             ("vault = \"/v\"", format!("vault = \"/v\"\n\n[links]\n{line}")),
             ("[links]\n\"/w/x\" = \"/y\"\n[run]\n", format!("[links]\n\"/w/x\" = \"/y\"\n{line}[run]\n")),
-            ("[links]\n\"/v/sessions\" = \"/old\" # mine\n", "[links]\n".to_owned() + line),
-            ("[ links ] # mine\n'/v/sessions' = '/old'\n", format!("[ links ] # mine\n{line}")),
+            ("[links]\n\"/v/sessions\" = \"/old\" # mine\n", format!("[links]\n{} # mine\n", line.trim_end())),
+            (
+                "[ links ] # mine\n'/v/sessions' = '/old'\n",
+                format!("[ links ] # mine\n{}", line.replacen("\"/v/sessions\"", "'/v/sessions'", 1)),
+            ),
             ("a = \"\"\"\n[links]\n\"\"\"\n", format!("a = \"\"\"\n[links]\n\"\"\"\n\n[links]\n{line}")),
         ] {
             assert_eq!(with_links(old, &[&link], Path::new("c")).unwrap(), new, "{old}");

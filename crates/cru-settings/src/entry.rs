@@ -147,11 +147,16 @@ fn put_toml(text: &str, path: &[&str], fields: &Map<String, Value>) -> Result<St
             continue;
         }
         let Some(mut value) = toml_text::item(wanted) else { continue };
-        // A comment behind the value is a person's.
-        if let Some(old) = entry.get(name).and_then(Item::as_value) {
-            *value.decor_mut() = old.decor().clone();
+        match entry.get_mut(name) {
+            // Comments around it are a person's.
+            Some(old) => {
+                if let Some(decor) = old.as_value().map(|old| old.decor().clone()) {
+                    *value.decor_mut() = decor;
+                }
+                *old = Item::Value(value);
+            }
+            None => drop(entry.insert(name, Item::Value(value))),
         }
-        entry.insert(name, Item::Value(value));
     }
     Ok(toml.write())
 }
