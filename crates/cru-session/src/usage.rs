@@ -63,6 +63,12 @@ pub fn read(body: &str) -> Vec<(String, Usage)> {
     body.lines().filter_map(row).collect()
 }
 
+/// Whether a line is one that [`table`] writes.
+pub fn is_row(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(HEAD.split(" |").next().unwrap_or(HEAD)) || line.starts_with("| --- |") || row(line).is_some()
+}
+
 /// Whether a callout of a note is as [`title`] and [`table`] write it: no remark beside it, no row taken out.
 pub fn is_generated(callout: &str) -> bool {
     let mut lines = callout.lines().map(|line| line.trim_start_matches('>').trim());

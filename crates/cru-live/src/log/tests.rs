@@ -140,6 +140,19 @@ fn a_persons_text_in_a_callout_stays() {
 }
 
 #[test]
+fn words_beside_the_usage_stay() {
+    let used = |index| (index, Entry::parse(r#"{"event":"usage","model":"m","input":10,"cost":0.1}"#).unwrap());
+    let note = write(EMPTY, &[used(0)])
+        .replace("> [!usage] 10 tokens", "> [!usage] 10 tokens billed to ACME")
+        .replace("> | m | 10 |", "> | mine | as agreed |\n> | m | 10 |")
+        .replace("Cost: 0.10 USD", "Cost: 0.10 USD\n> Cost: paid by Mia");
+    let note = write(&note, &[used(1)]);
+    for words in ["> [!usage] 20 tokens billed to ACME", "> | m | 20 |", "| mine | as agreed |", "Cost: paid by Mia"] {
+        assert_eq!(note.matches(words).count(), 1, "{words}: {note}");
+    }
+}
+
+#[test]
 fn usage_is_one_table_and_moves_to_the_end() {
     let note = one_by_one(&entries(
         r#"{"event":"phase","title":"A"}

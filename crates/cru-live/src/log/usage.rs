@@ -35,6 +35,7 @@ impl Page<'_> {
         let mut callout =
             old.as_ref().map_or_else(|| item::callout(usage::KIND, String::new(), None), NoteCallout::callout);
         let mut rows = usage::read(&callout.body);
+        let told = usage::title(&rows);
         for (model, used) in std::mem::take(&mut self.usage) {
             match rows.iter_mut().find(|(name, _)| *name == model) {
                 Some((_, sum)) => sum.add(used),
@@ -42,10 +43,13 @@ impl Page<'_> {
             }
         }
         let cost = self.written_cost() + std::mem::take(&mut self.cost);
-        callout.title = usage::title(&rows);
-        // What somebody wrote around the table stays there.
-        let others =
-            callout.body.lines().filter(|line| !line.trim_start().starts_with('|') && !line.starts_with("Cost: "));
+        // What somebody wrote beside the sum, and around the table, stays there.
+        callout.title = match callout.title.strip_prefix(&told) {
+            Some(words) => usage::title(&rows) + words,
+            None if callout.title.is_empty() => usage::title(&rows),
+            None => callout.title,
+        };
+        let others = callout.body.lines().filter(|line| !usage::is_row(line) && !is_cost(line));
         let others = others.collect::<Vec<_>>().join("\n");
         let cost = (cost > 0.0).then(|| format!("Cost: {} USD", dollars(cost)));
         let parts = [usage::table(&rows), cost.unwrap_or_default(), others.trim().to_owned()];
@@ -82,4 +86,10 @@ impl Page<'_> {
 fn dollars(cost: f64) -> String {
     let text = format!("{cost:.4}");
     text.strip_suffix("00").map_or(text.clone(), str::to_owned)
+}
+
+/// Whether a line says the cost and nothing else.
+fn is_cost(line: &str) -> bool {
+    let cost = line.strip_prefix("Cost: ").and_then(|line| line.strip_suffix(" USD"));
+    cost.is_some_and(|cost| cost.parse::<f64>().is_ok())
 }
