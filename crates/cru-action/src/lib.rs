@@ -35,6 +35,6 @@ pub mod verdict;
 
 pub use action::{Action, CallEnd, Check, Command};
 pub use class::{CheckKind, Class};
-pub use program::{is_outside, is_prose, is_scratch, program_name};
+pub use program::{is_generated, is_outside, is_prose, is_scratch, program_name};
 pub use tool::ToolKind;
 pub use verdict::{Decision, Verdict};

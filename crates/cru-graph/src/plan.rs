@@ -77,11 +77,6 @@ pub fn plan(session: &Session) -> Plan<'_> {
     plan
 }
 
-/// Whether a task is still to be done.
-pub fn is_open(task: &Task) -> bool {
-    !matches!(task.status.trim().to_lowercase().as_str(), "completed" | "complete" | "done" | "cancelled" | "canceled")
-}
-
 /// Whether a task is being worked on.
 pub fn is_begun(task: &Task) -> bool {
     matches!(task.status.trim().to_lowercase().as_str(), "in_progress" | "in-progress" | "active" | "started")

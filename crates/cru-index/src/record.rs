@@ -13,12 +13,14 @@ use cru_graph::dependencies;
 use cru_graph::place::{self, Place};
 use cru_session::agent_table;
 use cru_session::event::Usage;
+use cru_session::open::{open_line, open_points};
+
 use cru_session::usage;
 use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 6;
+pub const SCHEMA: u32 = 7;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -85,6 +87,8 @@ pub struct SessionRow {
     pub subagents: u64,
     /// Tasks that are not completed.
     pub open_tasks: u64,
+    /// What it left open, on one line; empty where nothing is.
+    pub open: String,
     /// Tokens of this session alone, without those read from a cache.
     pub tokens: Option<u64>,
     /// Cost in US dollars, where the record stores one.
@@ -623,6 +627,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         ),
         subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
         private: meta.export == Some(false),
+        open: open_line(&open_points(session)).unwrap_or_default(),
         tokens: meta.tokens_used,
         cost_usd: meta.cost_usd,
         usage: ModelUsage::of(session),

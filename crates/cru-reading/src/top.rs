@@ -12,7 +12,7 @@ use crate::accepted::Accepted;
 
 /// Lines of the record that say the same in its own way.
 const GOAL: [&str; 2] = ["Asked", "Goal"];
-const OUTCOME: [&str; 2] = ["Result", "Outcome"];
+const OUTCOME: [&str; 3] = ["Result", "Agent, last", "Outcome"];
 
 /// What is open that is named.
 const OPEN: usize = 4;
@@ -115,7 +115,8 @@ pub fn told_in(text: &str, accepted: &Accepted) -> Option<String> {
 /// The name and value of a field.
 fn field(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(": ")?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(|b| b.is_ascii_alphabetic());
+    let is_letter = |b: u8| b.is_ascii_alphabetic() || matches!(b, b',' | b' ');
+    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(is_letter);
     is_name.then_some((name, value))
 }
 

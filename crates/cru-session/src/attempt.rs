@@ -16,11 +16,6 @@ pub fn unapproved_plan(step: &Step, action: &Action<'_>, before: Option<String>)
     before.filter(|_| action.kind.is_look())
 }
 
-/// What is said of a plan that nobody approved: `plan not approved: "Move the cache"`.
-pub fn told_unapproved(title: &str) -> String {
-    if title.is_empty() { "plan not approved".to_owned() } else { format!("plan not approved: \"{title}\"") }
-}
-
 /// What a step tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {

@@ -20,6 +20,7 @@ pub mod line_anchor;
 pub mod mask;
 pub mod model;
 pub mod op;
+pub mod open;
 pub mod public;
 pub mod read;
 pub mod recovery;

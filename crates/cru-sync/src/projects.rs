@@ -20,8 +20,9 @@ use cru_vault::{Catalog, Vault, VaultPath, page};
 /// Decisions and tasks that a project note lists, newest first.
 const MOST: usize = 100;
 
-/// Characters of a title in a list.
+/// Characters of a title in a list, and of what a session left open.
 const TITLE: usize = 100;
+const OPEN: usize = 160;
 
 /// What was written.
 #[derive(Debug, Default)]
@@ -62,7 +63,11 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
     let mut lists: BTreeMap<&VaultPath, ProjectLists> = BTreeMap::new();
     for row in snapshot.sessions() {
         if let Some(note) = project_of.get(&row.path) {
-            lists.entry(note).or_default().sessions.push((row.started, line(row, None, &row.title, row.started)));
+            let mut told = line(row, None, &row.title, row.started);
+            if !row.open.is_empty() {
+                told.push_str(&format!(" · open: {}", escape::inline(&at_word(&row.open, OPEN))));
+            }
+            lists.entry(note).or_default().sessions.push((row.started, told));
         }
     }
     let has = |row: &SessionRow| (row.decisions > 0 || row.open_tasks > 0) && project_of.contains_key(&row.path);

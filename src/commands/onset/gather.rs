@@ -12,8 +12,8 @@ use crate::commands::{Context, reading};
 use crate::index::{Record, SessionRow, Table};
 use crate::readings::answer::LessonLevel;
 use crate::readings::note::ReviewStatus;
+use crate::session::open::open_points;
 use crate::session::words::quote::quote;
-use crate::session::words::summary;
 use crate::session::{Item, file_ref};
 use crate::sync::untold;
 use crate::vault::VaultPath;
@@ -163,29 +163,14 @@ fn lessons(
 /// What a session left open.
 fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
-    for task in session.tasks().into_iter().filter(|task| task.is_open()) {
-        gathered.add(
-            ContextPart::Open,
-            "",
-            &row.path,
-            &format!("task: {} ({})", quote(&task.content, LONGEST), row.id),
-        );
+    let mut add = |words: &str| gathered.add(ContextPart::Open, "", &row.path, &format!("{words} ({})", row.id));
+    for point in open_points(&session) {
+        add(&quote(&point.to_line(), LONGEST));
     }
-    for (_, item) in session.items() {
-        let Item::Callout(it) = item else { continue };
-        if it.kind == "summary" && it.title == untold::TITLE && row.status.as_deref() != Some("completed") {
-            let words = format!("broke off in its work: {} ({})", quote(&row.title, LONGEST), row.id);
-            gathered.add(ContextPart::Open, "", &row.path, &words);
-        }
-        if it.kind == "question" && it.field("Answer").is_none() {
-            let words = if it.title.is_empty() { &it.body } else { &it.title };
-            gathered.add(
-                ContextPart::Open,
-                "",
-                &row.path,
-                &format!("question: {} ({})", quote(words, LONGEST), row.id),
-            );
-        }
+    let broke_off =
+        |item: &Item| matches!(item, Item::Callout(it) if it.kind == "summary" && it.title == untold::TITLE);
+    if row.status.as_deref() != Some("completed") && session.items().any(|(_, item)| broke_off(item)) {
+        add(&format!("broke off in its work: {}", quote(&row.title, LONGEST)));
     }
 }
 
@@ -200,7 +185,7 @@ fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let session = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok());
     let concluded = session.as_ref().and_then(|session| {
         let prose = session.items().filter_map(|(_, item)| if let Item::Prose(it) = item { Some(it) } else { None });
-        prose.last().map(|prose| summary(&prose.text, LONGEST))
+        prose.last().map(|prose| quote(&prose.text, LONGEST))
     });
     if let Some(text) = concluded.filter(|text| !text.is_empty()) {
         gathered.add(ContextPart::Last, "", &row.path, &text);

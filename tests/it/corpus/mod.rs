@@ -9,6 +9,7 @@ mod form;
 mod raw;
 mod rerun;
 mod token;
+mod top;
 mod usage;
 mod words;
 mod world;

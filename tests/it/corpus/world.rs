@@ -94,7 +94,7 @@ impl World {
     }
 }
 
-fn empty() -> TempDir {
+pub(super) fn empty() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     files::create(&folder.path().join(".cru/config.toml"), b"").unwrap();
     folder

@@ -642,7 +642,10 @@ fn the_summary_on_top_follows_what_is_accepted() {
         lines.flat_map(|line| [line, "\n"]).collect::<String>()
     };
     let facts = top();
-    assert!(facts.contains("Asked: Mend the pump") && facts.contains("Result: The pump is mended."), "{facts}");
+    assert!(
+        facts.contains("Asked: \"Mend the pump") && facts.contains("Agent, last: \"The pump is mended.\""),
+        "{facts}"
+    );
     let (_, prompt, _) = world.cru(&["read", "--prompt", &stem]);
     let at = prompt.find("\"note\": \"").unwrap() + 9;
     let proof = json!([{ "step": "n-001", "status": "ok", "has": "test result: ok" }]);
@@ -665,7 +668,7 @@ fn the_summary_on_top_follows_what_is_accepted() {
         ] {
             assert!(told.contains(part), "{part}\n{told}");
         }
-        assert!(!told.contains("Asked:") && !told.contains("Result:"), "{told}");
+        assert!(!told.contains("Asked:") && !told.contains("Agent, last:"), "{told}");
         assert_eq!(world.cru(&["read", "check", &stem]).0, 0, "the summary is no part of what was read");
         assert_eq!(world.cru(&["import", "--again", &stem]).0, 0);
         assert_eq!(top(), told, "written anew it is the same");
@@ -673,12 +676,11 @@ fn the_summary_on_top_follows_what_is_accepted() {
         assert_eq!(top(), facts);
     }
     // What a person writes stays, whatever is accepted.
-    let mine =
-        world.read(&format!("vault/sessions/{name}")).replace("Result: The pump is mended.", "Result: it leaks.");
+    let mine = world.read(&format!("vault/sessions/{name}")).replace("\"The pump is mended.\"", "it leaks.");
     world.put(&format!("vault/sessions/{name}"), &mine);
     assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
     assert_eq!(world.read(&format!("vault/sessions/{name}")), mine);
-    world.put(&format!("vault/sessions/{name}"), &mine.replace("Result: it leaks.", "Result: The pump is mended."));
+    world.put(&format!("vault/sessions/{name}"), &mine.replace("it leaks.", "\"The pump is mended.\""));
     assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
     assert!(top().contains("Goal: A pump that works."), "{}", top());
     // A session that goes on is no longer the one that was read.

@@ -128,12 +128,12 @@ fn a_session_that_begins_is_told_what_holds() {
     let world = World::new();
     world.ok(&["lessons", "add", "The pump has three lines", "--from", "s1#n-001"]);
     world.ok(&["lessons", "from", "s1#u-02", "--level", "user"]);
-    insta::assert_snapshot!(world.ok(&["context", "src/pump.rs"]), @"
+    insta::assert_snapshot!(world.ok(&["context", "src/pump.rs"]), @r"
     Lessons of earlier sessions:
     - The pump has three lines [the-pump-has-three-lines]
     - Use pnpm, never npm, for the pump. [use-pnpm-never-npm-for-the-pump]
     Left open by the last sessions:
-    - task: Paint the pump (s1)
+    - task not done: Paint the pump (s1)
     The last session:
     - Work of s1, 2026-11-20, completed, never checked (s1)
     - The pump runs. All is well.

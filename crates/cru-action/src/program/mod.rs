@@ -15,7 +15,7 @@ mod unwrap;
 #[cfg(test)]
 mod tests;
 
-pub use name::{is_outside, is_prose, is_scratch, program_name};
+pub use name::{is_generated, is_outside, is_prose, is_scratch, program_name};
 use row::{FILE, ProgramFile, ProgramRow};
 pub(crate) use rule::{Parts, Rule};
 pub(crate) use unwrap::{Inner, unwrap};

@@ -40,6 +40,17 @@ pub fn is_prose(path: &str) -> bool {
     ["md", "txt", "rst"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// Whether a program writes a file rather than an author: a lock file (`Cargo.lock`, `package-lock.json`, `go.sum`), what a build
+/// leaves, a snapshot of a test.
+pub fn is_generated(path: &str) -> bool {
+    const FOLDERS: &[&str] = &["dist", "build", "target", "node_modules", "generated", "__snapshots__"];
+    const ENDS: &[&str] =
+        &[".lock", "-lock.json", "-lock.yaml", "lockb", ".sum", ".min.js", ".min.css", ".map", ".snap"];
+    let (folders, name) = path.rsplit_once(['/', '\\']).unwrap_or(("", path));
+    let is_made = |folder: &str| FOLDERS.contains(&folder);
+    ENDS.iter().any(|end| name.ends_with(end)) || folders.split(['/', '\\']).any(is_made)
+}
+
 /// Whether a path leads out of the folder of a project: it is that of another place of the machine. Where no project is known,
 /// none does. Both are written alike: `~` for home, or the whole way.
 pub fn is_outside(path: &str, project: Option<&str>) -> bool {

@@ -97,7 +97,7 @@ pub const SESSION: &[Column] = session![
     id Text, title Text, status Word, started Time, ended Time, duration_ms Int, agent Agent, participants List,
     channel Channel, model Text, project Path, branch Word, tags Tags, host Word, host_session Text, transcript Path,
     parent Text, subagent_sessions List, phases Int, steps Int, failed_steps Int, decisions Int, errors Int, user Int,
-    corrections Int, subagents Int, open_tasks Int, tokens Int, cost_usd Float, active_ms Int, proof Word, writes_after_check Int, path Path,
+    corrections Int, subagents Int, open_tasks Int, open Text, tokens Int, cost_usd Float, active_ms Int, proof Word, writes_after_check Int, path Path,
 ];
 
 /// Of sessions, but not by their own rows alone.

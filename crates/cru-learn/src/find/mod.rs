@@ -35,7 +35,7 @@ use crate::context::recall::Recall;
 use crate::fault::aftermath;
 use crate::hygiene;
 use cru_base::Span;
-use cru_session::fold::is_plan_open;
+use cru_session::open::{OpenPoint, open_points};
 
 /// Cases, and what became none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -164,7 +164,7 @@ fn cases_of(note: Note<'_>, family: &Family, kinds: &[Kind]) -> Vec<(Case, Strin
         let recall = note.calls.map(|_| recall.get_or_init(|| Recall::of(&trail)));
         recall.map(|recall| recall.complete(context, story, round, at)).unwrap_or_default()
     };
-    let plan_is_open = is_plan_open(note.session);
+    let plan_is_open = open_points(note.session).iter().any(|it| matches!(it, OpenPoint::NotRun(_)));
     let mut add = |found: (String, Vec<Turn>, Story, String), origin: Origin, round: usize, at: Option<usize>| {
         let (title, mut context, mut story, trigger) = found;
         if note.calls.is_some() {

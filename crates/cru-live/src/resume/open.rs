@@ -6,7 +6,9 @@ use super::pack::Entry;
 use super::phase::{self, Detail, ItemPlace};
 use super::point::Point;
 use super::{text, token};
-use cru_graph::plan::{is_begun, is_open};
+use cru_base::text::fold_whitespace;
+use cru_graph::plan::is_begun;
+use cru_session::open::{OpenPoint, open_points};
 use cru_session::{Callout, Item, Session, StepStatus, Task};
 
 /// Kind of a host's own summary, which stands where it compacted its context.
@@ -20,11 +22,35 @@ const ERROR: u64 = 60;
 pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let tasks = session.tasks();
-    for wanted in [true, false] {
-        let open = tasks.iter().filter(|task| is_open(task) && is_begun(task) == wanted);
-        entries.extend(open.map(|task| Entry::new(task.content.as_str(), line(task))));
+    let of = |point: &OpenPoint| match point {
+        OpenPoint::Task(content) => tasks.iter().find(|task| fold_whitespace(&task.content) == *content).copied(),
+        _ => None,
+    };
+    let points = open_points(session);
+    let is_later = |point: &&OpenPoint| of(point).is_some_and(|task| !is_begun(task));
+    // What is being worked on comes before what was not begun.
+    let (later, first): (Vec<&OpenPoint>, Vec<&OpenPoint>) = points.iter().partition(is_later);
+    let (tasks, others): (Vec<&OpenPoint>, Vec<&OpenPoint>) =
+        first.into_iter().chain(later).partition(|point| matches!(point, OpenPoint::Task(_)));
+    entries.extend(tasks.into_iter().filter_map(of).map(|task| Entry::new(task.content.as_str(), line(task))));
+    // A question that was answered in the note is not open in a checkpoint.
+    let answered = session.items().filter_map(|(_, item)| match item {
+        Item::Callout(it) if it.kind == "question" && it.field("Answer").is_some() => Some(text::inline(&it.title)),
+        _ => None,
+    });
+    let mut known: HashSet<String> = answered.map(|words| words.to_lowercase()).collect();
+    for point in others {
+        let words = match point {
+            OpenPoint::Question(words) => words.clone(),
+            other => other.to_line(),
+        };
+        let words = text::inline(&words);
+        if known.insert(words.to_lowercase()) && !words.is_empty() {
+            let kind = if matches!(point, OpenPoint::Question(_)) { "Question: " } else { "" };
+            entries.push(Entry::new(words.as_str(), format!("- {kind}{words}")));
+        }
     }
-    questions(point, &mut entries);
+    asked_last(point, &mut known, &mut entries);
     for (place, item) in point.items() {
         let place = place.and_then(|index| session.phases.get(index)).map(|phase| text::short(&phase.id, 20));
         let place = place.map_or_else(String::new, |id| format!(" ({id})"));
@@ -46,22 +72,8 @@ pub(super) fn entries(session: &Session, point: &Point<'_>) -> Vec<Entry> {
     entries
 }
 
-/// `[!question]` callouts without an answer, and what the last checkpoint asks or waits for. A question that stands in
-/// both stands here once; its answer, in either, closes it.
-fn questions(point: &Point<'_>, entries: &mut Vec<Entry>) {
-    let mut known: HashSet<String> = HashSet::new();
-    let asked = point.items().filter_map(|(_, item)| match item {
-        Item::Callout(it) if it.kind == "question" => Some(it),
-        _ => None,
-    });
-    for it in asked {
-        let first = it.body.lines().next().unwrap_or_default();
-        let words = text::inline(if it.title.trim().is_empty() { first } else { &it.title });
-        let is_new = known.insert(words.to_lowercase());
-        if is_new && !words.is_empty() && it.field("Answer").is_none() {
-            entries.push(Entry::new(words.as_str(), format!("- Question: {words}")));
-        }
-    }
+/// What the last checkpoint asks or waits for; a question that stands in the note, too, stands here once.
+fn asked_last(point: &Point<'_>, known: &mut HashSet<String>, entries: &mut Vec<Entry>) {
     let Some((_, checkpoint)) = checkpoint(point).filter(|(_, it)| it.kind != SUMMARY) else { return };
     for (index, (name, value)) in checkpoint.fields.iter().enumerate() {
         let answered = checkpoint.fields.get(index + 1).is_some_and(|(next, _)| next.eq_ignore_ascii_case("answer"));

@@ -3,8 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use cru_base::text::fold_whitespace;
+use cru_session::open::open_points;
 use cru_session::words::quote::quote;
-use cru_session::{Item, Session, Task};
+use cru_session::{Item, Session};
 
 /// A pause of this length and more is no work.
 const PAUSE: SignedDuration = SignedDuration::from_mins(10);
@@ -187,14 +188,7 @@ fn is_words(item: &Item) -> bool {
 
 /// What is open at the end of a session.
 fn open(session: &Session) -> Vec<String> {
-    let tasks = session.tasks().into_iter().filter(|task| Task::is_open(task)).map(|task| line(&task.content));
-    let questions = session.items().filter_map(|(_, item)| match item {
-        Item::Callout(it) if it.kind == "question" && it.field("Answer").is_none() => {
-            Some(line(if it.title.is_empty() { &it.body } else { &it.title }))
-        }
-        _ => None,
-    });
-    tasks.chain(questions).filter(|text| !text.is_empty()).collect()
+    open_points(session).iter().map(|point| line(&point.to_line())).filter(|text| !text.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -228,7 +222,7 @@ mod tests {
         assert_eq!(second.corrections, ["No, the red valve."]);
         assert_eq!(second.decisions, ["The red valve – it is in stock"]);
         assert_eq!((second.errors.as_slice(), second.lessons.len()), (&["It is loud".to_owned()][..], 1));
-        assert_eq!(second.open, ["Paint it", "Who pays?"]);
+        assert_eq!(second.open, ["task not done: Paint it", "unanswered: \"Who pays?\""]);
         assert_eq!(facts("2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"), None);
         assert!(facts("2026-11-20T00:00:00Z", "2026-11-22T00:00:00Z").unwrap().is_whole);
     }

@@ -12,9 +12,10 @@ use super::{brief, commits, part, place, top, trouble};
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
+use crate::open::{OpenPoint, open_points};
 use crate::source::Consumed;
 use crate::words::title;
-use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, StepStatus, Tasks, usage};
+use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
 use cru_base::text::sanitise;
 
 /// `p-01` for the first.
@@ -48,8 +49,6 @@ impl Fold {
             mut facts,
             last,
             steps_at_reply,
-            mut turns,
-            phases,
             planned,
             options,
             talk,
@@ -79,15 +78,7 @@ impl Fold {
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
         facts.naming.committed(commits::standing(&steps));
-        for draft in steps.iter().filter(|draft| draft.step.status == StepStatus::Complete) {
-            draft.changes.iter().for_each(|changes| facts.naming.changed(changes));
-        }
         let mut errors = trouble::errors(&steps);
-        let decisions = entries.iter().filter_map(|entry| match entry {
-            NoteEntry::Item(item) => top::decision(item),
-            _ => None,
-        });
-        let decisions: Vec<String> = decisions.collect();
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),
             Level::Normal | Level::Full => entries,
@@ -95,38 +86,36 @@ impl Fold {
         // Where the working directory already says `~`, the transcript's own path tells what that stands for.
         let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
         let project = facts.project.as_deref().or(facts.cwd.as_deref()).map(|cwd| place::shorten(cwd, home));
-        let summary = {
-            let reply = facts.naming.last_reply();
-            let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
-            let whole = facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second());
-            turns.end(Some(reply).filter(|_| ended), steps.len(), phases.len());
-            let (turns, more) = turns.finish();
-            top::body(
-                &top::Told {
-                    turns,
-                    more,
-                    planned,
-                    task: header.task.as_deref(),
-                    conclusion: Some(reply).filter(|_| ended),
-                    branches: &facts.branches,
-                    end: match last {
-                        Last::ApiError => Some("ended by an error of the model service".to_owned()),
-                        Last::Interrupt => Some("interrupted by the user".to_owned()),
-                        Last::Work => None,
-                    },
-                    asks: ended && talk.asked,
-                    tasks: &tasks.rows,
-                    project: project.as_deref(),
-                    decisions,
-                    active: facts.active,
-                    whole,
-                },
-                &steps,
-            )
+        let live: Vec<_> = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect();
+        let reply = facts.naming.last_reply();
+        let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
+        let (asked, more) = facts.naming.asked();
+        let told = top::Told {
+            asked: asked.or(header.task.as_deref()),
+            more,
+            conclusion: Some(reply).filter(|_| ended),
+            asks: ended && talk.asked,
+            planned,
+            has_branch: !facts.branches.is_empty(),
+            end: match last {
+                Last::ApiError => Some("ended by an error of the model service"),
+                Last::Interrupt => Some("interrupted by the user"),
+                Last::Work => None,
+            },
+            project: project.as_deref(),
+            active: facts.active,
+            whole: facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second()),
         };
+        let open = top::open_points(&told, &steps);
+        let all_open = {
+            let open = open.iter().map(OpenPoint::as_property).collect();
+            let preface = vec![Item::Tasks(Tasks { tasks: live.clone(), ..Tasks::default() })];
+            open_points(&Session { meta: Meta { open, ..Meta::default() }, preface, ..Session::default() })
+        };
+        let summary = top::body(&told, &all_open, &steps);
+        let open = open.iter().map(OpenPoint::as_property).collect();
         let mut steps: Vec<Option<step::StepDraft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();
-        let live = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect::<Vec<_>>();
         if !live.is_empty() {
             page.preface.push(Item::Tasks(Tasks { tasks: live, ..Tasks::default() }));
         }
@@ -179,7 +168,7 @@ impl Fold {
         let title = std::mem::take(&mut facts.naming).title(header.task.as_deref());
         let slug = title.as_deref().map(title::name_part).filter(|part| !part.is_empty());
         if let Some(body) = summary {
-            page.preface.insert(0, part::summary(title.as_deref().unwrap_or_default(), body));
+            page.preface.insert(0, part::summary(body));
         }
         let meta = Meta {
             kind: Some("session".to_owned()),
@@ -193,6 +182,7 @@ impl Fold {
             tokens_used: facts.tokens.or_else(|| usage::total(&models).known().filter(|_| !models.is_empty())),
             cost_usd: facts.total_cost.or(facts.cost).filter(|cost| cost.is_finite()).map(rounded),
             project,
+            open,
             branch: facts.branches.pop(),
             commit: facts.commit,
             host: Some(host),

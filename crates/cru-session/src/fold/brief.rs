@@ -2,7 +2,7 @@
 //!
 //! Phases, the words of a person, decisions, errors, sub-agents and tasks stay whole. Of calls stay those that changed
 //! something or may have, those that failed, and those that another block names, each on its line; of what the agent said,
-//! the last words before each of the person's and at a phase's end, summed up where they are long. The rest is counted where the phase ends, with its ids: they are
+//! the last words before each of the person's and at a phase's end, cut where they are long. The rest is counted where the phase ends, with its ids: they are
 //! the ones that a longer account has.
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use super::part;
 use super::step::StepDraft;
 use super::stream::NoteEntry;
 use crate::attempt::{Attempt, is_shell};
-use crate::words::summary;
+use crate::words::quote;
 use crate::{Item, Link, Step, StepStatus};
 use cru_base::text::plural;
 
@@ -76,10 +76,10 @@ pub(super) fn shorten_step(step: &mut Step) {
     step.reads.clear();
 }
 
-/// Words of the agent that are longer become a summary of them.
+/// Of words of the agent that are longer, the first sentences stay.
 fn shorten_reply(text: &mut Box<str>) {
     if text.chars().count() > REPLY {
-        let told = summary(text, REPLY);
+        let told = quote(text, REPLY);
         if !told.is_empty() {
             *text = told.into();
         }

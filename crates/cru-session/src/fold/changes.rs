@@ -1,9 +1,7 @@
-//! What calls do to files, by their arguments: lines that come and go, tasks that are ticked, documents that are begun.
+//! What calls do to files, by their arguments: lines that come and go.
 //!
 //! An argument holds more than what changes: of a text and the one that takes its place, only the lines that differ
 //! count.
-
-use std::collections::HashSet;
 
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::{Action, ToolKind};
@@ -11,9 +9,6 @@ use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::event::Call;
-use crate::words::DoneWords;
-use crate::words::boxes::is_ticked;
-use crate::words::title;
 
 /// Lines of a text that are compared.
 const LINES: usize = 20_000;
@@ -22,18 +17,11 @@ const LINES: usize = 20_000;
 /// end with.
 const COMPARED: usize = 2_000;
 
-/// Titles that one call gives.
-const TITLES: usize = 16;
-
 /// What a call does to files if it succeeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallChanges {
     /// Lines by file, as the call names it.
     pub(super) files: Vec<LineCount>,
-    /// Lines of lists that are ticked.
-    pub(super) ticked: Vec<String>,
-    /// The first heading of a document that is written whole.
-    pub(super) document: Option<String>,
 }
 
 /// Lines of a file that come and go.
@@ -44,8 +32,6 @@ pub(super) struct LineCount {
     pub(super) removed: u64,
     /// Whether the whole text is written: of a file that was there nobody knows what went.
     pub(super) is_whole: bool,
-    /// Boxes of a document that come (`- [ ] text`) without those that go or are ticked.
-    pub(super) boxes: i64,
 }
 
 impl LineCount {
@@ -53,15 +39,13 @@ impl LineCount {
     pub(super) fn of_diff(path: &str, diff: &str) -> Self {
         let mut count = Self { path: path.to_owned(), ..Self::default() };
         for file in patch::read_diff(diff) {
-            count.add(&file, |_, _| {});
+            count.add(&file);
         }
         count
     }
 
-    /// Adds what a patch changes; `each` is given the lines that go and come together.
-    fn add(&mut self, file: &FilePatch<'_>, mut each: impl FnMut(&[&str], &[&str])) {
-        let count =
-            |lines: &[&str]| lines.iter().filter(|line| is_ticked(line) == Some(false)).map(|_| 1_i64).sum::<i64>();
+    /// Adds what a patch changes.
+    fn add(&mut self, file: &FilePatch<'_>) {
         self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
         for hunk in &file.hunks {
             let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
@@ -71,76 +55,50 @@ impl LineCount {
                 let (gone, come) = differing(&gone, &come);
                 self.added += come.len() as u64;
                 self.removed += gone.len() as u64;
-                if is_document(file.path()) {
-                    self.boxes += count(&come) - count(&gone);
-                }
-                each(&gone, &come);
             }
         }
     }
 }
 
 impl CallChanges {
-    /// Reads a call; its words go to `done`. `None` for one that names no change of a file.
-    pub(super) fn of(call: &Call<'_>, done: &mut DoneWords) -> Option<Self> {
+    /// Reads a call. `None` for one that names no change of a file.
+    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
         let mut changes = Self::default();
         if ToolKind::of(&call.tool) == ToolKind::Shell {
             if patch::find(&call.args).is_some() {
                 let action = Action::of(&call.tool, &call.args);
                 let text = action.patch_text().unwrap_or_default();
-                changes.all(&patch::read(text), done);
+                changes.all(&patch::read(text));
             }
         } else if ToolKind::of_call(&call.tool, &call.input).writes_files() {
             match &call.input {
-                Value::Object(input) => changes.all(&patch::of_call(&call.tool, input), done),
-                Value::String(text) => changes.all(&patch::read(text), done),
+                Value::Object(input) => changes.all(&patch::of_call(&call.tool, input)),
+                Value::String(text) => changes.all(&patch::read(text)),
                 _ => {}
             }
             if changes.files.is_empty() {
-                changes.all(&patch::read(&call.args), done);
+                changes.all(&patch::read(&call.args));
             }
         }
         (!changes.files.is_empty()).then_some(changes)
     }
 
-    fn all(&mut self, files: &[FilePatch<'_>], done: &mut DoneWords) {
+    fn all(&mut self, files: &[FilePatch<'_>]) {
         for file in files {
-            self.file(file, done);
+            self.file(file);
         }
     }
 
-    fn file(&mut self, file: &FilePatch<'_>, done: &mut DoneWords) {
-        done.add(file.path());
+    fn file(&mut self, file: &FilePatch<'_>) {
         let mut count = LineCount { path: file.path().to_owned(), ..LineCount::default() };
-        count.add(file, |gone, come| {
-            for line in come {
-                done.add(line);
-            }
-            self.tick(gone, come);
-        });
-        if count.is_whole && !file.path().is_empty() && is_document(file.path()) && self.document.is_none() {
-            let start: Vec<&str> = file.added().take(60).collect();
-            self.document = title::of_document(&start.join("\n"));
-        }
+        count.add(file);
         match self.files.iter_mut().find(|known| known.path == count.path) {
             Some(known) => {
                 known.added += count.added;
                 known.removed += count.removed;
                 known.is_whole |= count.is_whole;
-                known.boxes += count.boxes;
             }
             None => self.files.push(count),
-        }
-    }
-
-    /// A line whose box is ticked, and nothing else, is a task that was worked on.
-    fn tick(&mut self, gone: &[&str], come: &[&str]) {
-        let was: HashSet<(&str, &str)> = gone.iter().filter_map(|old| old.split_once("[ ] ")).collect();
-        for line in come {
-            let Some((lead, text)) = line.split_once("[x] ").or_else(|| line.split_once("[X] ")) else { continue };
-            if self.ticked.len() < TITLES && lead.trim().len() <= 4 && was.contains(&(lead, text)) {
-                self.ticked.extend(title::of(text).filter(|title| title.tells).map(title::Title::into_text));
-            }
         }
     }
 }
@@ -177,11 +135,6 @@ fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a s
     (out, into)
 }
 
-fn is_document(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    ["md", "mdx", "markdown", "rst", "adoc"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -190,7 +143,7 @@ mod tests {
 
     fn changes(tool: &str, args: &str, input: Value) -> Option<CallChanges> {
         let call = Call { id: "c".into(), tool: tool.into(), args: args.into(), input };
-        CallChanges::of(&call, &mut DoneWords::default())
+        CallChanges::of(&call)
     }
 
     #[test]
@@ -209,17 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticked_line_is_a_task() {
-        let input = json!({"file_path": "tasks.md", "old_string": "- [ ] T003 Rotate the signing keys", "new_string": "- [x] T003 Rotate the signing keys"});
-        let told = changes("Edit", "tasks.md", input).unwrap();
-        assert_eq!(told.ticked, ["T003 Rotate the signing keys"]);
-    }
-
-    #[test]
-    fn a_document_has_a_heading() {
-        let input = json!({"file_path": "docs/plan.md", "content": "# Tasks: pump of the cellar\n\ntext\n"});
-        let told = changes("Write", "docs/plan.md", input).unwrap();
-        assert_eq!(told.document.as_deref(), Some("Pump of the cellar"));
+    fn a_look_changes_nothing() {
         assert_eq!(changes("Read", "docs/plan.md", json!({"file_path": "docs/plan.md"})), None);
     }
 }

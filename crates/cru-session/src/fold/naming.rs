@@ -1,60 +1,46 @@
-//! What a session may be called, gathered as its events come. Which of it is the title is decided at the end, by what was
-//! written, committed and concluded.
+//! What a session may be called and what was asked in it, gathered as its events come.
+//!
+//! A title is one that somebody gave, else the words of the first request that names something. What was only read, and what
+//! the agent said, names nothing.
 
-use std::collections::HashMap;
-
-use cru_action::{Action, ToolKind};
 use cru_base::lines::floor_char_boundary;
-use cru_base::text::{fold_whitespace, sanitise};
-use serde_json::Value;
+use cru_base::text::{fold_whitespace, lowered, sanitise};
 
-use super::changes::CallChanges;
 use super::commits::MadeCommit;
 use super::phase_rule::Verdict;
-use crate::event::{Call, PromptOrigin, TitleRank};
+use crate::event::{PromptOrigin, TitleRank};
+use crate::words::shorten;
 use crate::words::title::{self, Title};
-use crate::words::{DoneWords, sentence, shorten, summary};
 
-/// Requests whose sentences are looked at.
+/// Requests that are kept; of the rest it is known how many there were.
 const REQUESTS: usize = 12;
-
-/// Titles of one kind that are remembered.
-const MOST: usize = 64;
 
 /// How often one and the same prompt comes before it is taken for an automatic one.
 const REPEATED: u32 = 3;
 
-/// Bytes of the last words that are kept.
-const REPLY: usize = 32 * 1024;
+/// Bytes of a request, and of the agent's last words, that are kept.
+const SEEN: usize = 16 * 1024;
 
-/// Programs that open and show pull requests and issues, with the words that name what they do.
-const FORGES: &[(&str, &[&str])] = &[("gh", &["pr", "issue"]), ("glab", &["mr", "issue"]), ("hub", &["pr", "issue"])];
-
-/// The sources of a title.
+/// The sources of a title, and what was asked.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
-    /// What was written and concluded.
-    pub(super) done: DoneWords,
     given: [Option<String>; 3],
-    plans: Vec<String>,
-    /// Titles of pull requests and issues that were opened.
-    opened: Vec<String>,
-    /// Calls that show a pull request or issue, with its number.
-    asking: HashMap<String, String>,
-    /// What they showed.
-    shown: Vec<(String, String)>,
+    requests: Vec<Request>,
+    /// How many requests there were.
+    count: usize,
     commits: Vec<String>,
-    ticked: Vec<String>,
-    /// Whether the session began with the text of a playbook and not with words of a person.
-    playbook: bool,
-    document: Option<String>,
-    requests: Vec<(String, Vec<Title>)>,
-    counts: HashMap<String, u32>,
-    /// Numbers that people named.
-    numbers: Vec<String>,
-    command: Option<String>,
     phase: Option<String>,
     reply: String,
+}
+
+/// A request as it was said.
+#[derive(Debug)]
+struct Request {
+    /// By which the same words are known again.
+    key: String,
+    words: String,
+    title: Option<Title>,
+    times: u32,
 }
 
 impl Naming {
@@ -70,98 +56,30 @@ impl Naming {
         self.phase.get_or_insert_with(|| title.to_owned());
     }
 
-    /// A plan that a person approved.
-    pub(super) fn plan(&mut self, text: &str) {
-        remember(&mut self.plans, title::of_document(text));
-    }
-
     /// Words of a person, or a task.
     pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        self.done.add(&self.reply);
-        if verdict == Verdict::Aside {
+        if verdict == Verdict::Aside || words.is_empty() {
             return;
         }
-        if self.requests.is_empty() && self.command.is_none() {
-            let given = words.split_once(char::is_whitespace).map_or("", |(_, given)| given);
-            let bare = *origin == PromptOrigin::Command && !title::tells(given);
-            self.playbook = bare || title::is_empty_form(words);
-        }
-        self.number(words);
-        if *origin == PromptOrigin::Command {
-            self.command.get_or_insert_with(|| title::of_command(words));
-            return;
-        }
+        self.count += 1;
         let key = shorten::at_word(&fold_whitespace(&words[..floor_char_boundary(words, 2_000)]), 300);
-        let count = self.counts.entry(key.clone()).or_default();
-        *count += 1;
-        if *count == 1 && self.requests.len() < REQUESTS {
-            remember(&mut self.plans, title::of_plan(words));
-            self.requests.push((key, title::all_of(words)));
+        if let Some(known) = self.requests.iter_mut().find(|it| it.key == key) {
+            known.times += 1;
+        } else if self.requests.len() < REQUESTS {
+            let title = if *origin == PromptOrigin::Command { title::of_playbook(words) } else { title::of(words) };
+            let words = words[..floor_char_boundary(words, SEEN)].to_owned();
+            self.requests.push(Request { key, words, title, times: 1 });
         }
-    }
-
-    /// Numbers by which a person names an issue or pull request.
-    fn number(&mut self, words: &str) {
-        let seen = &words[..floor_char_boundary(words, 4_000)];
-        let numbers = seen.split(|c: char| !c.is_ascii_digit()).filter(|part| (1..=9).contains(&part.len()));
-        let room = MOST.saturating_sub(self.numbers.len());
-        self.numbers.extend(numbers.take(room).map(str::to_owned));
     }
 
     /// What the agent said; its last words before the next request are what it concludes.
     pub(super) fn reply(&mut self, text: &str) {
-        let text = &text[..floor_char_boundary(text, REPLY)];
-        text.clone_into(&mut self.reply);
-    }
-
-    /// A command that opens or shows a pull request or an issue.
-    pub(super) fn call(&mut self, call: &Call<'_>) {
-        let names = |forge: &&(&str, &[&str])| memchr::memmem::find(call.args.as_bytes(), forge.0.as_bytes()).is_some();
-        if ToolKind::of(&call.tool) != ToolKind::Shell || !FORGES.iter().any(|forge| names(&forge)) {
-            return;
-        }
-        for command in &Action::of(&call.tool, &call.args).commands {
-            let words: Vec<&str> = command.words.iter().map(AsRef::as_ref).collect();
-            let Some([kind, verb, rest @ ..]) = words.get(1..) else { continue };
-            let known = |forge: &&(&str, &[&str])| forge.0 == command.program && forge.1.contains(kind);
-            if !FORGES.iter().any(|forge| known(&forge)) {
-                continue;
-            }
-            match *verb {
-                "create" | "edit" => remember(&mut self.opened, title_option(rest).and_then(title::of_commit)),
-                "view" if self.asking.len() < MOST => {
-                    let place = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or("");
-                    let number = place.rsplit(['/', '#']).next().unwrap_or("").to_owned();
-                    self.asking.insert(call.id.to_string(), number);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The answer to a call that shows a pull request or an issue.
-    pub(super) fn answer(&mut self, call: &str, output: &str) {
-        let Some(number) = self.asking.remove(call) else { return };
-        if let Some(title) = shown_title(output).and_then(|title| title::of_commit(&title)) {
-            self.shown.push((number, title));
-        }
-    }
-
-    /// What a call changed.
-    pub(super) fn changed(&mut self, changes: &CallChanges) {
-        for line in &changes.ticked {
-            remember(&mut self.ticked, Some(line.clone()));
-        }
-        if self.document.is_none() {
-            self.document.clone_from(&changes.document);
-        }
+        text[..floor_char_boundary(text, SEEN)].clone_into(&mut self.reply);
     }
 
     /// The commits that stand.
     pub(super) fn committed<'c>(&mut self, commits: impl IntoIterator<Item = &'c MadeCommit>) {
-        for commit in commits {
-            remember(&mut self.commits, title::of_commit(commit.subject()));
-        }
+        self.commits = commits.into_iter().take(2).map(|commit| commit.subject().to_owned()).collect();
     }
 
     /// The agent's last words.
@@ -169,82 +87,49 @@ impl Naming {
         &self.reply
     }
 
+    /// The words of the first request that names something, else of the first one, and how many more there were.
+    pub(super) fn asked(&self) -> (Option<&str>, usize) {
+        (self.first().map(|it| it.words.as_str()), self.count.saturating_sub(1))
+    }
+
+    /// The request that says most of what the session is about by its place alone: the first that names something and does
+    /// not come again and again, else the first one.
+    fn first(&self) -> Option<&Request> {
+        let own = || self.requests.iter().filter(|it| it.times < REPEATED);
+        let telling =
+            own().find(|it| it.title.as_ref().is_some_and(|title| title.tells && !title::is_code(&title.text)));
+        telling.or_else(|| own().next()).or_else(|| self.requests.first())
+    }
+
     /// The title; `task` is what a sub-agent was asked. `None` where the record has no words for one.
     pub(super) fn title(mut self, task: Option<&str>) -> Option<String> {
-        self.done.add(&self.reply);
         let [summary, host, custom] = std::mem::take(&mut self.given);
         let task = task.map(|task| fold_whitespace(&sanitise(task))).filter(|task| !task.is_empty());
-        // A person's own title needs no proof, nor what a sub-agent was asked in a few words.
-        if let Some(named) = custom.or_else(|| task.clone().filter(|task| title::tells(task))) {
-            return Some(named);
-        }
-        let requests = self.requests();
-        let commit = self.commit().filter(|title| self.done.confirm(title));
-        for title in self.commits.iter().chain(&self.opened) {
-            self.done.add(title);
-        }
-        let shown = self.shown.iter().filter(|(number, _)| self.numbers.contains(number)).map(|(_, title)| title);
-        let document = self.document.as_ref().filter(|_| self.playbook);
-        let said = requests.iter().filter(|it| it.tells && !title::is_code(&it.text)).map(|it| &it.text);
-        let candidates = self.plans.iter().chain(self.opened.last()).chain(shown).chain(&commit);
-        let candidates = candidates.chain(self.ticked.first()).chain(document).chain(&host).chain(&summary);
-        let candidates = candidates.chain(said).map(String::as_str);
-        let best = title::choose(candidates, &self.done).map(str::to_owned);
-        let telling = || requests.iter().find(|it| it.tells).map(|it| it.text.clone());
-        // What was concluded names a session of which nothing else does.
-        let closing = || closing(&self.reply);
-        let first = || requests.first().map(|it| it.text.clone());
-        let named = best.or(host).or(summary).or_else(telling).or(task);
-        named.or(self.command).or(self.phase).or_else(closing).or_else(first)
+        let own = |title: &String| !self.is_copy(title);
+        let generated = host.filter(own).or_else(|| summary.filter(own));
+        let asked = self.first().and_then(|it| it.title.clone());
+        let said = asked.as_ref().filter(|title| title.tells).map(|title| title.text.clone());
+        let named = custom.or_else(|| task.clone().filter(|task| title::tells(task))).or(generated);
+        let named = named.or_else(|| self.only_commit()).or(said).or(task).or(self.phase);
+        named.or_else(|| asked.map(Title::into_text))
     }
 
-    /// The titles of all requests that are not automatic, those of the first one first.
-    fn requests(&self) -> Vec<Title> {
-        let automatic = |key: &str| self.counts.get(key).is_some_and(|count| *count >= REPEATED);
-        let own = self.requests.iter().filter(|(key, _)| !automatic(key));
-        let own: Vec<Title> = own.flat_map(|(_, titles)| titles.iter().cloned()).collect();
-        if own.is_empty() { self.requests.iter().flat_map(|(_, titles)| titles.iter().cloned()).collect() } else { own }
-    }
-
-    /// The commit that says most of what was done; of several the last.
-    fn commit(&self) -> Option<String> {
-        self.commits.iter().max_by_key(|title| self.done.shared(title)).cloned()
-    }
-}
-
-/// The closing sentence as a title.
-fn closing(reply: &str) -> Option<String> {
-    let line = summary(reply, 240);
-    let first = sentence::sentences(&line).next()?;
-    title::of(first).filter(|title| title.tells).map(Title::into_text)
-}
-
-/// What stands behind `--title`.
-fn title_option<'w>(words: &[&'w str]) -> Option<&'w str> {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.split_once('=') {
-            Some(("--title", title)) => return Some(title),
-            _ if matches!(*word, "--title" | "-t") => return words.next().copied(),
-            _ => {}
+    /// The subject of the only commit of a session with one request.
+    fn only_commit(&self) -> Option<String> {
+        match self.commits.as_slice() {
+            [subject] if self.count == 1 => title::of_commit(subject),
+            _ => None,
         }
     }
-    None
-}
 
-/// The title that a forge's program shows: in a line of its own, or as a member of an object.
-fn shown_title(output: &str) -> Option<String> {
-    let output = output.trim_start();
-    if output.starts_with('{') {
-        let value: Value = serde_json::from_str(output).ok()?;
-        return value.get("title")?.as_str().map(str::to_owned);
-    }
-    let line = output.lines().take(12).find_map(|line| line.strip_prefix("title:"))?;
-    Some(line.trim().to_owned())
-}
-
-fn remember(list: &mut Vec<String>, title: Option<String>) {
-    if let Some(title) = title.filter(|title| list.len() < MOST && !list.contains(title)) {
-        list.push(title);
+    /// Whether a generated title only repeats the beginning of a request.
+    fn is_copy(&self, title: &str) -> bool {
+        let plain = |text: &str| {
+            let words = lowered(text);
+            let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let title = plain(title);
+        self.requests.iter().any(|it| plain(&it.key).starts_with(&title))
     }
 }

@@ -46,8 +46,8 @@ pub(super) fn task(text: &str) -> Item {
 }
 
 /// The summary on top of the note.
-pub(super) fn summary(title: &str, body: String) -> Item {
-    Item::Callout(callout("summary", &shorten::at_word(title, TITLE), body, None))
+pub(super) fn summary(body: String) -> Item {
+    Item::Callout(callout("summary", "", body, None))
 }
 
 /// The host's summary at a compaction.

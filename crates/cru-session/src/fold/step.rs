@@ -14,7 +14,7 @@ use super::work_tree::WorkTree;
 use crate::agent_table;
 use crate::attempt::{Attempt, is_shell};
 use crate::event::{Call, CallResult, FileChange, StreamKey, SubagentRun};
-use crate::words::{shorten, summary};
+use crate::words::{quote, shorten};
 use crate::{FileRef, Link, Step, StepStatus};
 use cru_base::text::{fold_whitespace, sanitise};
 
@@ -516,7 +516,7 @@ pub(super) fn step_link(index: usize) -> Link {
 /// What an answer says, on one line.
 pub(super) fn first_words(text: &str) -> Option<String> {
     const MAX: usize = 300;
-    Some(summary(text, MAX)).filter(|told| !told.is_empty())
+    Some(quote(text, MAX)).filter(|told| !told.is_empty())
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {

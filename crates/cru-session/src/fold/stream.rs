@@ -11,10 +11,9 @@ use super::changes::CallChanges;
 use super::facts::{StreamFacts, TaskRows};
 use super::name::SaidNames;
 use super::phase_rule::{self, Verdict};
-use super::planned::PlannedWork;
+use super::planned::PlannedChecks;
 use super::step::{Steps, step_link};
 use super::talk::Talk;
-use super::turns::ToldTurns;
 use super::{long, part, whole};
 use crate::boundary::GAP;
 use crate::correction;
@@ -83,9 +82,8 @@ pub struct Fold {
     pub(super) last: Last,
     /// Steps there were at the agent's last words.
     pub(super) steps_at_reply: usize,
-    pub(super) turns: ToldTurns,
     /// The last plan that was given or approved.
-    pub(super) planned: Option<PlannedWork>,
+    pub(super) planned: Option<PlannedChecks>,
 }
 
 /// What stands in the note, in order; small, for there may be a million of them.
@@ -172,7 +170,6 @@ impl Fold {
             pulls: HashSet::new(),
             last: Last::default(),
             steps_at_reply: 0,
-            turns: ToldTurns::default(),
             planned: None,
         }
     }
@@ -195,7 +192,7 @@ impl Fold {
             _ => String::new(),
         };
         let changes = match &event.kind {
-            EventKind::Call(call) => CallChanges::of(call, &mut self.facts.naming.done),
+            EventKind::Call(call) => CallChanges::of(call),
             _ => None,
         };
         if !self.options.no_redact {
@@ -212,7 +209,6 @@ impl Fold {
             EventKind::Call(call) => {
                 self.call(&call, time, record);
                 self.given(&call, &given);
-                self.facts.naming.call(&call);
                 self.changes(&call, changes);
             }
             EventKind::Result(mut result) => {
@@ -224,7 +220,6 @@ impl Fold {
                 if !result.failed && !result.denied {
                     self.last = Last::Work;
                 }
-                self.facts.naming.answer(&result.call, &result.output);
                 self.steps.result(&result, time);
             }
             EventKind::Usage { message, model, usage } => {
@@ -248,7 +243,6 @@ impl Fold {
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
                 if decision.approval {
-                    self.facts.naming.plan(&decision.text);
                     self.plan(&decision.text);
                 }
                 let step = decision.call.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);
@@ -289,9 +283,6 @@ impl Fold {
         self.names.learn(words);
         let first = !self.facts.asked;
         if verdict != Verdict::Aside {
-            let refuted = !first && self.corrects(words, &prompt.origin);
-            self.conclude(refuted);
-            self.turns.said(words, self.steps.len());
             self.plan(words);
         }
         self.facts.said(words, &prompt.origin, verdict);
@@ -338,14 +329,7 @@ impl Fold {
 
     /// Keeps a plan, if `text` is one.
     fn plan(&mut self, text: &str) {
-        self.planned = PlannedWork::of(text, self.steps.len()).or_else(|| self.planned.take());
-    }
-
-    /// A turn ends: its last words are what it concludes, unless the next ones `refuted` them.
-    fn conclude(&mut self, refuted: bool) {
-        let reply = self.facts.naming.last_reply();
-        let is_last = self.steps_at_reply == self.steps.len() && !reply.is_empty() && !refuted;
-        self.turns.end(Some(reply).filter(|_| is_last), self.steps.len(), self.phases.len());
+        self.planned = PlannedChecks::of(text, self.steps.len()).or_else(|| self.planned.take());
     }
 
     /// Whether the prompt before had the same words.
@@ -433,8 +417,6 @@ impl Fold {
     fn changes(&mut self, call: &Call<'_>, changes: Option<CallChanges>) {
         let Some(mut changes) = changes else { return };
         if !self.options.no_redact {
-            let texts = changes.ticked.iter_mut().chain(&mut changes.document);
-            texts.for_each(|text| *text = self.masks.text(text).into_owned());
             changes.files.iter_mut().for_each(|file| file.path = self.masks.text(&file.path).into_owned());
         }
         self.steps.changes(&call.id, changes);
@@ -455,7 +437,6 @@ impl Fold {
         self.work(time, record);
         self.talk.reply(&text);
         self.facts.naming.reply(&text);
-        self.turns.answered();
         self.names.learn(&text);
         self.last = Last::Work;
         self.steps_at_reply = self.steps.len();

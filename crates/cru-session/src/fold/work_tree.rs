@@ -3,7 +3,6 @@
 use cru_action::{Action, Class};
 use cru_base::text::{fold_whitespace, plural, sanitise};
 
-use crate::escape::code;
 use crate::words::shorten;
 
 /// Files that are kept, and those that are named.
@@ -46,10 +45,9 @@ impl WorkTree {
         self.changed.is_empty() && self.untracked == 0
     }
 
-    /// `` `git status`: 2 files changed (`a.rs`, `b.rs`), 1 untracked ``.
+    /// `2 files changed (a.rs, b.rs), 1 untracked`.
     pub(super) fn told(&self) -> String {
-        let names = self.changed.iter().take(NAMED).map(|path| code::span(&shorten::at_word(path, PATH)));
-        let mut names: Vec<String> = names.collect();
+        let mut names: Vec<String> = self.changed.iter().take(NAMED).map(|path| shorten::at_word(path, PATH)).collect();
         if self.changed.len() > NAMED {
             names.push(format!("… {} more", self.changed.len() - NAMED));
         }
@@ -59,7 +57,7 @@ impl WorkTree {
         };
         let untracked = (self.untracked > 0).then(|| format!("{} untracked", self.untracked));
         let parts: Vec<String> = changed.into_iter().chain(untracked).collect();
-        format!("`git status`: {}", parts.join(", "))
+        parts.join(", ")
     }
 
     /// Reads `git status`. `false` where the output is not its.
@@ -135,7 +133,7 @@ mod tests {
     fn what_git_status_shows() {
         let long = "On branch main\nChanges not staged for commit:\n  (use \"git add\")\n\tmodified:   src/a.rs\n\tdeleted:    b.rs\n\n\
                     Untracked files:\n  (use \"git add\")\n\tnew/\n\tc.rs\n\nno changes added to commit\n";
-        let wanted = "`git status`: 2 files changed (`src/a.rs`, `b.rs`), 2 untracked";
+        let wanted = "2 files changed (src/a.rs, b.rs), 2 untracked";
         assert_eq!(told("git status", long).as_deref(), Some(wanted));
         assert_eq!(told("git commit -m x && git status", long).as_deref(), Some(wanted));
         assert_eq!(told("git status --short", "M src/a.rs\n D b.rs\n?? c.rs\n?? new/\n").as_deref(), Some(wanted));

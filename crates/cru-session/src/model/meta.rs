@@ -56,6 +56,9 @@ pub struct Meta {
     pub parent: Option<Link>,
     /// `resume_point`: block id of the current phase.
     pub resume_point: Option<String>,
+    /// `open`: what it left open, as [`crate::open`] names it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
     /// `subagents`.
     pub subagents: Vec<SubagentRef>,
     /// `tags`.

@@ -64,6 +64,7 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         transcript: string("transcript"),
         parent: links("parent").or_else(|| string("parent").map(crate::Link::to_note)),
         resume_point: string("resume_point").map(|id| id.trim_start_matches('^').to_owned()),
+        open: list("open").map(str::to_owned).collect(),
         subagents: values.get("subagents").map(subagents).unwrap_or_default(),
         tags: list("tags").map(|tag| tag.trim_start_matches('#').to_owned()).collect(),
         detail: string("cru_detail"),

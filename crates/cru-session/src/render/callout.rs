@@ -91,25 +91,10 @@ fn other(it: &Callout) -> String {
     let link = it.body.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
     let is_kind = it.kind == "bookmark" || (it.kind == "context" && it.title == CONTINUED);
     let is_link = is_kind && link.is_some_and(|inner| !inner.contains(['[', ']', '\n']));
-    let keep = match it.kind.as_str() {
-        _ if is_link => vec![it.body.trim().to_owned()],
-        "summary" => phase_links(&it.body),
-        _ => Vec::new(),
-    };
+    let keep = if is_link { vec![it.body.trim().to_owned()] } else { Vec::new() };
     let body = field::text(&it.body, None, &keep);
     let has_time = field::split(&body, None).fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("at"));
     at(body, it.at.filter(|_| !has_time))
-}
-
-/// The links to phases of the same note: `[[#^p-05]]`.
-fn phase_links(body: &str) -> Vec<String> {
-    const OPEN: &str = "[[#^p-";
-    let numbers = body.split(OPEN).skip(1).filter_map(|rest| rest.split_once("]]")).map(|(number, _)| number);
-    let numbers = numbers.filter(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-    let mut links: Vec<String> = numbers.map(|number| format!("{OPEN}{number}]]")).collect();
-    links.sort_unstable();
-    links.dedup();
-    links
 }
 
 fn subagent(it: &Subagent, day: Option<Date>) -> String {

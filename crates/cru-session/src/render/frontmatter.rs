@@ -6,12 +6,13 @@ use cru_note::frontmatter::{Mapping, Value, emit};
 
 /// The keys that `cru` writes, in the order in which a new note has them; one that comes later goes to its place. What
 /// people read stands first, what programs need last.
-pub const KEYS: [&str; 29] = [
+pub const KEYS: [&str; 30] = [
     "type",
     "title",
     "aliases",
     "date",
     "status",
+    "open",
     "project",
     "project_note",
     "branch",
@@ -66,6 +67,7 @@ fn value(meta: &Meta, key: &str) -> Option<Value> {
         "started" => meta.started.map(|at| Value::from(time::format(at))),
         "ended" => meta.ended.map(|at| Value::from(time::format(at))),
         "status" => meta.status.as_ref().map(|status| Value::from(status.as_str())),
+        "open" => texts(meta.open.clone()),
         "channel" => text(&meta.channel),
         "participants" => texts(meta.participants.iter().map(ToString::to_string).collect()),
         "model" => text(&meta.model),

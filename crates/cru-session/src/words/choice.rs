@@ -1,14 +1,10 @@
-//! Titles from what is no request (plans, commits, documents), the choice between titles, and what phases and files take
-//! of one.
+//! Titles from commits, and what phases and files take of one.
 
-use cru_base::lines::floor_char_boundary;
-use cru_base::text::{sanitise, slug};
+use cru_base::text::slug;
 
-use super::done::DoneWords;
 use super::list::{NEGATION, QUANTIFIER, STOP};
-use super::pasted::is_fence;
 use super::shorten::at_word;
-use super::title::{MAX, SEEN, capital, content, given, line, tells};
+use super::title::{MAX, capital, given};
 
 /// Words that the heading of a phase may have.
 const HEADING_WORDS: usize = 8;
@@ -19,11 +15,6 @@ const NAME_WORDS: usize = 6;
 /// Types of commits by the convention of that name, as its tools know them.
 const COMMIT_TYPES: &[&str] =
     &["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test", "wip"];
-
-/// The first of `candidates` that says what was done: of which `done` confirms two content words.
-pub fn choose<'t>(candidates: impl IntoIterator<Item = &'t str>, done: &DoneWords) -> Option<&'t str> {
-    candidates.into_iter().find(|title| done.confirm(title))
-}
 
 /// Whether a title is code or names of files rather than words: more than a third of it.
 pub fn is_code(title: &str) -> bool {
@@ -65,33 +56,6 @@ pub fn name_part(title: &str) -> String {
 fn without_owner(word: &str) -> &str {
     let numbered = word.rsplit_once('#').is_some_and(|(_, number)| number.starts_with(|c: char| c.is_ascii_digit()));
     if numbered { word.rsplit('/').next().unwrap_or(word) } else { word }
-}
-
-/// The heading of a plan that a prompt hands over: `Implement the following plan:` with a heading below it.
-pub fn of_plan(prompt: &str) -> Option<String> {
-    let prompt = sanitise(&prompt[..floor_char_boundary(prompt, SEEN)]);
-    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
-    let leads = lines.next().is_some_and(|line| line.ends_with(':') && !line.starts_with('#'));
-    let heading = lines.next().filter(|line| leads && line.starts_with('#'))?;
-    of_heading(heading)
-}
-
-/// The first heading of a document, without a label before a colon that says only what kind of text it is: `Plan:`.
-pub fn of_document(text: &str) -> Option<String> {
-    let seen = &text[..floor_char_boundary(text, SEEN)];
-    let mut fenced = false;
-    let heading = seen.lines().map(str::trim).find(|line| {
-        fenced ^= is_fence(line);
-        !fenced && line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')
-    });
-    of_heading(&sanitise(heading?))
-}
-
-fn of_heading(heading: &str) -> Option<String> {
-    let text = line(heading)?;
-    let named = text.split_once(": ").filter(|(label, rest)| content(label).next().is_none() && tells(rest));
-    let text = named.map_or(text.as_str(), |(_, rest)| rest);
-    given(&capital(text.trim_matches(['"', ' '])))
 }
 
 /// The subject of a commit as a title: without the type that some projects write before it, and the number of a pull
@@ -136,18 +100,6 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_plans() {
-        assert_eq!(of_plan("Implement the following plan:\n\n# Rotate keys\n").as_deref(), Some("Rotate keys"));
-        assert_eq!(of_plan("Do it:\n\n## Plan: clarify the output\n").as_deref(), Some("Clarify the output"));
-        assert_eq!(of_plan("# Rotate keys\n\ntext"), None);
-        assert_eq!(
-            of_document("---\nx: 1\n---\n```\n# no\n```\n# Pump: the valve\n").as_deref(),
-            Some("Pump: the valve")
-        );
-        assert_eq!(of_document("no heading"), None);
-    }
-
-    #[test]
     fn table_of_file_names() {
         let rows = [
             ("Fix the success message of the login flow", "fix-success-message-login-flow"),
@@ -182,14 +134,5 @@ mod tests {
         for title in ["Look at token.rs and fix it", "Add tests for cache.py", "repo#7714"] {
             assert!(!is_code(title), "{title}");
         }
-    }
-
-    #[test]
-    fn the_first_that_says_what_was_done() {
-        let mut done = DoneWords::default();
-        done.add("src/auth/login.rs: the success message is shown after the redirect");
-        let chosen = choose(["Session 7", "Look at the pump", "Fix the success message", "Login redirect"], &done);
-        assert_eq!(chosen, Some("Fix the success message"));
-        assert_eq!(choose(["Look at the pump"], &done), None);
     }
 }

@@ -141,8 +141,6 @@ lists! {
     TASK_HEADING: "task-heading" in "en" "de";
     /// What opens a paragraph that says who an agent is.
     PERSONA: "persona" in "en" "de";
-    /// What opens a sentence with which an agent leads to what it has to say.
-    LEAD: "lead" in "en";
     /// What opens a sentence with which an agent offers more.
     OFFER: "offer" in "en";
     /// What opens words that correct an agent.

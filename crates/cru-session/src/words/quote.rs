@@ -8,7 +8,7 @@ use cru_base::text::{fold_whitespace, sanitise};
 
 use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
-use super::shorten::at_sentence;
+use super::shorten::{at_sentence, at_word};
 use super::title::{unmarked, unwrapped};
 
 /// Bytes of somebody's words that are looked at: what stands further down is not shown.
@@ -41,6 +41,9 @@ pub fn quote(words: &str, max: usize) -> String {
             Some(part) => {
                 let first = sentences(part).next().map_or(0, |first| first.trim_end().chars().count());
                 let cut = if told.is_empty() || first + 2 <= room { at_sentence(part, room) } else { "…".into() };
+                // Where whole sentences leave half of the room, words say more.
+                let is_short = cut.chars().count() * 2 < room;
+                let cut = if is_short && room * 4 > max { at_word(part, room).into() } else { cut };
                 if cut != "…" || !told.ends_with('…') {
                     push(&mut told, &cut);
                 }

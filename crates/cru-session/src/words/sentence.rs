@@ -7,28 +7,19 @@ use super::list::ABBREVIATION;
 
 /// The sentences of `text`, each with the blanks behind it: joined they are `text`.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    split(text, false)
-}
-
-/// The sentences of `text`, and their parts that end with a colon.
-pub(super) fn clauses(text: &str) -> impl Iterator<Item = &str> {
-    split(text, true)
-}
-
-fn split(text: &str, colons: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (sentence, after) = rest.split_at(end(rest, colons));
+        let (sentence, after) = rest.split_at(end(rest));
         rest = after;
         Some(sentence)
     })
 }
 
 /// Where the first sentence ends, the blanks behind it included. Looks at each character of it a bounded number of times.
-fn end(text: &str, colons: bool) -> usize {
+fn end(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     let mut code = false;
     let mut word = 0;
@@ -54,9 +45,6 @@ fn end(text: &str, colons: bool) -> usize {
                 if blank && !(only_stop && is_abbreviated(text, word, at, after)) {
                     return behind_blanks(text, after);
                 }
-            }
-            ':' if colons && !code && chars.peek().is_some_and(|(_, next)| *next == ' ') => {
-                return behind_blanks(text, at + 1);
             }
             _ => {}
         }
@@ -134,8 +122,8 @@ mod tests {
     proptest::proptest! {
         /// Nothing is lost, whatever it is cut from, and no piece is empty.
         #[test]
-        fn joined_they_are_the_text(text in "([a-z .!?…。\\n`\"'(1-3)]|e\\.g\\.|\\PC){0,60}", colons: bool) {
-            let pieces: Vec<&str> = split(&text, colons).collect();
+        fn joined_they_are_the_text(text in "([a-z .!?…。\\n`\"'(1-3)]|e\\.g\\.|\\PC){0,60}") {
+            let pieces: Vec<&str> = sentences(&text).collect();
             proptest::prop_assert_eq!(pieces.concat(), text.as_str());
             proptest::prop_assert!(pieces.iter().all(|piece| !piece.is_empty()));
         }

@@ -11,7 +11,7 @@ use super::pasted::{is_fence, is_pasted};
 use super::sentence::sentences;
 use super::shorten::{at_sentence, at_word, path, without_queries};
 
-pub use super::choice::{choose, heading, is_code, name_part, of_commit, of_document, of_plan};
+pub use super::choice::{heading, is_code, name_part, of_commit};
 
 /// Characters a title may have.
 pub const MAX: usize = 80;
@@ -88,6 +88,17 @@ pub fn request(prompt: &str, max: usize) -> String {
 pub fn of_command(words: &str) -> String {
     let line = fold_whitespace(&without_queries(&sanitise(words.lines().next().unwrap_or(""))));
     at_word(&format!("Command {}", if line.is_empty() { "/" } else { &line }), MAX)
+}
+
+/// A title from the call of a host's playbook: its name, and the task line that it was given. Without one it names nothing.
+pub fn of_playbook(words: &str) -> Option<Title> {
+    let (name, task) = words.trim().split_once(char::is_whitespace).unwrap_or((words.trim(), ""));
+    let task = of(task).filter(|task| task.tells);
+    let name = fold_whitespace(&sanitise(name.trim_start_matches('/')));
+    Some(match task {
+        Some(task) if !name.is_empty() => Title { text: at_word(&format!("{name}: {}", task.text), MAX), tells: true },
+        _ => Title { text: of_command(words), tells: false },
+    })
 }
 
 /// A title that a host or a person gave, on one line; `None` when it has no words.
@@ -238,14 +249,6 @@ pub fn unmarked(words: &str) -> &str {
 pub fn is_label(line: &str) -> bool {
     let label = line.trim().trim_start_matches('#').trim();
     ["user input", "user request", "user message"].iter().any(|known| label.eq_ignore_ascii_case(known))
-}
-
-/// Whether `words` are the text of a playbook, with nothing in the place where a person's own words would be.
-pub fn is_empty_form(words: &str) -> bool {
-    let (first, rest) = words.trim_start().split_once('\n').unwrap_or((words, ""));
-    let fence = rest.trim_start().strip_prefix("```").and_then(|fence| fence.split_once('\n'));
-    let own = fence.and_then(|(_, body)| body.split_once("```")).map(|(own, _)| own);
-    is_label(first) && own.is_some_and(|own| own.trim().is_empty())
 }
 
 /// The request within what some hosts put around it: a heading that says only that it is one, and a fence.

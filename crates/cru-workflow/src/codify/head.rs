@@ -7,19 +7,17 @@ use foldhash::HashSet;
 use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
-use super::standing::{Checks, Standing};
-use super::{block_link, clean, file, file_type, inline, verification};
+use super::{block_link, clean, file_type, inline};
 use crate::evidence::Evidence;
 use crate::model::{Part, Prose, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
-use cru_graph::{Plan, plan};
-use cru_session::attempt::{told_unapproved, unapproved_plan};
-use cru_session::words::Boxes;
+use cru_graph::Plan;
+use cru_session::open::open_points;
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
-use cru_session::{Session, Status, User};
+use cru_session::{Session, User};
 
 /// Names in a line.
 const MAX_NAMES: usize = 6;
@@ -40,23 +38,23 @@ const NOTHING: &str = "not recorded";
 pub(super) fn head(
     session: &Session,
     drafts: &[Draft<'_>],
-    (checks, evidence): (&Checks<'_>, &Evidence),
+    evidence: &Evidence,
     (inputs, asked): (&Inputs, &Plan<'_>),
-    (idle, unclosed): (&[&User], Option<&User>),
+    idle: &[&User],
     workflow: &Workflow,
 ) -> Part {
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
     calls.sort_by_key(|call| call.place);
     let or_nothing = |parts: Vec<String>| if parts.is_empty() { NOTHING.to_owned() } else { parts.join("; ") };
+    let also =
+        idle.iter().take(MAX_NAMES).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
     let lines = [
         format!("For: {}", kind(&calls, evidence)),
         format!("Inputs: {}", or_nothing([documents(session, drafts, asked), values(inputs, workflow)].concat())),
         format!("Done when: {}", or_nothing(done(workflow))),
-        format!(
-            "Open at the end: {}",
-            or_nothing(open(session, &calls, (checks, evidence), (idle, unclosed), workflow))
-        ),
+        format!("Open at the end: {}", or_nothing(open(session))),
     ];
+    let lines: Vec<String> = lines.into_iter().chain(also).collect();
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
 }
 
@@ -282,88 +280,13 @@ fn done(workflow: &Workflow) -> Vec<String> {
     parts
 }
 
-/// What the session left open: tasks, checks that failed, changes that were not checked or committed, how it ended.
-fn open(
-    session: &Session,
-    calls: &[&Call<'_>],
-    (checks, evidence): (&Checks<'_>, &Evidence),
-    (idle, unclosed): (&[&User], Option<&User>),
-    workflow: &Workflow,
-) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let plan = session.steps().fold(None, |plan, (_, step)| unapproved_plan(step, &step.action(), plan));
-    parts.extend(plan.map(|title| inline(&told_unapproved(&truncate(&clean(&title), MAX_VALUE)))));
-    let tasks: Vec<_> = session.tasks().into_iter().filter(|task| plan::is_open(task)).collect();
-    for task in tasks.iter().take(MAX_NAMES) {
-        parts.push(format!("task “{}”", inline(&quote(&task.content, MAX_VALUE))));
-    }
-    if tasks.len() > MAX_NAMES {
-        parts.push(plural((tasks.len() - MAX_NAMES) as u64, "more task"));
-    }
-    for row in checks.rows.iter().filter(|row| row.standing == Standing::Failed).take(MAX_NAMES) {
-        parts.push(format!("{} fails", code_span(&truncate(&row.check.text, MAX_VALUE))));
-    }
-    for call in checks.unclear.iter().take(MAX_NAMES) {
-        let text = code_span(&truncate(&clean(&call.text), MAX_VALUE));
-        parts.push(format!("{text} failed; the record does not say which of its checks did"));
-    }
-    let published = calls.iter().rev().filter(|call| call.succeeded() && call.publishes && !call.pushes);
-    let boxes = published.map(|call| (call, Boxes::of(call.step.full_args()))).find(|(_, boxes)| boxes.any());
-    parts.extend(boxes.and_then(|(call, boxes)| {
-        let program = call.programs.first()?;
-        Some(format!("{} in the text of {}", boxes.told()?, code_span(program)))
-    }));
-    let of_plan = |told: &str| workflow.checks.iter().filter(|check| check.text.ends_with(told)).count();
-    let (not_run, untold) = (of_plan(verification::NOT_RUN), of_plan(verification::UNTOLD));
-    if not_run > 0 {
-        parts.push(format!("{} of the plan not run, under Validation", plural(not_run as u64, "check")));
-    }
-    if untold > 0 {
-        let checks = plural(untold as u64, "check");
-        parts.push(format!("{checks} of the plan by hand not run, as far as the record shows, under Validation"));
-    }
-    let unchecked = checks.rows.iter().rev().find_map(|row| match row.standing {
-        Standing::Before(path) => Some((row, path)),
-        _ => None,
-    });
-    let passes = checks.rows.iter().any(|row| row.standing == Standing::Passes);
-    if let Some((row, path)) = unchecked.filter(|_| !passes) {
-        let check = code_span(&truncate(&row.check.text, MAX_VALUE));
-        parts.push(format!("{check} was not run again after {} was changed", inline(path)));
-    }
-    let committed = calls.iter().rposition(|call| call.has_committed());
-    if let Some(last) = committed {
-        let later: BTreeSet<&str> = calls[last + 1..]
-            .iter()
-            .filter(|call| call.succeeded() && call.kind == CallKind::Edit)
-            .flat_map(|call| call.writes.iter().map(AsRef::as_ref))
-            .filter(|path| file::is_of_project(path, session.meta.project.as_deref()))
-            .collect();
-        if let Some(first) = later.first() {
-            let more = later.len() - 1;
-            let others = if more == 0 { String::new() } else { format!(" and {}", plural(more as u64, "other file")) };
-            parts.push(format!("{}{others} changed after the last commit", inline(first)));
-        }
-    }
-    let sends = |call: &&&Call<'_>| call.pushes || call.publishes;
-    let later = calls.get(committed.unwrap_or(0)..).unwrap_or_default();
-    if committed.is_some() && !later.iter().any(|call| pushed(call, evidence) || (call.publishes && !call.pushes)) {
-        let told = match later.iter().rfind(sends) {
-            None => "not pushed",
-            Some(last) if last.failed() => "not pushed: the last try failed",
-            Some(_) => "the record does not say how the last push ended",
-        };
-        parts.push(told.to_owned());
-    }
-    for user in idle.iter().take(MAX_NAMES) {
-        parts.push(format!("asked and not done: “{}”", inline(&quote(&user.words, MAX_VALUE))));
-    }
-    if let Some(user) = unclosed {
-        parts.push(format!("no closing words to the last request: “{}”", inline(&quote(&user.words, MAX_VALUE))));
-    }
-    if let Some(status @ (Status::Failed | Status::Abandoned | Status::Paused | Status::Active)) = &session.meta.status
-    {
-        parts.push(format!("the session is {}", status.as_str()));
+/// What the session left open, as its note says it.
+fn open(session: &Session) -> Vec<String> {
+    let points = open_points(session);
+    let mut parts: Vec<String> =
+        points.iter().take(MAX_NAMES).map(|point| inline(&truncate(&clean(&point.to_line()), MAX_VALUE))).collect();
+    if points.len() > MAX_NAMES {
+        parts.push(format!("{} more", points.len() - MAX_NAMES));
     }
     parts
 }

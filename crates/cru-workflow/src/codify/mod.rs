@@ -50,7 +50,7 @@ use super::model::{Goal, Part, Remark, RemarkKind, Step, Workflow};
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_base::{Diagnostic, Span};
-use cru_graph::{FinalPath, Plan, plan};
+use cru_graph::{FinalPath, Plan};
 use cru_session::words::title::tells;
 use cru_session::{Link, Session, Status, User};
 
@@ -116,8 +116,6 @@ struct Work<'a> {
     chapters: Vec<chapter::Chapter<'a>>,
     /// What was asked at the end and not done.
     idle: Vec<&'a User>,
-    /// The last request that was worked on, where the agent's record ends without closing words to it.
-    unclosed: Option<&'a User>,
     /// Whether it is a part of the session.
     part: bool,
 }
@@ -139,10 +137,7 @@ impl<'a> Work<'a> {
         let before = units.drain(..first).flat_map(|unit| unit.entries).collect();
         let idle = chapter::idle(&mut units);
         let asked = cru_graph::plan(session);
-        // Notes that people write need no closing words; a completed session is one whose last request was answered.
-        let is_open = session.meta.host.is_some() && session.meta.status != Some(Status::Completed);
-        let unclosed = units.last().filter(|_| is_open).and_then(unit::Unit::unclosed);
-        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, unclosed, part: false })
+        Some(Self { path, asked, before, chapters: chapter::chapters(units), idle, part: false })
     }
 
     /// The work of each of `jobs`, which say for each chapter where it belongs.
@@ -156,7 +151,6 @@ impl<'a> Work<'a> {
             before: before.take().unwrap_or_default(),
             chapters: job.iter().filter_map(|chapter| chapters.get_mut(*chapter)?.take()).collect(),
             idle: if at == last { idle.take().unwrap_or_default() } else { Vec::new() },
-            unclosed: self.unclosed.filter(|_| at == last),
             part: true,
         };
         jobs.iter().enumerate().map(part).collect()
@@ -205,14 +199,7 @@ impl<'a> Work<'a> {
         for check in &mut workflow.checks {
             check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
         }
-        workflow.preface.push(head::head(
-            session,
-            &drafts,
-            (&standing, evidence),
-            (&inputs, &self.asked),
-            (&self.idle, self.unclosed),
-            &workflow,
-        ));
+        workflow.preface.push(head::head(session, &drafts, evidence, (&inputs, &self.asked), &self.idle, &workflow));
         workflow.preface.extend(body::preface(&self.before));
         workflow.steps.extend(record);
         warnings.extend(odd);
@@ -332,7 +319,7 @@ fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec
 
 fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
     let tasks = session.tasks();
-    let open = tasks.iter().filter(|task| plan::is_open(task)).count();
+    let open = tasks.iter().filter(|task| task.is_open()).count();
     if open > 0 {
         let message = format!("{} of {} tasks were not finished in the session", open, tasks.len());
         warnings.push(Diagnostic::info("codify-open-tasks", Span::default(), message));

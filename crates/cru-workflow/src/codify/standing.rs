@@ -52,9 +52,6 @@ pub(super) struct CheckRow<'a> {
 pub(super) struct Checks<'a> {
     /// The rows.
     pub rows: Vec<CheckRow<'a>>,
-    /// Calls of several checks that failed, where nothing tells which of them did, and of which no check is known to have
-    /// ended later.
-    pub unclear: Vec<&'a Call<'a>>,
     by_text: HashMap<&'a str, usize>,
 }
 
@@ -77,13 +74,9 @@ impl<'a> Checks<'a> {
         let mut writes: Vec<(Place, &str)> = writes.into_iter().map(|(path, place)| (place, path)).collect();
         writes.sort_unstable_by(|a, b| b.cmp(a));
         let mut last: BTreeMap<&str, (&CheckCommand, &Call<'_>, Ended)> = BTreeMap::new();
-        let mut unclear: Vec<&Call<'_>> = Vec::new();
         let mut passed: HashMap<&str, Vec<(Place, &CheckCommand)>> = HashMap::default();
         for call in calls.iter().filter(|call| call.shell && call.ended != Ended::Denied) {
             let each = ended_each(call, evidence);
-            if call.failed() && !each.is_empty() && !each.contains(&Ended::Badly) {
-                unclear.push(call);
-            }
             for (check, ended) in call.checks.iter().zip(each).filter(|(check, _)| !check.text.is_empty()) {
                 if ended == Ended::Well {
                     passed.entry(&check.key).or_default().push((call.place, check));
@@ -123,12 +116,7 @@ impl<'a> Checks<'a> {
         rows.sort_by(|a, b| (a.call.place, &a.check.text).cmp(&(b.call.place, &b.check.text)));
         let by_text: HashMap<&str, usize> =
             rows.iter().enumerate().map(|(at, row)| (row.check.text.as_str(), at)).collect();
-        let is_known_later = |call: &Call<'_>, check: &CheckCommand| {
-            let row = by_text.get(check.text.as_str()).and_then(|at| rows.get(*at));
-            row.is_some_and(|row| row.call.place > call.place && row.standing != Standing::Unknown)
-        };
-        unclear.retain(|call| !call.checks.iter().any(|check| is_known_later(call, check)));
-        Self { rows, unclear, by_text }
+        Self { rows, by_text }
     }
 
     /// How the check with that text stands.

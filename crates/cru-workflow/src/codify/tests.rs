@@ -185,7 +185,7 @@ fn a_feature_with_an_approved_plan() {
     For: change of Rust files, checked with `cargo test -p auth`, committed, published
     Inputs: not recorded
     Done when: `cargo test -p auth` passes
-    Open at the end: task “Write the guide”
+    Open at the end: task not done: Write the guide
 
     ## Goals
 
@@ -326,7 +326,7 @@ fn a_debugging_session() {
     For: change of Rust files, checked with `cargo build`, `cargo test`
     Inputs: not recorded
     Done when: `cargo test` passes
-    Open at the end: the session is failed
+    Open at the end: not recorded
 
     ## The build is broken since yesterday, find out why @claude-code #dev !
 

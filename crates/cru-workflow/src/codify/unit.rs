@@ -237,16 +237,6 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The last request of a turn that ends without closing words to it.
-    pub(super) fn unclosed(&self) -> Option<&'a User> {
-        let is_closed = self.all().any(|entry| matches!(entry, Entry::Conclusion(..)));
-        let mut requests = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, .. } => Some(*user),
-            _ => None,
-        });
-        requests.next_back().filter(|user| !is_closed && !request::is_talk(&user.words))
-    }
-
     /// Everything in it, phases below it included.
     pub(super) fn all(&self) -> impl Iterator<Item = &Entry<'a>> {
         self.entries.iter().chain(self.parts.values().flatten())

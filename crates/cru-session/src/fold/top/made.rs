@@ -1,8 +1,8 @@
 //! What the steps of a session made and left: files, commits, publications, and the last run of each check.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use cru_action::{Action, Class, Command, ToolKind, Verdict, is_outside, is_prose, is_scratch};
+use cru_action::{Action, Class, Command, ToolKind, Verdict, is_generated, is_outside, is_prose, is_scratch};
 use cru_base::text::{fold_whitespace, plural};
 
 use super::super::changes::LineCount;
@@ -13,7 +13,7 @@ use super::{SHORT, listed};
 use crate::StepStatus;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
-use crate::words::{Boxes, shorten};
+use crate::words::shorten;
 
 /// Addresses of what was published that are shown.
 const ADDRESSES: usize = 3;
@@ -26,15 +26,11 @@ const PUSH_HOOKS: &str = "hooks of `git push`";
 #[derive(Default)]
 pub(super) struct Made<'a> {
     pub(super) files: Vec<ChangedFile>,
-    /// Steps that changed something that stays.
-    pub(super) changing: BTreeSet<usize>,
     /// Paths that were read or written.
     seen: HashSet<&'a str>,
     pub(super) commits: Vec<&'a MadeCommit>,
     /// Commands that made what others see, with the addresses that they printed.
     published: Vec<(String, Vec<String>)>,
-    /// Boxes that are not ticked in the last text with boxes that others see, and the command that published it.
-    pub(super) public_boxes: Option<(String, Boxes)>,
     /// The last run of each check.
     pub(super) checks: Vec<LastRun>,
     /// The last attempt of each commit, push and publication that did not succeed, and what was refused, by their words.
@@ -61,8 +57,18 @@ pub(super) struct ChangedFile {
     pub(super) path: String,
     /// Lines that came and went; `None` where a text took the place of one that nobody knows.
     pub(super) lines: Option<(u64, u64)>,
-    /// Boxes that came, without those that were ticked.
-    pub(super) boxes: i64,
+}
+
+impl ChangedFile {
+    /// Lines that came and went, as far as they are known.
+    pub(super) fn size(&self) -> u64 {
+        self.lines.map_or(0, |(added, removed)| added + removed)
+    }
+
+    /// Whether a program writes it rather than an author.
+    pub(super) fn is_by_program(&self) -> bool {
+        is_generated(&self.path)
+    }
 }
 
 /// The last run of a check.
@@ -105,13 +111,9 @@ impl<'a> Made<'a> {
             if complete && action.kind == ToolKind::Shell && draft.step.full_args().contains("commit") {
                 made.uncommitted = 0;
             }
-            if complete && (!writes.is_empty() || !draft.commits.is_empty() || action.publishes()) {
-                made.changing.insert(at);
-            }
             made.pushed |= complete && action.pushes();
             if complete {
                 made.publish(draft, &action);
-                made.public_boxes = public_boxes(draft, &action).or(made.public_boxes.take());
             }
             made.attempt(draft, &action);
             let changes = |command: &Command<'_>| {
@@ -293,48 +295,58 @@ impl<'a> Made<'a> {
             named.or(counts.first().filter(|_| alone && counts.len() == 1)).cloned()
         });
         let was_there = self.seen.contains(path);
-        let is_new_text = shown.is_none() && count.as_ref().is_some_and(|count| count.is_whole);
-        let boxes = count.as_ref().map_or(0, |count| count.boxes);
         let lines = count.filter(|count| !(count.is_whole && was_there)).map(|count| (count.added, count.removed));
         let at = *known.entry(path.to_owned()).or_insert(self.files.len());
         match self.files.get_mut(at) {
             Some(file) => {
-                file.boxes = if is_new_text { boxes } else { file.boxes + boxes };
                 file.lines = file.lines.zip(lines).map(|(one, other)| (one.0 + other.0, one.1 + other.1));
             }
-            None => self.files.push(ChangedFile { path: path.to_owned(), lines, boxes }),
+            None => self.files.push(ChangedFile { path: path.to_owned(), lines }),
         }
     }
 
-    /// The last verdict of each check: those that failed first, then the latest.
-    pub(super) fn checks(&self) -> Vec<String> {
+    /// The last verdict of each check: those that failed first, then the latest. What is said of all of them is said once:
+    /// `` `cargo test` passed, `cargo clippy` passed, both after the last edit ``.
+    pub(super) fn checks(&self, most: usize) -> Option<String> {
         let mut decided: Vec<&LastRun> = self.checks.iter().filter(|it| it.verdict != Verdict::Unknown).collect();
         decided.sort_by_key(|it| (it.verdict != Verdict::Failed, std::cmp::Reverse(it.writes)));
-        let mut lines: Vec<String> = Vec::new();
+        let mut runs: Vec<(String, String)> = Vec::new();
         for run in decided {
-            let line = self.check(run);
-            if !lines.contains(&line) {
-                lines.push(line);
+            let told = (format!("{} {}", run.text, run.verdict.as_str()), self.changed_since(run));
+            if !runs.contains(&told) {
+                runs.push(told);
             }
         }
-        lines
+        let (shown, more) = runs.split_at(runs.len().min(most));
+        let (_, first) = shown.first()?;
+        let is_shared = shown.len() > 1 && !first.is_empty() && shown.iter().all(|(_, since)| since == first);
+        let each = |(run, since): &(String, String)| match since.as_str() {
+            "" => run.clone(),
+            _ if is_shared => run.clone(),
+            since if since.starts_with(',') => format!("{run}{since}"),
+            since => format!("{run} {since}"),
+        };
+        let mut line = shown.iter().map(each).collect::<Vec<_>>().join(if is_shared { ", " } else { "; " });
+        if is_shared {
+            let all = if shown.len() == 2 { "both" } else { "all" };
+            line.push_str(&format!(", {all} {}", first.trim_start_matches([',', ' '])));
+        }
+        if !more.is_empty() {
+            line.push_str(&format!("; … and {} more", more.len()));
+        }
+        Some(line)
     }
 
-    fn check(&self, run: &LastRun) -> String {
+    /// What was changed since a run, as far as calls show it.
+    fn changed_since(&self, run: &LastRun) -> String {
         let after = match self.writes - run.writes {
-            0 if self.writes > 0 => " after the last edit".to_owned(),
+            0 if self.writes > 0 => "after the last edit".to_owned(),
             0 => String::new(),
             later => format!(", {} after it", plural(later as u64, "edit")),
         };
-        let before = self.mends.get(run.mends).map_or_else(String::new, |mend| format!(", before {mend}"));
-        format!("{} {}{after}{before}", run.text, run.verdict.as_str())
+        let before = self.mends.get(run.mends).map(|mend| format!("before {mend}"));
+        [Some(after), before].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// The boxes of a published text, the description of a pull request for example; `None` where it has none.
-fn public_boxes(draft: &StepDraft, action: &Action<'_>) -> Option<(String, Boxes)> {
-    let command = action.commands.iter().find(|it| it.publishes && it.class != Class::GitChange)?;
-    Some((command.key(), Boxes::of(draft.step.full_args()))).filter(|(_, boxes)| boxes.any())
 }
 
 /// The folder of a command as it lies in the project.

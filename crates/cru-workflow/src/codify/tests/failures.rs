@@ -55,16 +55,8 @@ fn a_failed_chain_judges_no_part() {
         )
     };
     let told = text(&steps("cargo test && npm run lint"));
-    has(&told, &["`cargo test && npm run lint` failed; the record does not say which of its checks did"]);
     assert!(!told.contains("`cargo test` fails") && !told.contains("`npm run lint` fails"), "{told}");
     assert!(!told.contains("`cargo test` passes"), "{told}");
-    let mut evidence = Evidence::default();
-    evidence.add_output(
-        "n-003".into(),
-        "test result: ok. 3 passed; 0 failed\n=== lint ===\n2 problems (2 errors, 0 warnings)\n".into(),
-    );
-    let told = with(&steps("cargo test; echo '=== lint ==='; npm run lint"), &evidence);
-    assert!(told.contains("`npm run lint` fails") && !told.contains("`cargo test` fails"), "{told}");
 }
 
 /// Looks stand folded between what they stand between.

@@ -104,16 +104,6 @@ fn versions_are_told_as_they_stand() {
     assert!(!pulled.contains("committed"), "{pulled}");
     let hidden = text(&[edit("a.c", 1), commit(2, "Mend"), run(3, "git push 2>&1 | tail -3")].concat());
     assert!(hidden.contains(", committed\n") && !hidden.contains("not pushed"), "{hidden}");
-    assert!(hidden.contains("the record does not say how the last push ended"), "{hidden}");
-    let refused = text(
-        &[
-            edit("a.c", 1),
-            commit(2, "Mend"),
-            "- `Bash git push` → ✗ ! [rejected] main -> main (exit 1) ^n-003\n".to_owned(),
-        ]
-        .concat(),
-    );
-    assert!(refused.contains("not pushed: the last try failed"), "{refused}");
     let pushed = text(&[edit("a.c", 1), commit(2, "Mend"), run(3, "git push")].concat());
     assert!(pushed.contains(", committed, pushed\n") && pushed.contains("Open at the end: not recorded"), "{pushed}");
     let given_up = text(
