@@ -40,8 +40,11 @@ pub enum OpenPoint {
     Other(String),
 }
 
+/// A kind of point by its text.
+type Kind = fn(String) -> OpenPoint;
+
 /// How the property `open` names the kinds that have a text.
-const KINDS: [(&str, fn(String) -> OpenPoint); 6] = [
+const KINDS: [(&str, Kind); 6] = [
     ("unfinished", OpenPoint::Unfinished),
     ("plan not approved", OpenPoint::Plan),
     ("question", OpenPoint::Question),

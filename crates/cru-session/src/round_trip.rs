@@ -182,6 +182,7 @@ fn callouts(with_id: bool) -> impl Strategy<Value = Item> {
     let user = (shell("user", with_id), block(), some(line()), any::<bool>()).prop_map(
         |(mut callout, words, interpretation, correction)| {
             callout.title = if correction { "Correction".into() } else { String::new() };
+            let correction = correction || (interpretation.is_some() && crate::correction::opens_correction(&words));
             Item::User(User { callout, words, interpretation, correction })
         },
     );

@@ -352,16 +352,12 @@ impl Fold {
         self.active = self.active.max(time);
     }
 
-    /// Whether `words` correct the agent: said to stop or refuse it, or by their own beginning.
+    /// Whether `words` correct the agent: they take back or forbid, whatever stands before them.
     fn corrects(&self, words: &str, origin: &PromptOrigin<'_>) -> bool {
         match origin {
-            PromptOrigin::Denial { .. } => true,
             PromptOrigin::Command | PromptOrigin::Shell | PromptOrigin::Task => false,
-            PromptOrigin::Typed | PromptOrigin::Queued => {
-                let stopped = (self.talk.interrupted || self.talk.denied)
-                    && !correction::goes_on(words)
-                    && !correction::only_replies(words);
-                stopped || (self.facts.worked && correction::opens_correction(words))
+            PromptOrigin::Typed | PromptOrigin::Queued | PromptOrigin::Denial { .. } => {
+                self.facts.worked && correction::opens_correction(words)
             }
         }
     }

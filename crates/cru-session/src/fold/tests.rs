@@ -471,13 +471,13 @@ fn people_stop_refuse_and_correct() {
     [!user]  | "store the tokens"
     - Write src/store.ts → ✗ denied by user ^n-001
     *Interrupted by the user.*
-    [!user] Correction | "put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May"
+    [!user]  | "put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May"
     Done.
 
     *Interrupted by the user.*
     [!user]  | "continue"
     Right.
-    [!user] Correction | "use httpOnly"
+    [!user]  | "use httpOnly"
     [!user]  | "and the docs"
     Yes.
     [!user]  | "!ls"

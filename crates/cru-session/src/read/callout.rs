@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 
 use crate::callout::fields;
+use crate::correction::opens_correction;
 use crate::escape::{self, Words};
 use crate::field;
 use crate::model::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
@@ -66,7 +67,10 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
         }
         "user" => {
             let Words { words, interpretation, .. } = words;
-            let correction = callout.title.trim().to_lowercase().starts_with("correction");
+            let title = callout.title.trim().to_lowercase();
+            // What was done about words that take back or forbid makes them a correction, whoever wrote the note.
+            let is_remark = title.is_empty() && interpretation.is_some() && opens_correction(&words);
+            let correction = title.starts_with("correction") || is_remark;
             Item::User(User { callout, words, interpretation, correction })
         }
         "subagent" => Item::Subagent(subagent(note, block, day, callout, diagnostics)),

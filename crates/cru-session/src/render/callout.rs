@@ -78,7 +78,9 @@ fn user(it: &User) -> String {
     if callout.folded.is_none() && it.words.chars().nth(FOLDED_WORDS).is_some() {
         callout.folded = Some(true);
     }
-    let title = if it.correction && callout.title.is_empty() { "Correction" } else { &it.callout.title };
+    // What was done about the words says it, too.
+    let untitled = it.correction && callout.title.is_empty() && it.interpretation.is_none();
+    let title = if untitled { "Correction" } else { &it.callout.title };
     let body = escape::quoted(&it.words, it.interpretation.as_deref());
     // What stands behind a person's words must not become a part of them.
     let time = it.callout.at.map(|at| format!("{}At: {}", if body.is_empty() { "" } else { "\n" }, time::format(at)));
