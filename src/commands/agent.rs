@@ -3,25 +3,53 @@
 
 use crate::base::text::{sanitise, truncate};
 use crate::base::{Error, Result};
-use crate::commands::Context;
+use crate::commands::{Context, ProgramCall};
 use crate::vault::config::{AgentConfig, UserConfig};
+
+/// The variable that a program has that was asked: hooks of its host write nothing of what it does.
+pub(in crate::commands) const READER: &str = "CRU_READER";
 
 /// Seconds that an agent may take.
 const TIMEOUT: u64 = 300;
 
-/// Examples for the message that says how to name one.
-const EXAMPLES: &str = "for example `command = [\"claude\", \"-p\"]`, `[\"codex\", \"exec\", \"-\"]`, `[\"gemini\"]` or \
-                        `[\"llm\"]`: any program that takes a prompt on stdin and answers on stdout";
+/// Programs that are known, with the options by which they take a prompt on stdin, answer on stdout, use no tools that change
+/// something, and keep no session of it, as far as they have such options.
+pub(in crate::commands) const PRESETS: &[(&str, &[&str])] = &[
+    ("claude", &["claude", "-p", "--tools", "", "--no-session-persistence"]),
+    ("codex", &["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral", "-"]),
+    ("gemini", &["gemini", "--approval-mode", "default"]),
+    ("opencode", &["opencode", "run", "--agent", "plan"]),
+    ("pi", &["pi", "--print", "--no-tools", "--no-session"]),
+    ("llm", &["llm"]),
+];
+
+/// How to name one.
+const EXAMPLES: &str = "`preset = \"claude\"` (or codex, gemini, opencode, pi, llm), or a `command` of your own: any program that takes a \
+                        prompt on stdin and answers on stdout";
 
 /// The agent of the user's own configuration. Error: none is named; `otherwise` says what works without one.
 pub(in crate::commands) fn agent(cx: &Context<'_>, otherwise: &str) -> Result<AgentConfig> {
     let (config, _) = UserConfig::read(cx.env)?;
-    if config.agent.command.is_empty() {
-        let path = cx.env.config_dir().unwrap_or_default().join("config.toml");
-        return Err(Error::usage("no agent is named that could do it")
-            .with_hint(format!("write `[agent]` with a `command` into {}; {EXAMPLES}{otherwise}", path.display())));
+    let path = || cx.env.config_dir().unwrap_or_default().join("config.toml");
+    named(config.agent)?.filter(|agent| !agent.command.is_empty()).ok_or_else(|| {
+        Error::usage("no agent is named that could do it")
+            .with_hint(format!("write `[agent]` into {} with {EXAMPLES}{otherwise}", path().display()))
+    })
+}
+
+/// The agent with the command of its preset, where it has none of its own; `None` where it names neither.
+pub(in crate::commands) fn named(agent: AgentConfig) -> Result<Option<AgentConfig>> {
+    if !agent.command.is_empty() {
+        return Ok(Some(agent));
     }
-    Ok(config.agent)
+    let Some(preset) = agent.preset.clone() else { return Ok(None) };
+    let Some((name, command)) = PRESETS.iter().find(|(name, _)| *name == preset) else {
+        let known: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+        return Err(Error::usage(format!("[agent] preset = '{}': no such preset", sanitise(&preset)))
+            .with_hint(format!("use one of {}, or a `command` of your own", known.join(", "))));
+    };
+    let command = command.iter().map(|word| (*word).to_owned()).collect();
+    Ok(Some(AgentConfig { command, model: agent.model.clone().or_else(|| Some((*name).to_owned())), ..agent }))
 }
 
 /// What the agent says; why there is nothing, in words.
@@ -29,7 +57,11 @@ pub(in crate::commands) fn ask(agent: &AgentConfig, prompt: &str, cx: &Context<'
     let name = agent.command.first().map_or("", String::as_str);
     let seconds = agent.timeout.unwrap_or(TIMEOUT);
     cx.ui.detail(&format!("asking {name}"));
-    let answer = cx.ui.ask(&agent.command, prompt, seconds);
+    // An empty folder: nothing of a project is at hand, and no instructions of one are read.
+    let answer = tempfile::tempdir().and_then(|dir| {
+        let vars = [(READER, Some(std::ffi::OsStr::new("1")))];
+        cx.ui.ask_in(&ProgramCall { command: &agent.command, dir: dir.path(), vars: &vars }, prompt, seconds)
+    });
     let answer = answer.map_err(|error| format!("could not start the agent '{name}': {error}"))?;
     let said = answer.errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let said = truncate(&sanitise(said), 200).into_owned();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::derived::DerivedPages;
 use super::events::{self, ChangedNote};
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, checkpoint, onset, reading};
+use super::{Context, Output, View, agent, checkpoint, onset, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::{trouble, unfiled};
@@ -89,8 +89,36 @@ fn in_background(asked: Option<Asked>, vault: &Vault, state: &State, cx: &Contex
             Err(error) => trouble::note(&state.hook_log(), cx.env.now(), "flush", &error.with_causes())?,
         }
     }
+    read_ended(&report, vault, state, cx)?;
     Ok(report)
 }
+
+/// Has sessions of which the end was just written read by the agent of the user's configuration, in a process of its own; nothing where that does
+/// not ask for it.
+fn read_ended(report: &FlushReport, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<()> {
+    let agent = UserConfig::read(cx.env)?.0.agent;
+    let is_wanted = agent.after_session && report.sessions.iter().any(|row| row.changed);
+    if !is_wanted || agent::named(agent)?.is_none() {
+        return Ok(());
+    }
+    let catalog = Catalog::read(vault);
+    let is_closed = |head: &Head| head.meta.status.as_ref().is_some_and(Status::is_closed);
+    let is_changed = |head: &Head| {
+        report.sessions.iter().any(|row| row.changed && (row.session == head.id() || row.session == head.path.stem()))
+    };
+    if !catalog.sessions().any(|head| is_closed(head) && is_changed(head)) {
+        return Ok(());
+    }
+    let mut root = std::ffi::OsString::from("--vault=");
+    root.push(vault.root());
+    let words = ["read", "--pending", "--daily", "--since", RECENT, "--quiet"];
+    let mut args: Vec<&std::ffi::OsStr> = words.iter().map(AsRef::as_ref).collect();
+    args.push(&root);
+    cx.ui.spawn_detached(&args, &state.hook_log()).map_err(|error| Error::io("start", "cru read", error))
+}
+
+/// How old a session may be that is read when another one ends.
+const RECENT: &str = "2d";
 
 fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Context<'_>) -> Result<FlushReport> {
     // Events that found no vault belong to the one that the user's configuration names by now.

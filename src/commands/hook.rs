@@ -8,7 +8,9 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::agent::READER;
 use super::checkpoint::{Risky, before_call, note_written};
+use super::output::Raw;
 use super::{Context, Output, View, flush, onset};
 use crate::base::{Env, Error, files, threads};
 use crate::live::hook::{Event, HOSTS, HookEntry, Host, Input, input, shell, trouble, unfiled};
@@ -39,8 +41,11 @@ pub struct Args {
 /// The variable with which `cru hooks status` calls a hook: the event goes to the journal, and no note is written.
 pub(super) const TEST: &str = "CRU_HOOK_TEST";
 
-/// Does it; never fails.
+/// Does it; never fails. A program that reads a session is no session of a person: nothing is written of it.
 pub fn run(args: &Args, cx: &Context<'_>) -> Box<dyn Output> {
+    if cx.env.var(READER).is_some() {
+        return Box::new(Raw { name: "hook", text: String::new() });
+    }
     let mut call = Call { args, cx, log: trouble::without_vault(cx.env), troubles: Vec::new() };
     let printed = stdin().and_then(|bytes| call.take(&bytes)).unwrap_or_else(|message| {
         call.troubles.push(message);

@@ -23,16 +23,15 @@ pub enum StepCommand {
     Show(Args),
 }
 
-/// Show one step
+/// Show steps
 ///
-/// STEP is its id (`n-014`) or its number. Without SESSION: the current session, else the newest. `SESSION#n-014` names
-/// both.
+/// STEP is an id (`n-014`) or a number. The last word is the session where it names no step; without one: the current
+/// session, else the newest. `SESSION#n-014` names both.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which step
-    step: String,
-    /// Of which session
-    session: Option<String>,
+    /// Which steps, and behind them of which session
+    #[arg(required = true, value_name = "STEP")]
+    steps: Vec<String>,
     /// All of its input and output, from the transcript
     #[arg(long)]
     full: bool,
@@ -50,9 +49,46 @@ impl StepCommand {
 }
 
 fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (named, step) = match args.step.rsplit_once('#') {
-        Some((session, step)) if args.session.is_none() => (Some(session), step),
-        _ => (args.session.as_deref(), args.step.as_str()),
+    let (session, steps) = match args.steps.as_slice() {
+        [steps @ .., last] if !steps.is_empty() && !names_step(last) => (Some(last.as_str()), steps),
+        steps => (None, steps),
+    };
+    let mut shown = steps.iter().map(|step| show_one(step, session, args, cx));
+    match steps.len() {
+        1 => shown.next().unwrap_or_else(|| Err(Error::usage("no step is named"))),
+        _ => Ok(Box::new(ShownSteps(shown.collect::<Result<_>>()?))),
+    }
+}
+
+/// Whether a word has the form of a step: an id, a number, or either behind a session.
+fn names_step(word: &str) -> bool {
+    let step = word.rsplit_once('#').map_or(word, |(_, step)| step).trim_start_matches('^').trim_end_matches("]]");
+    let number = step.strip_prefix("n-").or_else(|| step.strip_prefix("n_")).unwrap_or(step);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Steps one below the other.
+struct ShownSteps(Vec<Box<dyn Output>>);
+
+impl Output for ShownSteps {
+    fn text(&self, view: &View) -> String {
+        self.0.iter().map(|step| step.text(view)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        let steps = self.0.iter().map(|step| step.json()).collect::<serde_json::Result<Vec<_>>>()?;
+        Ok(json!({ "schema": 1, "steps": steps }))
+    }
+
+    fn paged(&self) -> bool {
+        true
+    }
+}
+
+fn show_one(word: &str, session: Option<&str>, args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (named, step) = match word.rsplit_once('#') {
+        Some((session, step)) => (Some(session), step),
+        None => (session, word),
     };
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
@@ -64,7 +100,7 @@ fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let session = vault.load(&head.path)?.session;
     let wanted = step.trim_end_matches("]]").trim_start_matches('^');
     if wanted.is_empty() {
-        return Err(Error::usage(format!("invalid step `{}`: it has no id", sanitise(&args.step)))
+        return Err(Error::usage(format!("invalid step `{}`: it has no id", sanitise(word)))
             .with_hint("use n-014, 14 or SESSION#n-014; `cru session show` lists the steps"));
     }
     let number = wanted.parse::<u64>().ok();

@@ -55,6 +55,7 @@ mod imports {
     pub(crate) mod unreadable;
 }
 mod making {
+    pub(crate) mod briefs;
     pub(crate) mod cases;
     pub(crate) mod flow_key;
     pub(crate) mod hand_written;

@@ -9,8 +9,8 @@ use cru_session::Session;
 use serde::Serialize;
 
 use crate::Ledger;
-use crate::answer::{Answer, OutcomeState, ReadSegment, SegmentType, WorkGroup};
-use crate::note::{ReadingNote, ReviewStatus};
+use crate::answer::{Answer, Contradiction, OutcomeState, ReadRequest, ReadSegment, SegmentType, WorkGroup};
+use crate::note::ReadingNote;
 
 /// What is accepted about a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,14 +19,24 @@ pub struct Accepted {
     pub name: String,
     /// Hash of the record that was read.
     pub record: String,
-    /// What the person wanted.
+    /// Who read it.
+    pub reader: String,
+    /// Claims that hold, and claims that were made.
+    pub claims: (usize, usize),
+    /// What to call the session.
+    pub title: Option<String>,
+    /// What the person wanted: all that was asked, in order.
     pub goal: Option<String>,
     /// What came of it.
     pub outcome: Option<AcceptedOutcome>,
     /// What was decided.
     pub decisions: Vec<String>,
+    /// What nobody verified.
+    pub not_verified: Vec<String>,
     /// What is still open.
     pub open: Vec<String>,
+    /// What the agent claimed and what the record shows instead.
+    pub contradicted: Vec<String>,
     /// Steps that belong together.
     pub workflow: Vec<WorkGroup>,
     /// What each segment was.
@@ -42,9 +52,10 @@ pub struct AcceptedOutcome {
     pub text: String,
 }
 
-/// The reading that counts of those of one session: the newest that is accepted and whose data can be read.
+/// The reading that counts of those of one session: the newest that is accepted, or a brief of which the program
+/// proved every statement, and whose data can be read.
 pub fn counting<'r>(readings: impl IntoIterator<Item = &'r ReadingNote>) -> Option<&'r ReadingNote> {
-    let counts = |it: &&ReadingNote| it.head.status == ReviewStatus::Accepted && it.answer.is_some();
+    let counts = |it: &&ReadingNote| it.head.status.counts() && it.answer.is_some();
     readings.into_iter().filter(counts).max_by_key(|it| (it.version(), it.path.as_str()))
 }
 
@@ -53,12 +64,26 @@ pub fn accepted<'r>(readings: impl IntoIterator<Item = &'r ReadingNote>) -> Opti
     Accepted::of(counting(readings)?)
 }
 
+/// What was asked, in order: `Mend the pump. Then: paint it.`
+fn asked(requests: &[ReadRequest]) -> Option<String> {
+    let (first, rest) = requests.split_first()?;
+    let rest = rest.iter().map(|it| it.claim.text.as_str()).collect::<Vec<_>>().join("; ");
+    let first = &first.claim.text;
+    Some(if rest.is_empty() { first.clone() } else { format!("{first} Then: {rest}") })
+}
+
+/// `"All tests pass": two of them failed.`
+fn contradicted(it: &Contradiction) -> String {
+    format!("\"{}\": {}", it.said.quoted().unwrap_or_default(), it.claim.text)
+}
+
 impl Accepted {
     /// What a reading says, whatever was decided about it; `None` where its data cannot be read.
     pub fn of(reading: &ReadingNote) -> Option<Self> {
         let answer = reading.answer.as_ref()?;
         let name = reading.path.rsplit('/').next().unwrap_or(&reading.path).trim_end_matches(".md").to_owned();
-        Some(Self::of_answer(answer, name, reading.head.note.clone()))
+        let own = Self::of_answer(answer, name, reading.head.note.clone());
+        Some(Self { reader: reading.head.reader.clone(), claims: reading.head.claims, ..own })
     }
 
     fn of_answer(answer: &Answer, name: String, record: String) -> Self {
@@ -67,13 +92,18 @@ impl Accepted {
         Self {
             name,
             record,
-            goal: summary.goal.as_ref().map(|claim| claim.text.clone()),
+            reader: String::new(),
+            claims: (0, 0),
+            title: summary.title.clone(),
+            goal: summary.goal.as_ref().map(|claim| claim.text.clone()).or_else(|| asked(&summary.requests)),
             outcome: summary
                 .outcome
                 .as_ref()
                 .map(|it| AcceptedOutcome { state: it.state, text: it.claim.text.clone() }),
             decisions: texts(&summary.decisions),
+            not_verified: texts(&summary.not_verified),
             open: texts(&summary.open),
+            contradicted: summary.contradicted.iter().map(contradicted).collect(),
             workflow: answer.workflow.clone(),
             segments: answer.segments.clone(),
         }
@@ -103,7 +133,7 @@ impl Accepted {
 mod tests {
     use super::*;
     use crate::answer::{Claim, ReadOutcome, Summary};
-    use crate::note::ReadingHead;
+    use crate::note::{ReadingHead, ReviewStatus};
 
     fn reading(path: &str, status: ReviewStatus, goal: &str) -> ReadingNote {
         let claim = |text: &str| Claim { text: text.to_owned(), proof: Vec::new() };

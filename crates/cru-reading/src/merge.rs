@@ -6,7 +6,11 @@ use crate::answer::{Answer, CaseKind, OutcomeState, ReadCase, StepRange, Summary
 pub fn case_id(session: &str, case: &ReadCase) -> String {
     let ends =
         |range: &Option<StepRange>| range.as_ref().map(|it| format!("{}..{}", it.from, it.to)).unwrap_or_default();
-    let hash = crate::hash(&[session, case.kind.as_str(), &ends(&case.wrong), &ends(&case.right)]);
+    let (wrong, right) = (ends(&case.wrong), ends(&case.right));
+    // Two cases of words alone are told apart by what they say.
+    let words = if wrong.is_empty() && right.is_empty() { case.context.text.as_str() } else { "" };
+    let parts = [session, case.kind.as_str(), &wrong, &right, words];
+    let hash = crate::hash(if words.is_empty() { &parts[..4] } else { &parts });
     let kind = if case.kind == CaseKind::Unsolved { "unsolved" } else { case.kind.as_str() };
     format!("{kind}-{}", &hash[3..15])
 }
@@ -14,14 +18,23 @@ pub fn case_id(session: &str, case: &ReadCase) -> String {
 /// Two readings as one: the later one counts where both say something of one thing.
 pub fn join(earlier: &Answer, later: &Answer) -> Answer {
     let mut joined = later.clone();
-    let Summary { goal, outcome, decisions, open } = &mut joined.summary;
+    joined.is_brief = earlier.is_brief && later.is_brief;
+    let Summary { title, goal, requests, outcome, decisions, not_verified, open, contradicted } = &mut joined.summary;
     let before = &earlier.summary;
+    *title = title.take().or_else(|| before.title.clone());
+    let mut asked = before.requests.clone();
+    asked.retain(|old| !requests.iter().any(|new| new.said == old.said));
+    asked.append(requests);
+    *requests = asked;
+    let mut refuted = before.contradicted.clone();
+    refuted.extend(contradicted.drain(..).filter(|it| !before.contradicted.contains(it)));
+    *contradicted = refuted;
     // What the person wanted is told by the part with their first words.
     *goal = before.goal.clone().or(goal.take());
     // What a part cannot tell was told before.
     let known = outcome.take_if(|it| it.state != OutcomeState::Unknown || before.outcome.is_none());
     *outcome = known.or(before.outcome.clone());
-    for (list, old) in [(decisions, &before.decisions), (open, &before.open)] {
+    for (list, old) in [(decisions, &before.decisions), (not_verified, &before.not_verified), (open, &before.open)] {
         let mut all = old.clone();
         all.extend(list.drain(..).filter(|claim| !old.contains(claim)));
         *list = all;
@@ -57,8 +70,8 @@ mod tests {
         let summary = |goal: Option<&str>, end: Option<&str>, open: &[&str]| Summary {
             goal: goal.map(claim),
             outcome: end.and_then(outcome),
-            decisions: Vec::new(),
             open: open.iter().map(|text| claim(text)).collect(),
+            ..Summary::default()
         };
         let one = Answer { summary: summary(Some("a"), Some("b"), &["x"]), ..Answer::default() };
         let two = Answer { summary: summary(Some("c"), Some("d"), &["x", "y"]), ..Answer::default() };

@@ -9,6 +9,8 @@ pub enum ReviewStatus {
     /// Nothing yet.
     #[default]
     Proposed,
+    /// The program proved every statement of it; nobody has decided yet, and until then it counts.
+    Proven,
     /// It is right.
     Accepted,
     /// It is not to be used.
@@ -17,15 +19,21 @@ pub enum ReviewStatus {
 
 impl ReviewStatus {
     /// Every status.
-    pub const ALL: [Self; 3] = [Self::Proposed, Self::Accepted, Self::Rejected];
+    pub const ALL: [Self; 4] = [Self::Proposed, Self::Proven, Self::Accepted, Self::Rejected];
 
     /// The word in a note.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Proposed => "proposed",
+            Self::Proven => "proven",
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
         }
+    }
+
+    /// Whether what has it is used.
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::Proven | Self::Accepted)
     }
 
     /// The status of that name.

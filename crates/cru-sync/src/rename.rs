@@ -80,19 +80,7 @@ impl RenameGround<'_> {
         }
         let to = self.name(head, &title)?;
         let _turn = if dry { None } else { self.turn(head)? };
-        let writer = Writer::new(self.vault, self.state, self.now);
-        let session = key(&head.id());
-        let mut plan = |note: &Note, _: &cru_vault::writer::Known| {
-            Ok(Plan { ops: operations(note, head, &title), label: LABEL.to_owned(), ..Plan::default() })
-        };
-        let before = self.vault.read(&head.path)?.into_owned();
-        let after = if dry {
-            writer.preview(&session, &before, &mut plan)?
-        } else {
-            writer.write(&session, &head.path, &mut plan)?;
-            self.vault.read(&head.path)?.into_owned()
-        };
-        let note = (lossy(&before), lossy(&after));
+        let note = self.retitled(head, &title, dry)?;
         let mut renamed = Renamed { note, ..self.rename_file(head, &to, dry)? };
         if let Some(own) = renamed.linking.iter().position(|(path, ..)| *path == renamed.to || *path == renamed.from) {
             let (_, _, after) = renamed.linking.remove(own);
@@ -101,6 +89,29 @@ impl RenameGround<'_> {
             }
         }
         Ok(renamed)
+    }
+
+    /// Gives a session another title; its note keeps its name. Errors as [`Self::rename`].
+    pub fn retitle(&self, head: &Head, title: &str) -> Result<()> {
+        let _turn = self.turn(head)?;
+        self.retitled(head, &fold_whitespace(&sanitise(title)), false).map(drop)
+    }
+
+    /// Writes a title into a note: its text before and after.
+    fn retitled(&self, head: &Head, title: &str, dry: bool) -> Result<(String, String)> {
+        let writer = Writer::new(self.vault, self.state, self.now);
+        let session = key(&head.id());
+        let mut plan = |note: &Note, _: &cru_vault::writer::Known| {
+            Ok(Plan { ops: operations(note, head, title), label: LABEL.to_owned(), ..Plan::default() })
+        };
+        let before = self.vault.read(&head.path)?.into_owned();
+        let after = if dry {
+            writer.preview(&session, &before, &mut plan)?
+        } else {
+            writer.write(&session, &head.path, &mut plan)?;
+            self.vault.read(&head.path)?.into_owned()
+        };
+        Ok((lossy(&before), lossy(&after)))
     }
 
     /// Gives a session's note another path and rewrites the links to it; the title stays. With `dry`, only looks.

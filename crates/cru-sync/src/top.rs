@@ -9,6 +9,7 @@ use cru_reading::note::{ReadingNote, path_of, version_of};
 use cru_reading::top::{summary_block, told, told_in, untold};
 use cru_reading::{Accepted, accepted};
 use cru_session::op::Op;
+use cru_session::open::open_points;
 use cru_session::read;
 use cru_session::seal::Seals;
 use cru_vault::writer::{Generated, Known, Plan, Writer};
@@ -25,33 +26,49 @@ fn kept_at(state: &State, session: &str) -> std::path::PathBuf {
     state.dir().join("tops").join(format!("{session}.md"))
 }
 
-/// Brings the summary of a note in line with what is accepted about its session; whether the note changed. `session` is the
-/// key of the note in the machine state, `readings` all of the session.
+/// Brings the summary of a note in line with what counts of the readings of its session; why it tells none of them, where one
+/// counts. `session` is the key of the note in the machine state, `readings` all of the session.
 pub fn refresh(
     (vault, state, now): (&Vault, &State, Timestamp),
     session: &str,
     path: &VaultPath,
     readings: &[&ReadingNote],
-) -> Result<bool> {
+) -> Result<Option<&'static str>> {
     // Where what was generated is not kept, the summary is as it was before a reading told it.
     let kept_at = kept_at(state, session);
     let kept = std::fs::read_to_string(&kept_at).ok();
     let mut facts = None;
+    let mut why = None;
     let mut plan = |note: &Note, known: &Known| -> Result<Plan> {
         let base = known.base.as_deref().filter(|text| !text.is_empty()).map(|text| Note::parse(Ids::unpack(text).1));
         let generated = base.and_then(|base| Some(summary_block(&base)?.of(base.text()).to_owned()));
         let seals = seals::read(vault, session);
+        why = why_untold(note, &seals, readings);
         let changed = change(note, &seals, &[generated.as_deref(), kept.as_deref()], readings);
         facts = changed.as_ref().map(|it| it.facts.clone());
         let generated = changed.as_ref().map(|it| Generated { text: it.new.clone(), all: false });
         let op = changed.map(|it| Op::Replace { phase: None, old: it.own, new: it.new });
         Ok(Plan { ops: op.into_iter().collect(), generated, label: "read".to_owned(), ..Plan::default() })
     };
-    let written = Writer::new(vault, state, now).write(session, path, &mut plan)?;
+    Writer::new(vault, state, now).write(session, path, &mut plan)?;
     if let Some(facts) = facts.filter(|facts| kept.as_ref() != Some(facts)) {
         files::put_private(&kept_at, facts.as_bytes())?;
     }
-    Ok(written.changed)
+    Ok(why)
+}
+
+/// Why the summary of a note does not tell a reading that counts.
+fn why_untold(note: &Note, seals: &Seals, readings: &[&ReadingNote]) -> Option<&'static str> {
+    let counts = accepted(readings.iter().copied())?;
+    match own(note) {
+        None => Some("the note has no summary on top"),
+        Some(own) if !seals.has_block(&own) => Some("a person wrote or changed the summary on top"),
+        Some(_) if !counts.is_of(&read::session(note).0) => Some("the session has gone on since it was read"),
+        Some(own) if told(&own, &counts, &[]).is_none() => {
+            Some("the reading says neither what was asked nor the outcome")
+        }
+        Some(_) => None,
+    }
 }
 
 /// How a summary is to change.
@@ -68,16 +85,18 @@ struct ChangedTop {
 /// record alone gave, as far as that is known.
 fn change(note: &Note, seals: &Seals, known: &[Option<&str>], readings: &[&ReadingNote]) -> Option<ChangedTop> {
     let own = own(note).filter(|own| seals.has_block(own))?;
+    let session = read::session(note).0;
+    let open = open_points(&session);
     let is_told = |facts: &str| {
         let mut all = readings.iter().filter_map(|it| Accepted::of(it));
-        all.any(|it| told(facts, &it).is_some_and(|it| same(&it, &own)))
+        all.any(|it| told(facts, &it, &open).is_some_and(|it| same(&it, &own)))
     };
     let mut known = known.iter().copied().flatten();
     let found = known.find(|facts| same(facts, &own) || is_told(facts)).map(str::to_owned);
     let is_known = found.is_some();
     let facts = found.unwrap_or_else(|| untold(&own).unwrap_or_else(|| own.clone()));
-    let now = accepted(readings.iter().copied()).filter(|it| it.is_of(&read::session(note).0));
-    let as_told = now.and_then(|it| told(&facts, &it));
+    let now = accepted(readings.iter().copied()).filter(|it| it.is_of(&session));
+    let as_told = now.and_then(|it| told(&facts, &it, &open));
     // Where the lines of the record are not known, a summary that says it already has more of them.
     let stands = |new: &String| new.lines().all(|line| own.lines().any(|it| it.trim_end() == line.trim_end()));
     if !is_known && as_told.as_ref().is_some_and(stands) {
@@ -100,8 +119,9 @@ impl ToldTops {
     pub(crate) fn of(vault: &Vault, path: &VaultPath, note: &Note, base: &Note, new: &Note) -> Self {
         let readings = readings(vault, path, note);
         let Some(own) = own(note).filter(|_| !readings.is_empty()) else { return Self::default() };
+        let open = |note: &Note| open_points(&read::session(note).0);
         let as_it_stands = |reading: &ReadingNote| {
-            let text = told_in(base.text(), &Accepted::of(reading)?)?;
+            let text = told_in(base.text(), &Accepted::of(reading)?, &open(base))?;
             let block = summary_block(&Note::parse(text.as_str()))?;
             same(block.of(&text), &own).then_some(text)
         };
@@ -114,7 +134,7 @@ impl ToldTops {
             record(base) == record(new)
         };
         let now = accepted(&readings).filter(|it| it.is_of(&read::session(note).0) && is_same());
-        let told = now.and_then(|it| told_in(new.text(), &it));
+        let told = now.and_then(|it| told_in(new.text(), &it, &open(new)));
         Self { base: standing.map(Note::parse), new: told.map(Note::parse) }
     }
 }
@@ -128,8 +148,10 @@ fn readings(vault: &Vault, path: &VaultPath, note: &Note) -> Vec<ReadingNote> {
     let Some(named) = named else { return Vec::new() };
     let newest = version_of(named.trim_start_matches('[').trim_end_matches(']')).min(VERSIONS);
     let stem = path.stem();
+    // A note that was renamed has readings of its older name.
+    let name = named.trim_start_matches('[').split(['@', '|', ']']).next().unwrap_or_default().to_owned();
     let read = |version| {
-        let path = path_of(&stem, version);
+        let path = path_of(&name, version);
         let bytes = vault.read(&VaultPath::new(&path)?).ok()?;
         cru_reading::note::read(&path, &String::from_utf8_lossy(&bytes)).filter(|it| it.head.session == stem)
     };

@@ -424,6 +424,12 @@ pub struct RunConfig {
 pub struct AgentConfig {
     /// The program with its arguments, `["claude", "-p"]`; no shell is asked.
     pub command: Vec<String>,
+    /// A program that is known, `claude`; instead of a command.
+    pub preset: Option<String>,
+    /// Whether each session is read when it ends.
+    pub after_session: bool,
+    /// Estimated tokens of a day that are sent so; 200,000.
+    pub daily_tokens: Option<u64>,
     /// Seconds that it may take; 300.
     pub timeout: Option<u64>,
     /// Name of its model, for `reader` in readings; else the command.
@@ -436,7 +442,7 @@ pub struct AgentConfig {
 const USER_KEYS: &[(&str, &[&str])] = &[
     ("vault", &[]),
     ("hosts", ANY),
-    ("agent", &["command", "timeout", "model", "judge"]),
+    ("agent", &["command", "preset", "after_session", "daily_tokens", "timeout", "model", "judge"]),
     ("prices", ANY),
     ("projects", ANY),
     ("run", &["allow", "env", "wrap"]),

@@ -27,7 +27,9 @@ pub enum Kind {
     Prompt,
     /// What an agent is asked that refines a workflow.
     Refine,
-    /// What an agent is asked that reads a session.
+    /// What an agent is asked that reads a session in brief.
+    Brief,
+    /// What an agent is asked that reads a session for cases, lessons, workflow and segments too.
     Read,
     /// What the second reader of a session is asked.
     Judge,
@@ -43,6 +45,7 @@ const TABLE: &[(Kind, &str, &str)] = &[
     (Kind::Case, "case.md", include_str!("../../../templates/case.md")),
     (Kind::Prompt, "prompt.md", include_str!("../../../templates/prompt.md")),
     (Kind::Refine, "refine.md", include_str!("../../../templates/refine.md")),
+    (Kind::Brief, "brief.md", include_str!("../../../templates/brief.md")),
     (Kind::Read, "read.md", include_str!("../../../templates/read.md")),
     (Kind::Judge, "judge.md", include_str!("../../../templates/judge.md")),
     (Kind::JudgeCases, "judge-cases.md", include_str!("../../../templates/judge-cases.md")),

@@ -154,7 +154,7 @@ impl Output for Decided {
 const fn look(status: ReviewStatus) -> anstyle::Style {
     use super::output::style;
     match status {
-        ReviewStatus::Proposed => style::DIM,
+        ReviewStatus::Proposed | ReviewStatus::Proven => style::DIM,
         ReviewStatus::Accepted => style::GOOD,
         ReviewStatus::Rejected => style::BAD,
     }

@@ -28,6 +28,7 @@ const AUTHOR: &str = "The cru contributors";
 /// Texts that are the same in every copy.
 const TEXTS: &[(&str, &str)] = &[
     ("skills/cru/SKILL.md", include_str!("../../../plugin/skills/cru/SKILL.md")),
+    ("commands/brief.md", include_str!("../../../plugin/commands/brief.md")),
     ("commands/decide.md", include_str!("../../../plugin/commands/decide.md")),
     ("commands/pause.md", include_str!("../../../plugin/commands/pause.md")),
     ("commands/resume.md", include_str!("../../../plugin/commands/resume.md")),

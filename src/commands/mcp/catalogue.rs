@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::answer::{LARGEST_BUDGET, SMALLEST_BUDGET, USUAL_BUDGET};
 
-/// The tool that writes.
+/// The tool that writes what its caller logs.
 pub(super) const LOG: &str = "log";
+
+/// The tools that write.
+const WRITING: [&str; 2] = [LOG, "brief"];
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools: Vec<Value> = serde_json::from_str(include_str!("tools.json")).unwrap_or_default();
@@ -17,7 +20,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 
 /// All tools; without `write` those that only read.
 pub(super) fn tools(write: bool) -> Vec<Tool> {
-    TOOLS.iter().filter(|tool| write || tool.name != LOG).cloned().collect()
+    TOOLS.iter().filter(|tool| write || !WRITING.contains(&tool.name.as_ref())).cloned().collect()
 }
 
 /// The names of the arguments of a tool; `None` for one that does not exist.
@@ -45,7 +48,7 @@ fn tool(mut value: Value) -> Option<Tool> {
     }
     let name = value.get("name")?.as_str()?.to_owned();
     let description = value.get("description")?.as_str()?.to_owned();
-    let reads = name != LOG;
+    let reads = !WRITING.contains(&name.as_str());
     let hints = ToolAnnotations::new().read_only(reads).open_world(false);
     let hints = if reads { hints } else { hints.destructive(false).idempotent(false) };
     Some(Tool::new(name, description, Arc::new(schema)).with_annotations(hints))
@@ -58,7 +61,7 @@ mod tests {
     #[test]
     fn tools_cost_an_agent_little() {
         let names: Vec<_> = tools(true).iter().map(|tool| tool.name.to_string()).collect();
-        assert_eq!(names, ["search", "read", "before", "decisions", "query", "status", "log"]);
+        assert_eq!(names, ["search", "read", "before", "decisions", "query", "status", "log", "brief"]);
         assert_eq!(tools(false).len(), 6);
         let written = serde_json::to_string(&tools(true)).unwrap();
         assert!(written.chars().count() <= 6_000, "{}", written.chars().count());

@@ -26,7 +26,8 @@ pub(super) fn told(checked: &Checked) -> String {
     listed(checked.refused().take(TOLD))
 }
 
-fn listed(lines: impl Iterator<Item = impl std::fmt::Display>) -> String {
+/// Things that are wrong, one line each.
+pub(super) fn listed(lines: impl Iterator<Item = impl std::fmt::Display>) -> String {
     let lines: Vec<String> = lines.map(|line| format!("- {line}\n")).collect();
     lines.concat()
 }

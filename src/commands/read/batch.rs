@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::answer::{NO_REFUSALS, join, judge, only, told};
+use super::answer::{NO_REFUSALS, join, judge, listed, only, told};
 use super::one::{grown_from, head, key};
 use super::prompt::Prompts;
 use super::shelf::Shelf;
@@ -17,10 +17,10 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, View, reading};
 use crate::live::resume::token;
-use crate::readings::ledger::triggers;
+use crate::readings::answer::{AnswerError, patched};
 use crate::readings::note::ReadingNote;
 use crate::readings::{Checked, judge as second};
-use crate::session::{Item, Session};
+use crate::session::{Item, Session, Status};
 use crate::vault::config::{AgentConfig, UserConfig};
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Head, Vault};
@@ -30,8 +30,8 @@ use crate::workflow::refine::fenced;
 const SESSION: u64 = 40_000;
 /// Estimated tokens of an answer.
 const ANSWER: u64 = 1_200;
-/// Prompts of a person that make a session worth reading.
-const PROMPTS: usize = 3;
+/// Estimated tokens of a day that are sent without being asked for.
+const DAILY: u64 = 200_000;
 /// What works where no agent is named.
 const WITHOUT: &str = ". Without one: `cru read --prompt SESSION`, then `cru read --from FILE SESSION`";
 /// Calls of the agent that may fail in a row.
@@ -47,13 +47,24 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let reader = label(&agent.command, agent.model.as_deref());
     let (mut spent, mut failures) = (0, 0);
     let mut shelf = Shelf::read(&catalog, &vault);
+    // What was sent today counts, whoever sent it.
+    let budget = if args.daily { args.budget.min(daily_left(&agent, &shelf, cx)) } else { args.budget };
+    if bulk && !args.dry_run {
+        cx.ui.note(&format!(
+            "{}, newest first; at most {} tokens in, about {} out for each; `--dry-run` estimates them",
+            plural(heads.len() as u64, "session"),
+            thousands(budget),
+            thousands(ANSWER)
+        ));
+    }
     let progress = cx.ui.progress("Reading sessions", heads.len() as u64);
     for session in heads {
         progress.say(&session.id());
-        let row = match one(session, bulk, &mut spent, &agent, &reader, args, &catalog, &mut shelf, &vault, cx) {
-            Ok(row) => row,
-            Err(error) => ReadRow::of(session, "failed", error.to_string()),
-        };
+        let row =
+            match one(session, bulk, (&mut spent, budget), &agent, &reader, args, &catalog, &mut shelf, &vault, cx) {
+                Ok(row) => row,
+                Err(error) => ReadRow::of(session, "failed", error.to_string()),
+            };
         failures = if row.fate == "failed" { failures + 1 } else { 0 };
         report.sessions.push(row);
         progress.advance(1);
@@ -66,6 +77,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(report))
 }
 
+/// Tokens that `[agent] daily_tokens` leaves for the rest of the day, by the readings that were made today.
+fn daily_left(agent: &AgentConfig, shelf: &Shelf, cx: &Context<'_>) -> u64 {
+    let most = agent.daily_tokens.unwrap_or(DAILY);
+    let today = cx.env.now().strftime("%F").to_string();
+    let is_of_today = |it: &&ReadingNote| it.head.read.as_deref().is_some_and(|time| time.starts_with(&today));
+    let sent: u64 = shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).sum();
+    most.saturating_sub(sent)
+}
+
 fn is_filtered(args: &Args) -> bool {
     let filter = &args.filter;
     filter.since.is_some()
@@ -76,7 +96,7 @@ fn is_filtered(args: &Args) -> bool {
         || !filter.channel.is_empty()
 }
 
-/// The sessions that are meant, the oldest first.
+/// The sessions that are meant, the newest first.
 fn heads<'c>(args: &Args, bulk: bool, catalog: &'c Catalog, vault: &Vault, cx: &Context<'_>) -> Result<Vec<&'c Head>> {
     if !bulk {
         return if args.sessions.is_empty() {
@@ -90,7 +110,7 @@ fn heads<'c>(args: &Args, bulk: bool, catalog: &'c Catalog, vault: &Vault, cx: &
     let paths: std::collections::HashSet<&str> = rows.map(|row| row.path.as_str()).collect();
     let meant = |head: &&Head| paths.contains(head.path.text().as_ref()) && !catalog.is_subagent(head);
     let mut heads: Vec<&Head> = catalog.sessions().filter(meant).collect();
-    heads.sort_by_key(|head| head.meta.started);
+    heads.sort_by_key(|head| std::cmp::Reverse(head.meta.started));
     Ok(heads)
 }
 
@@ -116,14 +136,14 @@ fn not_worth(session: &Session) -> Option<&'static str> {
     if prompts.len() > 1 && prompts.iter().all(|words| *words == prompts[0]) {
         return Some("one prompt again and again");
     }
-    (prompts.len() < PROMPTS && triggers(session).is_empty()).then_some("nothing worth a look")
+    prompts.is_empty().then_some("nobody asked for anything")
 }
 
 #[expect(clippy::too_many_arguments, reason = "one session of a run, with all that the run knows")]
 fn one(
     session: &Head,
     bulk: bool,
-    spent: &mut u64,
+    (spent, budget): (&mut u64, u64),
     agent: &AgentConfig,
     reader: &str,
     args: &Args,
@@ -133,11 +153,17 @@ fn one(
     cx: &Context<'_>,
 ) -> Result<ReadRow> {
     let source = Source::of(session, catalog, vault, cx)?;
+    if bulk && source.session.meta.status == Some(Status::Active) {
+        return Ok(ReadRow::of(session, "skipped", "it is being worked on".to_owned()));
+    }
     if bulk && let Some(why) = not_worth(&source.session) {
         return Ok(ReadRow::of(session, "skipped", why.to_owned()));
     }
-    let newest = shelf.of(&source.name).pop();
-    let whole = Prompts::of(&source, 0, &args.only, vault)?;
+    let deep = args.is_deep();
+    // A brief says nothing of what a deep reading is asked for.
+    let of_kind = |it: &&ReadingNote| it.answer.as_ref().is_none_or(|answer| answer.is_brief != deep);
+    let newest = shelf.of(&source.name).into_iter().rfind(of_kind);
+    let whole = Prompts::of(&source, 0, &args.only, deep, vault)?;
     let template = whole.template();
     // Who has a better prompt or model says so with `--again`: else all that was read would be asked about once more.
     let is_read = |old: &&ReadingNote| {
@@ -153,7 +179,7 @@ fn one(
     let old = newest.filter(|_| !args.again);
     let from = old.and_then(|old| grown_from(&source, old));
     let prompts = match from {
-        Some(from) => Prompts::of(&source, from, &args.only, vault)?,
+        Some(from) => Prompts::of(&source, from, &args.only, deep, vault)?,
         None => whole,
     };
     let before = from.and(old).and_then(|old| old.answer.clone());
@@ -171,8 +197,8 @@ fn one(
             format!("longer than {} tokens; name it to read it all the same", thousands(SESSION)),
         ));
     }
-    if *spent + estimate > args.budget {
-        return Ok(row("left", format!("over the budget of {} tokens; run again to go on", thousands(args.budget))));
+    if *spent + estimate > budget {
+        return Ok(row("left", format!("over the budget of {} tokens; run again to go on", thousands(budget))));
     }
     *spent += estimate;
     if args.dry_run {
@@ -193,6 +219,7 @@ fn one(
     let judged = second_reader(&mut checked, agent, &source, vault, &mut tokens, cx);
     let mut head = head(&source, &prompts, reader, &args.only, &checked, Some(tokens));
     head.judge = judged;
+    head.read = Some(crate::session::time::format(cx.env.now()));
     let written = write::write(&checked, &head, args.again, &source, vault, shelf, cx)?;
     // The next session may tell the same lessons.
     *shelf = Shelf::read(&Catalog::read(vault), vault);
@@ -263,7 +290,10 @@ fn asked(
         Err(why) => why.clone(),
     };
     let prompt = again(&wrong, &answer).map_err(|error| error.to_string())?;
-    let second = send(&prompt).and_then(|answer| judge(&answer, source));
+    let second = send(&prompt).and_then(|new| {
+        let errors = |errors: Vec<AnswerError>| listed(errors.iter());
+        judge(&patched(Some(&answer), &new).map_err(errors)?, source)
+    });
     match (first, second) {
         (Ok(first), Ok(second)) => Ok(if second.kept >= first.kept { second } else { first }),
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),

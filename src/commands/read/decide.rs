@@ -31,8 +31,14 @@ pub(in crate::commands) use Decide as Args;
 pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
-    let mut decided =
-        DecidedReadings { schema: 1, status, changed: Vec::new(), cases: Vec::new(), left_out: Vec::new() };
+    let mut decided = DecidedReadings {
+        schema: 1,
+        status,
+        changed: Vec::new(),
+        untold: Vec::new(),
+        cases: Vec::new(),
+        left_out: Vec::new(),
+    };
     // Nothing is written before all of them are known.
     let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
     for what in &args.what {
@@ -62,7 +68,8 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         decided.changed.push(DecidedReading { path: path.to_owned(), kind: kind.to_owned(), was });
     }
     for reading in readings {
-        refresh_top(&reading.head.session, &vault, cx)?;
+        let why = refresh_top(&reading.head.session, &vault, cx)?;
+        decided.untold.extend(why.map(|why| format!("{}: {why}", reading.head.session)));
         if status == ReviewStatus::Accepted {
             let (created, left_out) = learn::write_read_cases(&reading.head.session, &vault, cx)?;
             decided.cases.extend(created);
@@ -74,13 +81,15 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
     Ok(Box::new(decided))
 }
 
-/// Brings the summary on top of a session's note in line with what is accepted about it now.
-pub(super) fn refresh_top(session: &str, vault: &Vault, cx: &Context<'_>) -> Result<()> {
+/// Brings the summary on top of a session's note in line with the reading that counts now; why it does not tell one.
+pub(super) fn refresh_top(session: &str, vault: &Vault, cx: &Context<'_>) -> Result<Option<&'static str>> {
     let catalog = Catalog::read(vault);
-    let Some(head) = catalog.sessions().find(|head| head.path.stem() == session) else { return Ok(()) };
+    let Some(head) = catalog.sessions().find(|head| head.path.stem() == session) else {
+        return Ok(Some("the session's note is not in the vault"));
+    };
     let shelf = Shelf::read(&catalog, vault);
     let state = State::of(vault, cx.env)?;
-    top::refresh((vault, &state, cx.env.now()), &state::key(&head.id()), &head.path, &shelf.of(session)).map(drop)
+    top::refresh((vault, &state, cx.env.now()), &state::key(&head.id()), &head.path, &shelf.of(session))
 }
 
 /// Decides about readings and lessons by their names.
@@ -164,6 +173,8 @@ struct DecidedReadings {
     schema: u32,
     status: ReviewStatus,
     changed: Vec<DecidedReading>,
+    /// Sessions of which the summary on top does not tell the reading that counts, and why.
+    untold: Vec<String>,
     /// Notes of cases that were written.
     cases: Vec<PathBuf>,
     /// Cases of which the record gives none.
@@ -186,6 +197,9 @@ impl Output for DecidedReadings {
             let change =
                 if it.was == self.status { format!("{now} already") } else { format!("{} → {now}", it.was.as_str()) };
             let _ = writeln!(out, "{}  {change}", paint(style::ID, sanitise(&it.path)));
+        }
+        for why in &self.untold {
+            let _ = writeln!(out, "summary on top unchanged: {}", sanitise(why));
         }
         for path in &self.cases {
             let _ = writeln!(out, "{}  written", paint(style::ID, sanitise(&path.to_string_lossy())));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::answer::{join, judge, only, told};
+use super::answer::{join, judge, listed, only, told};
 use super::one::head;
 use super::prompt::Prompts;
 use super::shelf::Shelf;
@@ -12,33 +12,64 @@ use super::{Args, write};
 use crate::base::{Error, Result, files};
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, reading};
-use crate::readings::answer::MAX_BYTES;
+use crate::readings::answer::{MAX_BYTES, patched};
 use crate::session::mask::mask;
 use crate::vault::Catalog;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if args.sessions.len() > 1 {
+        return Err(Error::usage("--from takes one session"));
+    }
+    let texts: Vec<String> = args.from.iter().map(|file| text_of(file, cx)).collect::<Result<_>>()?;
+    let how = TakenHow { only: &args.only, again: args.again, reader: args.reader.as_deref() };
+    take(&texts, args.sessions.first().map(String::as_str), &how, cx)
+}
+
+/// How answers are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::commands) struct TakenHow<'a> {
+    /// Only these parts; all where it is empty.
+    pub(in crate::commands) only: &'a [String],
+    /// Into a new version.
+    pub(in crate::commands) again: bool,
+    /// Who wrote them.
+    pub(in crate::commands) reader: Option<&'a str>,
+}
+
+/// Takes answers: to the parts of a session, or an answer and patches of it.
+pub(in crate::commands) fn take(
+    texts: &[String],
+    session: Option<&str>,
+    how: &TakenHow<'_>,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let session = match args.sessions.as_slice() {
-        [] => current_or_newest(&catalog, &vault, cx)?,
-        [one] => catalog.session(one, &vault, cx.env)?,
-        _ => return Err(Error::usage("--from takes one session")),
+    let session = match session {
+        None => current_or_newest(&catalog, &vault, cx)?,
+        Some(one) => catalog.session(one, &vault, cx.env)?,
     };
+    cx.global.reach.check(&session.meta)?;
     let source = Source::of(session, &catalog, &vault, cx)?;
-    let mut answers = Vec::new();
-    for file in &args.from {
-        let text = text_of(file, cx)?;
-        match judge(&text, &source) {
-            Ok(checked) => answers.push(checked),
-            Err(why) => {
-                return Err(Error::usage(format!(
-                    "the answer cannot be used; nothing was written\n{}",
-                    why.trim_end()
-                ))
-                .with_hint(format!("correct it, or ask again with `cru read --prompt {}`", session.id())));
-            }
+    let unusable = |why: &str| {
+        Error::usage(format!("the answer cannot be used; nothing was written\n{}", why.trim_end()))
+            .with_hint(format!("correct it, or ask again with `cru read --prompt {}`", session.id()))
+    };
+    // A patch takes the place of the answer before it.
+    let mut whole: Vec<String> = Vec::new();
+    for text in texts {
+        let last = whole.last().map(String::as_str);
+        let new = patched(last, text).map_err(|errors| unusable(&listed(errors.iter())))?;
+        if new != *text {
+            whole.pop();
         }
+        whole.push(new);
     }
+    let mut answers = Vec::new();
+    for text in &whole {
+        answers.push(judge(text, &source).map_err(|why| unusable(&why))?);
+    }
+    let given = answers.len();
     let mut checked = if answers.len() == 1 {
         answers.remove(0)
     } else {
@@ -50,22 +81,22 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         whole.claims += refused;
         whole
     };
-    only(&mut checked, &args.only);
+    only(&mut checked, how.only);
     if checked.kept == 0 {
         return Err(Error::no(format!("no claim is left; nothing was written\n{}", told(&checked).trim_end())));
     }
-    let prompts = Prompts::of(&source, 0, &args.only, &vault)?;
-    if prompts.parts.len() > args.from.len() {
+    let prompts = Prompts::of(&source, 0, how.only, !checked.answer.is_brief, &vault)?;
+    if prompts.parts.len() > given {
         cx.ui.note(&format!(
             "the prompt has {} parts, and this is {}: what is written holds nothing else; give all of them at once, `--from FILE --from FILE`",
             prompts.parts.len(),
-            crate::base::text::plural(args.from.len() as u64, "answer"),
+            crate::base::text::plural(given as u64, "answer"),
         ));
     }
-    let reader = args.reader.as_deref().unwrap_or("unknown");
-    let head = head(&source, &prompts, reader, &args.only, &checked, None);
+    let reader = how.reader.unwrap_or("unknown");
+    let head = head(&source, &prompts, reader, how.only, &checked, None);
     let shelf = Shelf::read(&catalog, &vault);
-    let written = write::write(&checked, &head, args.again, &source, &vault, &shelf, cx)?;
+    let written = write::write(&checked, &head, how.again, &source, &vault, &shelf, cx)?;
     Ok(Box::new(TakenReading { schema: 1, session: session.id(), written, checked }))
 }
 

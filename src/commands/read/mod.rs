@@ -13,6 +13,7 @@ mod shelf;
 mod show;
 mod source;
 mod text;
+mod title;
 mod write;
 
 use std::path::PathBuf;
@@ -22,14 +23,17 @@ use super::{Context, Output};
 use crate::base::Result;
 
 pub(super) use decide::{decide, reword};
-pub(super) use from::text_of;
+pub(super) use from::{TakenHow, take, text_of};
 pub(super) use shelf::Shelf;
 
 /// Read sessions with an agent, and check every claim against the record
 ///
-/// An agent reads the record of a session and says what was wanted and done, what can be learned of it, and which steps
-/// belong together. Each sentence cites steps or words; what the record does not show is refused. The reading is a note
-/// `readings/SESSION@1.md`, proposed until somebody accepts it, and changes nothing of the record.
+/// An agent reads the record of a session and says what was asked and what came of it: the brief. With --deep it also says what can
+/// be learned and which steps belong together. Each sentence cites steps or words; what the record does not show is refused.
+/// The reading is a note `readings/SESSION@1.md` and changes nothing of the record.
+///
+/// A brief of which every statement is proven counts at once: it gives the session its title and the summary on top of its note.
+/// `cru read reject` takes that back. Everything else is proposed until somebody accepts it.
 ///
 /// The agent is the program that `[agent] command` of your own configuration names. Without one, `--prompt` prints the
 /// prompt and `--from` takes the answer. Without SESSION and without `--all`, `--since` or `--pending`: the current session,
@@ -73,12 +77,19 @@ pub struct Args {
     /// Only sessions that have no reading of what they are now
     #[arg(long, conflicts_with = "sessions")]
     pending: bool,
-    /// Only these parts: cases, lessons, summary, workflow, segments
+    /// Read for cases, lessons, workflow and segments too; without it, the brief: title, outcome, requests, what is not verified,
+    /// open or contradicted
+    #[arg(long)]
+    deep: bool,
+    /// Only these parts, and --deep: cases, lessons, summary, workflow, segments
     #[arg(long, value_name = "PART,…", value_delimiter = ',', value_parser = ["cases", "lessons", "summary", "workflow", "segments"])]
     only: Vec<String>,
     /// Estimated tokens that a run may send
     #[arg(long, value_name = "TOKENS", default_value_t = 200_000)]
     budget: u64,
+    /// No more than `[agent] daily_tokens` leaves of this day
+    #[arg(long, hide = true)]
+    daily: bool,
     /// Say which sessions would be read, with estimated tokens, and start nothing
     #[arg(long)]
     dry_run: bool,
@@ -87,6 +98,18 @@ pub struct Args {
     again: bool,
     #[command(flatten)]
     filter: SessionFilter,
+}
+
+impl Args {
+    /// Whether it prints a prompt and nothing else.
+    pub(super) const fn only_prints(&self) -> bool {
+        self.prompt && self.command.is_none()
+    }
+
+    /// Whether more than the brief is asked for.
+    fn is_deep(&self) -> bool {
+        self.deep || !self.only.is_empty()
+    }
 }
 
 /// What is done with readings that exist.

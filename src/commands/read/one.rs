@@ -32,9 +32,16 @@ pub(super) fn head(
         prompt: template,
         judge: None,
         claims: (checked.kept, checked.claims),
+        read: None,
         tokens,
-        status: ReviewStatus::Proposed,
+        status: status(checked),
     }
+}
+
+/// What a reading is before somebody decides: a brief of which every statement holds is proven.
+fn status(checked: &Checked) -> ReviewStatus {
+    let holds = checked.answer.is_brief && checked.kept > 0 && checked.refused().next().is_none();
+    if holds { ReviewStatus::Proven } else { ReviewStatus::Proposed }
 }
 
 /// Where reading goes on, where all that was read is as it was: behind the phase that was the last one when `old` was made, or with it

@@ -25,13 +25,18 @@ pub(super) struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    /// Of the phases from `from` on.
-    pub(super) fn of(source: &'a Source, from: usize, only: &[String], vault: &Vault) -> Result<Self> {
+    /// Of the phases from `from` on; `deep` asks for cases, lessons, workflow and segments too.
+    pub(super) fn of(source: &'a Source, from: usize, only: &[String], deep: bool, vault: &Vault) -> Result<Self> {
         let mut parts = source.ledger.parts(from, PART, &token::count);
         if parts.is_empty() {
             parts.push(String::new());
         }
-        Ok(Self { source, template: Template::of(vault, Kind::Read)?, only: only.join(", "), parts })
+        Ok(Self {
+            source,
+            template: Template::of(vault, if deep { Kind::Read } else { Kind::Brief })?,
+            only: only.join(", "),
+            parts,
+        })
     }
 
     /// Hash of the template.
@@ -91,8 +96,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         [one] => catalog.session(one, &vault, cx.env)?,
         _ => return Err(Error::usage("--prompt takes one session")),
     };
+    cx.global.reach.check(&head.meta)?;
     let source = Source::of(head, &catalog, &vault, cx)?;
-    let prompts = Prompts::of(&source, 0, &args.only, &vault)?;
+    let prompts = Prompts::of(&source, 0, &args.only, args.is_deep(), &vault)?;
     let all = prompts.parts.len();
     let at = match args.part {
         Some(part) if part == 0 || part > all => {

@@ -57,11 +57,18 @@ impl Output for TakenReading {
                 paint(style::WARN, sanitise(id))
             );
         }
-        let _ = writeln!(
-            out,
-            "\nNext: `cru read show {0}`, then `cru read accept {0}` or `reject`.",
-            sanitise(&self.session)
-        );
+        let session = sanitise(&self.session);
+        if written.counts {
+            let _ = writeln!(out, "  it counts: every statement is proven");
+            let told = match written.summary {
+                None => format!("told on top of {}", paint(style::ID, sanitise(&written.note))),
+                Some(why) => paint(style::WARN, format!("summary on top unchanged: {why}")),
+            };
+            let _ = writeln!(out, "  {told}");
+            let _ = writeln!(out, "\n`cru read reject {session}` takes it back.");
+        } else {
+            let _ = writeln!(out, "\nNext: `cru read show {session}`, then `cru read accept {session}` or `reject`.");
+        }
         out
     }
 

@@ -2,16 +2,18 @@
 
 use serde::Serialize;
 
+use super::decide::refresh_top;
 use super::shelf::Shelf;
 use super::source::Source;
+use super::title;
 use crate::base::{Error, Result, files};
 use crate::commands::Context;
 use crate::readings::Checked;
 use crate::readings::lesson::{Lesson, LessonNote, Likeness, likeness};
-use crate::readings::note::{ReadingHead, ReviewStatus, path_of, render};
+use crate::readings::note::{ReadingHead, ReadingNote, ReviewStatus, path_of, render};
 use crate::session::op::Op;
 use crate::vault::writer::{Plan, Writer};
-use crate::vault::{State, Vault, state};
+use crate::vault::{State, Vault, VaultPath, state};
 
 /// What was written.
 #[derive(Debug, Default, Serialize)]
@@ -20,6 +22,12 @@ pub(super) struct WrittenReading {
     pub(super) path: String,
     /// Whether the file is new, replaced, or as it was.
     pub(super) fate: &'static str,
+    /// Whether it counts without a decision of a person.
+    pub(super) counts: bool,
+    /// The session's note.
+    pub(super) note: String,
+    /// Why the summary on top of it does not tell the reading; `None` where it does, or the reading does not count.
+    pub(super) summary: Option<&'static str>,
     /// Lessons that are new.
     pub(super) new_lessons: usize,
     /// Lessons that another session told already.
@@ -40,17 +48,36 @@ pub(super) fn write(
     cx: &Context<'_>,
 ) -> Result<WrittenReading> {
     vault.writable()?;
-    let text = render(head, source.session.title(), checked);
+    let mut head = head.clone();
+    let mut path_of_note = source.path.clone();
+    let mut title = source.session.title().to_owned();
     let versions = shelf.of(&source.name);
+    if let Some(new) = checked.answer.summary.title.as_ref().filter(|_| head.status.counts()) {
+        match title::give(new, source, vault, cx) {
+            Ok(path) => {
+                head.session = path.stem().into_owned();
+                path_of_note = path;
+                title.clone_from(new);
+            }
+            // Somebody else writes the session just now: the next reading gives it its title.
+            Err(error) => cx.ui.warn(&format!("the session keeps its title: {error}")),
+        }
+    }
+    let head = &head;
+    let text = render(head, &title, checked);
     let newest = versions.last();
-    let replaced = newest.filter(|it| !again && !it.changed && it.head.status == ReviewStatus::Proposed);
+    let is_undecided = |it: &ReadingNote| matches!(it.head.status, ReviewStatus::Proposed | ReviewStatus::Proven);
+    let is_of_kind = |it: &ReadingNote| it.answer.as_ref().is_none_or(|it| it.is_brief == checked.answer.is_brief);
+    let replaced = newest.filter(|it| !again && !it.changed && is_undecided(it) && is_of_kind(it));
+    // Its links follow the session's note.
+    let replaced = replaced.filter(|_| head.session == source.name);
     let (path, fate) = if let Some(old) = replaced {
         let fate = if old.text == text { "unchanged" } else { "replaced" };
         let file = vault.root().join(&old.path);
         files::replace_within(vault.root(), &file, old.text.as_bytes(), text.as_bytes())?;
         (old.path.clone(), fate)
     } else {
-        (create(&source.name, newest.map_or(1, |it| it.version() + 1), &text, vault)?, "created")
+        (create(&head.session, newest.map_or(1, |it| it.version() + 1), &text, vault)?, "created")
     };
     let mut written = WrittenReading { path, fate, ..WrittenReading::default() };
     let before: Vec<&str> = match replaced.and_then(|old| old.answer.as_ref()) {
@@ -59,7 +86,12 @@ pub(super) fn write(
     };
     let kept = withdrawn(&before, checked, source, vault, shelf)?;
     lessons(checked, source, vault, kept, &mut written)?;
-    name_it(&written.path, source, vault, cx)?;
+    name_it(&written.path, source, &path_of_note, vault, cx)?;
+    written.counts = head.status.counts();
+    written.note = path_of_note.to_string();
+    if written.counts {
+        written.summary = refresh_top(&head.session, vault, cx)?;
+    }
     Ok(written)
 }
 
@@ -168,12 +200,12 @@ fn lessons(
 }
 
 /// The session's note gets the line `reading`.
-fn name_it(path: &str, source: &Source, vault: &Vault, cx: &Context<'_>) -> Result<()> {
+fn name_it(path: &str, source: &Source, note: &VaultPath, vault: &Vault, cx: &Context<'_>) -> Result<()> {
     let state = State::of(vault, cx.env)?;
     let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
     let link = format!("[[{stem}]]");
     let id = source.session.meta.session_id.clone().unwrap_or_else(|| source.name.clone());
-    Writer::new(vault, &state, cx.env.now()).write(&state::key(&id), &source.path, &mut |note, _| {
+    Writer::new(vault, &state, cx.env.now()).write(&state::key(&id), note, &mut |note, _| {
         let block = crate::note::frontmatter::split(note.text()).block;
         let old = block.and_then(|block| {
             let (values, _) = crate::note::frontmatter::read(note.text(), &block);

@@ -65,7 +65,7 @@ impl ReadVault {
                 break;
             }
             let text = String::from_utf8(out.stdout).unwrap();
-            let (_, behind) = text.split_once("\"note\": \"").unwrap();
+            let (_, behind) = text.split_once("\"record\": \"").unwrap();
             behind.split('"').next().unwrap().clone_into(&mut shown.note);
             for line in text.lines().filter(|line| line.starts_with("n-")) {
                 let id = line.split(' ').next().unwrap();

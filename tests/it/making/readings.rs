@@ -49,7 +49,7 @@ impl World {
     /// The hash that the prompt names.
     fn note(&self) -> String {
         let (_, prompt, _) = self.cru(&["read", "--prompt", "s1"]);
-        let at = prompt.find("\"note\": \"").unwrap() + 9;
+        let at = prompt.find("\"record\": \"").unwrap() + 11;
         prompt[at..].split('"').next().unwrap().to_owned()
     }
 
@@ -107,13 +107,10 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     let mut bad = answer(&note);
     bad["summary"]["goal"]["proof"][0]["quote"] = json!("Mend the engine in src/pump.rs.");
     world.agent(&[&bad, &answer(&note)], "model = \"scripted-1\"");
-    let (code, out, err) = world.cru(&["read", "s1", "-v"]);
+    let (code, out, err) = world.cru(&["read", "--deep", "s1", "-v"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}{err}");
     let retry = world.read("prompt.2");
-    assert!(
-        retry.contains("summary.goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"),
-        "{retry}"
-    );
+    assert!(retry.contains("goal.proof[0]: refused by rule 5: u-01 does not hold these words verbatim"), "{retry}");
     let reading = world.read("vault/readings/s1@1.md");
     assert!(
         reading.contains("reader: scripted-1")
@@ -123,12 +120,12 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     );
     assert!(world.read("vault/sessions/s1.md").contains("reading: \"[[s1@1]]\""));
     // The same key is not asked twice, and the line in the note changes nothing of it.
-    let (code, out, _) = world.cru(&["read", "s1"]);
+    let (code, out, _) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}");
     assert!(out.contains("up to date"), "{out}");
     // What is left after two attempts is kept, the rest is told.
     world.agent(&[&bad, &bad], "");
-    let (code, out, _) = world.cru(&["read", "s1", "--again"]);
+    let (code, out, _) = world.cru(&["read", "--deep", "s1", "--again"]);
     assert_eq!(code, 0);
     assert!(out.contains("8 of 9 claims hold"), "{out}");
     assert!(world.read("vault/readings/s1@2.md").contains("## Refused"));
@@ -142,22 +139,22 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
 #[test]
 fn an_agent_that_fails_writes_nothing() {
     let world = World::new();
-    let (code, _, err) = world.cru(&["read", "s1"]);
+    let (code, _, err) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!(code, 2);
     assert!(err.contains("no agent is named") && err.contains("cru read --prompt"), "{err}");
     world.agent(&[&json!("I cannot."), &json!({ "reading": 2 })], "");
-    let (code, out, _) = world.cru(&["read", "s1"]);
+    let (code, out, _) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!(code, 1);
     assert!(out.contains("could not be used twice"), "{out}");
     world.put(".config/cru/config.toml", "[agent]\ncommand = [\"sleep\", \"30\"]\ntimeout = 1\n");
-    let (code, out, _) = world.cru(&["read", "s1"]);
+    let (code, out, _) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!(code, 1);
     assert!(out.contains("took longer than 1 s"), "{out}");
     // A vault decides about no program.
     let mark = world.path("mark");
     world.put(".config/cru/config.toml", "");
     world.put("vault/.cru/config.toml", &format!("[agent]\ncommand = [\"touch\", \"{}\"]\n", mark.display()));
-    assert_eq!(world.cru(&["read", "s1"]).0, 2);
+    assert_eq!(world.cru(&["read", "--deep", "s1"]).0, 2);
     assert!(!mark.exists() && !world.path("vault/readings").exists());
 }
 
@@ -170,7 +167,7 @@ fn a_second_reader_refuses() {
     world.put("judge.json", &json!({ "verdicts": &verdicts[..8] }).to_string());
     let judge = world.path("judge.json");
     world.agent(&[&answer(&note)], &format!("judge = [\"cat\", \"{}\"]", judge.display()));
-    let (code, out, err) = world.cru(&["read", "s1"]);
+    let (code, out, err) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!(code, 0, "{out}{err}");
     let reading = world.read("vault/readings/s1@1.md");
     assert!(
@@ -198,7 +195,7 @@ fn a_note_that_grew_is_read_from_there_on() {
     let again = world.note();
     // What was read is not sent again.
     world.agent(&[&more], "");
-    let (code, out, err) = world.cru(&["read", "s1"]);
+    let (code, out, err) = world.cru(&["read", "--deep", "s1"]);
     assert_eq!(code, 0, "{out}{err}");
     assert_ne!(first, again);
     let prompt = world.read("prompt.1");
@@ -326,7 +323,7 @@ fn a_new_template_overwrites_nothing_and_brings_nothing_back() {
     let world = World::new();
     let answer = answer(&world.note());
     world.agent(&[&answer, &answer, &answer], "");
-    assert_eq!(world.cru(&["read", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "--deep", "s1"]).0, 0);
     assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
     let case = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
     // One case is deleted, one lesson rejected.
@@ -337,14 +334,14 @@ fn a_new_template_overwrites_nothing_and_brings_nothing_back() {
     let first = world.read("vault/readings/s1@1.md");
     // The same question is not asked twice.
     let asked = world.calls();
-    assert_eq!(world.cru(&["read", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "--deep", "s1"]).0, 0);
     assert_eq!(world.calls(), asked);
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/read.md");
     let template = std::fs::read_to_string(template).unwrap() + "\nBe brief.\n";
     world.put("vault/templates/read.md", &template);
-    assert_eq!(world.cru(&["read", "--all"]).0, 0);
+    assert_eq!(world.cru(&["read", "--deep", "--all"]).0, 0);
     assert_eq!(world.calls(), asked, "only who asks again gets another reading");
-    assert_eq!(world.cru(&["read", "--again", "s1"]).0, 0);
+    assert_eq!(world.cru(&["read", "--deep", "--again", "s1"]).0, 0);
     assert_eq!(world.calls(), asked + 1);
     assert_eq!(world.read("vault/readings/s1@1.md"), first);
     assert!(world.path("vault/readings/s1@2.md").exists());
@@ -366,7 +363,7 @@ fn lessons_of_two_sessions_are_one() {
         let mut answer = answer(&world.note());
         answer["session"] = json!(session);
         let (_, prompt, _) = world.cru(&["read", "--prompt", session]);
-        let at = prompt.find("\"note\": \"").unwrap() + 9;
+        let at = prompt.find("\"record\": \"").unwrap() + 11;
         answer["note"] = json!(prompt[at..].split('"').next().unwrap());
         if session == "s2" {
             answer["lessons"][1]["text"] = json!("The tests never run with cargo test.");
@@ -647,7 +644,7 @@ fn the_summary_on_top_follows_what_is_accepted() {
         "{facts}"
     );
     let (_, prompt, _) = world.cru(&["read", "--prompt", &stem]);
-    let at = prompt.find("\"note\": \"").unwrap() + 9;
+    let at = prompt.find("\"record\": \"").unwrap() + 11;
     let proof = json!([{ "step": "n-001", "status": "ok", "has": "test result: ok" }]);
     let reading = json!({ "reading": 1, "session": stem, "note": prompt[at..].split('"').next().unwrap(), "summary": {
         "goal": { "text": "A pump that works.", "proof": [{ "said": "u-01", "quote": "Mend the pump" }] },
@@ -660,15 +657,16 @@ fn the_summary_on_top_follows_what_is_accepted() {
         assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
         let told = top();
         for part in [
-            "Goal: A pump that works.",
-            "Outcome: partly, The tests pass.",
+            "> [!summary] partly\n",
+            "Asked: A pump that works.",
+            "Outcome: The tests pass.",
             "Open: Nobody ran the pump.",
             "Checks: `cargo test` passed",
-            "Reading: [[",
+            "Read by unknown: 3 of 3 statements proven · [[",
         ] {
             assert!(told.contains(part), "{part}\n{told}");
         }
-        assert!(!told.contains("Asked:") && !told.contains("Agent, last:"), "{told}");
+        assert!(!told.contains("Asked: \"") && !told.contains("Agent, last:"), "{told}");
         assert_eq!(world.cru(&["read", "check", &stem]).0, 0, "the summary is no part of what was read");
         assert_eq!(world.cru(&["import", "--again", &stem]).0, 0);
         assert_eq!(top(), told, "written anew it is the same");
@@ -682,7 +680,7 @@ fn the_summary_on_top_follows_what_is_accepted() {
     assert_eq!(world.read(&format!("vault/sessions/{name}")), mine);
     world.put(&format!("vault/sessions/{name}"), &mine.replace("it leaks.", "\"The pump is mended.\""));
     assert_eq!(world.cru(&["read", "accept", &stem]).0, 0);
-    assert!(top().contains("Goal: A pump that works."), "{}", top());
+    assert!(top().contains("Asked: A pump that works."), "{}", top());
     // A session that goes on is no longer the one that was read.
     lines.push(line("user", 5, json!("Now the valve.")));
     lines.push(line("assistant", 6, json!([{ "type": "text", "text": "The valve is new." }])));

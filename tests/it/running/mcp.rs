@@ -112,7 +112,7 @@ fn an_agent_asks_and_logs() {
     let mut client = Client::start(temp.path(), &root, &["--write"]);
     let tools = client.ask("tools/list", &json!({}));
     assert!(tools["result"]["tools"].to_string().len() <= 6_000);
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 8);
 
     let found = client.ok("search", &json!({"query": "otters"}));
     assert!(found.contains("open-one#^d-01"), "{found}");

@@ -120,6 +120,7 @@ fn a_pack_in_its_order() {
 
     - [ ] T-2 Cache (in_progress)
     - [ ] T-1 Round nothing (pending)
+    - unfinished: the session is paused
     - Question: which table?
     - Error without a resolution: **Flaky clock** (p-01)
       > Wall clock in a test.

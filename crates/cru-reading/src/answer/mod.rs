@@ -1,12 +1,15 @@
 //! The answer of a reader, schema 1.
 
 mod cursor;
+mod patch;
+mod proof;
 mod read;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
+pub use patch::patched;
 pub use read::{json_of, read};
 
 /// Bytes of an answer that are read at most.
@@ -60,6 +63,9 @@ pub struct Answer {
     /// What each segment was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<ReadSegment>,
+    /// Whether it was asked for, and given, as a brief: without cases, lessons, workflow and segments.
+    #[serde(skip)]
+    pub is_brief: bool,
 }
 
 /// A sentence with its proofs.
@@ -71,10 +77,16 @@ pub struct Claim {
     pub proof: Vec<Proof>,
 }
 
-/// What a claim rests on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+/// What a claim rests on. Written as one string, see [`Proof::from_str`](std::str::FromStr).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
+    /// A line of a step, as the prompt numbers it from 1; [`crate::check`] puts its text in its place.
+    Line {
+        /// Block id without `^`.
+        step: String,
+        /// The number.
+        line: u32,
+    },
     /// A step, how it ended, and a text of its call or result.
     Step {
         /// Block id without `^`.
@@ -129,6 +141,33 @@ pub enum ProofStatus {
     NoResult,
     /// The record does not say.
     Unknown,
+    /// The proof does not say: the program knows.
+    #[serde(skip)]
+    Unstated,
+}
+
+/// A proof as an object, as the first version of the schema had it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ProofObject<'p> {
+    Step { step: &'p str, status: &'static str, has: &'p str },
+    Said { said: &'p str, quote: &'p str },
+    Prose { prose: &'p str, quote: &'p str },
+    Count { count: &'p CountOf, is: u64 },
+    Absent { none: &'p AbsenceOf },
+}
+
+impl<'p> ProofObject<'p> {
+    fn of(proof: &'p Proof) -> Self {
+        match proof {
+            Proof::Line { step, .. } => Self::Step { step, status: "unknown", has: "" },
+            Proof::Step { step, status, has } => Self::Step { step, status: status.as_str(), has },
+            Proof::Said { said, quote } => Self::Said { said, quote },
+            Proof::Prose { prose, quote } => Self::Prose { prose, quote },
+            Proof::Count { count, is } => Self::Count { count, is: *is },
+            Proof::Absent { none } => Self::Absent { none },
+        }
+    }
 }
 
 /// Steps that are counted.
@@ -165,17 +204,55 @@ pub struct AbsenceOf {
     pub to: Option<String>,
 }
 
-/// What the session was about.
+/// What the session was about: the brief.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// What the person wanted.
+    /// What to call the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the person wanted; only readings of the first version of the schema say it beside the requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<Claim>,
+    /// What was asked, in order, and what came of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<ReadRequest>,
     /// What came of it.
     pub outcome: Option<ReadOutcome>,
     /// What was decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Claim>,
+    /// What nobody verified.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_verified: Vec<Claim>,
     /// What is still open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Claim>,
+    /// What the agent claimed and the record refutes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradicted: Vec<Contradiction>,
+}
+
+/// A request, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadRequest {
+    /// Block id of the words, without `^`.
+    pub said: String,
+    /// In one word.
+    pub state: OutcomeState,
+    /// What was asked, in a sentence.
+    #[serde(flatten)]
+    pub claim: Claim,
+}
+
+/// What the agent claimed and the record refutes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contradiction {
+    /// The agent's words.
+    #[serde(rename = "claim")]
+    pub said: Proof,
+    /// What is so instead, in a sentence.
+    #[serde(flatten)]
+    pub claim: Claim,
 }
 
 /// What came of a session.
@@ -184,6 +261,7 @@ pub struct ReadOutcome {
     /// In one word.
     pub state: OutcomeState,
     /// In a sentence.
+    #[serde(flatten)]
     pub claim: Claim,
 }
 
@@ -218,7 +296,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What came of a session or of a segment.
+    /// What came of a session, a request or a segment.
     OutcomeState {
         /// All that was asked was done.
         Done = "done",
@@ -226,7 +304,11 @@ words! {
         Partly = "partly",
         /// It failed.
         Failed = "failed",
-        /// It was given up.
+        /// A question was answered.
+        Answered = "answered",
+        /// It was given up, or something else took its place.
+        Dropped = "dropped",
+        /// The same, in the first version of the schema.
         Abandoned = "abandoned",
         /// The record does not say.
         Unknown = "unknown",
@@ -472,6 +554,7 @@ impl ProofStatus {
             Self::Interrupted => "interrupted",
             Self::NoResult => "no_result",
             Self::Unknown => "unknown",
+            Self::Unstated => "",
         }
     }
 }
@@ -491,7 +574,7 @@ impl Proof {
     /// The id of the block that it cites, without `^`.
     pub fn block(&self) -> Option<&str> {
         match self {
-            Self::Step { step, .. } => Some(step),
+            Self::Step { step, .. } | Self::Line { step, .. } => Some(step),
             Self::Said { said, .. } => Some(said),
             Self::Prose { prose, .. } => Some(prose),
             Self::Count { count, .. } => count.from.as_deref(),
@@ -504,15 +587,28 @@ impl Proof {
         match self {
             Self::Step { has, .. } => Some(has),
             Self::Said { quote, .. } | Self::Prose { quote, .. } => Some(quote),
-            Self::Count { .. } | Self::Absent { .. } => None,
+            Self::Line { .. } | Self::Count { .. } | Self::Absent { .. } => None,
         }
     }
 }
 
 impl Answer {
-    /// As one JSON text, two blanks deep.
+    /// As one JSON text, two blanks deep; a brief as its reader wrote it.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
+        if !self.is_brief {
+            return serde_json::to_string_pretty(self).unwrap_or_default();
+        }
+        let mut map = serde_json::Map::new();
+        map.insert("brief".to_owned(), self.reading.into());
+        map.insert("session".to_owned(), self.session.as_str().into());
+        map.insert("record".to_owned(), self.note.as_str().into());
+        if !self.lang.is_empty() {
+            map.insert("lang".to_owned(), self.lang.as_str().into());
+        }
+        if let Ok(serde_json::Value::Object(summary)) = serde_json::to_value(&self.summary) {
+            map.extend(summary.into_iter().filter(|(_, value)| !value.is_null()));
+        }
+        serde_json::to_string_pretty(&map).unwrap_or_default()
     }
 
     /// Every claim with its path.
@@ -520,7 +616,11 @@ impl Answer {
         let mut all: Vec<(String, &Claim)> = Vec::new();
         let summary = &self.summary;
         all.extend(summary.goal.iter().map(|it| ("summary.goal".to_owned(), it)));
-        all.extend(summary.outcome.iter().map(|it| ("summary.outcome.claim".to_owned(), &it.claim)));
+        all.extend(summary.outcome.iter().map(|it| ("summary.outcome".to_owned(), &it.claim)));
+        let list = |name: &str, at: usize| format!("summary.{name}[{at}]");
+        all.extend(summary.requests.iter().enumerate().map(|(at, it)| (list("requests", at), &it.claim)));
+        all.extend(summary.not_verified.iter().enumerate().map(|(at, it)| (list("not_verified", at), it)));
+        all.extend(summary.contradicted.iter().enumerate().map(|(at, it)| (list("contradicted", at), &it.claim)));
         all.extend(summary.decisions.iter().enumerate().map(|(at, it)| (format!("summary.decisions[{at}]"), it)));
         all.extend(summary.open.iter().enumerate().map(|(at, it)| (format!("summary.open[{at}]"), it)));
         for (at, case) in self.cases.iter().enumerate() {

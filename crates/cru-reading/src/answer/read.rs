@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::cursor::{Fields, Problems, shown, text};
+use super::proof::FORMS;
 use super::{
-    AbsenceOf, Answer, AnswerError, CaseAfter, CaseCheck, CaseUse, Claim, CountOf, MAX_BYTES, MAX_LIST, MAX_PROOFS,
-    MAX_QUOTE, MAX_TEXT, MAX_TITLE, Proof, ReadCase, ReadLesson, ReadOutcome, ReadSegment, StepRange, Summary,
-    Word as _, WorkGroup,
+    AbsenceOf, Answer, AnswerError, CaseAfter, CaseCheck, CaseUse, Claim, Contradiction, CountOf, MAX_BYTES, MAX_LIST,
+    MAX_PROOFS, MAX_QUOTE, MAX_TEXT, MAX_TITLE, Proof, ReadCase, ReadLesson, ReadOutcome, ReadRequest, ReadSegment,
+    StepRange, Summary, Word as _, WorkGroup,
 };
 
 /// Characters of an id.
@@ -45,22 +46,53 @@ pub fn read(answer: &str) -> Result<Answer, Vec<AnswerError>> {
     }
 }
 
-const KEYS: &[&str] = &["reading", "session", "note", "lang", "summary", "cases", "lessons", "workflow", "segments"];
+const KEYS: &[&str] =
+    &["reading", "session", "record", "note", "lang", "summary", "cases", "lessons", "workflow", "segments"];
+
+/// Keys of a brief.
+const BRIEF: &[&str] = &[
+    "brief",
+    "session",
+    "record",
+    "lang",
+    "title",
+    "outcome",
+    "requests",
+    "decisions",
+    "not_verified",
+    "open",
+    "contradicted",
+];
+
+/// Keys of the summary of a reading that is no brief.
+const SUMMARY: &[&str] = &["title", "goal", "outcome", "requests", "decisions", "not_verified", "open", "contradicted"];
 
 fn whole(value: &Value, problems: &mut Problems) -> Option<Answer> {
-    let fields = Fields::of(value, "", KEYS, problems)?;
-    match fields.get("reading").and_then(Value::as_u64) {
+    let is_brief = value.get("brief").is_some();
+    let (version, keys) = if is_brief { ("brief", BRIEF) } else { ("reading", KEYS) };
+    let fields = Fields::of(value, "", keys, problems)?;
+    match fields.get(version).and_then(Value::as_u64) {
         Some(crate::SCHEMA) => {}
-        Some(other) => problems.add("reading", format!("schema {other} is not known; use 1")),
-        None => problems.add("reading", "missing; add the version of the schema: 1"),
+        Some(other) => problems.add(version, format!("schema {other} is not known; use 1")),
+        None => problems.add(version, "missing; add the version of the schema: 1"),
     }
     let session = fields.line("session", 300, "the id of the session", problems);
-    let note = fields.line("note", MAX_ID, "the hash of the record, as the prompt names it", problems);
+    let hash = if fields.get("note").is_some() { "note" } else { "record" };
+    let note = fields.line(hash, MAX_ID, "the hash of the record, as the prompt names it", problems);
     let lang = fields.optional("lang", 20, problems).unwrap_or_default();
-    let summary = match fields.need("summary", "an object with goal, outcome, decisions, open", problems) {
-        Some(value) => summary(value, problems),
-        None => Summary::default(),
+    let summary = if is_brief {
+        summary(&fields, problems)
+    } else {
+        match fields.need("summary", "an object with title, outcome, requests, open …", problems) {
+            Some(value) => Fields::of(value, "summary", SUMMARY, problems)
+                .map(|fields| summary(&fields, problems))
+                .unwrap_or_default(),
+            None => Summary::default(),
+        }
     };
+    if is_brief && summary.outcome.is_none() && !problems.errors.iter().any(|it| it.path.starts_with("outcome")) {
+        problems.add("outcome", "missing; add an object with state, text, proof");
+    }
     let cases = each(&fields, "cases", problems, case);
     let lessons = each(&fields, "lessons", problems, lesson);
     let workflow = each(&fields, "workflow", problems, group);
@@ -75,6 +107,7 @@ fn whole(value: &Value, problems: &mut Problems) -> Option<Answer> {
         lessons,
         workflow,
         segments,
+        is_brief,
     })
 }
 
@@ -89,28 +122,54 @@ fn each<T>(
     items.iter().enumerate().filter_map(|(at, value)| read(value, &format!("{path}[{at}]"), problems)).collect()
 }
 
-fn summary(value: &Value, problems: &mut Problems) -> Summary {
-    let Some(fields) = Fields::of(value, "summary", &["goal", "outcome", "decisions", "open"], problems) else {
-        return Summary::default();
-    };
+fn summary(fields: &Fields<'_>, problems: &mut Problems) -> Summary {
     let goal = fields.get("goal").and_then(|value| claim(value, &fields.path("goal"), problems));
     let outcome = fields.get("outcome").and_then(|value| {
         let path = fields.path("outcome");
-        let fields = Fields::of(value, &path, &["state", "claim"], problems)?;
+        // The first version of the schema had the sentence and its proofs in an object of their own.
+        if value.get("claim").is_some() {
+            let fields = Fields::of(value, &path, &["state", "claim"], problems)?;
+            let state = fields.word("state", problems);
+            let claim = fields.get("claim").and_then(|value| claim(value, &fields.path("claim"), problems));
+            return Some(ReadOutcome { state: state?, claim: claim? });
+        }
+        let fields = Fields::of(value, &path, &["state", "text", "proof"], problems)?;
         let state = fields.word("state", problems);
-        let value = fields.need("claim", "an object with text and proof", problems);
-        let claim = value.and_then(|value| claim(value, &fields.path("claim"), problems));
-        Some(ReadOutcome { state: state?, claim: claim? })
+        Some(ReadOutcome { state: state?, claim: claim_of(&fields, problems)? })
     });
-    let decisions = each(&fields, "decisions", problems, claim);
-    let open = each(&fields, "open", problems, claim);
-    Summary { goal, outcome, decisions, open }
+    Summary {
+        title: fields.optional("title", MAX_TITLE, problems),
+        goal,
+        requests: each(fields, "requests", problems, request),
+        outcome,
+        decisions: each(fields, "decisions", problems, claim),
+        not_verified: each(fields, "not_verified", problems, claim),
+        open: each(fields, "open", problems, claim),
+        contradicted: each(fields, "contradicted", problems, contradiction),
+    }
+}
+
+fn request(value: &Value, path: &str, problems: &mut Problems) -> Option<ReadRequest> {
+    let fields = Fields::of(value, path, &["said", "state", "text", "proof"], problems)?;
+    let said = id(&fields, "said", problems);
+    let state = fields.word("state", problems);
+    Some(ReadRequest { said: said?, state: state?, claim: claim_of(&fields, problems)? })
+}
+
+fn contradiction(value: &Value, path: &str, problems: &mut Problems) -> Option<Contradiction> {
+    let fields = Fields::of(value, path, &["claim", "text", "proof"], problems)?;
+    let said = fields.need("claim", "the agent's words, `p-02: All tests pass`", problems);
+    let said = said.and_then(|value| proof(value, &fields.path("claim"), problems));
+    Some(Contradiction { said: said?, claim: claim_of(&fields, problems)? })
 }
 
 fn claim(value: &Value, path: &str, problems: &mut Problems) -> Option<Claim> {
-    let fields = Fields::of(value, path, &["text", "proof"], problems)?;
+    claim_of(&Fields::of(value, path, &["text", "proof"], problems)?, problems)
+}
+
+fn claim_of(fields: &Fields<'_>, problems: &mut Problems) -> Option<Claim> {
     let text = fields.line("text", MAX_TEXT, "one sentence", problems);
-    let proof = proofs(&fields, "proof", true, problems);
+    let proof = proofs(fields, "proof", true, problems);
     Some(Claim { text: text?, proof })
 }
 
@@ -124,9 +183,13 @@ fn proofs(fields: &Fields<'_>, key: &str, needed: bool, problems: &mut Problems)
 }
 
 fn proof(value: &Value, path: &str, problems: &mut Problems) -> Option<Proof> {
-    const FORMS: &str = "use {step, status, has}, {said, quote}, {prose, quote}, {count, is} or {none}";
+    if let Value::String(text) = value {
+        let text = cru_base::text::sanitise(text);
+        return text.parse().map_err(|why: String| problems.add(path, why)).ok();
+    }
+    // The first version of the schema had objects.
     let Value::Object(map) = value else {
-        problems.add(path, format!("must be an object; {FORMS}"));
+        problems.add(path, format!("must be a text; {FORMS}"));
         return None;
     };
     let has = |key: &str| map.contains_key(key);

@@ -59,13 +59,13 @@ fn errors_say_where_and_what_to_do() {
     bad["lessons"][0]["proof"][0] = json!({ "quote": "x" });
     bad["workflow"][0]["steps"] = json!([]);
     insta::assert_snapshot!(errors(&bad), @r"
-    unknown key `extra`; remove it. Known keys: reading, session, note, lang, summary, cases, lessons, workflow, segments
+    unknown key `extra`; remove it. Known keys: reading, session, record, note, lang, summary, cases, lessons, workflow, segments
     summary.goal.proof: has no proof; cite one to 5 places of the record
-    summary.outcome.state: `finished` is none of done, partly, failed, abandoned, unknown
+    summary.outcome.state: `finished` is none of done, partly, failed, answered, dropped, abandoned, unknown
     cases[0].context.text: has 301 characters; use at most 300
     cases[0].for[0]: `training` is none of completion, pair, eval, lesson
     cases[0].worth: must be a number from 0 to 1
-    lessons[0].proof[0]: is no proof; use {step, status, has}, {said, quote}, {prose, quote}, {count, is} or {none}
+    lessons[0].proof[0]: is no proof; use `n-042: text`, `n-042:3`, `u-03: words`, `p-04: words`, `none n-050..: text` or `count Edit x.go n-023..n-047 = 8`
     workflow[0].steps: names no step; add ids such as n-014
     ");
     assert_eq!(

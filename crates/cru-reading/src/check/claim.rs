@@ -20,6 +20,7 @@ impl<'a> Names<'a> {
     /// Of every text of an answer, by one pass over the record.
     pub(super) fn of(answer: &'a Answer, record: &Record) -> Self {
         let mut texts: Vec<&str> = answer.claims().into_iter().map(|(_, claim)| claim.text.as_str()).collect();
+        texts.extend(answer.summary.title.as_deref());
         texts.extend(answer.lessons.iter().map(|lesson| lesson.text.as_str()));
         texts.extend(answer.cases.iter().map(|case| case.title.as_str()));
         texts.extend(answer.workflow.iter().map(|group| group.title.as_str()));
@@ -102,10 +103,15 @@ fn small_numbers(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut Fi
 fn cited_texts<'r>(proof: &Proof, record: &'r Record) -> Vec<&'r str> {
     let id = proof.block().unwrap_or_default();
     match proof {
-        Proof::Step { .. } => record.step(id).map(|it| vec![it.call.as_str(), it.result.as_str()]).unwrap_or_default(),
+        // An answer to a question stands at the step that asked.
+        Proof::Step { .. } => {
+            let said = record.words(id).map(|it| it.words.as_str());
+            let step = record.step(id).map(|it| [it.call.as_str(), it.result.as_str()]);
+            step.into_iter().flatten().chain(said).collect()
+        }
         Proof::Said { .. } => record.words(id).map(|it| vec![it.words.as_str()]).unwrap_or_default(),
         Proof::Prose { .. } => record.phase(id).map(|it| vec![it.prose.as_str()]).unwrap_or_default(),
-        Proof::Count { .. } | Proof::Absent { .. } => Vec::new(),
+        Proof::Line { .. } | Proof::Count { .. } | Proof::Absent { .. } => Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ mod token;
 
 use serde::Serialize;
 
-use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof};
+use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof, ProofStatus};
 use crate::record::Record;
 
 /// Why a claim is refused or doubted. The numbers are those of the documentation.
@@ -98,6 +98,8 @@ impl std::fmt::Display for Finding {
         };
         let proof = self.proof.map(|at| format!(".proof[{at}]")).unwrap_or_default();
         let part = self.path.rsplit('.').next().unwrap_or_default();
+        // A brief is nothing but the summary.
+        let path = self.path.strip_prefix("summary.").unwrap_or(&self.path);
         let fate = match self.severity {
             Severity::Doubted => "; it is written, with less confidence",
             Severity::Refused if self.path.starts_with("cases[") && CASE_PARTS.contains(&part) => {
@@ -105,7 +107,7 @@ impl std::fmt::Display for Finding {
             }
             Severity::Refused => "",
         };
-        write!(f, "{}{proof}: {word} by rule {}: {}{fate}", self.path, self.rule.number(), self.reason)
+        write!(f, "{path}{proof}: {word} by rule {}: {}{fate}", self.rule.number(), self.reason)
     }
 }
 
@@ -170,6 +172,7 @@ impl Findings<'_> {
 /// Checks an answer against the record. Total; linear in the record for each rule.
 pub fn check(answer: &Answer, record: &Record) -> Checked {
     let claims = count(answer);
+    let answer = &with_lines(answer, record);
     let mut findings = Findings { record, all: Vec::new() };
     if answer.note != record.note || answer.session != record.session {
         let reason = if answer.session == record.session {
@@ -183,6 +186,7 @@ pub fn check(answer: &Answer, record: &Record) -> Checked {
             session: record.session.clone(),
             note: record.note.clone(),
             lang: answer.lang.clone(),
+            is_brief: answer.is_brief,
             ..Answer::default()
         };
         return Checked { answer: empty, findings: findings.all, claims, kept: 0 };
@@ -205,7 +209,40 @@ pub fn check(answer: &Answer, record: &Record) -> Checked {
     Checked { answer, findings: findings.all, claims, kept }
 }
 
-/// Outcome, workflow and segments.
+/// The answer with the text of each line that a proof names by its number.
+fn with_lines(answer: &Answer, record: &Record) -> Answer {
+    let mut answer = answer.clone();
+    let fill = |proof: &mut Proof| {
+        if let Proof::Line { step, line } = proof
+            && let Some(text) = record.step(step).and_then(|it| it.lines.get((*line as usize).checked_sub(1)?))
+        {
+            // The mark of a cut is no text of the record.
+            let has = text.trim_end_matches('…').trim().to_owned();
+            *proof = Proof::Step { step: step.clone(), status: ProofStatus::Unstated, has };
+        }
+    };
+    let summary = &mut answer.summary;
+    let claims = (summary.goal.iter_mut())
+        .chain(summary.outcome.iter_mut().map(|it| &mut it.claim))
+        .chain(summary.requests.iter_mut().map(|it| &mut it.claim))
+        .chain(&mut summary.decisions)
+        .chain(&mut summary.not_verified)
+        .chain(&mut summary.open)
+        .chain(answer.segments.iter_mut().map(|it| &mut it.summary));
+    claims.flat_map(|claim| &mut claim.proof).for_each(fill);
+    summary.contradicted.iter_mut().for_each(|it| {
+        fill(&mut it.said);
+        it.claim.proof.iter_mut().for_each(fill);
+    });
+    for case in &mut answer.cases {
+        let claims = std::iter::once(&mut case.context).chain(&mut case.failure).chain(&mut case.expected);
+        claims.flat_map(|claim| &mut claim.proof).for_each(fill);
+    }
+    answer.lessons.iter_mut().flat_map(|it| it.proof.iter_mut().chain(&mut it.against)).for_each(fill);
+    answer
+}
+
+/// Title, requests, contradictions, outcome, workflow and segments.
 fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>) {
     let record = findings.record;
     if let Some(outcome) = &answer.summary.outcome
@@ -213,7 +250,25 @@ fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>
         && record.is_failing
     {
         let refusal = Refusal::of(Rule::Status, "the last check of the session failed");
-        findings.add("summary.outcome.claim", &outcome.claim.text, Severity::Doubted, None, refusal);
+        findings.add("summary.outcome", &outcome.claim.text, Severity::Doubted, None, refusal);
+    }
+    if let Some(title) = &answer.summary.title {
+        claim::names_of("summary.title", title, title, names, findings);
+        claim::secret("summary.title", title, findings);
+    }
+    for (at, request) in answer.summary.requests.iter().enumerate() {
+        if record.words(&request.said).is_none() {
+            let refusal = Refusal::of(Rule::Id, format!("the session has no words of a person {}", request.said));
+            findings.add(&format!("summary.requests[{at}]"), &request.claim.text, Severity::Refused, None, refusal);
+        }
+    }
+    for (at, it) in answer.summary.contradicted.iter().enumerate() {
+        let path = format!("summary.contradicted[{at}]");
+        claim::proofs(&path, &it.claim.text, std::slice::from_ref(&it.said), findings);
+        if !matches!(it.said, Proof::Prose { .. }) {
+            let refusal = Refusal::of(Rule::Quote, "`claim` must be words of the agent: `p-02: All tests pass`");
+            findings.add(&path, &it.claim.text, Severity::Refused, None, refusal);
+        }
     }
     for (at, group) in answer.workflow.iter().enumerate() {
         let path = format!("workflow[{at}]");
@@ -237,7 +292,7 @@ fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>
 
 /// Claims of an answer: sentences, lessons, groups of a workflow.
 pub(crate) fn count(answer: &Answer) -> usize {
-    answer.claims().len() + answer.lessons.len() + answer.workflow.len()
+    answer.claims().len() + usize::from(answer.summary.title.is_some()) + answer.lessons.len() + answer.workflow.len()
 }
 
 /// What is left of an answer: without claims that are refused. A case goes with its claims.
@@ -249,11 +304,17 @@ pub(crate) fn left(answer: &Answer, findings: &[Finding]) -> Answer {
     if refused("summary.goal") {
         summary.goal = None;
     }
-    if refused("summary.outcome.claim") {
+    if refused("summary.outcome") {
         summary.outcome = None;
     }
+    if refused("summary.title") {
+        summary.title = None;
+    }
+    keep(&mut summary.requests, |at| !refused(&format!("summary.requests[{at}]")));
     keep(&mut summary.decisions, |at| !refused(&format!("summary.decisions[{at}]")));
+    keep(&mut summary.not_verified, |at| !refused(&format!("summary.not_verified[{at}]")));
     keep(&mut summary.open, |at| !refused(&format!("summary.open[{at}]")));
+    keep(&mut summary.contradicted, |at| !refused(&format!("summary.contradicted[{at}]")));
     for (at, case) in left.cases.iter_mut().enumerate() {
         let path = format!("cases[{at}]");
         if refused(&format!("{path}.right")) {
@@ -301,6 +362,7 @@ pub(crate) fn cited(proof: &Proof, record: &Record) -> String {
         Proof::Count { count, is } => {
             format!("counted by the program: {is} × {}", serde_json::to_string(count).unwrap_or_default())
         }
+        Proof::Line { step, line } => format!("line {line} of {step}"),
         Proof::Absent { none } => format!("checked by the program: no call holds `{}`", none.text),
         _ => {
             let id = proof.block().unwrap_or_default();

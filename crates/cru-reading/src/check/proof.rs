@@ -9,10 +9,19 @@ use crate::record::{Record, StepFact};
 /// Everything that is wrong with a proof.
 pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
     match proof {
+        Proof::Line { step, line } => {
+            let reason = match record.step(step) {
+                None => return vec![no_block(step, "a step", record)],
+                Some(step) => {
+                    format!("the prompt numbers {} lines of {}, and none is {line}", step.lines.len(), step.id)
+                }
+            };
+            vec![Refusal::of(Rule::Has, reason)]
+        }
         Proof::Step { step, status, has } => check_step(step, *status, has, record),
         Proof::Said { said, quote } => {
             let Some(words) = record.words(said) else { return vec![no_block(said, "words of a person", record)] };
-            let quote = alike(quote);
+            let quote = unmarked(quote, &[&words.words]);
             if holds(&words.words, &quote) {
                 return too_short(&quote, is_whole_line(&words.words, &quote));
             }
@@ -25,7 +34,7 @@ pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
         }
         Proof::Prose { prose, quote } => {
             let Some(phase) = record.phase(prose) else { return vec![no_block(prose, "a phase", record)] };
-            let quote = alike(quote);
+            let quote = unmarked(quote, &[&phase.prose]);
             if holds(&phase.prose, &quote) {
                 return too_short(&quote, is_whole_line(&phase.prose, &quote));
             }
@@ -74,9 +83,14 @@ fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<
         return all;
     }
     let is_name = Named::is_one_name(has);
-    let has = alike(has);
+    let has = unmarked(has, &[&step.call, &step.result]);
+    // What a person answered is cited by the step that asked.
+    if record.words(id).is_some_and(|said| holds(&said.words, &has)) {
+        return all;
+    }
     if holds(&step.call, &has) || holds(&step.result, &has) {
-        if !(is_name || is_long_enough(&has) || step.has_line(&has) || alike(&step.args) == has) {
+        let is_shown_line = step.lines.iter().any(|line| alike(line.trim_end_matches('…')) == has);
+        if !(is_name || is_shown_line || is_long_enough(&has) || step.has_line(&has) || alike(&step.args) == has) {
             let reason = "`has` is too short: cite 8 characters or more, the whole call, a whole line of the result, or a \
                 name, path or hash";
             all.push(Refusal::of(Rule::Has, reason));
@@ -86,8 +100,42 @@ fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<
     let other = near(record, id).find(|step| holds(&step.call, &has) || holds(&step.result, &has));
     let hint = other.map(|step| format!("; it stands in {}", step.id)).unwrap_or_default();
     let cut = if has.contains("...") { "; leave out the mark of a cut (…)" } else { "" };
-    all.push(Refusal::of(Rule::Has, format!("neither the call nor the result of {id} holds this text{hint}{cut}")));
+    let nearest = if hint.is_empty() { nearest(&has, &[&step.call, &step.result]) } else { None };
+    let nearest = nearest.map(|text| format!("; it holds `{text}`")).unwrap_or_default();
+    let reason = format!("neither the call nor the result of {id} holds this text{hint}{nearest}{cut}");
+    all.push(Refusal::of(Rule::Has, reason));
     all
+}
+
+/// A quote made alike; without the marks that the prompt puts before lines where it does not stand there with them.
+fn unmarked(quote: &str, texts: &[&str]) -> String {
+    let whole = alike(quote);
+    if texts.iter().any(|text| holds(text, &whole)) {
+        return whole;
+    }
+    let bare = |line: &str| {
+        let line = line.trim_start();
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let line = line.strip_prefix(['|', '>', '+', '-']).unwrap_or(line);
+        line.strip_prefix("→ ").unwrap_or(line).to_owned()
+    };
+    let lines: Vec<String> = quote.lines().map(bare).collect();
+    let bare = alike(&lines.join("\n"));
+    if texts.iter().any(|text| holds(text, &bare)) { bare } else { whole }
+}
+
+/// The longest stretch of words of `quote`, from its beginning or up to its end, that one of the texts holds.
+fn nearest(quote: &str, texts: &[&str]) -> Option<String> {
+    const SEEN: usize = 60;
+    let words: Vec<&str> = quote.split(' ').take(SEEN).collect();
+    let held = |part: &[&str]| {
+        let part = part.join(" ");
+        (is_long_enough(&part) && texts.iter().any(|text| holds(text, &part))).then_some(part)
+    };
+    let from_start = (1..words.len()).rev().find_map(|end| held(&words[..end]));
+    let to_end = (1..words.len()).find_map(|start| held(&words[start..]));
+    let found = [from_start, to_end].into_iter().flatten().max_by_key(String::len)?;
+    Some(cru_base::text::truncate(&found, 120).into_owned())
 }
 
 /// Steps around one, for a hint.
@@ -99,6 +147,7 @@ fn near<'r>(record: &'r Record, id: &str) -> impl Iterator<Item = &'r StepFact> 
 /// Whether a step ended as it is said.
 pub(super) fn status_holds(step: &StepFact, said: ProofStatus) -> Result<(), Refusal> {
     let holds = match step.proof_status() {
+        _ if said == ProofStatus::Unstated => true,
         // What was stopped or has no result ended in a way that the record does not say.
         Some(ProofStatus::Interrupted | ProofStatus::NoResult) if said == ProofStatus::Unknown => true,
         Some(real) => real == said,

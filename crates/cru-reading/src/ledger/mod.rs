@@ -8,8 +8,9 @@ mod trigger;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use cru_base::text::{one_line, sanitise};
+use cru_base::text::{one_line, plural, sanitise};
 use cru_graph::segment;
+use cru_session::attempt::is_shell;
 use cru_session::mask::Masks;
 use cru_session::{Item, Session, Step, StepStatus};
 
@@ -54,14 +55,18 @@ impl Ledger {
         let mut add = |id: &str, heading: String, items: &[Item]| {
             let mut phase = LedgerPhase { id: id.to_owned(), ..LedgerPhase::default() };
             phase.push(&heading, "");
+            let mut repeats = Repeats::default();
             for item in items {
-                phase.add(item, full);
+                repeats.before(item, &mut phase);
+                phase.add(item, full, repeats.hides());
             }
+            repeats.end(&mut phase);
             phase.text = masks.text(&phase.text).into_owned();
             ledger.phases.push(phase);
         };
-        if session.preface.iter().any(|item| !is_derived(item)) {
-            add("", "## (before the first phase)\n".to_owned(), &session.preface);
+        let preface: Vec<Item> = session.preface.iter().filter(|item| !is_top(item)).cloned().collect();
+        if preface.iter().any(|item| !is_derived(item)) {
+            add("", "## (before the first phase)\n".to_owned(), &preface);
         }
         for phase in &session.phases {
             let agent = phase.agent.as_ref().map(|agent| format!(" @{}", agent.name)).unwrap_or_default();
@@ -126,15 +131,19 @@ impl LedgerPhase {
         self.hashed.push_str(text);
     }
 
-    fn add(&mut self, item: &Item, full: &HashMap<String, FullText>) {
+    /// Adds an item; one that is `hidden` is hashed and not shown.
+    fn add(&mut self, item: &Item, full: &HashMap<String, FullText>, hidden: bool) {
         match item {
             Item::Step(step) => {
                 let id = step.id.as_deref().unwrap_or_default();
                 let full = full.get(id);
-                let more = full.map(|full| output_of(step, full) + &change_of(full)).unwrap_or_default();
+                let more = full.map(|full| below(step, full)).unwrap_or_default();
                 let text = without_end(step);
                 let off = shortcut(&step.action(), full).map(|_| ", switches a check off").unwrap_or_default();
-                self.text.push_str(&format!("{text} [{}{off}]\n{more}", ended(step.status, step.verdict(), step.exit)));
+                if !hidden {
+                    let end = ended(step.status, step.verdict(), step.exit);
+                    self.text.push_str(&format!("{text} [{end}{off}]\n{more}"));
+                }
                 self.hashed.push_str(&format!("{text} [{}]\n", hashed_end(step)));
             }
             Item::User(user) => {
@@ -168,29 +177,70 @@ impl LedgerPhase {
     }
 }
 
+/// Calls that come again and again with one end, as polls do: the first is shown, then how many followed.
+#[derive(Default)]
+struct Repeats {
+    /// Arguments and end of the last call, and how often it came.
+    last: Option<(String, u64)>,
+    /// The first and last call that is not shown.
+    hidden: Option<(String, String)>,
+}
+
+impl Repeats {
+    /// Takes the next item in; tells of what was hidden before it, where that is over.
+    fn before(&mut self, item: &Item, phase: &mut LedgerPhase) {
+        let key = match item {
+            // Only of a command all of the call is known here; one that changes files is none that only asks again.
+            Item::Step(step) if is_shell(&step.tool) && step.writes.is_empty() => {
+                Some(format!("{} {}", step.full_args(), hashed_end(step)))
+            }
+            _ => None,
+        };
+        match (&mut self.last, key) {
+            (Some((known, times)), Some(key)) if *known == key => {
+                *times += 1;
+                let id = if let Item::Step(step) = item { step.id.clone().unwrap_or_default() } else { String::new() };
+                match &mut self.hidden {
+                    Some((_, last)) => *last = id,
+                    None => self.hidden = Some((id.clone(), id)),
+                }
+            }
+            (_, key) => {
+                self.end(phase);
+                self.last = key.map(|key| (key, 1));
+            }
+        }
+    }
+
+    /// Whether the item at hand is not shown.
+    fn hides(&self) -> bool {
+        self.last.as_ref().is_some_and(|(_, times)| *times > 1)
+    }
+
+    fn end(&mut self, phase: &mut LedgerPhase) {
+        if let (Some((_, times)), Some((first, last))) = (self.last.take(), self.hidden.take()) {
+            let ids = if first == last { first } else { format!("{first}..{last}") };
+            let _ = writeln!(phase.text, "{ids} the same call, {}, with the same end", plural(times - 1, "more time"));
+        }
+    }
+}
+
 /// Callouts that say nothing of the work.
 fn is_bookkeeping(kind: &str) -> bool {
     matches!(kind, "usage" | "checkpoint" | "conflict" | "deviation" | "thought")
 }
 
-/// Whether an item was computed from the session, as the summary on top is.
+/// Whether an item before all phases is the summary on top, which is made of the session and of readings: it has no id and is
+/// not folded, as the host's own summaries are.
+fn is_top(item: &Item) -> bool {
+    matches!(item, Item::Callout(it) if it.kind == "summary" && it.id.is_none() && it.folded.is_none())
+}
+
+/// Whether an item says nothing of the work.
 fn is_derived(item: &Item) -> bool {
     match item {
-        Item::Callout(callout) => {
-            // Every line of the summary is optional; it has one of these, or lists what was said.
-            let is_own = |(name, _): &(String, String)| {
-                matches!(
-                    name.as_str(),
-                    "Asked" | "Result" | "Files" | "Checks" | "Open" | "Time" | "Goal" | "Outcome" | "Reading"
-                )
-            };
-            let lists = || callout.id.is_none() && callout.body.trim_start().starts_with("- \"");
-            is_bookkeeping(&callout.kind)
-                || (callout.kind == "summary" && (callout.fields.iter().any(is_own) || lists()))
-        }
-        Item::Tasks(_) => false,
         Item::Prose(prose) => prose.text.trim().is_empty(),
-        _ => false,
+        other => other.callout().is_some_and(|callout| is_bookkeeping(&callout.kind)),
     }
 }
 
@@ -261,38 +311,76 @@ fn without_end(step: &Step) -> String {
     format!("{id} {} {args}{result}", one_line(&step.tool))
 }
 
-/// The end of what a failed step or a check printed, as far as its line does not say it.
-fn output_of(step: &Step, full: &FullText) -> String {
-    if step.status == StepStatus::Complete && step.verdict().is_none() {
-        return String::new();
+/// A line that stands below a step: a proof may name it by its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ShownLine {
+    /// `>` for a line of the output, `-` and `+` for lines that an edit took out and put in.
+    mark: char,
+    /// The line, cut where it is long.
+    pub(crate) text: String,
+}
+
+/// The lines that stand below a step: the end of what it printed where it failed, checked or did something, as far as its line
+/// does not say it, and the first lines that it changed in files.
+pub(crate) fn shown_lines(step: &Step, full: &FullText) -> Vec<ShownLine> {
+    let mut lines = output_of(step, full);
+    for (mark, changed) in [('-', &full.removed), ('+', &full.added)] {
+        let changed = changed.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty());
+        let mut left = CHANGE;
+        for line in changed {
+            if left == 0 {
+                break;
+            }
+            // Cut between words and marked, as a quote may not end inside a word.
+            let text = cut_at_word(line.trim_end(), left);
+            left = left.saturating_sub(text.chars().count() + 1);
+            if text.chars().any(char::is_alphanumeric) || text == line.trim_end() {
+                lines.push(ShownLine { mark, text });
+            }
+        }
+    }
+    lines
+}
+
+fn output_of(step: &Step, full: &FullText) -> Vec<ShownLine> {
+    let decides = step.status != StepStatus::Complete || step.verdict().is_some();
+    // What an edit answers says what the call says.
+    if !decides && (!is_shell(&step.tool) || step.action().is_read_only()) {
+        return Vec::new();
     }
     let output = sanitise(&full.result);
     let output = output.trim();
     if output.is_empty() || step.result.as_deref().is_some_and(|known| known.trim() == output) {
-        return String::new();
+        return Vec::new();
     }
-    let count = output.chars().count();
-    let tail: String = output.chars().skip(count.saturating_sub(OUTPUT)).collect();
-    let mut out = String::new();
-    for line in tail.lines().filter(|line| !line.trim().is_empty()) {
-        let _ = writeln!(out, "    > {line}");
+    let room = if decides { OUTPUT } else { OUTPUT / 2 };
+    let mut lines: Vec<String> = Vec::new();
+    let mut left = room;
+    for line in output.lines().rev().filter(|line| !line.trim().is_empty()) {
+        if left == 0 {
+            break;
+        }
+        let text = cut_at_word(line.trim_end(), room);
+        left = left.saturating_sub(text.chars().count() + 1);
+        lines.push(text);
     }
-    out
+    // The line that says why stands above the end of a long output.
+    let told = cru_session::fold::result_line(output, true);
+    let why = output.lines().find(|line| decides && line.trim() == told).map(|line| cut_at_word(line.trim_end(), room));
+    lines.extend(why.filter(|why| step.status == StepStatus::Failed && !lines.contains(why)));
+    lines.into_iter().rev().map(|text| ShownLine { mark: '>', text }).collect()
 }
 
-/// What a call changed in files: the first lines that went and that came.
-fn change_of(full: &FullText) -> String {
+/// The lines below a step, numbered, and how many changed lines are not shown.
+fn below(step: &Step, full: &FullText) -> String {
+    let lines = shown_lines(step, full);
     let mut out = String::new();
-    for (mark, lines) in [('-', &full.removed), ('+', &full.added)] {
-        let mut lines = lines.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty()).peekable();
-        let mut left = CHANGE;
-        while let Some(line) = lines.next_if(|_| left > 0) {
-            // Cut between words and marked, as a quote may not end inside a word.
-            let shown = cut_at_word(&line, left);
-            left = left.saturating_sub(shown.chars().count() + 1);
-            let _ = writeln!(out, "    {mark} {shown}");
-        }
-        let more = lines.count();
+    for (at, line) in lines.iter().enumerate() {
+        let _ = writeln!(out, "    {}{} {}", at + 1, line.mark, line.text);
+    }
+    for (mark, changed) in [('-', &full.removed), ('+', &full.added)] {
+        let all = changed.iter().filter(|line| !line.trim().is_empty()).count();
+        let more = all.saturating_sub(lines.iter().filter(|line| line.mark == mark).count());
         if more > 0 {
             let _ = writeln!(out, "    {mark} [{more} more lines]");
         }

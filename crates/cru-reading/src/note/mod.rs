@@ -45,6 +45,8 @@ pub struct ReadingHead {
     pub claims: (usize, usize),
     /// Estimated tokens, sent and answered.
     pub tokens: Option<u64>,
+    /// When it was read; only where an agent was asked.
+    pub read: Option<String>,
     /// What was decided.
     pub status: ReviewStatus,
 }

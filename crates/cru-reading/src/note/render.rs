@@ -6,7 +6,7 @@ use cru_note::frontmatter::{Value, emit};
 use cru_session::escape::{self, inert, inline};
 
 use super::{ReadingHead, with_hash};
-use crate::answer::{Answer, Claim, Proof, ReadCase, ReadLesson};
+use crate::answer::{Answer, Claim, OutcomeState, Proof, ProofStatus, ReadCase, ReadLesson};
 use crate::check::Checked;
 
 /// The note of a checked reading. `name` is the session's note for links, `title` the session's title.
@@ -15,13 +15,19 @@ pub fn render(head: &ReadingHead, title: &str, checked: &Checked) -> String {
     let mut out = format!("---\n{}---\n# {}\n", front(head, title), inline(&format!("Reading: {title}")));
     let summary = &answer.summary;
     let name = &head.session;
-    section(&mut out, "Goal", summary.goal.iter().map(|claim| (String::new(), claim)), name);
-    if let Some(outcome) = &summary.outcome {
-        let state = format!("**{}**: ", outcome.state.as_str());
-        section(&mut out, "Outcome", std::iter::once((state, &outcome.claim)), name);
-    }
-    section(&mut out, "Decisions", summary.decisions.iter().map(|claim| (String::new(), claim)), name);
-    section(&mut out, "Open", summary.open.iter().map(|claim| (String::new(), claim)), name);
+    let plain = |claim| (String::new(), claim);
+    let state = |state: OutcomeState| format!("**{}**: ", state.as_str());
+    section(&mut out, "Goal", summary.goal.iter().map(plain), name);
+    section(&mut out, "Outcome", summary.outcome.iter().map(|it| (state(it.state), &it.claim)), name);
+    let requests = summary.requests.iter();
+    let requests = requests.map(|it| (format!("{} {}", link(name, &it.said), state(it.state)), &it.claim));
+    section(&mut out, "Requests", requests, name);
+    section(&mut out, "Decisions", summary.decisions.iter().map(plain), name);
+    section(&mut out, "Not verified", summary.not_verified.iter().map(plain), name);
+    section(&mut out, "Open", summary.open.iter().map(plain), name);
+    let claimed = summary.contradicted.iter();
+    let claimed = claimed.map(|it| (format!("Claimed: {} – ", evidence(&it.said, name)), &it.claim));
+    section(&mut out, "Contradicted by the record", claimed, name);
     lessons(&mut out, &answer.lessons, name);
     for (at, case) in answer.cases.iter().enumerate() {
         if at == 0 {
@@ -64,6 +70,7 @@ fn front(head: &ReadingHead, title: &str) -> String {
     ];
     entries.extend(head.judge.as_deref().map(|judge| ("judge", text(judge))));
     entries.extend(head.tokens.map(|tokens| ("tokens", Value::from(tokens))));
+    entries.extend(head.read.as_deref().map(|time| ("read", text(time))));
     entries.extend([
         ("schema", Value::from(crate::SCHEMA)),
         ("note", text(&head.note)),
@@ -166,7 +173,9 @@ pub(crate) fn evidence(proof: &Proof, name: &str) -> String {
         format!("{} to {}", place(from, "the start"), place(to, "the end"))
     };
     match proof {
+        Proof::Step { step, status: ProofStatus::Unstated, .. } => format!("{}: {quote}", link(name, step)),
         Proof::Step { step, status, .. } => format!("{} {}: {quote}", link(name, step), status.as_str()),
+        Proof::Line { step, line } => format!("{} line {line}", link(name, step)),
         Proof::Said { said, .. } => format!("{} person: {quote}", link(name, said)),
         Proof::Prose { prose, .. } => format!("{} agent: {quote}", link(name, prose)),
         Proof::Count { count, is } => {

@@ -18,6 +18,7 @@ fn head() -> ReadingHead {
         key: "b3:3".into(),
         judge: None,
         claims: (2, 3),
+        read: None,
         tokens: Some(1200),
         status: ReviewStatus::Proposed,
     }

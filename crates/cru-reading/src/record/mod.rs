@@ -4,7 +4,7 @@ pub mod text;
 
 use std::collections::{HashMap, HashSet};
 
-use cru_action::patch::of_call;
+use cru_action::patch::{self, of_call};
 use cru_action::verdict::{host_error, silences_check, switches_check_off};
 use cru_action::{Action, Class, ToolKind, Verdict};
 use cru_graph::path::FinalPath;
@@ -14,6 +14,7 @@ use cru_session::{Decision, Item, Session, Step, StepStatus};
 use serde_json::Value;
 
 use crate::answer::ProofStatus;
+use crate::ledger::shown_lines;
 use text::{alike, is_long_enough, without_edges};
 
 /// The whole call and result of a step, from its transcript.
@@ -35,13 +36,21 @@ impl FullText {
         let mut call = format!("{tool}\n{args}\n");
         texts(input, &mut call);
         let (mut added, mut removed) = (Vec::new(), Vec::new());
-        if let Value::Object(map) = input {
-            for file in of_call(tool, map) {
-                let [before, after]: [HashSet<&str>; 2] =
-                    [file.before().map(str::trim).collect(), file.after().map(str::trim).collect()];
-                added.extend(file.after().filter(|line| !before.contains(line.trim())).map(str::to_owned));
-                removed.extend(file.before().filter(|line| !after.contains(line.trim())).map(str::to_owned));
-            }
+        let action = Action::of(tool, args);
+        let mut files = match input {
+            Value::Object(map) => of_call(tool, map),
+            Value::String(text) => patch::read(text),
+            _ => Vec::new(),
+        };
+        // Some hosts give a patch to a shell, or as the whole argument.
+        if files.is_empty() && patch::find(args).is_some() {
+            files = patch::read(action.patch_text().unwrap_or(args));
+        }
+        for file in files {
+            let [before, after]: [HashSet<&str>; 2] =
+                [file.before().map(str::trim).collect(), file.after().map(str::trim).collect()];
+            added.extend(file.after().filter(|line| !before.contains(line.trim())).map(str::to_owned));
+            removed.extend(file.before().filter(|line| !after.contains(line.trim())).map(str::to_owned));
         }
         Self { call, result: output.unwrap_or_default().to_owned(), added, removed }
     }
@@ -106,6 +115,8 @@ pub struct StepFact {
     pub call: String,
     /// Its whole result, made alike.
     pub result: String,
+    /// The lines that the prompt shows below it, by their numbers.
+    pub lines: Vec<String>,
     /// Lines of the result that are too short to be found inside a text, made alike.
     short_lines: HashSet<String>,
 }
@@ -268,10 +279,16 @@ impl Record {
         let asked = decision.rests_on.iter().filter_map(|link| link.block.as_deref());
         let mut asked = asked.filter(|id| self.step(id).is_some_and(|step| ToolKind::of(&step.tool) == ToolKind::Ask));
         let Some(id) = asked.next().map(str::to_owned) else { return };
-        // The title is the answer; of a longer one the text has all of it, beside the question.
+        // The title is the answer; of a longer one the text has all of it, behind the question.
         let title = decision.callout.title.trim_end_matches('…');
-        let whole = decision.text.split("\n\n").find(|part| part.trim_start().starts_with(title));
-        let words = alike(whole.unwrap_or(title));
+        let mut start = 0;
+        let mut parts = decision.text.split_inclusive("\n\n");
+        let whole = parts.find_map(|part| {
+            let own = start;
+            start += part.len();
+            part.trim_start().starts_with(title).then_some(own)
+        });
+        let words = alike(whole.map_or(title, |own| &decision.text[own..]));
         if let Some(known) = self.said_ids.get(&id).and_then(|at| self.said.get_mut(*at)) {
             known.words.push('\n');
             known.words.push_str(&words);
@@ -373,6 +390,7 @@ impl StepFact {
                     && host_error(output).is_some()),
             key: attempt.key().map(str::to_owned),
             shown: alike(&format!("{} {args}", step.tool)),
+            lines: full.map(|full| shown_lines(step, full)).unwrap_or_default().into_iter().map(|it| it.text).collect(),
             short_lines: short_lines(&result),
             shortcut,
             files: files.collect(),

@@ -1,15 +1,19 @@
 //! Texts made alike, so that a quote is found wherever its blanks, quotes and escapes differ.
 
+use cru_base::text::sanitise;
 use cru_session::words::list::is_unspaced;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// `text` in NFKC, with straight quotes, without backslashes before punctuation, and every run of blanks as one.
+/// `text` in NFKC, with straight quotes, without colours of a terminal and backslashes before punctuation, and every run of
+/// blanks as one. Line ends as JSON writes them (`\n`) are blanks, too: outputs hold texts within texts.
 pub fn alike(text: &str) -> String {
+    let text = sanitise(text);
     let mut out = String::with_capacity(text.len());
     let mut blank = true;
     let mut chars = text.nfkc().peekable();
     while let Some(c) = chars.next() {
         let c = match c {
+            '\\' if chars.next_if(|next| matches!(next, 'n' | 'r' | 't')).is_some() => ' ',
             '\\' if chars.peek().is_some_and(char::is_ascii_punctuation) => continue,
             '\u{2018}' | '\u{2019}' | '\u{201b}' => '\'',
             '\u{201c}' | '\u{201d}' | '\u{201f}' => '"',

@@ -1,6 +1,7 @@
 //! The tools: the command lines that each asks, and how their values are laid out.
 
 mod before;
+mod brief;
 mod decisions;
 mod log;
 mod query;
@@ -28,6 +29,7 @@ pub(super) fn call(name: &str, arguments: &Arguments, caller: &Caller<'_>) -> Re
         "query" => query::call(arguments, caller),
         "status" => status::call(caller),
         "log" => log::call(arguments, caller),
+        "brief" => brief::call(arguments, caller),
         _ => Err(Error::usage("there is no such tool")),
     }
 }
