@@ -37,12 +37,7 @@ pub(super) fn end_after(limit: Duration) {
     });
 }
 
-/// Starts a program with `input` on its stdin and waits for its answer.
-pub(super) fn ask(command: &[String], input: &str, limit: Duration) -> io::Result<AgentAnswer> {
-    answer(start(command)?, input, limit)
-}
-
-/// The same in another folder and with other variables.
+/// Starts a program with `input` on its stdin, in a folder and with variables of its own, and waits for its answer.
 pub(super) fn ask_in(call: &ProgramCall<'_>, input: &str, limit: Duration) -> io::Result<AgentAnswer> {
     let mut command = start(call.command)?;
     command.current_dir(call.dir);

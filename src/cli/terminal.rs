@@ -77,10 +77,6 @@ impl Ui for Terminal {
         super::spawn::end_after(limit);
     }
 
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
-        super::spawn::ask(command, input, std::time::Duration::from_secs(seconds))
-    }
-
     fn ask_in(&self, call: &ProgramCall<'_>, input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         super::spawn::ask_in(call, input, std::time::Duration::from_secs(seconds))
     }

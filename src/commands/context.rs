@@ -58,11 +58,7 @@ pub trait Ui: Sync {
         let _ = limit;
     }
     /// Starts a program, gives it `input`, and waits for what it says, `seconds` at most.
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
-        let _ = (command, input, seconds);
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    /// [`Ui::ask`] in a folder and with variables of its own; `None` for one that is not to be set.
+    /// It runs in a folder and with variables of its own; `None` for one that is not to be set.
     fn ask_in(&self, call: &ProgramCall<'_>, input: &str, seconds: u64) -> io::Result<AgentAnswer> {
         let _ = (call, input, seconds);
         Err(io::ErrorKind::Unsupported.into())

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Context;
+use super::{Context, ProgramCall};
 use crate::base::files;
 use crate::live::hook::trouble;
 use crate::memory::event::{SessionEvent, ToldEvents, events};
@@ -112,7 +112,8 @@ fn start(
     let command: Vec<String> = command.iter().map(fill).collect();
     let input =
         json!({ "event": event.event, "session": session, "note": file, "text": event.text, "time": cx.env.now() });
-    let why = match cx.ui.ask(&command, &format!("{input}\n"), SECONDS) {
+    let call = ProgramCall { command: &command, dir: cx.env.cwd(), vars: &[] };
+    let why = match cx.ui.ask_in(&call, &format!("{input}\n"), SECONDS) {
         Ok(answer) if answer.timed_out => format!("ended after {SECONDS} seconds"),
         Ok(answer) if answer.code == Some(0) => return,
         Ok(answer) => {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use clap::Parser as _;
 
 use crate::base::{Env, files};
-use crate::commands::{AgentAnswer, Cli, Context, Output, Progress, Ui, View};
+use crate::commands::{AgentAnswer, ProgramCall, Cli, Context, Output, Progress, Ui, View};
 
 /// What the editor writes, what the agent says, and what was heard.
 #[derive(Default)]
@@ -41,8 +41,9 @@ impl Ui for Fake {
     fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
         unreachable!("there is none")
     }
-    fn ask(&self, command: &[String], input: &str, seconds: u64) -> io::Result<AgentAnswer> {
-        assert_eq!((command, seconds), (&["robot".to_owned()][..], 7));
+    fn ask_in(&self, call: &ProgramCall<'_>, input: &str, seconds: u64) -> io::Result<AgentAnswer> {
+        assert_eq!((call.command, seconds), (&["robot".to_owned()][..], 7));
+        assert_eq!(std::fs::read_dir(call.dir).unwrap().count(), 0, "an empty folder");
         self.with(|script| {
             script.prompts.push(input.to_owned());
             script.answers.pop_front().ok_or_else(|| io::ErrorKind::NotFound.into())
