@@ -92,11 +92,11 @@ impl ReadVault {
     }
 }
 
-/// Every claim with proofs of an answer, with its path.
+/// Every claim with proofs of an answer, with the path that a finding names: of an object's only claim, that of the object.
 fn claims(answer: &mut Value) -> Vec<(String, &mut Value)> {
     fn visit<'v>(path: &str, value: &'v mut Value, found: &mut Vec<(String, &'v mut Value)>) {
         if value.get("proof").is_some() && value.get("text").is_some() {
-            found.push((path.to_owned(), value));
+            found.push((path.trim_end_matches(".claim").to_owned(), value));
             return;
         }
         match value {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use clap::Parser as _;
 
 use crate::base::{Env, files};
-use crate::commands::{AgentAnswer, ProgramCall, Cli, Context, Output, Progress, Ui, View};
+use crate::commands::{AgentAnswer, Cli, Context, Output, ProgramCall, Progress, Ui, View};
 
 /// What the editor writes, what the agent says, and what was heard.
 #[derive(Default)]
