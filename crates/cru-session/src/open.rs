@@ -112,9 +112,7 @@ pub fn open_points(session: &Session) -> Vec<OpenPoint> {
     let text = |text: &str| Some(fold_whitespace(text)).filter(|text| !text.is_empty());
     let tasks = session.tasks().into_iter().filter(|task| Task::is_open(task)).filter_map(|task| text(&task.content));
     let questions = session.items().filter_map(|(_, item)| match item {
-        Item::Callout(it) if it.kind == "question" && it.field("Answer").is_none() => {
-            text(if it.title.trim().is_empty() { it.body.lines().next()? } else { &it.title })
-        }
+        Item::Callout(it) => text(it.unanswered()?),
         _ => None,
     });
     let mut points: Vec<OpenPoint> = session.meta.open.iter().map(|text| OpenPoint::parse(text)).collect();

@@ -140,8 +140,7 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
 /// The words and the id of the question that stands there, if nobody answered it. Only the callout is read, not the note.
 fn open_question(text: &str, span: Span) -> Option<(String, Option<String>)> {
     let callout = callout_at(text, span, "question")?;
-    let words = if callout.title.is_empty() { callout.body.clone() } else { callout.title.clone() };
-    callout.field("Answer").is_none().then_some((words, callout.id))
+    Some((callout.unanswered()?.to_owned(), callout.id))
 }
 
 /// The callout of a kind that stands there, with its id.

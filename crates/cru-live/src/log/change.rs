@@ -125,7 +125,7 @@ fn open_task(task: &Task, words: &str) -> String {
 pub(super) fn is_open(block: &NoteCallout) -> bool {
     match &block.item {
         Item::Error(it) => it.resolution.is_none(),
-        Item::Callout(it) => it.field("Answer").is_none(),
+        Item::Callout(it) => it.unanswered().is_some(),
         _ => true,
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cru_action::Verdict;
+use cru_session::open::{OpenPoint, open_points};
 use cru_session::{Item, Session, Step};
 use jiff::Timestamp;
 
@@ -111,12 +112,11 @@ pub fn step_before(session: &Session, time: Timestamp) -> Option<String> {
 
 /// Whether a session has something open, and no final checkpoint behind its last step.
 pub fn needs_final(session: &Session) -> bool {
-    let mut open = session.tasks().iter().any(|task| task.is_open());
+    let open = open_points(session).iter().any(|it| matches!(it, OpenPoint::Task(_) | OpenPoint::Question(_)));
     let mut told = false;
     for (_, item) in session.items() {
         match item {
             Item::Step(_) => told = false,
-            Item::Callout(callout) if callout.kind == "question" => open |= callout.field("Answer").is_none(),
             Item::Callout(callout) if callout.kind == "checkpoint" => {
                 told = super::CheckpointKind::of_title(&callout.title).0 == super::CheckpointKind::Final;
             }

@@ -36,6 +36,12 @@ impl Callout {
         self.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// The question that it asks, if nobody answered it: the title, else the first line of the body.
+    pub fn unanswered(&self) -> Option<&str> {
+        let words = if self.title.trim().is_empty() { self.body.lines().next()? } else { &self.title };
+        (self.kind == "question" && self.field("Answer").is_none()).then_some(words)
+    }
+
     /// Whether it says nothing: neither a title nor a body.
     pub fn is_empty(&self) -> bool {
         self.title.trim().is_empty() && self.body.trim().is_empty()
