@@ -122,7 +122,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         };
         return Ok(Box::new(output::HitCount(totals)));
     }
-    let is_any = strict.is_empty() && (args.any || query.words().len() > 1);
+    // Words that stand together in the output of a tool alone may do so by accident.
+    let is_told = strict.iter().any(|hit| hit.evidence.is_none());
+    let is_any = args.any || (query.words().len() > 1 && query.is_plain() && !is_told && !by_time);
+    let is_any = is_any || (strict.is_empty() && query.words().len() > 1);
     let mut matched = if is_any { MatchKind::AnyWord } else { MatchKind::OneBlock };
     let AnyWord { mut hits, mut totals } = match () {
         () if is_any => any_word(&snapshot, &query, &options)?,

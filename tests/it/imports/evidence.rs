@@ -118,6 +118,31 @@ fn a_step_and_its_evidence_are_one_hit() {
     assert_eq!((json["hits"].as_array().unwrap().len(), &json["total"]), (2, &json!(3)));
 }
 
+/// Words that stand together in the output of a tool alone do not hide the session whose title and prompts hold most of them.
+#[test]
+fn a_log_does_not_hide_the_session_that_is_asked_for() {
+    let world = World::new();
+    let log = format!("{}\nlogin redirect loop behind a proxy\n{}", "before ".repeat(400), "behind ".repeat(400));
+    write(
+        &world.input().join("log.jsonl"),
+        &[
+            prompt("look for animals"),
+            call(2, "Bash", &json!({ "command": "cat server.log" }), &json!({})),
+            answer(3, 2, &log, &json!({})),
+        ],
+    );
+    write(&world.input().join("asked.jsonl"), &[prompt("fix the login redirect"), prompt("the redirect is a loop")]);
+    import(&world);
+    let (json, said, _) = cru(&world, &["search", "why login redirect loop behind", "-f", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap_or_else(|_| panic!("{said}"));
+    assert_eq!(json["match"], "any", "{json}");
+    assert!(json["hits"][0]["path"].as_str().unwrap().contains("login"), "{json}");
+    // A phrase in quotes is looked for as it stands.
+    let (json, ..) = cru(&world, &["search", "\"login redirect loop\"", "-f", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["hits"].as_array().unwrap().len(), &json["hits"][0]["kind"]), (1, &json!("evidence")), "{json}");
+}
+
 #[test]
 fn what_a_brief_note_leaves_out_is_found_where_it_is_counted() {
     let world = World::new();

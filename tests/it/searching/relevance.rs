@@ -122,3 +122,32 @@ fn any_word_keeps_restrictions() {
     assert_eq!((found("(tag:nope or tag:nada) pump zebra"), found("tag:nope pump zebra")), (0, 0));
     assert_eq!(found("pump zebra -tag:cellar"), 0);
 }
+
+/// A question in a script that writes no blanks finds the session by stretches of two characters. A session that holds one
+/// common word of it is none.
+#[test]
+fn a_question_without_blanks_finds_its_session() {
+    let world = World::new();
+    let note = |name: &str, title: &str, words: &[&str]| {
+        let steps: Vec<String> = words.iter().map(|words| format!("{words}\n")).collect();
+        let text = format!("---\ntype: session\nsession_id: {name}\n---\n# {title}\n\n## Work\n\n{}", steps.join("\n"));
+        files::create(&world.vault.sessions_dir().join(format!("{name}.md")), text.as_bytes()).unwrap();
+    };
+    note(
+        "login",
+        "Login",
+        &["認証の失敗を直しました。", "The redirect of the login loops.", "The cookie was too old."],
+    );
+    note("build", "Build", &["ビルドを速くしました。", "The build is faster.", "We asked of the cookie once."]);
+    note("words", "Words", &["A word or two.", "Nothing else."]);
+    let snapshot = Snapshot::open(&Vault::open(world.vault.root()).unwrap()).unwrap();
+    let asked = |text: &str| {
+        let query = Query::parse(text, &world.vault.now(&world.env)).unwrap();
+        let found = any_word(&snapshot, &query, &SearchOptions::default()).unwrap();
+        found.hits.iter().map(|hit| snapshot.session(hit.key).unwrap().id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked("どうして認証が失敗したのか"), ["login"]);
+    assert_eq!(asked("为什么构建"), Vec::<String>::new());
+    assert_eq!(asked("why does the login redirect loop"), ["login"]);
+    assert_eq!(asked("login redirect loops cookie")[0], "login");
+}

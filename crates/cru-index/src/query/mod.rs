@@ -87,6 +87,12 @@ impl Query {
         found
     }
 
+    /// Whether it is nothing but words: no phrase in quotes, no field, no operator.
+    pub fn is_plain(&self) -> bool {
+        let is_word = |node: &QueryNode| matches!(node, QueryNode::Words(words) if !words.quoted && !words.prefix && !words.fuzzy);
+        self.parts().iter().all(is_word)
+    }
+
     /// The parts that must all hold.
     pub fn parts(&self) -> &[QueryNode] {
         match &self.root {

@@ -1,22 +1,23 @@
 //! Sessions that hold any of a query's words, each ranked as one document: for questions, of which no block holds every
 //! word.
 //!
-//! A session's weight is BM25 over the entries of its note: how many of them hold a word, in any of its English forms,
-//! how rare the word is among sessions, how many entries the session has. Function words of the languages that the
+//! A session's weight is BM25 over the entries of its note: how many of them hold a word, in any of its English forms, and
+//! what these entries are worth (the title most, output of tools least), how rare the word is among sessions, how many
+//! entries the session has; and more where words stand near each other, in one block. A session that is far behind the best
+//! is none. Of scripts without blanks every two characters are a word. Function words of the languages that the
 //! [lists](list::STOP) know do not count, unless there are no others. Restrictions of the query hold as they do in a
 //! strict search.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rust_stemmers::{Algorithm, Stemmer};
-use tantivy::query::{AllQuery, BooleanQuery, Occur, Query as TantivyQuery, TermQuery};
-use tantivy::schema::IndexRecordOption;
-use tantivy::{TantivyError, Term};
+use tantivy::TantivyError;
+use tantivy::query::{AllQuery, BooleanQuery, Query as TantivyQuery};
 
+use super::collect::Block;
 use super::compile;
 use super::pattern::Pattern;
 use super::{Hit, Order, Search, SearchOptions, Totals, collect, failed};
-use crate::evidence;
 use crate::query::{Query, QueryNode, QueryWords};
 use crate::snapshot::{NoteKey, Snapshot};
 use cru_base::Result;
@@ -30,6 +31,12 @@ const B: f32 = 0.75;
 const SHORT: usize = 3;
 /// Words that are looked for; a question has fewer.
 const MOST: usize = 40;
+/// Sessions of which it is looked how near the words stand to each other.
+const NEAR: usize = 60;
+/// What it is worth that words stand in one block.
+const TOGETHER: f32 = 0.5;
+/// The part of the best weight below which a session holds the words by accident.
+const FAR: f32 = 0.2;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +48,6 @@ pub struct AnyWord {
 }
 
 /// Finds sessions that hold any word of a query; `options` bound how many. Nothing where the query has no words.
-///
-/// Notes are asked. Outputs of tools, which hold nearly every word, are asked only for words that no note says.
 pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
     let body = snapshot.fields().body;
     let queries = patterns(query, options).into_iter().map(|pattern| -> tantivy::Result<Box<dyn TantivyQuery>> {
@@ -57,35 +62,48 @@ pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> 
     restrictions(&query.root, &mut rest);
     let rest = Query { text: query.text.clone(), root: QueryNode::All(rest) };
     let base = Search::new(snapshot, &rest, options);
-    for of_transcripts in [false, true] {
-        let found = weighed(&base, &queries, of_transcripts).map_err(failed)?;
-        if !found.is_empty() {
-            return shown(&base, &queries, of_transcripts, found);
-        }
-    }
-    Ok(AnyWord::default())
+    let found = weighed(&base, &queries).map_err(failed)?;
+    if found.is_empty() { Ok(AnyWord::default()) } else { shown(&base, &queries, found) }
 }
 
-/// The notes that hold any of the words, each with its weight.
-fn weighed(
-    base: &Search<'_>,
-    queries: &[Box<dyn TantivyQuery>],
-    of_transcripts: bool,
-) -> tantivy::Result<Vec<(u64, f32)>> {
-    let lengths = collect::entries_by_note(base, &AllQuery, of_transcripts)?;
+/// The notes that hold any of the words, each with its weight; without those that are far behind the best.
+fn weighed(base: &Search<'_>, queries: &[Box<dyn TantivyQuery>]) -> tantivy::Result<Vec<(u64, f32)>> {
+    let lengths = collect::entries_by_note(base, &AllQuery)?;
     let all = lengths.len() as f32;
     let mean = (lengths.values().sum::<f32>() / all.max(1.0)).max(1.0);
     let mut weights: HashMap<u64, f32> = HashMap::new();
+    let mut rarities = Vec::with_capacity(queries.len());
     for words in queries {
-        let found = collect::entries_by_note(base, restricted(base, words).as_ref(), of_transcripts)?;
+        let found = collect::entries_by_note(base, restricted(base, words).as_ref())?;
         let holding = found.len() as f32;
         let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+        rarities.push(rarity);
         for (note, count) in found {
             let length = lengths.get(&note).copied().unwrap_or(mean) / mean;
             *weights.entry(note).or_default() += rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
         }
     }
-    Ok(weights.into_iter().collect())
+    let candidates: HashSet<u64> =
+        heaviest(base.snapshot, weights.iter().map(|(note, weight)| (*note, *weight)).collect(), NEAR)
+            .into_iter()
+            .map(|(note, _)| note)
+            .collect();
+    let mut near: HashMap<Block, f32> = HashMap::new();
+    for (words, rarity) in queries.iter().zip(rarities) {
+        for block in collect::blocks_of(base, restricted(base, words).as_ref(), &candidates)? {
+            *near.entry(block).or_default() += rarity;
+        }
+    }
+    let mut nearest: HashMap<u64, f32> = HashMap::new();
+    for ((note, _), together) in near {
+        let best = nearest.entry(note).or_default();
+        *best = best.max(together);
+    }
+    for (note, together) in nearest {
+        *weights.entry(note).or_default() += together * TOGETHER;
+    }
+    let best = weights.values().copied().fold(0.0, f32::max);
+    Ok(weights.into_iter().filter(|(_, weight)| *weight >= best * FAR).collect())
 }
 
 /// The notes of the greatest weights, the best first; of equal ones the newest.
@@ -103,23 +121,11 @@ fn heaviest(snapshot: &Snapshot, mut weighed: Vec<(u64, f32)>, limit: usize) -> 
 }
 
 /// The best passage of each of the best notes.
-fn shown(
-    base: &Search<'_>,
-    queries: &[Box<dyn TantivyQuery>],
-    of_transcripts: bool,
-    found: Vec<(u64, f32)>,
-) -> Result<AnyWord> {
+fn shown(base: &Search<'_>, queries: &[Box<dyn TantivyQuery>], found: Vec<(u64, f32)>) -> Result<AnyWord> {
     let sessions = found.len() as u64;
     let weights: HashMap<u64, f32> = heaviest(base.snapshot, found, base.options.limit).into_iter().collect();
     let words = BooleanQuery::union(queries.iter().map(|query| query.box_clone()).collect());
-    let mut words = restricted(base, &words);
-    if !of_transcripts {
-        let said = TermQuery::new(
-            Term::from_field_text(base.snapshot.fields().kind, evidence::KIND),
-            IndexRecordOption::Basic,
-        );
-        words = Box::new(BooleanQuery::new(vec![(Occur::Must, words), (Occur::MustNot, Box::new(said))]));
-    }
+    let words = restricted(base, &words);
     let options =
         SearchOptions { order: Order::Relevance, limit: weights.len(), per_session: 1, ..base.options.clone() };
     let allowed = Some(weights.keys().copied().collect());
@@ -157,12 +163,23 @@ fn patterns(query: &Query, options: &SearchOptions) -> Vec<Pattern> {
     let telling: Vec<&QueryWords> = words.iter().filter(tells).copied().collect();
     let chosen = if telling.is_empty() { words } else { telling };
     let mut patterns: Vec<Pattern> = Vec::new();
-    for pattern in chosen.into_iter().filter_map(|words| Pattern::of(words, options.fuzzy)).take(MOST) {
+    for pattern in chosen.into_iter().filter_map(|words| Pattern::of(words, options.fuzzy)).flat_map(pieces).take(MOST)
+    {
         if !patterns.contains(&pattern) {
             patterns.push(pattern);
         }
     }
     patterns
+}
+
+/// A pattern of a script that writes no blanks as all its stretches of two characters; any other as it is.
+fn pieces(pattern: Pattern) -> Vec<Pattern> {
+    let is_unspaced = |part: &String| part.chars().all(list::is_unspaced);
+    if pattern.parts.len() <= 2 || !pattern.parts.iter().all(is_unspaced) {
+        return vec![pattern];
+    }
+    let two = |parts: &[String]| Pattern { parts: parts.to_vec(), joined: None, prefix: false, fuzzy: false };
+    pattern.parts.windows(2).map(two).collect()
 }
 
 /// A pattern and the same word in its other forms, as far as the index holds them: `check` for `checking`.

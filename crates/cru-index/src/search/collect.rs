@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use tantivy::query::{BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
-use super::{GREATEST, Hit, Order, Search, factor};
+use super::{GREATEST, Hit, Order, Search, factor, worth};
 use crate::columns::Columns;
 use crate::frequency::Statistics;
 use crate::snapshot::{NoteKey, Part, Snapshot};
@@ -218,28 +218,20 @@ pub(super) fn all(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<(u6
     Ok((hits + (told.len() - both.len()) as u64, notes))
 }
 
-/// The entries of each note that are found, each counted with the [`factor`] of its kind; or the lines of transcripts
-/// alone.
-pub(super) fn entries_by_note(
-    search: &Search<'_>,
-    query: &dyn Query,
-    of_transcripts: bool,
-) -> tantivy::Result<HashMap<u64, f32>> {
+/// The entries of each note that are found, each counted by what it is worth for the session as a whole ([`worth`]).
+pub(super) fn entries_by_note(search: &Search<'_>, query: &dyn Query) -> tantivy::Result<HashMap<u64, f32>> {
     let none = HashSet::new();
     let found = segments(search, query, false, |segment| {
         let columns = segment.columns;
-        let factors: Vec<f32> = columns.kinds.iter().map(|kind| factor(kind)).collect();
+        let worths: Vec<f32> = columns.kinds.iter().map(|kind| worth(kind)).collect();
         let mut counts: HashMap<u64, f32> = HashMap::new();
         let mut gate = Gate::new(search, segment, &none);
         scan(segment, |doc| {
-            let kind = columns.kind(doc);
-            // The heads of its table are words of every session.
-            let is_usage = kind.and_then(|kind| columns.kinds.get(kind)).is_some_and(|kind| kind == "usage");
-            if columns.evidence.first(doc).is_some() == of_transcripts
-                && !is_usage
+            let worth = columns.kind(doc).and_then(|kind| worths.get(kind)).copied().unwrap_or(1.0);
+            if worth > 0.0
                 && let Some(note) = gate.note(doc)
             {
-                *counts.entry(note).or_default() += kind.and_then(|kind| factors.get(kind)).copied().unwrap_or(1.0);
+                *counts.entry(note).or_default() += worth;
             }
         })?;
         Ok(counts)
@@ -249,6 +241,30 @@ pub(super) fn entries_by_note(
         *counts.entry(note).or_default() += count;
     }
     Ok(counts)
+}
+
+/// The blocks that are found in these notes, those of transcripts left out.
+pub(super) fn blocks_of(
+    search: &Search<'_>,
+    query: &dyn Query,
+    notes: &HashSet<u64>,
+) -> tantivy::Result<HashSet<Block>> {
+    let (field, none) = (search.snapshot.fields().note, HashSet::new());
+    let terms = TermSetQuery::new(notes.iter().map(|note| Term::from_field_u64(field, *note)));
+    let query = BooleanQuery::intersection(vec![query.box_clone(), Box::new(terms)]);
+    let found = segments(search, &query, false, |segment| {
+        let (mut found, mut gate) = (Vec::new(), Gate::new(search, segment, &none));
+        let columns = segment.columns;
+        scan(segment, |doc| {
+            if columns.evidence.first(doc).is_none()
+                && let Some(note) = gate.note(doc)
+            {
+                found.push((note, columns.start.first(doc).unwrap_or(0)));
+            }
+        })?;
+        Ok(found)
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// A block of a note: the note, and its first byte.

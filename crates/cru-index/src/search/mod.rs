@@ -107,6 +107,18 @@ pub(crate) fn factor(kind: &str) -> f32 {
     }
 }
 
+/// What an entry is worth for the session as a whole: the title most, the output of tools least. The heads of the table of usage
+/// are words of every session.
+pub(crate) fn worth(kind: &str) -> f32 {
+    match kind {
+        "session" | "summary" => 3.0,
+        "phase" | "user" | "decision" => 2.0,
+        "evidence" => 0.1,
+        "usage" => 0.0,
+        _ => 1.0,
+    }
+}
+
 /// How often full sessions are left out and the rest is asked again.
 const ROUNDS: usize = 5;
 
