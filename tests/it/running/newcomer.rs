@@ -153,7 +153,7 @@ fn the_first_hour_goes_as_readme_says() {
     let world = World::new();
     let (home, notes) = (world.home(), world.home().join("notes"));
     let lines = commands("The first hour");
-    let [init, list, import, status, search, show, codify, install, hooks, mcp] = lines.as_slice() else {
+    let [init, list, import, status, search, show, codify, read, install, hooks, mcp] = lines.as_slice() else {
         panic!("{lines:?}")
     };
 
@@ -180,6 +180,8 @@ fn the_first_hour_goes_as_readme_says() {
     let said = world.line(&format!("{show} import-crashes"), &notes);
     assert!(said.contains("Nightly station import crashes"), "{said}");
     assert!(world.line(codify, &notes).contains("type: workflow"));
+    world.line(read, &notes);
+    assert!(text(&files::read(&notes.join("prompt.txt")).unwrap()).contains("\"brief\": 1"));
 
     let config = home.join(".config/cru/config.toml");
     let said = world.line(&format!("{install} --dry-run"), &notes);

@@ -29,6 +29,8 @@ const ROW: Row =
 const ADDS: Row = Row { same: false, ..ROW };
 
 const S1: &str = "s1";
+/// The session that the transcripts tell.
+const UMLAUTS: &str = "2026-11-12-fix-umlauts-station-names";
 const DECISION: &str = "2026-11-21-live-one#d-01";
 const STEP: &str = "2026-11-21-live-one#n-001";
 const LESSON: &str = "the-first-answer-holds";
@@ -61,17 +63,31 @@ fn grow(world: &World) -> String {
     String::new()
 }
 
+/// The hash of the record that a reading is about, as its prompt names it.
+fn record(world: &World, session: &str) -> String {
+    let prompt = world.said(&["read", "--prompt", session]);
+    let (_, behind) = prompt.split_once("\"record\": \"").unwrap();
+    behind.split('"').next().unwrap().to_owned()
+}
+
 fn answer(world: &World) -> String {
-    let prompt = world.said(&["read", "--prompt", S1]);
-    let at = prompt.find("\"note\": \"").unwrap() + 9;
-    let note = prompt[at..].split('"').next().unwrap();
-    world.put("a.json", &readings::answer(note).to_string());
+    world.put("a.json", &readings::answer(&record(world, S1)).to_string());
     String::new()
 }
 
 fn answered(world: &World) -> String {
     answer(world);
     world.must(&["read", "--from", "../a.json", S1], "");
+    String::new()
+}
+
+/// A brief of an imported session of which every statement holds: it counts at once, titles the note and renames it.
+fn brief(world: &World) -> String {
+    world.must(&["import", "claude"], "");
+    let brief = json!({ "brief": 1, "session": UMLAUTS, "record": record(world, UMLAUTS), "lang": "en",
+        "title": "Lanterns for the harbour wall", "requests": [], "not_verified": [], "open": [], "contradicted": [],
+        "outcome": { "state": "partly", "text": "Nobody lit a lantern.", "proof": ["none n-001..: lantern"] } });
+    world.put("a.json", &brief.to_string());
     String::new()
 }
 
@@ -255,6 +271,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "cases reject", args: &["cases", "reject", CASE], ..ROW },
     Row { name: "cases judge", args: &["cases", "judge", "--from", "../verdicts.json"], prepare: verdicts, ..ROW },
     Row { name: "read", args: &["read", "--from", "../a.json", S1], prepare: answer, ..ADDS },
+    Row { name: "read, a brief", args: &["read", "--from", "../a.json", UMLAUTS], prepare: brief, ..ADDS },
     Row { name: "read accept", args: &["read", "accept", "s1@1"], prepare: answered, ..ROW },
     Row { name: "read reject", args: &["read", "reject", "s1@1"], prepare: answered, ..ROW },
     Row { name: "lessons add", args: &["lessons", "add", "Pumps before valves", "--from", DECISION], ..ROW },
