@@ -326,7 +326,7 @@ fn a_debugging_session() {
     For: change of Rust files, checked with `cargo build`, `cargo test`
     Inputs: not recorded
     Done when: `cargo test` passes
-    Open at the end: not recorded
+    Open at the end: unfinished: the session is failed
 
     ## The build is broken since yesterday, find out why @claude-code #dev !
 
