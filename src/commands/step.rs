@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::output::style::{self, checked, paint};
 use super::output::{duration, minute};
-use super::session::current_or_newest;
+use super::trace::refs::{NamedBlock, NamedThing, References};
 use super::trace::run::record::output_path;
 use super::{Context, Output, View, reading};
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
-use crate::graph::place::is_same_id;
 use crate::session::{Phase, Step, StepStatus};
 use crate::sync::evidence::{Missing, Transcripts, Whole};
+use crate::trace::reference::{self, StepReference};
 use crate::vault::{Catalog, Vault};
 
 /// Commands on steps.
@@ -25,8 +25,8 @@ pub enum StepCommand {
 
 /// Show steps
 ///
-/// STEP is an id (`n-014`) or a number. The last word is the session where it names no step; without one: the current
-/// session, else the newest. `SESSION#n-014` names both.
+/// STEP is `n-014`, `14`, `^` (the last step), `^2`, `SESSION#n-014`, `@NAME` (a bookmark) or a range `n-003..n-007`. The last
+/// word is the session where it names no step; without one: the current session, else the newest.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which steps, and behind them of which session
@@ -50,25 +50,27 @@ impl StepCommand {
 
 fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (session, steps) = match args.steps.as_slice() {
-        [steps @ .., last] if !steps.is_empty() && !names_step(last) => (Some(last.as_str()), steps),
+        [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.as_str()), steps),
         steps => (None, steps),
     };
-    let mut shown = steps.iter().map(|step| show_one(step, session, args, cx));
-    match steps.len() {
-        1 => shown.next().unwrap_or_else(|| Err(Error::usage("no step is named"))),
-        _ => Ok(Box::new(ShownSteps(shown.collect::<Result<_>>()?))),
+    let vault = reading::vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    let references = References { vault: &vault, catalog: &catalog, cx, home: session };
+    let shown = Shown { references, args };
+    let shown: Vec<Vec<ShownStep>> = steps.iter().map(|step| shown.named(step)).collect::<Result<_>>()?;
+    let mut shown: Vec<ShownStep> = shown.into_iter().flatten().collect();
+    match shown.pop() {
+        None => Err(Error::usage("no step is named")),
+        Some(only) if shown.is_empty() => Ok(Box::new(only)),
+        Some(last) => {
+            shown.push(last);
+            Ok(Box::new(ShownSteps(shown)))
+        }
     }
 }
 
-/// Whether a word has the form of a step: an id, a number, or either behind a session.
-fn names_step(word: &str) -> bool {
-    let step = word.rsplit_once('#').map_or(word, |(_, step)| step).trim_start_matches('^').trim_end_matches("]]");
-    let number = step.strip_prefix("n-").or_else(|| step.strip_prefix("n_")).unwrap_or(step);
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// Steps one below the other.
-struct ShownSteps(Vec<Box<dyn Output>>);
+struct ShownSteps(Vec<ShownStep>);
 
 impl Output for ShownSteps {
     fn text(&self, view: &View) -> String {
@@ -85,64 +87,63 @@ impl Output for ShownSteps {
     }
 }
 
-fn show_one(word: &str, session: Option<&str>, args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (named, step) = match word.rsplit_once('#') {
-        Some((session, step)) => (Some(session), step),
-        None => (session, word),
-    };
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
-    let head = match named {
-        Some(name) => catalog.session(name, &vault, cx.env)?,
-        None => current_or_newest(&catalog, &vault, cx)?,
-    };
-    cx.global.reach.check(&head.meta)?;
-    let session = vault.load(&head.path)?.session;
-    let wanted = step.trim_end_matches("]]").trim_start_matches('^');
-    if wanted.is_empty() {
-        return Err(Error::usage(format!("invalid step `{}`: it has no id", sanitise(word)))
-            .with_hint("use n-014, 14 or SESSION#n-014; `cru session show` lists the steps"));
+/// What is asked of the steps that are named.
+struct Shown<'a, 'c> {
+    references: References<'a, 'c>,
+    args: &'a Args,
+}
+
+impl Shown<'_, '_> {
+    /// The steps that a word names.
+    fn named(&self, word: &str) -> Result<Vec<ShownStep>> {
+        let named = self.references.all(word);
+        if let Err(error) = named {
+            return self.left_out(word).map_or(Err(error), |step| Ok(vec![step]));
+        }
+        let shown = named?.into_iter().map(|thing| match thing {
+            NamedThing::Block(block) if block.step().is_some() => self.noted(*block),
+            NamedThing::Block(block) => Err(Error::usage(format!("{} is no step", block.key()))
+                .with_hint(format!("`cru session show {}` shows all of it", block.session_id))),
+            NamedThing::File(path) => Err(Error::usage(format!("`{}` is the file {path} and no step", sanitise(word)))),
+        });
+        shown.collect()
     }
-    let number = wanted.parse::<u64>().ok();
-    let is_it = |step: &Step| {
-        let id = step.id.as_deref().unwrap_or_default();
-        is_same_id(id, wanted)
-            || number.is_some_and(|number| id.strip_prefix("n-").and_then(|it| it.parse().ok()) == Some(number))
-    };
-    let transcripts = Transcripts::of(&vault, cx.env);
-    let Some((phase, found)) = session.steps().find(|(_, step)| is_it(step)) else {
-        // What a brief note leaves out has its number all the same.
-        let id = number.map_or_else(|| wanted.to_owned(), |number| format!("n-{number:03}"));
-        if session.is_brief()
-            && let Ok(Ok(whole)) = transcripts.step(&session, &id, args.no_redact)
-        {
-            let step = Step { id: Some(id), tool: whole.tool.clone(), args: whole.args.clone(), ..Step::default() };
-            return Ok(Box::new(ShownStep::of(head.id(), None, step, session.meta.transcript, Some(whole), cx)));
-        }
-        let ids: Vec<&str> = session.steps().filter_map(|(_, step)| step.id.as_deref()).collect();
-        let hint = match (ids.first(), ids.last()) {
-            (Some(first), Some(last)) => {
-                format!("it has {first} … {last}; `cru session show {}` lists them", head.id())
+
+    /// A step that the note has.
+    fn noted(&self, block: NamedBlock) -> Result<ShownStep> {
+        let References { vault, cx, .. } = self.references;
+        let NamedBlock { session_id, session, place, .. } = block;
+        let Some(found) = place.step_in(&session) else { return Err(Error::usage("no step is named")) };
+        let phase = place.phase.and_then(|at| session.phases.get(at));
+        let id = found.id.clone().unwrap_or_default();
+        let transcript = session.meta.transcript.clone();
+        let whole = if self.args.full {
+            match Transcripts::of(vault, cx.env).step(&session, &id, self.args.no_redact)? {
+                Ok(whole) => Some(whole),
+                Err(missing) => match kept_output(vault, &session_id, found) {
+                    Some(whole) => Some(whole),
+                    None => return Err(gone(missing, transcript.as_deref(), &id, &session_id)),
+                },
             }
-            _ => "it has no steps".to_owned(),
+        } else {
+            None
         };
-        let wanted = sanitise(wanted).into_owned();
-        return Err(Error::no(format!("no step {wanted} in {}", head.id())).with_hint(hint));
-    };
-    let id = found.id.clone().unwrap_or_default();
-    let transcript = session.meta.transcript.clone();
-    let whole = if args.full {
-        match transcripts.step(&session, &id, args.no_redact)? {
-            Ok(whole) => Some(whole),
-            Err(missing) => match kept_output(&vault, &head.id(), found) {
-                Some(whole) => Some(whole),
-                None => return Err(gone(missing, transcript.as_deref(), &id, &head.id())),
-            },
+        Ok(ShownStep::of(session_id, phase, found.clone(), transcript, whole, cx))
+    }
+
+    /// A step that a brief note leaves out: it has its number all the same, and the transcript has the step.
+    fn left_out(&self, word: &str) -> Option<ShownStep> {
+        let Some(StepReference::Block { session: named, id }) = reference::one(word) else { return None };
+        let References { vault, cx, .. } = self.references;
+        let NamedBlock { session_id, session, .. } = self.references.session(named.as_deref()).ok()?;
+        if !session.is_brief() {
+            return None;
         }
-    } else {
-        None
-    };
-    Ok(Box::new(ShownStep::of(head.id(), phase, found.clone(), transcript, whole, cx)))
+        let id = id.parse::<u64>().map_or(id, |number| format!("n-{number:03}"));
+        let whole = Transcripts::of(vault, cx.env).step(&session, &id, self.args.no_redact).ok()?.ok()?;
+        let step = Step { id: Some(id), tool: whole.tool.clone(), args: whole.args.clone(), ..Step::default() };
+        Some(ShownStep::of(session_id, None, step, session.meta.transcript, Some(whole), cx))
+    }
 }
 
 /// What `cru run` kept of a step.

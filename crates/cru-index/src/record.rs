@@ -20,7 +20,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 7;
+pub const SCHEMA: u32 = 8;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -227,6 +227,12 @@ pub struct StepRow {
     pub duration_ms: Option<u64>,
     /// Ids of what it depends on, written or by the files it read: `n-001, n-004`.
     pub after: Option<String>,
+    /// Ids of what depends on it: `n-006, n-009`.
+    pub dependents: Option<String>,
+    /// The verdict on what it read and wrote, or `rests on stale`. It is computed for the query that asks for it, and
+    /// kept nowhere.
+    #[serde(skip)]
+    pub verdict: Option<String>,
     /// Its line.
     pub line: u64,
 }
@@ -421,16 +427,23 @@ impl Table {
     }
 }
 
-/// Ids of what each step and phase of a session depends on.
-fn after(session: &Session) -> HashMap<Place, String> {
-    let mut after: HashMap<Place, String> = HashMap::new();
-    for it in dependencies(session) {
-        let Some(id) = it.on.id_in(session) else { continue };
-        let ids = after.entry(it.of).or_default();
+/// Ids by the step or phase that they belong to: `n-001, n-004`.
+type IdsByPlace = HashMap<Place, String>;
+
+/// What each step and phase of a session depends on, and what depends on it.
+fn dependencies_by_place(session: &Session) -> (IdsByPlace, IdsByPlace) {
+    let (mut after, mut dependents) = (IdsByPlace::new(), IdsByPlace::new());
+    let add = |to: &mut IdsByPlace, place: Place, other: Place| {
+        let Some(id) = other.id_in(session) else { return };
+        let ids = to.entry(place).or_default();
         ids.push_str(if ids.is_empty() { "" } else { ", " });
         ids.push_str(id);
+    };
+    for it in dependencies(session) {
+        add(&mut after, it.of, it.on);
+        add(&mut dependents, it.on, it.of);
     }
-    after
+    (after, dependents)
 }
 
 impl Record {
@@ -438,7 +451,7 @@ impl Record {
     pub fn of(path: &VaultPath, session: &Session, lines: &Lines) -> Self {
         let mut record = Self { session: row(path, session), ..Self::default() };
         let line = |span: Span| lines.line(span.start) as u64;
-        let mut after = after(session);
+        let (mut after, mut dependents) = dependencies_by_place(session);
         for (index, phase) in session.phases.iter().enumerate() {
             record.phases.push(PhaseRow {
                 id: phase.id.clone(),
@@ -455,8 +468,8 @@ impl Record {
         for (place, item) in place::items(session) {
             let phase = place.phase.and_then(|index| session.phases.get(index));
             record.item(phase.map(|phase| phase.id.clone()), item, session, line(item.span()));
-            if let (Some(after), Item::Step(_), Some(step)) = (after.remove(&place), item, record.steps.last_mut()) {
-                step.after = Some(after);
+            if let (Item::Step(_), Some(step)) = (item, record.steps.last_mut()) {
+                (step.after, step.dependents) = (after.remove(&place), dependents.remove(&place));
             }
         }
         for task in session.tasks() {
@@ -503,6 +516,8 @@ impl Record {
                     exit: step.known_exit(told).map(i64::from),
                     duration_ms: step.duration_ms,
                     after: None,
+                    dependents: None,
+                    verdict: None,
                     line,
                 });
             }

@@ -58,6 +58,7 @@ mod tests {
                     exit: Some(-1),
                     duration_ms: Some(7),
                     after: text(),
+                    dependents: text(),
                     ..StepRow::default()
                 },
                 StepRow::default(),

@@ -77,6 +77,22 @@ pub fn one(text: &str) -> Option<StepReference> {
     (!id.is_empty()).then(|| StepReference::Block { session, id: id.to_owned() })
 }
 
+/// Whether a word can only be a step, not a session: `^2`, `@name`, a number, the id of a step, a block of a session, a range.
+pub fn names_step(word: &str) -> bool {
+    let is_step = |reference: &StepReference| match reference {
+        StepReference::Block { session, id } => {
+            let number = id.strip_prefix("n-").or_else(|| id.strip_prefix("n_")).unwrap_or(id);
+            session.is_some() || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+        StepReference::Back(_) | StepReference::Name(_) | StepReference::LatestCheckpoint => true,
+    };
+    match parse(word) {
+        Some(ReferenceText::One(one)) => is_step(&one),
+        Some(ReferenceText::Range(from, to)) => is_step(&from) && is_step(&to),
+        None => false,
+    }
+}
+
 impl fmt::Display for StepReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -133,6 +149,27 @@ mod tests {
             ("n-003..", "n-003.."),
         ] {
             assert_eq!(read(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_session_is_no_step() {
+        for (word, is_step) in [
+            ("n-014", true),
+            ("n_014", true),
+            ("14", true),
+            ("^", true),
+            ("@plan", true),
+            ("s#n-014", true),
+            ("s:n-014", true),
+            ("[[s#^n-014]]", true),
+            ("n-003..n-007", true),
+            ("2026-11-20-mend-the-pump", false),
+            ("pump", false),
+            ("sessions/pump.md", false),
+            ("", false),
+        ] {
+            assert_eq!(names_step(word), is_step, "{word}");
         }
     }
 

@@ -72,7 +72,7 @@ struct About {
 pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     world.vault.writable()?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let blocks: Vec<NamedBlock> = args.from.iter().map(|text| references.block(text)).collect::<Result<_>>()?;
     let made = write(&claim(&args.text.join(" "))?, &blocks, &args.about, &world)?;
     Ok(Box::new(made))
@@ -81,7 +81,7 @@ pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 pub(super) fn from(args: &FromArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     world.vault.writable()?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let block = references.block(&args.reference)?;
     let words = block.place.item_in(&block.session).map(words_of).unwrap_or_default();
     let made = write(&claim(&words)?, std::slice::from_ref(&block), &args.about, &world)?;
@@ -94,7 +94,7 @@ pub(super) fn from(args: &FromArgs, cx: &Context<'_>) -> Result<Box<dyn Output>>
 pub(in crate::commands) fn accept(words: Option<&str>, references: &[&str], cx: &Context<'_>) -> Result<()> {
     let world = TraceWorld::read(cx)?;
     world.vault.writable()?;
-    let known = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let known = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let blocks: Vec<NamedBlock> = references.iter().map(|text| known.block(text)).collect::<Result<_>>()?;
     let said = blocks.first().and_then(|block| block.place.item_in(&block.session)).map(words_of);
     let text = words.map(str::to_owned).or(said).unwrap_or_default();

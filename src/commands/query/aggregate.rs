@@ -36,6 +36,11 @@ impl Aggregate {
         Self { name: "count".to_owned(), function: Function::Count, column: None }
     }
 
+    /// Whether it is computed from a column of that name.
+    pub(super) fn asks(&self, column: &str) -> bool {
+        self.column.as_ref().is_some_and(|it| it.column.name == column)
+    }
+
     /// Reads `count`, `p95:duration_ms`.
     pub(super) fn parse(text: &str, kind: QueryKind) -> Result<Self> {
         let text = text.trim();

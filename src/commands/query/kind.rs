@@ -199,6 +199,7 @@ impl QueryKind {
         let more: &'static [Column] = match self {
             Self::Sessions => &[column::SUBAGENT],
             Self::Subagents => &[column::LINK],
+            Self::Steps => &[column::VERDICT],
             _ => &[],
         };
         self.table().own.iter().chain(more)
@@ -288,7 +289,8 @@ impl QueryKind {
 const HELP: &str = "
   all but sessions: session (its id), note (its path), agent and channel (of the phase, else of the session), \
 phase_title, and each column of the session as session_…, or without session_ where the kind has none of that name
-  all: time, else when its phase or session began; day and week (ISO, UTC) of it
+  all: time, else when its phase or session began; its day and ISO week in the zone of the vault
+  verdict is computed where it is named: holds, moved, drifted, gone, superseded, unknown, or `rests on stale`
 
 Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
 value that N percent of the values are not above. Unknown values are skipped. Units are those of the column.";

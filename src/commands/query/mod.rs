@@ -18,9 +18,10 @@ use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::output::most;
 use crate::commands::reading::{self, Asked};
+use crate::commands::trace::stale::{self, StepVerdicts};
 use crate::commands::{Context, Format, Output};
 use crate::index::query::QueryNode;
-use crate::index::table::{SubagentIds, TableRow, rows};
+use crate::index::table::{SubagentIds, TableRow, column, rows};
 use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
@@ -98,7 +99,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it), snapshot.zone())), &question)
     } else {
         let mut all = Gathered::default();
-        let of = |record: Record| {
+        let verdicts = if question.asks_verdict() { stale::verdicts(cx)? } else { StepVerdicts::default() };
+        let of = |mut record: Record| {
+            for step in record.steps.iter_mut().filter(|_| !verdicts.is_empty()) {
+                let key = (record.session.path.clone(), step.id.clone().unwrap_or_default());
+                step.verdict = verdicts.get(&key).cloned();
+            }
             let rows = rows(&record, subagents.has(&record.session), question.kind.things(), snapshot.zone());
             Gathered::of(rows, &question)
         };
@@ -167,7 +173,7 @@ impl Question {
         let columns = match cx.global.format {
             _ if !args.columns.is_empty() => named("--columns", &args.columns)?,
             Format::Text => kind.shown(),
-            _ => kind.columns(),
+            _ => kind.columns().into_iter().filter(|it| it.name != column::VERDICT.name).collect(),
         };
         let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit));
         let mut question = Self {
@@ -187,6 +193,19 @@ impl Question {
             question.order = question.sort(name)?;
         }
         Ok(question)
+    }
+
+    /// Whether the verdict of steps must be known.
+    fn asks_verdict(&self) -> bool {
+        let name = column::VERDICT.name;
+        let sorted = match &self.order {
+            Order::Column(by) => Some(by),
+            Order::Given | Order::Place(_) => None,
+        };
+        self.kind == QueryKind::Steps
+            && (self.columns.iter().chain(&self.keys).chain(sorted).any(|it| it.column.name == name)
+                || self.aggregates.iter().any(|it| it.asks(name))
+                || self.row.iter().any(|part| part.asks_column(name)))
     }
 
     /// The tables of records that it reads.

@@ -156,7 +156,7 @@ pub(super) fn callout_at(text: &str, span: Span, kind: &str) -> Option<Callout> 
 }
 
 fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
-    let references = References { vault, catalog, cx };
+    let references = References { vault, catalog, cx, home: None };
     for bookmark in references.bookmarks()? {
         if let Err(error) = references.follow(&bookmark) {
             let text = format!("{} leads nowhere: {error}", bookmark.name);

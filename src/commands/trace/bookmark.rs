@@ -37,7 +37,7 @@ pub struct Args {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     if let Some(name) = &args.remove {
         return remove(name, &world);
     }

@@ -43,7 +43,7 @@ pub(in crate::commands) fn check(
     cx: &Context<'_>,
 ) -> Result<(String, Vec<Diagnostic>)> {
     let text = Public::of(&Note::parse(text(vault)?)).shown();
-    let references = References { vault, catalog, cx };
+    let references = References { vault, catalog, cx, home: None };
     let mut diagnostics = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     let mut start = 0;

@@ -45,7 +45,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let world = TraceWorld::read(cx)?;
     let (sessions, _) = world.vault.load_sessions(&world.catalog);
     let graph = Graph::of(&world.catalog, &sessions);
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let starts = match references.one(&args.of) {
         Ok(NamedThing::Block(block)) => {
             let number = sessions.iter().position(|loaded| loaded.path == block.path);

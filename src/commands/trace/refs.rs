@@ -54,6 +54,8 @@ pub(in crate::commands) struct References<'a, 'c> {
     pub(in crate::commands) vault: &'a Vault,
     pub(in crate::commands) catalog: &'a Catalog,
     pub(in crate::commands) cx: &'a Context<'c>,
+    /// The session of what names none; else the current one, or the newest.
+    pub(in crate::commands) home: Option<&'a str>,
 }
 
 impl References<'_, '_> {
@@ -107,19 +109,21 @@ impl References<'_, '_> {
         }
     }
 
-    fn load(&self, named: Option<&str>) -> Result<NamedBlock> {
-        let head = match named {
+    /// A session as a whole.
+    pub(in crate::commands) fn session(&self, named: Option<&str>) -> Result<NamedBlock> {
+        let head = match named.or(self.home) {
             Some(name) => self.catalog.session(name, self.vault, self.cx.env)?,
             None => current_or_newest(self.catalog, self.vault, self.cx)?,
         };
+        self.cx.global.reach.check(&head.meta)?;
         let session = self.vault.load(&head.path)?.session;
         let place = Place { phase: None, item: None };
         Ok(NamedBlock { path: head.path.clone(), session_id: head.id(), session, place })
     }
 
-    /// The last step of the current session, or one before it.
+    /// The last step of the session, or one before it.
     fn back(&self, back: usize) -> Result<NamedBlock> {
-        let mut block = self.load(None)?;
+        let mut block = self.session(None)?;
         let steps: Vec<Place> =
             items(&block.session).filter(|(_, item)| matches!(item, Item::Step(_))).map(|(place, _)| place).collect();
         match steps.len().checked_sub(back).and_then(|at| steps.get(at)) {
@@ -133,7 +137,7 @@ impl References<'_, '_> {
     }
 
     fn by_id(&self, session: Option<&str>, id: &str) -> Result<NamedBlock> {
-        let mut block = self.load(session)?;
+        let mut block = self.session(session)?;
         match find(&block.session, id) {
             Some(place) => block.place = place,
             None => return Err(no_step(&block.session, &block.session_id, id)),
@@ -142,7 +146,7 @@ impl References<'_, '_> {
     }
 
     fn checkpoint(&self) -> Result<NamedBlock> {
-        let mut block = self.load(None)?;
+        let mut block = self.session(None)?;
         let last = items(&block.session)
             .filter(|(_, item)| matches!(item, Item::Callout(callout) if callout.kind == "checkpoint"))
             .map(|(place, _)| place)
@@ -154,7 +158,7 @@ impl References<'_, '_> {
     /// `@name`: a step's id of the current session, a bookmark, a file that sessions name; an error where several are.
     fn by_name(&self, name: &str, text: &str) -> Result<NamedThing> {
         let mut found: Vec<(String, NamedThing)> = Vec::new();
-        if let Ok(mut block) = self.load(None)
+        if let Ok(mut block) = self.session(None)
             && let Some(place) = find(&block.session, name)
         {
             block.place = place;
@@ -222,6 +226,7 @@ impl References<'_, '_> {
         let from = VaultPath::new(bookmarks::NOTE);
         let head = from.and_then(|from| self.catalog.note(&link.target, &from)).filter(|head| head.is_session());
         let head = head.ok_or_else(|| Error::no(format!("there is no session `{}`", sanitise(&link.target))))?;
+        self.cx.global.reach.check(&head.meta)?;
         let session = self.vault.load(&head.path)?.session;
         let id = link.block.unwrap_or_default();
         let place = find(&session, &id).ok_or_else(|| Error::no(format!("there is no `^{}`", sanitise(&id))))?;
@@ -235,7 +240,7 @@ impl References<'_, '_> {
             let files = session.steps().flat_map(|(_, step)| step.reads.iter().chain(&step.writes));
             files.map(|file| &file.path).filter(|path| ends(path)).cloned().collect()
         };
-        let own = self.load(None).map(|block| of(&block.session)).unwrap_or_default();
+        let own = self.session(None).map(|block| of(&block.session)).unwrap_or_default();
         if !own.is_empty() {
             return own.into_iter().collect();
         }

@@ -25,7 +25,7 @@ pub struct Args {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let mut things = Vec::new();
     for text in &args.references {
         for thing in references.all(text)? {

@@ -138,7 +138,22 @@ fn step() -> impl Strategy<Value = StepRow> {
         (text(), of(text()), of(time()), of(any::<i64>()), of(any::<u64>()), of(text()), any::<u64>()),
     )
         .prop_map(|((id, phase, tool, args, result), (status, check, time, exit, duration_ms, after, line))| {
-            StepRow { id, phase, tool, args, result, status, check, time, exit, duration_ms, after, line }
+            StepRow {
+                id,
+                phase,
+                tool,
+                args,
+                result,
+                status,
+                check,
+                time,
+                exit,
+                duration_ms,
+                dependents: after.clone(),
+                after,
+                line,
+                verdict: None,
+            }
         })
 }
 

@@ -45,7 +45,19 @@ fn all_forms_resolve() {
         ["n-004", "^2", "4", "n_17", "N-004", "tides#n-004", "tides:n-004", "[[2026-11-20-tides#^n-004]]", "@n-004"]
     {
         prints(&lab, &["resolve", reference], 0, "all.csv\n");
+        let shown = lab.cru(&["step", "show", reference, "-f", "json"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+        assert_eq!(shown["step"]["id"], "n-004", "{reference}");
     }
+    let shown = lab.cru(&["step", "show", "n-001..n-002", "^", "tides"]).out;
+    assert!(
+        shown.matches("Heights").count() == 3 && shown.contains("n-002  Bash") && shown.contains("date"),
+        "{shown}"
+    );
+    fails(&lab, &["step", "show", "@unique.csv"], 2, &["is the file unique.csv and no step"]);
+    fails(&lab, &["step", "show", "p-01"], 2, &["tides#p-01 is no step"]);
+    fails(&lab, &["step", "show", "n-003..n-001"], 2, &["ends before it begins"]);
+    fails(&lab, &["step", "show", "n-001", "nosuch"], 2, &["no session 'nosuch'"]);
     prints(&lab, &["resolve", "n-001..n-003"], 0, "data.csv\nsorted.csv\nunique.csv\n");
     prints(&lab, &["resolve", "tides#n-001..n-002", "n-004"], 0, "data.csv\nsorted.csv\nall.csv\n");
     prints(&lab, &["resolve", "@unique.csv"], 0, "unique.csv\n");

@@ -267,6 +267,14 @@ fn what_is_kept_is_reported_and_nothing_else() {
     assert_eq!(lab.cru(&["stale", "--project", "elsewhere"]).out, "");
     assert_eq!(lab.cru(&["stale", "--project", "."]).code, 1);
     let rows: serde_json::Value = serde_json::from_str(&lab.cru(&["stale", "-f", "json"]).out).unwrap();
+    // The same of every step, as a column.
+    let ran = lab.cru(&["query", "steps", "--columns", "id,dependents,verdict", "-f", "csv"]);
+    let wanted =
+        "id,dependents,verdict\nn-001,n-002,drifted\nn-002,n-003,rests on stale\nn-003,,rests on stale\nn-004,,\n";
+    assert_eq!(ran.out, wanted);
+    let ran = lab.cru(&["query", "steps", "--where", "verdict~stale", "--columns", "id", "-f", "csv"]);
+    assert_eq!(ran.out, "id\nn-002\nn-003\n");
+    assert!(!lab.cru(&["query", "steps", "-f", "json"]).out.contains("verdict"));
     assert_eq!(rows["rows"].as_array().unwrap().len(), 3, "{rows}");
 }
 

@@ -146,6 +146,11 @@ impl QueryNode {
         !self.tests(&mut |test| !matches!(test.field, Field::File))
     }
 
+    /// Whether a column of that name is asked for.
+    pub fn asks_column(&self, name: &str) -> bool {
+        !self.tests(&mut |test| !matches!(test.field, Field::Column(column) if column.name == name))
+    }
+
     /// Whether `holds` is true of every test, and there are no words.
     fn tests(&self, holds: &mut dyn FnMut(&FieldTest) -> bool) -> bool {
         match self {

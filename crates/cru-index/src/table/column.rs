@@ -111,8 +111,19 @@ pub const PHASE: &[Column] =
 /// Of steps.
 pub const STEP: &[Column] = own![
     Step: id Word, phase Word, tool Word, args Text, result Text, status Word, check Word, time Time, exit Int,
-    duration_ms Int, after Text, line Int
+    duration_ms Int, after Text, dependents Text, line Int
 ];
+
+/// Of steps: the verdict on what it read and wrote, which is computed for a query that names it.
+pub const VERDICT: Column = Column {
+    name: "verdict",
+    of: ColumnType::Text,
+    of_session: false,
+    get: |row| match row.item {
+        RowItem::Step(it) => it.verdict.value(),
+        _ => CellValue::Null,
+    },
+};
 
 /// Of decisions.
 pub const DECISION: &[Column] = own![
@@ -192,7 +203,7 @@ pub const PHASE_TITLE: Column = Column {
     get: |row| row.phase.map_or(CellValue::Null, |phase| phase.title.value()),
 };
 
-/// A row's time, else its phase's or session's start; its day and week (ISO, UTC).
+/// A row's time, else its phase's or session's start; its day and ISO week in the zone of the vault.
 pub const CALENDAR: &[Column] = &[
     Column {
         name: "time",

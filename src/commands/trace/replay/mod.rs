@@ -102,7 +102,7 @@ pub(in crate::commands) fn refresh(args: &RefreshArgs, cx: &Context<'_>) -> Resu
 fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     let consenting = Consenting::of(&world.vault, cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let plan = if stale {
         plan::stale(how.project.as_deref(), &world, &consenting, cx)?
     } else {

@@ -75,13 +75,22 @@ pub(in crate::commands) struct StaleQuestion<'a> {
     pub(in crate::commands) elsewhere: bool,
 }
 
+/// Verdicts of steps by note and id.
+pub(in crate::commands) type StepVerdicts = HashMap<(String, String), String>;
+
+/// The verdict of every step on what it read and wrote, of the sessions whose project is on this machine.
+pub(in crate::commands) fn verdicts(cx: &Context<'_>) -> Result<StepVerdicts> {
+    let world = TraceWorld::read(cx)?;
+    Ok(gather(&StaleQuestion { all: true, ..StaleQuestion::default() }, &world, cx)?.verdicts)
+}
+
 /// Looks at what is kept.
 pub(in crate::commands) fn gather(
     asked: &StaleQuestion<'_>,
     world: &TraceWorld,
     cx: &Context<'_>,
 ) -> Result<StaleReport> {
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx };
+    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let mut dangling = Vec::new();
     let mut kept = keep::named(&references, world, &mut dangling)?;
     let here = asked.project.map(|wanted| wanted_project(wanted, cx));
@@ -219,6 +228,9 @@ pub(in crate::commands) struct StaleReport {
     /// Every step that is stale or rests on such, of the sessions that have a row, with what changed.
     #[serde(skip)]
     pub(in crate::commands) steps: BTreeMap<(VaultPath, Place), Vec<String>>,
+    /// Of each step that read or wrote something.
+    #[serde(skip)]
+    verdicts: StepVerdicts,
 }
 
 /// What the check of all sessions uses.
@@ -248,6 +260,14 @@ impl StaleCheck<'_, '_> {
     fn steps(&mut self, head: &Head, work: &LoadedWork, steps: &[JudgedStep], kept: KeptSteps) {
         let own = by_place(steps);
         for (place, step) in &own {
+            let rests = step.rests_on.is_some().then(|| "rests on stale".to_owned());
+            let verdict = match &step.own {
+                Some(verdict) if verdict.is_stale() => Some(verdict.name().to_owned()),
+                own => rests.or_else(|| own.as_ref().map(|verdict| verdict.name().to_owned())),
+            };
+            if let (Some(id), Some(verdict)) = (place.id_in(&work.session), verdict) {
+                self.report.verdicts.insert((head.path.to_string(), id.to_owned()), verdict);
+            }
             let changed = step.anchors.iter().filter(|anchor| anchor.verdict.is_stale());
             let mut reasons: Vec<String> = changed.map(|anchor| self.reason(&work.session, step, anchor)).collect();
             reasons.dedup();
