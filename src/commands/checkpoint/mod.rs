@@ -12,7 +12,7 @@ mod show;
 
 pub(super) use callouts::{finish, write_waiting};
 pub(super) use hook::{Risky, before_call, note_written};
-pub(super) use shelf::{MarkedSessions, session_keys};
+pub(super) use shelf::{MarkedSessions, place, session_keys};
 
 use serde::Serialize;
 

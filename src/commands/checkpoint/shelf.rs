@@ -8,11 +8,11 @@ use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::commands::session::current_or_newest;
 use crate::live::log::Target;
-use crate::memory::checkpoint::{CopyManifest, CopyShelf};
+use crate::memory::checkpoint::{CopyManifest, CopyShelf, listing};
 use crate::session::Session;
 use crate::trace::ProjectRoots;
 use crate::vault::state::key;
-use crate::vault::{Catalog, State, UserConfig, Vault};
+use crate::vault::{Catalog, State, UserConfig, Vault, VaultPath};
 
 /// The shelves of a session: hooks know it by its host's id.
 pub(super) struct SessionCopies {
@@ -80,6 +80,29 @@ pub(in crate::commands) fn session_keys(target: &Target) -> Vec<String> {
     std::iter::once(target.key()).chain(hooked).collect()
 }
 
+/// The note that a checkpoint stands in, and its id: a place to go on from. `latest` is the last one that its session has.
+///
+/// Error: there is none, or the note does not tell of it.
+pub(in crate::commands) fn place(
+    id: &str,
+    session: Option<&str>,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<(VaultPath, String)> {
+    let state = State::there_or_not(vault, cx.env);
+    let named = NamedCheckpoint::find(id, session, vault, &state, cx)?;
+    let mut written = listing::written(&named.session).filter_map(|it| it.id.as_deref());
+    let is_latest = id.trim().trim_start_matches("cp:") == "latest";
+    let found = if is_latest { written.last() } else { written.find(|it| it.eq_ignore_ascii_case(&named.id)) };
+    match found {
+        Some(id) => Ok((named.target.path.clone(), id.to_owned())),
+        None => {
+            Err(Error::no(format!("{} does not tell of the checkpoint `{}`", named.target.id, sanitise(&named.id)))
+                .with_hint(format!("`cru checkpoint restore {}` puts its files back", sanitise(&named.id))))
+        }
+    }
+}
+
 /// A checkpoint that was named, and its session.
 pub(super) struct NamedCheckpoint {
     pub(super) target: Target,
@@ -120,7 +143,7 @@ impl NamedCheckpoint {
             let latest =
                 || copies.iter().rfind(|copy| copy.has_copy() && !copy.is_of_restore()).map(|copy| copy.id.clone());
             let is_it = |known: &str| known.eq_ignore_ascii_case(id);
-            let written = || crate::memory::checkpoint::listing::written(&session).filter_map(|it| it.id.as_deref());
+            let written = || listing::written(&session).filter_map(|it| it.id.as_deref());
             let found = if id == "latest" {
                 latest().or_else(|| written().last().map(str::to_owned))
             } else {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
+use crate::commands::checkpoint;
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
 use crate::commands::trace::agree::Consenting;
@@ -38,6 +39,10 @@ const LARGEST_ARGUMENT: usize = 120_000;
 pub struct Args {
     /// Which session
     session: Option<String>,
+    /// Go on from this checkpoint: `cp-20261116-101212`, `latest`; without SESSION, in the session that has it. The host starts
+    /// anew with the pack
+    #[arg(long, value_name = "ID")]
+    checkpoint: Option<String>,
     /// Print the pack, write nothing and start nothing
     #[arg(long, conflicts_with_all = ["no_start", "dry_run", "phase", "agent"])]
     print: bool,
@@ -64,13 +69,19 @@ pub struct Args {
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let head = find(args.session.as_deref(), &catalog, &vault, cx)?;
-    cx.global.reach.check(&head.meta)?;
-    let loaded = vault.load(&head.path)?;
+    let checkpoint = args.checkpoint.as_deref().map(|id| checkpoint::place(id, args.session.as_deref(), &vault, cx));
+    let checkpoint = checkpoint.transpose()?;
+    let loaded = match &checkpoint {
+        Some((path, _)) => vault.load(path)?,
+        None => vault.load(&find(args.session.as_deref(), &catalog, &vault, cx)?.path)?,
+    };
+    cx.global.reach.check(&loaded.session.meta)?;
+    let from = checkpoint.map(|(_, id)| id);
     let config = &vault.config().resume;
     let options = Options {
         budget: args.budget.or(config.budget).unwrap_or(BUDGET),
         path: Some(loaded.path.text().into_owned()),
+        from: from.clone(),
         missing: resume::missing(&loaded, &catalog, &vault, cx.env),
         reading: Shelf::within(&catalog, &vault, cx.global.reach).told(&loaded),
     };
@@ -82,8 +93,12 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         return Ok(Box::new(Resumed::new(&loaded, pack, None)));
     }
     let prompt = prompt(&loaded, &options);
-    let meta = &loaded.session.meta;
-    let id = loaded.id();
+    let mut meta = loaded.session.meta.clone();
+    if from.is_some() {
+        // The host's own session goes on from its end.
+        meta.host_session = None;
+    }
+    let (meta, id) = (&meta, loaded.id());
     let (user, warnings) = UserConfig::read(cx.env)?;
     for warning in warnings {
         cx.ui.warn(&format!("config.toml: {}", warning.message));
@@ -99,11 +114,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         })?),
     };
     let mut done = Resumed::new(&loaded, pack, command);
-    done.phase = if args.dry_run { begun(args, &loaded, &vault, cx).map(|(_, id)| id) } else { None };
+    done.phase = if args.dry_run { begun(args, from.as_deref(), &loaded, &vault, cx).map(|(_, id)| id) } else { None };
     done.next(args, cx, &loaded, &vault);
     // Where nothing goes on with it, the session stays as it is.
     if args.no_start || done.launch.is_some() {
-        done.phase = write(args, &loaded, &vault, cx)?;
+        done.phase = write(args, from.as_deref(), &loaded, &vault, cx)?;
         done.written = true;
     } else if !args.dry_run && loaded.session.meta.status != Some(Status::Active) {
         cx.ui.note("nothing was started, so its status stays; `cru session resume --no-start` sets it active");
@@ -138,7 +153,13 @@ fn prompt(loaded: &Loaded, options: &Options) -> String {
 }
 
 /// The operations that begin a phase, where one is to be begun, and its id.
-fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Option<(Vec<Op>, String)> {
+fn begun(
+    args: &Args,
+    from: Option<&str>,
+    loaded: &Loaded,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Option<(Vec<Op>, String)> {
     let config = vault.config();
     let by_host = host::name(&loaded.session.meta, &config.resume).and_then(agent_table::by_host);
     // A phase in which nothing was done yet is there to be used.
@@ -146,13 +167,14 @@ fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Optio
     let is_ready =
         loaded.session.phases.last().is_some_and(|phase| phase.items.is_empty() && point == Some(phase.id.as_str()));
     let is_told = by_host.is_some_and(|agent| agent.hooks);
-    let wanted = args.phase.is_some() || args.agent.is_some() || !(is_told || is_ready);
+    let wanted = args.phase.is_some() || args.agent.is_some() || !(is_told || is_ready && from.is_none());
     wanted.then(|| {
         let agent = args.agent.as_deref().map(Agent::parse);
         let own = config.session.agent.as_deref().map(Agent::parse);
         let has_one = loaded.session.phases.iter().any(|phase| phase.agent.is_some());
         let begin = Begin {
             title: args.phase.clone(),
+            from: from.map(str::to_owned),
             agent: agent.or_else(|| own.filter(|_| !has_one)),
             channel: config.channel.clone(),
         };
@@ -161,18 +183,18 @@ fn begun(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Optio
 }
 
 /// Sets the session active, and begins a phase where one is due; its id.
-fn write(args: &Args, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Result<Option<String>> {
+fn write(args: &Args, from: Option<&str>, loaded: &Loaded, vault: &Vault, cx: &Context<'_>) -> Result<Option<String>> {
     let state = State::of(vault, cx.env)?;
     let log = Log::new(vault, &state, cx.env.now())?;
     let target = Target { path: loaded.path.clone(), id: loaded.id(), meta: loaded.session.meta.clone() };
     // What waits in the journal comes before what now begins.
     status::resume(&log, &target)?.written?;
     let mut made = None;
-    if begun(args, loaded, vault, cx).is_some() {
+    if begun(args, from, loaded, vault, cx).is_some() {
         Writer::new(vault, &state, cx.env.now()).write(&target.key(), &loaded.path, &mut |note, _| {
             let (session, _) = read::session(note);
             let newest = Loaded { session, ..loaded.clone() };
-            let (ops, id) = begun(args, &newest, vault, cx).unzip();
+            let (ops, id) = begun(args, from, &newest, vault, cx).unzip();
             made = id;
             Ok(Plan { ops: ops.unwrap_or_default(), label: "session resume".to_owned(), ..Plan::default() })
         })?;

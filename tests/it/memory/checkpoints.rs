@@ -176,6 +176,43 @@ fn seven_kinds_are_listed_and_three_are_written() {
     assert_eq!(lab.note().1.matches("[!checkpoint]").count(), 4);
 }
 
+/// Work goes on from a checkpoint that is named: in its phase, from what was open then, in a new session of the host.
+#[test]
+fn a_session_goes_on_from_a_named_checkpoint() {
+    let lab = project();
+    lab.ok(&["session", "start", "--title", "Keys", "--agent", "a@1"]);
+    let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
+    let log = |args: &[&str]| lab.ok(&[&["log", "--session", &session], args].concat());
+    log(&["phase", "Plan"]);
+    log(&["tool", "Read", "src/auth.rs"]);
+    lab.ok(&["checkpoint", "the plan stands", "--blocked", "an answer of Ann", "--no-files", "--session", &session]);
+    lab.wait(3_600);
+    log(&["phase", "Build"]);
+    log(&["tool", "Edit", "src/auth.rs"]);
+    lab.ok(&["checkpoint", "half built", "--no-files", "--session", &session]);
+    let ids = checkpoints(&lab.note().1);
+    let [first, second] = ids.as_slice() else { panic!("{ids:?}") };
+    let pack = |more: &[&str]| lab.ok(&[&["session", "resume", "--print"], more].concat());
+
+    let plain = pack(&[&session]);
+    assert!(plain.contains("## Last checkpoint") && plain.contains("half built"), "{plain}");
+    let told = pack(&["--checkpoint", first]);
+    assert!(told.contains("## The checkpoint to go on from") && told.contains("the plan stands"), "{told}");
+    assert!(told.contains("an answer of Ann") && told.contains("p-01"), "{told}");
+    assert!(pack(&["--checkpoint", "latest"]).contains("half built"));
+    assert!(pack(&["--checkpoint", second, &session]).contains("half built"));
+    let ran = lab.cru(&["session", "resume", "--print", "--checkpoint", "cp-20200101-000000"]);
+    assert!(ran.code == 1 && ran.err.contains("no checkpoint `cp-20200101-000000`"), "{ran:?}");
+
+    // The phase that begins says where it comes from, and is what goes on from now on.
+    lab.ok(&["session", "pause", &session]);
+    lab.ok(&["session", "resume", "--no-start", "--checkpoint", first]);
+    let note = lab.note().1;
+    let begun = note.lines().find(|line| line.contains("from: [[#^p-01]]")).unwrap_or_else(|| panic!("{note}"));
+    let id = begun.rsplit('^').next().unwrap();
+    assert!(note.contains(&format!("resume_point: {id}\n")) && note.contains("status: active"), "{note}");
+}
+
 #[test]
 fn without_git_the_files_of_the_session_are_copied() {
     let lab = MemoryLab::new();

@@ -19,13 +19,15 @@ pub struct Begin {
     pub title: Option<String>,
     /// Its agent; `None`: that of the phase that goes on, else of the session.
     pub agent: Option<Agent>,
+    /// The block that it goes on from; `None`: the resume point of the session.
+    pub from: Option<String>,
     /// Its channel where neither phase nor session has one.
     pub channel: Option<String>,
 }
 
 /// A new phase at the end of the note, which is the resume point from now on; and its id.
 pub fn phase(session: &Session, begin: &Begin, now: Timestamp) -> (Vec<Op>, String) {
-    let point = Point::of(session);
+    let point = Point::of(session, begin.from.as_deref());
     let last = point.phase();
     let id = next_id(session);
     let mut ops = Vec::new();
@@ -90,7 +92,7 @@ mod tests {
         "###);
         let mut session = session;
         session.meta.resume_point = None;
-        let begin = Begin { title: Some("Test # it".into()), agent: Some(Agent::parse("tester")), channel: None };
+        let begin = Begin { title: Some("Test # it".into()), agent: Some(Agent::parse("tester")), ..Begin::default() };
         insta::assert_snapshot!(told(&phase(&session, &begin, now).0), @r###"
         {"op":"phase","text":"## Test \\# it @tester #dev\n\n*2026-11-21T12:00:00Z* ^p-08\n"}
         {"op":"set","key":"resume_point","old":null,"new":"p-08"}

@@ -105,15 +105,20 @@ fn line(task: &Task) -> String {
     format!("- [ ] {id}{}{words} ({})", if id.is_empty() || words.is_empty() { "" } else { " " }, facts.join(", "))
 }
 
-/// The newest checkpoint up to the resume point that says something, or a newer summary that the host went on from.
+/// The checkpoint that is the resume point, else the newest up to it that says something, or a newer summary that the host went on
+/// from.
 pub(super) fn checkpoint<'a>(point: &Point<'a>) -> Option<(ItemPlace, &'a Callout)> {
     let phases = point.before().iter().enumerate().rev();
-    phases
-        .flat_map(|(index, phase)| phase.items.iter().enumerate().rev().map(move |(at, item)| (index, at, item)))
-        .find_map(|(index, at, item)| match item {
+    let callouts = phases.flat_map(|(index, phase)| {
+        let items = phase.items.iter().enumerate().rev();
+        items.filter_map(move |(at, item)| match item {
             Item::Callout(it) if is_checkpoint(it) && !it.is_empty() => Some(((Some(index), at), it)),
             _ => None,
         })
+    });
+    let is_named = |it: &Callout| it.id.as_deref().is_some_and(|id| point.block == Some(id));
+    let all: Vec<(ItemPlace, &Callout)> = callouts.collect();
+    all.iter().find(|(_, it)| is_named(it)).or(all.first()).copied()
 }
 
 /// Whether a checkpoint that says nothing stands behind the one that is taken.

@@ -27,6 +27,8 @@ pub struct Options {
     pub budget: u64,
     /// Path of the note, to read more in.
     pub path: Option<String>,
+    /// The block from which work goes on, such as a checkpoint; else the resume point of the session.
+    pub from: Option<String>,
     /// What could not be had, from [`super::missing`].
     pub missing: Vec<String>,
     /// What an accepted reading says: a name and a sentence for each line.
@@ -35,7 +37,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { budget: BUDGET, path: None, missing: Vec::new(), reading: Vec::new() }
+        Self { budget: BUDGET, path: None, from: None, missing: Vec::new(), reading: Vec::new() }
     }
 }
 
@@ -197,7 +199,7 @@ impl Part {
 impl Pack {
     /// The pack of a session.
     pub fn of(session: &Session, options: &Options) -> Self {
-        let point = Point::of(session);
+        let point = Point::of(session, options.from.as_deref());
         let made = decision::all(session, &point);
         let mut pack = Self {
             session: text::clean(session.meta.session_id.as_deref().unwrap_or_default()),
@@ -317,7 +319,8 @@ impl Pack {
         self.parts.extend(Part::first(Kind::Memory, "## Working memory", memory, self.left(), "block"));
         let mut above = Above::default();
         if let Some((place, checkpoint)) = open::checkpoint(point) {
-            let heading = "## Last checkpoint";
+            let is_named = checkpoint.id.as_deref().is_some_and(|id| point.block == Some(id));
+            let heading = if is_named { "## The checkpoint to go on from" } else { "## Last checkpoint" };
             // A summary by the host is long and partly old: it may not push out what came after it.
             let most = if checkpoint.kind == open::SUMMARY { self.left() / 4 } else { self.left() };
             let room = most.saturating_sub(token::count(heading));

@@ -12,13 +12,15 @@ pub(super) struct Point<'a> {
     pub(super) end: usize,
     /// A resume point that no block of the note has.
     pub(super) lost: Option<&'a str>,
+    /// The block that was named, where it is none of a phase.
+    pub(super) block: Option<&'a str>,
 }
 
 impl<'a> Point<'a> {
-    /// That of `session`: the phase that `resume_point` names or holds, else the last one.
-    pub(super) fn of(session: &'a Session) -> Self {
+    /// That of `session`: the phase that `from`, else `resume_point`, names or holds; else the last one.
+    pub(super) fn of(session: &'a Session, from: Option<&'a str>) -> Self {
         let phases = &session.phases;
-        let wanted = session.meta.resume_point.as_deref().map(|id| id.trim().trim_start_matches('^'));
+        let wanted = from.or(session.meta.resume_point.as_deref()).map(|id| id.trim().trim_start_matches('^'));
         let wanted = wanted.filter(|id| !id.is_empty());
         let found = wanted.and_then(|id| {
             let holds = |phase: &Phase| phase.items.iter().any(|item| item.id() == Some(id));
@@ -29,7 +31,9 @@ impl<'a> Point<'a> {
             let inner = phases[at + 1..].iter().take_while(|phase| phase.parent == Some(at)).count();
             at + 1 + inner
         });
-        Self { session, phase, end, lost: wanted.filter(|_| found.is_none()) }
+        let is_phase = |id: &&str| phases.iter().any(|phase| phase.id.eq_ignore_ascii_case(id));
+        let block = wanted.filter(|id| found.is_some() && !is_phase(id));
+        Self { session, phase, end, lost: wanted.filter(|_| found.is_none()), block }
     }
 
     /// The phase that goes on.
