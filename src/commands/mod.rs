@@ -222,6 +222,8 @@ impl Command {
         use session::SessionCommand;
         match self {
             Self::Search(_) | Self::Query(_) | Self::Decisions(_) | Self::Files(_) | Self::Step(_) => true,
+            Self::Context(_) | Self::Why(_) | Self::Stale(_) => true,
+            Self::Bookmark(args) => args.adds(),
             Self::Read(args) => args.only_prints(),
             Self::Session(command) => {
                 matches!(command, SessionCommand::Resume(_) | SessionCommand::Show(_) | SessionCommand::Codify(_))

@@ -83,6 +83,15 @@ impl Catalog {
         Self { heads, others, findings, links, copies }
     }
 
+    /// Only the notes for which `is_kept` holds: no link leads to another.
+    #[must_use]
+    pub fn only(self, is_kept: impl Fn(&Head) -> bool) -> Self {
+        if self.heads.iter().all(&is_kept) {
+            return self;
+        }
+        Self::new(self.heads.into_iter().filter(is_kept).collect(), self.others, self.findings)
+    }
+
     /// The sessions, sorted by path; one of which a sync service left a copy counts once.
     pub fn sessions(&self) -> impl Iterator<Item = &Head> {
         let is_copy = |at: usize| self.copies.binary_search_by_key(&at, |(copy, _)| *copy).is_ok();

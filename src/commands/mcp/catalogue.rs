@@ -11,7 +11,7 @@ use super::answer::{LARGEST_BUDGET, SMALLEST_BUDGET, USUAL_BUDGET};
 pub(super) const LOG: &str = "log";
 
 /// The tools that write.
-const WRITING: [&str; 2] = [LOG, "brief"];
+const WRITING: [&str; 3] = [LOG, "brief", "bookmark"];
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools: Vec<Value> = serde_json::from_str(include_str!("tools.json")).unwrap_or_default();
@@ -61,10 +61,26 @@ mod tests {
     #[test]
     fn tools_cost_an_agent_little() {
         let names: Vec<_> = tools(true).iter().map(|tool| tool.name.to_string()).collect();
-        assert_eq!(names, ["search", "read", "before", "decisions", "query", "status", "log", "brief"]);
-        assert_eq!(tools(false).len(), 6);
+        assert_eq!(
+            names,
+            [
+                "search",
+                "read",
+                "before",
+                "decisions",
+                "query",
+                "status",
+                "context",
+                "why",
+                "stale",
+                "bookmark",
+                "log",
+                "brief"
+            ]
+        );
+        assert_eq!(tools(false).len(), 9);
         let written = serde_json::to_string(&tools(true)).unwrap();
-        assert!(written.chars().count() <= 6_000, "{}", written.chars().count());
+        assert!(written.chars().count() <= 7_600, "{}", written.chars().count());
         assert!(!written.contains("$ref"));
         assert!(arguments("search").unwrap().contains(&"budget".to_owned()));
         assert_eq!(arguments("remove"), None);

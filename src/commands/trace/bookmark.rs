@@ -10,7 +10,7 @@ use super::refs::References;
 use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, Reach, View};
 use crate::note::edit::ChangedPage;
 use crate::note::{Note, Patch};
 use crate::vault::{VaultPath, page};
@@ -33,6 +33,13 @@ pub struct Args {
     /// Remove a bookmark from `bookmarks.md`
     #[arg(long, value_name = "NAME", conflicts_with = "name")]
     remove: Option<String>,
+}
+
+impl Args {
+    /// Whether it adds one, and so tells of no other.
+    pub(in crate::commands) const fn adds(&self) -> bool {
+        self.name.is_some() && self.reference.is_some()
+    }
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -61,7 +68,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let name = checked(name)?;
     let block = references.block(args.reference.as_deref().unwrap_or("^"))?;
     if let Some(known) = bookmarks::listed(&world.vault)?.into_iter().find(|it| it.name.eq_ignore_ascii_case(name)) {
-        return Err(Error::usage(format!("the bookmark \"{name}\" exists: [[{}]]", known.target))
+        // It may lead to a session that is kept from who asks.
+        let shown = references.follow(&known).is_ok() || cx.global.reach == Reach::All;
+        let target = if shown { format!(": [[{}]]", known.target) } else { String::new() };
+        return Err(Error::usage(format!("the bookmark \"{name}\" exists{target}"))
             .with_hint(format!("use another name, or remove it: `cru bookmark --remove '{name}'`")));
     }
     let id = match block.place.item_in(&block.session).and_then(crate::session::Item::id) {

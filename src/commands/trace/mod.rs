@@ -38,7 +38,7 @@ pub(super) struct TraceWorld {
 impl TraceWorld {
     pub(super) fn read(cx: &Context<'_>) -> Result<Self> {
         let vault = reading::vault(cx)?;
-        let catalog = Catalog::read(&vault);
+        let catalog = Catalog::read(&vault).only(|head| cx.global.reach.allows(&head.meta));
         let (user, _) = UserConfig::read(cx.env)?;
         let roots = ProjectRoots::new(&user.projects, cx.env);
         Ok(Self { vault, catalog, roots })

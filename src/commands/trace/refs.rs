@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::bookmarks::{self, KeptBookmark};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
-use crate::commands::Context;
 use crate::commands::session::current_or_newest;
+use crate::commands::{Context, Reach};
 use crate::graph::Place;
 use crate::graph::place::{is_same_id, items};
 use crate::session::{Item, Session, Step};
@@ -217,6 +217,10 @@ impl References<'_, '_> {
         // Parallel, and in the order of the catalogue.
         let found: Vec<Vec<KeptBookmark>> = heads.par_iter().filter_map(callouts).collect();
         all.extend(found.into_iter().flatten());
+        if self.cx.global.reach != Reach::All {
+            // What leads nowhere may lead to a session that is kept from who asks.
+            all.retain(|bookmark| self.follow(bookmark).is_ok());
+        }
         Ok(all)
     }
 

@@ -123,6 +123,12 @@ fn no_answer_of_mcp_tells_a_word_of_a_kept_session() {
     asked.push(tool("before", json!({"command": "cargo test"})));
     asked.push(tool("before", json!({"error": "it broke plantederror"})));
     asked.push(tool("status", json!({})));
+    for files in [json!([]), json!(["plantedfile.rs"])] {
+        asked.push(tool("context", json!({"files": files})));
+    }
+    for project in ["*", "api", "."] {
+        asked.push(tool("stale", json!({"project": project})));
+    }
     let path = root.join("sessions/deal-export.md").display().to_string();
     let mut names: Vec<String> = kept.iter().map(|id| (*id).to_owned()).collect();
     names.extend(
@@ -136,6 +142,10 @@ fn no_answer_of_mcp_tells_a_word_of_a_kept_session() {
                 asked.push(tool("read", json!({"ref": format!("{name}{block}"), "part": part})));
             }
         }
+        for bookmark in ["new", "plantedbookmark deal-export", "open"] {
+            asked.push(tool("bookmark", json!({"name": bookmark, "ref": format!("{name}#^n-001")})));
+        }
+        asked.push(tool("why", json!({"file": name})));
         asked.push(tool(
             "log",
             json!({"session": name, "events": [{"event": "resolve", "error": "e-99", "text": "x"}]}),
@@ -169,6 +179,8 @@ fn no_answer_of_mcp_tells_a_word_of_a_kept_session() {
     }
     let found = client.ok("search", &json!({"query": "kind:bookmark", "project": "*"}));
     assert!(found.contains("open"), "a bookmark of another session is found: {found}");
+    let marks = std::fs::read_to_string(root.join("bookmarks.md")).unwrap();
+    assert!(!marks.contains("new: "), "no bookmark leads to a kept session: {marks}");
     client.end();
     assert!(told.is_empty(), "{} of {}:\n{}", told.len(), asked.len(), told.join("\n"));
 }

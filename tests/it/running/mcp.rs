@@ -16,16 +16,25 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(home: &Path, vault: &Path, args: &[&str]) -> Self {
-        let mut client = Self::unready(home, vault, args);
+        Self::start_in(home, home, vault, args)
+    }
+
+    /// One that works in a folder.
+    pub(crate) fn start_in(dir: &Path, home: &Path, vault: &Path, args: &[&str]) -> Self {
+        let mut client = Self::unready_in(dir, home, vault, args);
         client.begin("2025-06-18");
         client
     }
 
     /// A server to which nothing was said yet.
     pub(crate) fn unready(home: &Path, vault: &Path, args: &[&str]) -> Self {
+        Self::unready_in(home, home, vault, args)
+    }
+
+    fn unready_in(dir: &Path, home: &Path, vault: &Path, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
         command.arg("--vault").arg(vault).arg("mcp").args(args).env_clear().env("HOME", home).env("PATH", "/bin");
-        command.current_dir(home).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output, id: 0 }
@@ -111,8 +120,8 @@ fn an_agent_asks_and_logs() {
     let root = temp.path().join("vault");
     let mut client = Client::start(temp.path(), &root, &["--write"]);
     let tools = client.ask("tools/list", &json!({}));
-    assert!(tools["result"]["tools"].to_string().len() <= 6_000);
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 8);
+    assert!(tools["result"]["tools"].to_string().len() <= 7_600);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 12);
 
     let found = client.ok("search", &json!({"query": "otters"}));
     assert!(found.contains("open-one#^d-01"), "{found}");
@@ -205,9 +214,61 @@ fn a_client_of_another_implementation() {
     for (name, answer) in told["answers"].as_object().unwrap() {
         assert_eq!(answer["failed"], false, "{name}: {answer}");
     }
-    assert_eq!(told["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(told["tools"].as_array().unwrap().len(), 11);
     assert_eq!(told["prompts"].as_object().unwrap().len(), 4);
     assert!(told["again"]["text"].as_str().unwrap().contains("logged_before: true"), "{told}");
+}
+
+/// What holds, who wrote a line and what to know, of the sessions that may be read; and a name for a step.
+#[test]
+fn an_agent_asks_who_wrote_a_line_and_names_a_step() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().join("vault");
+    let project = temp.path().join("api");
+    let put = |path: std::path::PathBuf, text: &str| cru::base::files::create(&path, text.as_bytes()).unwrap();
+    put(root.join(".cru/config.toml"), "");
+    for (id, file, more) in [("open-w", "a.rs", ""), ("kept-w", "b.rs", "export: false\n")] {
+        let text = format!("fn of_{}() -> Tide {{ heights.above(datum) }}\n", id.replace('-', "_"));
+        put(project.join(file), &text);
+        let hash = &blake3::hash(text.as_bytes()).to_hex()[..8];
+        put(
+            root.join(format!("sessions/{id}.md")),
+            &format!(
+                "---\ntitle: {id}\ntype: session\nsession_id: {id}\nstatus: completed\nstarted: 2026-11-20T09:00:00Z\nproject: ~/api\n{more}---\n\n\
+                 # {id}\n\n## Look ^p-01\n\n- `Write {file}` → created (09:00:10) ^n-001\n    - writes: `{file}@{hash}` (created)\n\n\
+                 > [!lesson] Heights of {id} have a datum\n\n> [!decision] Sell it\n> Rests on: [[#^n-001]]\n\n^d-01\n"
+            ),
+        );
+    }
+    let mut client = Client::start_in(&project, temp.path(), &root, &["--write"]);
+    let why = client.ok("why", &json!({"file": "a.rs", "lines": "1"}));
+    assert!(why.contains("open-w"), "{why}");
+    let why = client.ok("why", &json!({"file": "b.rs"}));
+    assert!(!why.contains("kept-w"), "{why}");
+    for file in ["../vault/sessions/kept-w.md", "/etc/passwd", ""] {
+        let (failed, text) = client.call("why", &json!({"file": file}));
+        assert!(failed && !text.contains("root"), "{file}: {text}");
+    }
+    let marked = client.ok("bookmark", &json!({"name": "the write", "ref": "open-w#^n-001"}));
+    assert!(marked.contains("the write"), "{marked}");
+    let again = client.call("bookmark", &json!({"name": "the write", "ref": "open-w#^d-01"}));
+    assert!(again.0 && again.1.contains("exists"), "{again:?}");
+    assert!(client.call("bookmark", &json!({"name": "x", "ref": "kept-w#^n-001"})).0);
+    assert!(client.call("bookmark", &json!({"name": "x", "ref": "open-w"})).0);
+    let marks = std::fs::read_to_string(root.join("bookmarks.md")).unwrap();
+    assert!(marks.contains("the write: [[open-w#^n-001]]") && !marks.contains("kept-w"), "{marks}");
+    assert!(client.ok("stale", &json!({})).contains("nothing"));
+    for file in ["a.rs", "b.rs"] {
+        cru::base::files::put(&project.join(file), b"fn other() {}\n").unwrap();
+    }
+    let stale = client.ok("stale", &json!({"project": "*"}));
+    assert!(
+        stale.contains("open-w#n-001") && stale.contains("bookmark the write") && !stale.contains("kept-w"),
+        "{stale}"
+    );
+    let context = client.ok("context", &json!({"files": ["a.rs"]}));
+    assert!(!context.contains("kept-w"), "{context}");
+    client.end();
 }
 
 #[test]

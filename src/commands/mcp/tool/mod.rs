@@ -8,6 +8,7 @@ mod query;
 mod read;
 mod search;
 mod status;
+mod trace;
 
 use serde_json::Value;
 
@@ -28,6 +29,10 @@ pub(super) fn call(name: &str, arguments: &Arguments, caller: &Caller<'_>) -> Re
         "decisions" => decisions::call(arguments, caller),
         "query" => query::call(arguments, caller),
         "status" => status::call(caller),
+        "context" => trace::context(arguments, caller),
+        "why" => trace::why(arguments, caller),
+        "stale" => trace::stale(arguments, caller),
+        "bookmark" => trace::bookmark(arguments, caller),
         "log" => log::call(arguments, caller),
         "brief" => brief::call(arguments, caller),
         _ => Err(Error::usage("there is no such tool")),
