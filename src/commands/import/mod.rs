@@ -2,6 +2,7 @@
 
 mod account;
 mod again;
+mod back;
 mod filter;
 mod follow;
 mod forget;
@@ -77,6 +78,10 @@ pub struct Args {
     /// Never import this session, on no machine that shares the vault: a note, or the host's id of a session
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["what", "all", "restore", "reattach", "watch", "dry_run"])]
     forget: Vec<String>,
+    /// Take back what the last import wrote: notes that it made are removed and what it added to others is taken out, where nobody has
+    /// touched it since and the transcript is still there
+    #[arg(long, conflicts_with_all = ["what", "all", "again", "restore", "reattach", "watch", "forget", "keep_evidence", "detail", "thinking"])]
+    undo: bool,
     /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
     #[arg(long)]
     reattach: bool,
@@ -95,6 +100,9 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if !args.forget.is_empty() {
         return forget::run(&args.forget, cx);
+    }
+    if args.undo {
+        return back::run(args.dry_run, cx);
     }
     if args.again {
         return again::run(args, cx);
@@ -164,6 +172,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             let made = reports.iter().flat_map(|(_, report)| report.sessions.iter().filter(created));
             let made: Vec<VaultPath> = made.filter_map(|it| VaultPath::new(it.note.as_ref()?)).collect();
             events::imported(&made, &vault, &machine.state, cx);
+            back::keep(reports.iter().map(|(_, report)| report), &vault, &machine.state, machine.now)?;
         }
     }
     let unsealed: u64 = reports.iter().map(|(_, report)| report.unsealed).sum();

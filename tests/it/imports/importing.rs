@@ -199,3 +199,60 @@ fn what_an_agent_writes_is_followed() {
     let body = |world: &World| world.note().1.split_once("\n# ").unwrap().1.to_owned();
     assert_eq!(body(&world), body(&unwatched), "the same as all at once");
 }
+
+/// What the last import wrote is taken back, and nothing that somebody else did.
+#[test]
+fn the_last_import_is_taken_back() {
+    let world = World::new();
+    let (_, said, code) = world.cru(&["import", "--undo"]);
+    assert!(code == Some(1) && said.contains("no import of this machine can be undone"), "{said}");
+    world.cru(&["import", "claude"]);
+    let made = world.notes();
+    let look = world.json(&["import", "--undo", "--dry-run"]);
+    assert_eq!((look["removed"].as_array().unwrap().len(), world.notes()), (2, made.clone()));
+
+    // A note that a person wrote in stays.
+    let (path, text) = world.note();
+    fs::write(&path, text.replace("the highest", "the very highest")).unwrap();
+    let (out, said, code) = world.cru(&["import", "--undo"]);
+    assert_eq!(code, Some(1), "{out}{said}");
+    assert!(out.contains("1 note removed") && out.contains("it was changed since"), "{out}");
+    assert_eq!(world.notes(), [(path.clone(), text.replace("the highest", "the very highest"))]);
+    assert_eq!(world.cru(&["import", "--undo"]).2, Some(1), "once");
+    let (checked, said, code) = world.cru(&["index", "--check"]);
+    assert_eq!(code, Some(0), "{checked}{said}");
+
+    // A removed note is not made again unless that is asked for.
+    assert_eq!(world.json(&["import", "claude"])["outcomes"], serde_json::json!({ "deleted": 1, "unchanged": 1 }));
+    world.cru(&["import", "claude", "--restore"]);
+    let again = world.notes();
+    assert_eq!(again.len(), 2);
+    assert_eq!(again.iter().find(|(other, _)| *other != path), made.iter().find(|(other, _)| *other != path));
+
+    // What an import added to a note is taken out, and comes back as any write does.
+    let whole = fs::read_to_string(world.transcript()).unwrap();
+    let last = whole.lines().find(|line| line.contains("Station 40 is")).unwrap();
+    let more =
+        last.replace("000000000006", "000000000016").replace("Station 40 is the highest", "Station 41 was higher");
+    fs::write(world.transcript(), format!("{whole}{more}\n")).unwrap();
+    let before = world.note().1;
+    world.cru(&["import", "claude"]);
+    let grown = world.note().1;
+    assert!(grown.contains("Station 41 was") && !before.contains("Station 41 was"), "{grown}");
+    let (out, said, code) = world.cru(&["import", "--undo"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert!(out.contains("1 note put back as before the import"), "{out}");
+    let without = |text: &str| text.lines().filter(|line| !line.starts_with("cru_")).collect::<Vec<_>>().join("\n");
+    assert_eq!(without(&world.note().1), without(&before));
+    let (_, command) = out.split_once("`cru ").unwrap();
+    let args: Vec<&str> = command.split('`').next().unwrap().split(' ').collect();
+    assert_eq!(world.cru(&args).2, Some(0), "{args:?}");
+    assert_eq!(without(&world.note().1), without(&grown));
+
+    // A note whose transcript is gone could not be made again: it stays.
+    let gone = World::new();
+    gone.cru(&["import", "claude"]);
+    fs::remove_file(gone.transcript()).unwrap();
+    let (out, ..) = gone.cru(&["import", "--undo"]);
+    assert!(out.contains("its transcript is gone") && gone.note().1.contains(SESSION), "{out}");
+}

@@ -152,6 +152,16 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "import, new", args: &["import", "claude"], ..ROW },
     Row { name: "import, grown", args: &["import", "claude"], prepare: grow, ..ROW },
     Row {
+        name: "import --undo",
+        args: &["import", "--undo"],
+        prepare: |world| {
+            world.must(&["import", "claude"], "");
+            String::new()
+        },
+        same: false,
+        ..ROW
+    },
+    Row {
         name: "import --again",
         args: &["import", "--again", "-y", "--detail", "full"],
         before: &[&["import", "claude"]],
