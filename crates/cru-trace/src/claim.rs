@@ -19,7 +19,7 @@ use crate::files::ReadFiles;
 use crate::project::{self, ProjectRoots};
 use crate::removals;
 use crate::rests::rests;
-use crate::text::Spot;
+use crate::text::{CHECKSUMS, Spot};
 use crate::verdict::{ClaimVerdict, UnknownReason};
 
 /// A session of a work.
@@ -155,7 +155,7 @@ pub fn judge(
                 let name = project::inside(project, &file.path).unwrap_or_else(|| file.path.clone());
                 changes.entry(name).or_default().push(Change::of(at, file, own, it.step));
             }
-            for (place, spot, text) in spots(file, own) {
+            for (place, spot, text) in spots(it.step, file, own) {
                 let question = spot.ok_or(UnknownReason::NoHash).and_then(|spot| {
                     let (root, path) = roots.file(project, &file.path)?;
                     questions.push(Question { root, path, spot, text });
@@ -279,10 +279,20 @@ fn by_step(text: &str) -> HashMap<(&str, &str), Vec<StepPatch<'_>>> {
     all
 }
 
+/// What is known of all bytes of a file: our hash, else the checksum that another program gave, with its method.
+fn whole_sum(step: &Step, file: &FileRef) -> Option<String> {
+    let told = |(name, value): &(String, String)| {
+        let method = CHECKSUMS.iter().find(|method| name.eq_ignore_ascii_case(method))?;
+        let (path, digits) = value.trim().trim_matches('`').rsplit_once(' ')?;
+        (path.trim_end() == file.path).then(|| format!("{method}:{digits}"))
+    };
+    file.hash.clone().or_else(|| step.fields.iter().find_map(told))
+}
+
 /// What is claimed of a file: each anchor with its place as text and its lines where they are known.
-fn spots(file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>, Option<Vec<String>>)> {
+fn spots(step: &Step, file: &FileRef, patches: &[StepPatch<'_>]) -> Vec<(String, Option<Spot>, Option<Vec<String>>)> {
     if file.lines.is_empty() {
-        return vec![(String::new(), file.hash.clone().map(Spot::Whole), None)];
+        return vec![(String::new(), whole_sum(step, file).map(Spot::Whole), None)];
     }
     let runs: Vec<_> = patches.iter().flat_map(StepPatch::written).collect();
     let text = |anchor: &cru_session::LineAnchor| {
@@ -332,7 +342,9 @@ impl<'a> Change<'a> {
             file,
             extent: match kind {
                 ToolKind::Delete => Extent::Deletion,
-                _ if file.created || file.hash.is_some() && file.lines.is_empty() && !is_part => Extent::Whole,
+                _ if file.created || file.lines.is_empty() && !is_part && whole_sum(step, file).is_some() => {
+                    Extent::Whole
+                }
                 _ => Extent::Part,
             },
             failed: step.status != StepStatus::Complete,

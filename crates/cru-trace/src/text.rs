@@ -6,13 +6,15 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
+use sha2::Digest as _;
+
 /// Bytes that the search in one file may hash.
 pub const MOST_WORK: u64 = 64 << 20;
 
 /// What of a file is claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Spot {
-    /// The hash of all bytes, as hexadecimal digits.
+    /// The hash of all bytes, as hexadecimal digits; behind `md5:` or `sha256:` a checksum of that method.
     Whole(String),
     /// Lines.
     Lines {
@@ -23,6 +25,13 @@ pub enum Spot {
         /// Their hash, as hexadecimal digits.
         hash: String,
     },
+}
+
+/// Methods by which other programs give checksums of files.
+pub(crate) const CHECKSUMS: [&str; 2] = ["md5", "sha256"];
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Where a spot was found.
@@ -51,6 +60,8 @@ pub struct SearchedText<'a> {
     /// By number of lines: the hash of each window, sorted, with its first line.
     windows: RefCell<HashMap<u64, Vec<(u32, u32)>>>,
     whole: OnceCell<[String; 3]>,
+    /// The checksums of the same by the [methods](CHECKSUMS) of other programs.
+    sums: [OnceCell<[String; 3]>; CHECKSUMS.len()],
     places: OnceCell<HashMap<&'a [u8], Vec<u32>>>,
 }
 
@@ -92,6 +103,7 @@ impl<'a> SearchedText<'a> {
             looked: Cell::new(0),
             windows: RefCell::default(),
             whole: OnceCell::new(),
+            sums: Default::default(),
             places: OnceCell::new(),
         }
     }
@@ -143,24 +155,30 @@ impl<'a> SearchedText<'a> {
 
     /// As it is, and with either line end: a checkout may have changed them.
     fn is_whole(&self, hash: &str) -> bool {
-        let all = self.whole.get_or_init(|| {
-            let hex = |bytes: &[u8]| blake3::hash(bytes).to_hex().as_str().to_owned();
-            let mut unix = Vec::with_capacity(self.bytes.len());
-            for (at, &byte) in self.bytes.iter().enumerate() {
-                if byte != b'\r' || self.bytes.get(at + 1) != Some(&b'\n') {
-                    unix.push(byte);
-                }
+        let (method, digits) = hash.split_once(':').unwrap_or(("", hash));
+        let all = match CHECKSUMS.iter().position(|known| *known == method) {
+            Some(0) => self.sums[0].get_or_init(|| self.sums_by(|bytes| hex(&md5::Md5::digest(bytes)))),
+            Some(_) => self.sums[1].get_or_init(|| self.sums_by(|bytes| hex(&sha2::Sha256::digest(bytes)))),
+            None => self.whole.get_or_init(|| self.sums_by(|bytes| blake3::hash(bytes).to_hex().as_str().to_owned())),
+        };
+        all.iter().any(|own| agrees(own, digits))
+    }
+
+    fn sums_by(&self, sum: impl Fn(&[u8]) -> String) -> [String; 3] {
+        let mut unix = Vec::with_capacity(self.bytes.len());
+        for (at, &byte) in self.bytes.iter().enumerate() {
+            if byte != b'\r' || self.bytes.get(at + 1) != Some(&b'\n') {
+                unix.push(byte);
             }
-            let mut windows = Vec::with_capacity(unix.len() + self.lines.len());
-            for &byte in &unix {
-                if byte == b'\n' {
-                    windows.push(b'\r');
-                }
-                windows.push(byte);
+        }
+        let mut windows = Vec::with_capacity(unix.len() + self.lines.len());
+        for &byte in &unix {
+            if byte == b'\n' {
+                windows.push(b'\r');
             }
-            [hex(self.bytes), hex(&unix), hex(&windows)]
-        });
-        all.iter().any(|own| agrees(own, hash))
+            windows.push(byte);
+        }
+        [sum(self.bytes), sum(&unix), sum(&windows)]
     }
 
     fn find_lines(&self, first: Option<u64>, count: u64, hash: &str, text: Option<&[String]>) -> Sighting {

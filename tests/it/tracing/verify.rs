@@ -291,6 +291,35 @@ fn whole_files_show_both_hashes() {
     assert_eq!(ran.out, format!("2026-11-20-tides#n-001  input changed: src/in.rs ({old} → {new})  (bookmark data)\n"));
 }
 
+/// Checksums that another program wrote into its record are compared, with either line end.
+#[test]
+fn checksums_of_other_programs_are_compared() {
+    let lab = TraceLab::new();
+    lab.write("samples one.csv", "a\nb\n");
+    lab.write("plot.txt", "x\n");
+    lab.note(
+        ID,
+        "",
+        "- `stat ttest` → `ok` (09:00:10) ^n-001\n    - reads: `samples one.csv`\n    - writes: `plot.txt` (created)\n    \
+         - md5: `samples one.csv dd8c6a395b5dd36c56d23275028f526c`\n    \
+         - sha256: `plot.txt 73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac`\n",
+    );
+    let verdict = |lab: &TraceLab| {
+        lab.cru(&["query", "steps", "--columns", "id,verdict", "-f", "csv"]).out.lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(verdict(&lab), "n-001,holds");
+    lab.write("samples one.csv", "a\r\nb\r\n");
+    assert_eq!(verdict(&lab), "n-001,holds");
+    lab.write("samples one.csv", "a\nc\n");
+    assert_eq!(verdict(&lab), "n-001,drifted");
+    assert_eq!(lab.cru(&["bookmark", "test", &format!("{ID}#n-001")]).code, 0);
+    let ran = lab.cru(&["stale"]);
+    assert!(ran.out.contains("input changed: samples one.csv") && !ran.out.contains("plot.txt"), "{ran:?}");
+    lab.write("samples one.csv", "a\nb\n");
+    lab.write("plot.txt", "y\n");
+    assert_eq!(verdict(&lab), "n-001,drifted");
+}
+
 #[test]
 fn hostile_notes_are_answered() {
     let lab = lab();
