@@ -29,6 +29,8 @@ pub struct AgentEntry {
     pub moved: Vec<MovedFolder>,
     /// Whether its transcripts tell of each call whether it failed; where not, only the output tells.
     pub statuses: bool,
+    /// Whether its transcripts hold no words of the agent, so that none can be missing at the end.
+    pub silent: bool,
     /// Seconds after which a command in the foreground ends where its call names no limit of its own; 0 where none is known.
     /// A longer time between call and answer holds a person's waiting, who was asked for leave.
     pub command_limit: u64,

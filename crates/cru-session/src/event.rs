@@ -108,7 +108,7 @@ pub enum EventKind<'a> {
     Detail {
         /// The call, which came before.
         call: Cow<'a, str>,
-        /// Name of the line; none of those that every step has.
+        /// Name of the line; none of those that every step has, but `after`, whose value is a call that came before.
         name: &'static str,
         /// What stands in it.
         value: Cow<'a, str>,

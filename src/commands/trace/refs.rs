@@ -270,11 +270,9 @@ pub(in crate::commands) fn find(session: &Session, id: &str) -> Option<Place> {
         is_same_id(own, id)
             || number.is_some_and(|number| own.strip_prefix("n-").and_then(|own| own.parse().ok()) == Some(number))
     };
-    let named = |step: &Step| {
-        step.fields
-            .iter()
-            .any(|(name, value)| name.eq_ignore_ascii_case("node") && is_same_id(value.trim().trim_matches('`'), id))
-    };
+    let is_name = |name: &str| name.eq_ignore_ascii_case("node") || name.eq_ignore_ascii_case("cell");
+    let is_own = |(name, value): &(String, String)| is_name(name) && is_same_id(value.trim().trim_matches('`'), id);
+    let named = |step: &Step| step.fields.iter().any(is_own);
     let all = || items(session);
     let own = all().find(|(_, item)| item.id().is_some_and(is_it));
     // An importer keeps the name that a record gave.

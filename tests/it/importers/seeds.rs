@@ -91,12 +91,20 @@ fn imports_well(agent: &str, notes: usize) -> World {
 fn steno() {
     let world = imports_well("steno", 2);
     insta::assert_snapshot!(world.shown());
+    let shown = String::from_utf8(world.cru(&["step", "show", "@n_001"]).stdout).unwrap();
+    assert!(shown.contains("n-001"), "{shown}");
 }
 
 #[test]
 fn rlm() {
-    let world = imports_well("rlm", 2);
+    let world = imports_well("rlm", 3);
     insta::assert_snapshot!(world.shown());
+    // A cell keeps its name, and what depends on it.
+    let shown = |args: &[&str]| String::from_utf8(world.cru(args).stdout).unwrap();
+    let session = "2026-01-07-count-callers-keys-load";
+    assert!(shown(&["step", "show", "cell_b2c3d4e5", session]).contains("Two callers"));
+    let deps = shown(&["deps", &format!("{session}#cell_b2c3d4e5")]);
+    assert!(deps.contains("#n-001  root") && deps.contains("#n-003  leaf"), "{deps}");
 }
 
 #[test]

@@ -112,8 +112,15 @@ fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
 }
 
 /// Tells which files a context knew, where no log does.
-pub(super) fn file_table(names: &[String], place: &Place, out: &mut Out<'_>) {
-    let rows: Vec<String> = names.iter().map(|name| format!("- `{}`", place.show(name).replace('`', "'"))).collect();
+pub(super) fn file_table(files: &[(String, Value)], place: &Place, out: &mut Out<'_>) {
+    let row = |(name, about): &(String, Value)| {
+        let size = count(about, &["size_bytes", "size"]).map(|size| plural(size, "byte"));
+        let hash = text(about, &["hash"]).map(|hash| format!("hash {}", truncate(&fold_whitespace(hash), 64)));
+        let facts: Vec<String> = size.into_iter().chain(hash).collect();
+        let facts = if facts.is_empty() { String::new() } else { format!(": {}", facts.join(", ")) };
+        format!("- `{}`{facts}", place.show(name).replace('`', "'"))
+    };
+    let rows: Vec<String> = files.iter().map(row).collect();
     out.emit(EventKind::Remark(Remark {
         kind: "context",
         title: plural(rows.len() as u64, "file").into(),

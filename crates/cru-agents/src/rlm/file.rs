@@ -23,10 +23,32 @@ pub(super) enum RlmKind {
     Shared,
     /// `file-access-{id}.jsonl`.
     Access,
+    /// `cells/cell_….json`: a call with its answer.
+    Cell,
+    /// `cells/index.json`, which is computed of the cells.
+    CellIndex,
+    /// `reasoning/decisions.jsonl`.
+    Decisions,
+    /// `reasoning/traces.jsonl`.
+    Traces,
+    /// `memory-snapshot.json`: the memory at the end.
+    Memory,
     /// A copy of a context.
     Backup,
     /// A summary.
     Trajectory,
+}
+
+impl RlmKind {
+    /// Whether such a file proves that there is a session of RLM; others may be of any program.
+    pub(super) const fn proves_a_session(self) -> bool {
+        matches!(self, Self::State | Self::Metadata | Self::Cell | Self::Backup | Self::Trajectory)
+    }
+
+    /// Whether the folder that it lies in says whose it is.
+    pub(super) const fn is_of_folder(self) -> bool {
+        matches!(self, Self::Cell | Self::CellIndex | Self::Decisions | Self::Traces | Self::Memory | Self::Access)
+    }
 }
 
 /// Whether the file that begins with `head` is one of them.
@@ -51,6 +73,17 @@ pub(super) fn kind(path: &Path, head: &str) -> Option<RlmKind> {
     let has = |names: &[&str]| names.iter().any(|name| member(&root, name).is_some());
     if name.starts_with("file-access") && name.ends_with(".jsonl") {
         return has(&["path", "file_path", "file"]).then_some(RlmKind::Access);
+    }
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    match (folder.to_string_lossy().as_ref(), name.as_ref()) {
+        ("cells", "index.json") => {
+            return has(&["session_id", "cells", "roots", "execution_order"]).then_some(RlmKind::CellIndex);
+        }
+        ("cells", name) if name.starts_with("cell_") => return has(&["input", "output"]).then_some(RlmKind::Cell),
+        ("reasoning", "decisions.jsonl") => return Some(RlmKind::Decisions),
+        ("reasoning", "traces.jsonl") => return Some(RlmKind::Traces),
+        (_, "memory-snapshot.json") => return Some(RlmKind::Memory),
+        _ => {}
     }
     if name == "session-metadata.json" {
         return has(&["session_id"]).then_some(RlmKind::Metadata);
@@ -82,10 +115,20 @@ pub(super) fn session(kind: RlmKind, path: &Path, head: &str) -> Option<String> 
         RlmKind::State => Some(stem),
         RlmKind::Context => stem.strip_suffix("_context").map(str::to_owned).or_else(said),
         RlmKind::Access => stem.strip_prefix("file-access-").map(str::to_owned).or_else(folder),
+        RlmKind::Cell | RlmKind::CellIndex | RlmKind::Decisions | RlmKind::Traces | RlmKind::Memory => {
+            of_session(path).map(|folder| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        }
         RlmKind::Backup => below(path, EXTERNALIZED).1.or_else(said).or(Some(stem)),
         RlmKind::Trajectory => said().or_else(|| below(path, TRAJECTORIES).1).or_else(|| Some(plain(&stem))),
     };
     id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+/// The folder of the session that a file lies in: the one above `cells` and `reasoning`, or its own.
+pub(super) fn of_session(path: &Path) -> Option<&Path> {
+    let folder = path.parent()?;
+    let is_inner = folder.file_name().is_some_and(|name| name == "cells" || name == "reasoning");
+    if is_inner { folder.parent() } else { Some(folder) }
 }
 
 fn said(root: &[(Cow<'_, str>, Piece<'_>)]) -> Option<String> {
@@ -133,6 +176,11 @@ mod tests {
             ("context.json", r#"{"conversation":[]}"#, Some((RlmKind::Shared, None))),
             ("session-metadata.json", r#"{"session_id":"s1","cwd":"/x"}"#, Some((RlmKind::Metadata, id("s1")))),
             ("file-access-s1.jsonl", "{\"path\":\"a\"}\n", Some((RlmKind::Access, id("s1")))),
+            ("s1/cells/cell_1.json", r#"{"id":"cell_1","input":{},"output":{}}"#, Some((RlmKind::Cell, id("s1")))),
+            ("s1/cells/index.json", r#"{"roots":[]}"#, Some((RlmKind::CellIndex, id("s1")))),
+            ("s1/reasoning/decisions.jsonl", "{}", Some((RlmKind::Decisions, id("s1")))),
+            ("s1/memory-snapshot.json", "{}", Some((RlmKind::Memory, id("s1")))),
+            ("s1/other/cell_1.json", r#"{"id":"cell_1","input":{},"output":{}}"#, None),
             ("rlm-externalized/s1/a.json", "{}", Some((RlmKind::Backup, id("s1")))),
             ("rlm-trajectories/s1_trajectory.json", "{}", Some((RlmKind::Trajectory, id("s1")))),
             ("rlm-trajectories/a.jsonl", r#"{"session_id":"s3"}"#, Some((RlmKind::Trajectory, id("s3")))),

@@ -5,6 +5,7 @@
 //! and a time that nobody knew stays unknown.
 
 mod bundle;
+mod cell;
 mod context;
 mod file;
 mod head;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bundle::look;
+use super::cell;
 use super::context::{self, MESSAGES, bytes, when};
 use super::file::RlmKind;
 use super::head::RlmHead;
@@ -40,8 +41,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         kinds.push(kind);
     }
     // What lies in a folder of its own needs no other file to say whose it is.
-    session.known = key.is_some()
-        && kinds.iter().flatten().any(|kind| !matches!(kind, RlmKind::Context | RlmKind::Shared | RlmKind::Access));
+    session.known = key.is_some() && kinds.iter().flatten().any(|kind| kind.proves_a_session());
     session.logged = kinds.contains(&Some(RlmKind::Access));
     for (path, kind) in bundle.files.iter().zip(&kinds) {
         let file = session.files.len();
@@ -64,9 +64,13 @@ enum What {
     Message(Value),
     Output(Value, Option<Access>),
     Access(Access),
+    Cell(Value),
+    Decision(Value),
+    Trace(Value),
+    Memory(Value),
     Backup(Value),
     Trajectory(Value, usize),
-    Files(Vec<String>),
+    Files(Vec<(String, Value)>),
 }
 
 struct RlmRecord {
@@ -101,10 +105,12 @@ impl RlmSession {
             RlmKind::State | RlmKind::Metadata => self.state(file, kind, document),
             RlmKind::Context | RlmKind::Shared => self.context(file, document),
             RlmKind::Access => self.access(file, document),
-            RlmKind::Backup => match whole(document) {
-                Some(value) => self.add(file, 1, when(&value), bytes(&value), What::Backup(value)),
-                None => self.skip(file, PARTIAL),
-            },
+            RlmKind::Cell => self.document(file, document, What::Cell),
+            RlmKind::Memory => self.document(file, document, What::Memory),
+            RlmKind::Backup => self.document(file, document, What::Backup),
+            RlmKind::CellIndex => self.skip(file, "index of cells: it is computed"),
+            RlmKind::Decisions => self.lines(file, document, What::Decision),
+            RlmKind::Traces => self.lines(file, document, What::Trace),
             RlmKind::Trajectory => self.trajectory(file, document),
         }
     }
@@ -154,15 +160,36 @@ impl RlmSession {
     }
 
     fn file_table(&mut self, file: usize, piece: &Piece<'_>) {
-        let names: Vec<String> = members(piece.text).into_iter().map(|(name, _)| name.into_owned()).collect();
-        if names.is_empty() {
+        let members = members(piece.text);
+        let files: Vec<(String, Value)> =
+            members.into_iter().map(|(name, about)| (name.into_owned(), about.value().unwrap_or_default())).collect();
+        if files.is_empty() {
             return;
         }
         if self.logged {
             return self.skip(file, "table of files: the log tells of them");
         }
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         let bytes = names.join("\n").into_bytes();
-        self.add(file, 1, None, bytes, What::Files(names));
+        self.add(file, 1, None, bytes, What::Files(files));
+    }
+
+    /// A record that is a file of its own.
+    fn document(&mut self, file: usize, document: &str, what: impl Fn(Value) -> What) {
+        match whole(document) {
+            Some(value) => self.add(file, 1, when(&value), bytes(&value), what(value)),
+            None => self.skip(file, PARTIAL),
+        }
+    }
+
+    /// A record a line.
+    fn lines(&mut self, file: usize, document: &str, what: impl Fn(Value) -> What) {
+        for (number, line) in (1..).zip(document.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+            match value::read(line.as_bytes()).filter(Value::is_object) {
+                Some(value) => self.add(file, number, when(&value), bytes(&value), what(value)),
+                None => self.skip(file, BROKEN),
+            }
+        }
     }
 
     fn access(&mut self, file: usize, document: &str) {
@@ -238,6 +265,12 @@ impl RlmSession {
         let (mut place, mut calls) = (Place::default(), Calls::default());
         self.head.open(&mut place, &mut Out::new(sink, Rc::clone(&key), 0, self.head.started));
         let asks = matches!(records.first().map(|it| &it.what), Some(What::Message(value)) if text(value, &["role"]) == Some("user"));
+        let is_cell = |record: &RlmRecord| match &record.what {
+            What::Cell(value) => cell::id(value).map(str::to_owned),
+            _ => None,
+        };
+        let all_cells: HashSet<String> = records.iter().filter_map(is_cell).collect();
+        let mut cells: HashMap<String, String> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             if intake.is_full() {
                 self.skip(record.file, LATER);
@@ -254,6 +287,17 @@ impl RlmSession {
             let id = calls.name("", number);
             let fate = match &record.what {
                 What::Message(value) => context::message(value, &mut out),
+                What::Output(value, _) if text(value, &["cell_id"]).is_some_and(|id| all_cells.contains(id)) => {
+                    Fate::Skipped("output that its cell tells")
+                }
+                What::Cell(value) => {
+                    let fate = cell::cell(value, &id, &cells, &place, &mut out);
+                    cells.extend(cell::id(value).map(|cell| (cell.to_owned(), id.clone())));
+                    fate
+                }
+                What::Decision(value) => cell::decision(value, &mut out),
+                What::Trace(value) => cell::trace(value, &mut out),
+                What::Memory(value) => cell::snapshot(value, &mut out),
                 What::Output(value, access) => context::output(value, access.as_ref(), &id, &place, &mut out),
                 What::Access(_) if merged.contains(&index) => Fate::Shown,
                 What::Access(access) => context::access(access, &id, &place, &mut out),

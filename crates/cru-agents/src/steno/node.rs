@@ -47,7 +47,8 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     let intent = node.get("intent").unwrap_or(&none);
     // The program that was shipped says `literal` where its design says `exact`.
     let precision = text(intent, &["precision"]).map(|word| if word == "literal" { "exact" } else { word });
-    for (name, value) in [("precision", precision), ("mode", text(intent, &["mode"]))] {
+    let branch = text(node, &["branch"]);
+    for (name, value) in [("precision", precision), ("mode", text(intent, &["mode"])), ("branch", branch)] {
         if let Some(value) = value {
             detail(name, value, out);
         }

@@ -32,7 +32,8 @@ const DERIVED: &[&str] = &["children"];
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut reader = StenoReader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new() };
+    let mut reader =
+        StenoReader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new(), project: None };
     for path in &bundle.files {
         let mut account = Account::default();
         match document::read_json(bundle, path)? {
@@ -53,6 +54,8 @@ struct StenoReader<'s> {
     by_id: HashMap<String, usize>,
     /// The session of each node and the call that it became, by the id that is unique in the graph.
     nodes: HashMap<String, (usize, String)>,
+    /// The folder of the graph that is read, for sessions that name none.
+    project: Option<String>,
 }
 
 /// One session while it is read.
@@ -73,6 +76,7 @@ impl StenoReader<'_> {
     fn file(&mut self, path: &Path, document: &str, account: &mut Account) {
         let root = members(document);
         let mut place = Where::new(document);
+        self.project = told(&root, &["project", "cwd"]);
         match recognise::sessions(&root) {
             Some(sessions) => sessions.iter().for_each(|piece| self.session(path, piece.text, &mut place, account)),
             None if member(&root, "nodes").is_some() => self.session(path, document, &mut place, account),
@@ -82,9 +86,10 @@ impl StenoReader<'_> {
         if member(&root, "fileIndex").is_some() {
             account.skip("index of files: it is computed");
         }
-        if let Some(bookmarks) = member(&root, "bookmarks") {
-            for (name, target) in members(bookmarks.text) {
-                self.bookmark(&name, target, account);
+        for (names, kind) in [("bookmarks", ""), ("branches", "branch ")] {
+            let named = member(&root, names).map(|named| members(named.text)).unwrap_or_default();
+            for (name, target) in named {
+                self.bookmark(&format!("{kind}{name}"), target, account);
             }
         }
     }
@@ -109,7 +114,10 @@ impl StenoReader<'_> {
         let state = &mut self.sessions[index];
         let started = moment(&head, &["created", "started"]);
         let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), 0, started);
-        let project = told(&session, &["project", "cwd"]).unwrap_or_default();
+        let project = told(&session, &["project", "cwd"]).or_else(|| self.project.clone()).unwrap_or_default();
+        if let Some(branch) = told(&session, &["branch", "gitBranch"]) {
+            out.quiet(EventKind::Meta(SessionFact::Branch(branch.into())));
+        }
         if state.place.see(&project) {
             out.quiet(EventKind::Meta(SessionFact::Cwd(state.place.tilde(&project))));
         }
@@ -183,16 +191,21 @@ impl StenoReader<'_> {
         account.represent_of(&state.key);
     }
 
-    /// A name for a node of any session.
+    /// A name for a node of any session: a bookmark, or a branch, whose last node it is.
     fn bookmark(&mut self, name: &str, target: Piece<'_>, account: &mut Account) {
         let Some(target) = target.value() else { return account.skip(target.trouble()) };
-        let node = target.as_str().or_else(|| text(&target, &["node", "nodeId", "id"])).unwrap_or("");
+        let node = target.as_str().or_else(|| text(&target, &["node", "nodeId", "head", "id"])).unwrap_or("");
         let Some((index, call)) = self.nodes.get(node) else { return account.skip("bookmark of an unknown node") };
         let state = &self.sessions[*index];
         let record = state.intake.records();
         let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), record, None);
         let about = Some(call.clone().into());
-        out.emit(EventKind::Remark(Remark { kind: "bookmark", title: name.into(), about, ..Remark::default() }));
+        out.emit(EventKind::Remark(Remark {
+            kind: "bookmark",
+            title: name.to_owned().into(),
+            about,
+            ..Remark::default()
+        }));
         account.represent();
     }
 }

@@ -57,6 +57,24 @@ fn both() -> Told {
     told(&IMPORTER, &[("graph.json", bytes(graph())), ("current-session.json", bytes(open("running")))])
 }
 
+/// What a later version of the program adds: branches, and the folder once for the whole graph.
+#[test]
+fn branches_and_the_folder_of_a_graph_are_kept() {
+    let mut graph = graph();
+    graph["project"] = json!("/home/mia/trial");
+    let session = graph["sessions"][0].as_object_mut().unwrap();
+    session.remove("project");
+    session.insert("branch".into(), json!("main"));
+    session["nodes"][2]["branch"] = json!("scaled");
+    graph["branches"] = json!({"main": {"head": "n_002"}, "scaled": "n_003", "lost": {"head": "n_999"}});
+    let all = from_memory(bytes(graph));
+    let told = all.stream("sess_20260105_100000");
+    for wanted in ["name: \"branch\", value: \"scaled\"", "title: \"branch main\"", "title: \"branch scaled\""] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    assert!(!told.contains("lost"), "{told}");
+}
+
 #[test]
 fn a_graph_is_told_node_by_node() {
     let all = both();

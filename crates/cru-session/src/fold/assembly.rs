@@ -9,6 +9,7 @@ use super::facts::StreamFacts;
 use super::step::{self, Run};
 use super::stream::{Begun, Fold, Last, NoteEntry};
 use super::{brief, commits, part, place, top, trouble};
+use crate::agent_table;
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
@@ -94,6 +95,7 @@ impl Fold {
             asked: asked.or(header.task.as_deref()),
             more,
             conclusion: Some(reply).filter(|_| ended),
+            is_silent: agent_table::by_host(&host).is_some_and(|agent| agent.silent),
             asks: ended && talk.asked,
             planned,
             has_branch: !facts.branches.is_empty(),

@@ -385,9 +385,12 @@ impl Steps {
     /// A line below the step of a call.
     pub(super) fn detail(&mut self, call: &str, name: &str, value: &str) {
         let value = fold_whitespace(&sanitise(value));
-        let draft = self.index_of(call).and_then(|index| self.all.get_mut(index));
-        if let Some(draft) = draft.filter(|_| !value.is_empty()) {
-            draft.step.fields.push((name.to_owned(), value));
+        let on = self.index_of(&value).filter(|_| name == "after").map(step_link);
+        let Some(draft) = self.index_of(call).and_then(|index| self.all.get_mut(index)) else { return };
+        match on {
+            Some(on) => draft.step.after.push(on),
+            None if value.is_empty() => {}
+            None => draft.step.fields.push((name.to_owned(), value)),
         }
     }
 

@@ -43,6 +43,8 @@ pub(in crate::fold) struct Told<'a> {
     pub(in crate::fold) more: usize,
     /// The agent's closing words: nothing was done after them.
     pub(in crate::fold) conclusion: Option<&'a str>,
+    /// Whether the host's records hold no words of the agent at all.
+    pub(in crate::fold) is_silent: bool,
     /// Whether they are a question that nobody answered.
     pub(in crate::fold) asks: bool,
     /// The last plan that was given or approved.

@@ -54,7 +54,7 @@ fn unfinished(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     if let Some(end) = told.end {
         return Some(end.to_owned());
     }
-    let last = steps.last().filter(|_| told.conclusion.is_none())?;
+    let last = steps.last().filter(|_| told.conclusion.is_none() && !told.is_silent)?;
     let step = fold_whitespace(&format!("{} {}", last.step.tool, last.step.args));
     Some(format!("the last step is {}", shorten::at_word(&step, SHORT / 2)))
 }
