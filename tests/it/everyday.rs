@@ -199,11 +199,12 @@ fn sessions_that_embed_one_another_are_shown_once() {
 fn a_step_without_an_id_is_a_clear_error_and_ids_of_records_are_found() {
     let text = note("s", "2026-11-01T09:00:00Z", "", "- `Read a.rs` → ok ^n-005\n- `Read b.rs` → ok ^cell-7\n");
     let world = World::new(&[("s", &text)]);
-    for step in ["^", "s#^", ""] {
+    for step in ["s#^", "@", ""] {
         let (code, _, error) = world.said(&["step", "show", step]);
         assert_eq!(code, Some(2), "{step}");
-        assert!(error.contains("it has no id") && error.contains("use n-014, 14 or SESSION#n-014"), "{error}");
+        assert!(error.contains("invalid reference") && error.contains("n-014, 14, SESSION#n-014"), "{error}");
     }
+    assert!(world.ok(&["step", "show", "^"]).contains("b.rs"));
     assert!(world.ok(&["step", "show", "n_005"]).contains("a.rs"));
     assert!(world.ok(&["step", "show", "cell_7"]).contains("b.rs"));
     assert!(world.ok(&["session", "show", "s", "--phase", "p_01"]).contains("Work"));

@@ -2,26 +2,36 @@
 
 use std::collections::HashSet;
 
-use crate::base::text::{fold_whitespace, one_line};
+use crate::base::text::{fold_whitespace, one_line, plural};
 use crate::base::{Env, Result};
 use crate::commands::lessons::verdict::{JudgedLesson, LessonVerdict, judge};
 use crate::commands::output::proof_text;
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
+use crate::commands::trace::stale::{self, StaleQuestion};
 use crate::commands::{Context, reading};
 use crate::index::{Record, SessionRow, Table};
 use crate::readings::answer::LessonLevel;
 use crate::readings::note::ReviewStatus;
 use crate::session::open::open_points;
 use crate::session::words::quote::quote;
-use crate::session::{Item, file_ref};
+use crate::session::words::shorten;
+use crate::session::{Item, Step, StepStatus, file_ref};
 use crate::sync::untold;
 use crate::vault::VaultPath;
 
 /// Sessions whose open tasks and questions are told.
 const LAST: usize = 3;
+/// Its last steps that are told.
+const STEPS: usize = 3;
+/// Claims that do not hold any more.
+const STALE: usize = 5;
+/// Sessions, the newest, whose checks and runs are looked at.
+const LOOKED_AT: usize = 20;
 /// Characters of a line.
 const LONGEST: usize = 240;
+/// Characters of a call and of its result.
+const CALL: usize = 100;
 
 /// A part of the context, in the order in which parts are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +73,7 @@ pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<
     let mut gathered = Gathered { project: folder.to_owned(), ..Gathered::default() };
     let world = TraceWorld::read(cx)?;
     lessons(folder, paths, &world, cx, &mut gathered)?;
+    stale(folder, &world, cx, &mut gathered)?;
     let snapshot = reading::snapshot(&world.vault, cx)?;
     let is_own =
         |row: &SessionRow| own.iter().any(|name| row.id == *name || row.host_session.as_deref() == Some(*name));
@@ -160,6 +171,23 @@ fn lessons(
     Ok(())
 }
 
+/// What is kept of the project's sessions and rests on what has changed: bookmarks, decisions, checks, runs.
+fn stale(folder: &str, world: &TraceWorld, cx: &Context<'_>, gathered: &mut Gathered) -> Result<()> {
+    let asked = StaleQuestion { project: Some(folder), newest: Some(LOOKED_AT), ..StaleQuestion::default() };
+    // Lessons are told of as such.
+    let rows = stale::gather(&asked, world, cx)?.rows;
+    for row in rows.iter().filter(|row| !row.kept.starts_with("lesson ")).take(STALE) {
+        let kept = if row.kept.is_empty() { String::new() } else { format!(" ({})", row.kept) };
+        gathered.add(
+            ContextPart::Drifted,
+            "",
+            &row.path.to_string(),
+            &format!("{}: {}{kept}", row.reference, row.reason),
+        );
+    }
+    Ok(())
+}
+
 /// What a session left open.
 fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
@@ -174,21 +202,29 @@ fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     }
 }
 
-/// The last session in two lines.
+/// The last session: what it was, its last steps, and the agent's last words.
 fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let mut line = row.title.clone();
     let day = row.started.map(|at| at.strftime("%Y-%m-%d").to_string());
-    for part in [day, row.status.clone(), proof_text(row)].into_iter().flatten() {
+    let steps = (row.steps > 0).then(|| plural(row.steps, "step"));
+    for part in [day, row.status.clone(), steps, proof_text(row)].into_iter().flatten() {
         line.push_str(&format!(", {part}"));
     }
     gathered.add(ContextPart::Last, "", &row.path, &format!("{line} ({})", row.id));
-    let session = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok());
-    let concluded = session.as_ref().and_then(|session| {
-        let prose = session.items().filter_map(|(_, item)| if let Item::Prose(it) = item { Some(it) } else { None });
-        prose.last().map(|prose| quote(&prose.text, LONGEST))
-    });
-    if let Some(text) = concluded.filter(|text| !text.is_empty()) {
-        gathered.add(ContextPart::Last, "", &row.path, &text);
+    let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
+    let steps: Vec<&Step> = session.steps().map(|(_, step)| step).collect();
+    for step in &steps[steps.len().saturating_sub(STEPS)..] {
+        let call = format!("{} {}", step.tool, step.command.as_deref().unwrap_or(&step.args));
+        let result = step.result.as_deref().unwrap_or(step.status.name());
+        let mark = if step.status == StepStatus::Failed { "✗ " } else { "" };
+        let short = |text: &str| shorten::at_word(&fold_whitespace(text), CALL);
+        let line = format!("{} → {mark}{}", short(&call), short(result));
+        gathered.add(ContextPart::Last, "", &row.path, &line);
+    }
+    let prose = session.items().filter_map(|(_, item)| if let Item::Prose(it) = item { Some(it) } else { None });
+    let words = prose.last().map(|prose| quote(&prose.text, LONGEST)).unwrap_or_default();
+    if !words.is_empty() {
+        gathered.add(ContextPart::Last, "", &row.path, &format!("Agent, last: \"{words}\""));
     }
 }
 

@@ -24,8 +24,8 @@ const BUDGET: u64 = 1_500;
 /// Print what a session that begins should know
 ///
 /// Accepted lessons that hold, those about PATH first, then those of the project, then what you like; lessons that rest on what has
-/// changed since, to be checked first; tasks and questions that the last three sessions of the project left open; the last session
-/// with its proof; decisions that touch PATH. One line each, within a budget of tokens. Sessions and lessons that are kept from agents are left out.
+/// changed since, to be checked first, and bookmarks, decisions and checks that do; what the last three sessions of the project left
+/// open; the last session with its proof, last steps and last words; decisions that touch PATH. One line each, within a budget of tokens. Sessions and lessons that are kept from agents are left out.
 ///
 /// With `[hooks] context = true` in `.cru/config.toml` the hook of a session's start prints it.
 #[derive(Debug, clap::Args)]

@@ -128,18 +128,20 @@ fn a_session_that_begins_is_told_what_holds() {
     let world = World::new();
     world.ok(&["lessons", "add", "The pump has three lines", "--from", "s1#n-001"]);
     world.ok(&["lessons", "from", "s1#u-02", "--level", "user"]);
-    insta::assert_snapshot!(world.ok(&["context", "src/pump.rs"]), @r"
+    insta::assert_snapshot!(world.ok(&["context", "src/pump.rs"]), @r#"
     Lessons of earlier sessions:
     - The pump has three lines [the-pump-has-three-lines]
     - Use pnpm, never npm, for the pump. [use-pnpm-never-npm-for-the-pump]
     Left open by the last sessions:
     - task not done: Paint the pump (s1)
     The last session:
-    - Work of s1, 2026-11-20, completed, never checked (s1)
-    - The pump runs. All is well.
+    - Work of s1, 2026-11-20, completed, 2 steps, never checked (s1)
+    - Read src/pump.rs → 3 lines
+    - Edit src/pump.rs → +1 −0
+    - Agent, last: "The pump runs. All is well."
     Decisions on these files:
     - Keep three lines – the valve counts them [s1#d-01]
-    ");
+    "#);
     assert!(world.ok(&["context", "--show", "s1#d-01"]).contains("the valve counts them"));
     assert!(world.ok(&["context", "--show", "the-pump-has-three-lines"]).contains("- Evidence: [[s1#^n-001]]"));
     let few = world.ok(&["context", "--budget", "40", "--explain"]);
@@ -150,6 +152,20 @@ fn a_session_that_begins_is_told_what_holds() {
     let (facts, rest) =
         told.split_once("Check first, what they rest on has changed:").unwrap_or_else(|| panic!("{told}"));
     assert!(!facts.contains("three lines") && rest.contains("- The pump has three lines: src/pump.rs:1-3"), "{told}");
+    // So is what is kept beside lessons.
+    world.put("code/valve.md", "open\n");
+    let hash = blake3::hash(b"open\n").to_hex();
+    let read = format!(
+        "---\ntype: session\nsession_id: s3\nstatus: completed\nproject: ~/code\nstarted: 2026-11-19T09:00:00Z\n---\n# S\n\n## W @a\n\n\
+         - `Read valve.md` → `1 line` ^n-001\n    - reads: `valve.md@{}`\n",
+        &hash[..8]
+    );
+    world.put("vault/sessions/s3.md", &read);
+    world.ok(&["bookmark", "valve", "s3#n-001"]);
+    assert!(!world.ok(&["context"]).contains("valve.md"));
+    world.put("code/valve.md", "shut\n");
+    let told = world.ok(&["context"]);
+    assert!(told.contains("- s3#n-001: input changed: valve.md") && told.contains("(bookmark valve)"), "{told}");
     // What is kept from agents is not told.
     let private =
         world.read("vault/sessions/s1.md").replace("status: completed\n", "status: completed\nexport: false\n");

@@ -50,7 +50,12 @@ pub(super) type KeptSteps = BTreeMap<Place, String>;
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let asked = StaleQuestion { project: args.project.as_deref(), all: args.all, elsewhere: args.strict };
+    let asked = StaleQuestion {
+        project: args.project.as_deref(),
+        all: args.all,
+        elsewhere: args.strict,
+        ..StaleQuestion::default()
+    };
     let report = StaleReport { strict: args.strict, ..gather(&asked, &world, cx)? };
     report.dangling.iter().for_each(|message| cx.ui.warn(message));
     if report.rows.is_empty() {
@@ -71,6 +76,8 @@ pub(in crate::commands) struct StaleQuestion<'a> {
     pub(in crate::commands) project: Option<&'a str>,
     /// Every step, and not only what is kept.
     pub(in crate::commands) all: bool,
+    /// Only so many sessions, the newest, and those that something outside of sessions leads to, such as a bookmark.
+    pub(in crate::commands) newest: Option<usize>,
     /// Sessions of projects that are not on this machine as well, of whose claims nothing can be told.
     pub(in crate::commands) elsewhere: bool,
 }
@@ -101,6 +108,14 @@ pub(in crate::commands) fn gather(
         heads.retain(|head| {
             let project = head.meta.project.as_deref().unwrap_or_default();
             *roots.entry(project).or_insert_with(|| world.roots.root(project).is_some())
+        });
+    }
+    if let Some(newest) = asked.newest {
+        let mut starts: Vec<_> = heads.iter().map(|head| head.meta.started).collect();
+        starts.sort_by(|one, other| other.cmp(one));
+        let oldest = starts.get(newest.saturating_sub(1)).copied().flatten();
+        heads.retain(|head| {
+            kept.contains_key(&head.path) || oldest.is_none_or(|oldest| head.meta.started >= Some(oldest))
         });
     }
     // What is kept in a session stands in it as a word, and an open session is marked: others are not parsed.
