@@ -78,7 +78,7 @@ impl Output for ShownSteps {
     }
 
     fn json(&self) -> serde_json::Result<Value> {
-        let steps = self.0.iter().map(|step| step.json()).collect::<serde_json::Result<Vec<_>>>()?;
+        let steps = self.0.iter().map(Output::json).collect::<serde_json::Result<Vec<_>>>()?;
         Ok(json!({ "schema": 1, "steps": steps }))
     }
 

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use sha2::Digest as _;
 
@@ -31,7 +32,10 @@ pub enum Spot {
 pub(crate) const CHECKSUMS: [&str; 2] = ["md5", "sha256"];
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Where a spot was found.

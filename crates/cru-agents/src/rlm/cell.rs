@@ -119,19 +119,16 @@ pub(super) fn trace(value: &Value, out: &mut Out<'_>) -> Fate {
 pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
     let names = ["entries", "facts", "memories", "items"];
     let listed = names.iter().find_map(|name| value.get(*name).filter(|list| list.is_array()));
-    let lines: Vec<String> = match listed {
-        Some(list) => objects(Some(list))
-            .filter_map(|it| text(it, &["content", "text", "value"]))
-            .map(|words| format!("- {}", fold_whitespace(words)))
-            .collect(),
-        None => {
-            let map = ["working_memory", "memory", "task"].iter().find_map(|name| value.get(*name)?.as_object());
-            let line = |(key, value): (&String, &Value)| {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                format!("- {key}: {}", fold_whitespace(&value))
-            };
-            map.into_iter().flatten().map(line).collect()
-        }
+    let lines: Vec<String> = if let Some(list) = listed {
+        let words = objects(Some(list)).filter_map(|it| text(it, &["content", "text", "value"]));
+        words.map(|words| format!("- {}", fold_whitespace(words))).collect()
+    } else {
+        let map = ["working_memory", "memory", "task"].iter().find_map(|name| value.get(*name)?.as_object());
+        let line = |(key, value): (&String, &Value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("- {key}: {}", fold_whitespace(&value))
+        };
+        map.into_iter().flatten().map(line).collect()
     };
     if lines.is_empty() {
         return Fate::Skipped("empty memory");
