@@ -48,6 +48,8 @@ mod imports {
     pub(crate) mod huge;
     pub(crate) mod import;
     pub(crate) mod importing;
+    #[cfg(unix)]
+    mod memories;
     pub(crate) mod rewritten;
     pub(crate) mod seals;
     pub(crate) mod shared;

@@ -1,5 +1,5 @@
-//! Notes beside the sessions that a query asks for by their kind: lessons, readings, bookmarks, projects, cases, workflows
-//! and summaries.
+//! Notes beside the sessions that a query asks for by their kind: lessons, readings, bookmarks, projects, cases, workflows,
+//! summaries and memories.
 //!
 //! They are few and short, and most queries are not about them: their entries are made in memory for the query that names
 //! their kind, and are no part of the index on disk.
@@ -16,7 +16,7 @@ use super::query::{Field, Query, QueryNode, entry_kind};
 use super::record::SessionRow;
 
 /// Kinds of notes that can be asked for, as `kind:` names them.
-pub const KINDS: [&str; 7] = ["lesson", "reading", "bookmark", "project", "case", "workflow", "summary"];
+pub const KINDS: [&str; 8] = ["lesson", "reading", "bookmark", "project", "case", "workflow", "summary", "memory"];
 
 /// The note that bookmarks stand in.
 const BOOKMARKS: &str = "bookmarks.md";

@@ -3,7 +3,7 @@
 //! [`import`] brings in the transcripts of one agent, [`hooked`] one session whose host has hooks, and [`flush`] what was
 //! logged beside them. All read through [`read`], decide in `plan` which notes are new, and bring notes that exist up to
 //! date in `grow`. [`evidence`] reads a transcript again for a note: for the index, one step, or a quoted line. [`projects`] writes the lists in project notes, [`untold`] ends sessions whose host crashed, [`rename`] gives a session another
-//! title, [`top`] what an accepted reading says of it in its summary.
+//! title, [`top`] what an accepted reading says of it in its summary, [`memories`] what other programs remember.
 //!
 //! A module uses those before it alone: `existing` and `ids`, `read`, `report`, `plan`, `grow` and `evidence`, `import`,
 //! `hooked`, `untold`, `flush`.
@@ -20,6 +20,7 @@ mod grow;
 pub mod hooked;
 mod ids;
 pub mod import;
+pub mod memories;
 pub mod merge;
 mod plan;
 pub mod projects;

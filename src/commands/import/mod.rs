@@ -6,6 +6,7 @@ mod back;
 mod filter;
 mod follow;
 mod forget;
+mod memories;
 mod overview;
 mod what;
 
@@ -33,7 +34,8 @@ use what::{FoundTranscripts, TranscriptSource, What};
 ///
 /// Without an argument it looks for transcripts of every agent on this machine, says what it would do with them, and
 /// writes nothing. With an AGENT (and no PATH) the agent's usual folders are searched; a PATH without an agent is told
-/// apart by its content.
+/// apart by its content. `memories` imports the memory files of Serena and SuperClaude, of the projects that are named or of
+/// all that have sessions.
 ///
 /// The command can be run again at any time: a note that is there gets what its transcript gained since, and what a
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
@@ -103,6 +105,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if args.undo {
         return back::run(args.dry_run, cx);
+    }
+    if let Some((word, paths)) = args.what.split_first()
+        && word.as_os_str() == memories::WORD
+    {
+        return memories::run(paths, args.restore, args.dry_run, cx);
     }
     if args.again {
         return again::run(args, cx);

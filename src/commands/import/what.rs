@@ -158,6 +158,8 @@ impl TypedValueParser for Parser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(IMPORTERS.iter().map(|importer| PossibleValue::new(importer.id).help(importer.title()))))
+        let agents = IMPORTERS.iter().map(|importer| PossibleValue::new(importer.id).help(importer.title()));
+        let memories = PossibleValue::new(super::memories::WORD).help("Memory files of Serena and SuperClaude");
+        Some(Box::new(agents.chain(std::iter::once(memories))))
     }
 }

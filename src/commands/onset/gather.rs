@@ -11,13 +11,14 @@ use crate::commands::trace::TraceWorld;
 use crate::commands::trace::stale::{self, StaleQuestion};
 use crate::commands::{Context, reading};
 use crate::index::{Record, SessionRow, Table};
+use crate::live::resume::token;
 use crate::readings::answer::LessonLevel;
 use crate::readings::note::ReviewStatus;
 use crate::session::open::open_points;
 use crate::session::words::quote::quote;
 use crate::session::words::shorten;
-use crate::session::{Item, Step, StepStatus, file_ref};
-use crate::sync::untold;
+use crate::session::{Item, Step, StepStatus, file_ref, public};
+use crate::sync::{memories, untold};
 use crate::vault::VaultPath;
 
 /// Sessions whose open tasks and questions are told.
@@ -41,6 +42,7 @@ pub(super) enum ContextPart {
     Open,
     Last,
     Decisions,
+    Memories,
 }
 
 /// A line.
@@ -102,6 +104,7 @@ pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<
             gathered.add(ContextPart::Decisions, &id, &path, &text);
         }
     }
+    memories(folder, &world, cx, &mut gathered);
     Ok(gathered)
 }
 
@@ -188,6 +191,18 @@ fn stale(folder: &str, world: &TraceWorld, cx: &Context<'_>, gathered: &mut Gath
     Ok(())
 }
 
+/// What other programs remember of the project, by title, with what reading it costs.
+fn memories(folder: &str, world: &TraceWorld, cx: &Context<'_>, gathered: &mut Gathered) {
+    for head in world.catalog.heads.iter().filter(|head| head.path.as_path().starts_with(memories::FOLDER)) {
+        let is_here = head.meta.project.as_deref().is_none_or(|own| cx.env.short(own) == folder);
+        let Some(bytes) = world.vault.read(&head.path).ok().filter(|_| is_here) else { continue };
+        let tokens = token::count(&public::text(&String::from_utf8_lossy(&bytes)));
+        let path = head.path.text();
+        let id = path.strip_suffix(".md").unwrap_or(&path);
+        gathered.add(ContextPart::Memories, id, &path, &format!("{}, {}", head.title(), plural(tokens, "token")));
+    }
+}
+
 /// What a session left open.
 fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
@@ -250,7 +265,14 @@ pub(super) fn whole(id: &str, cx: &Context<'_>) -> Result<Option<String>> {
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::within(&world.catalog, &world.vault, cx.global.reach);
     if let Some(lesson) = shelf.lesson(id) {
-        return Ok(Some(crate::session::public::text(&lesson.text)));
+        return Ok(Some(public::text(&lesson.text)));
+    }
+    let memory = world.catalog.heads.iter().find(|head| {
+        head.path.as_path().starts_with(memories::FOLDER) && head.path.text().strip_suffix(".md") == Some(id)
+    });
+    if let Some(head) = memory {
+        let bytes = world.vault.read(&head.path)?;
+        return Ok(Some(public::text(&String::from_utf8_lossy(&bytes))));
     }
     let Some((name, block)) = id.split_once('#') else { return Ok(None) };
     let Ok(head) = world.catalog.session(name, &world.vault, cx.env) else { return Ok(None) };

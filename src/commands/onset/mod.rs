@@ -25,7 +25,7 @@ const BUDGET: u64 = 1_500;
 ///
 /// Accepted lessons that hold, those about PATH first, then those of the project, then what you like; lessons that rest on what has
 /// changed since, to be checked first, and bookmarks, decisions and checks that do; what the last three sessions of the project left
-/// open; the last session with its proof, last steps and last words; decisions that touch PATH. One line each, within a budget of tokens. Sessions and lessons that are kept from agents are left out.
+/// open; the last session with its proof, last steps and last words; decisions that touch PATH; titles of memories. One line each, within a budget of tokens. Sessions and lessons that are kept from agents are left out.
 ///
 /// With `[hooks] context = true` in `.cru/config.toml` the hook of a session's start prints it.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub struct Args {
     /// Show the tokens of each line, and what was left out
     #[arg(long)]
     explain: bool,
-    /// Print one lesson or decision in full, by its id
+    /// Print one lesson, decision or memory in full, by its id
     #[arg(long, value_name = "ID", conflicts_with_all = ["path", "project", "explain"])]
     show: Option<String>,
 }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(id) = &args.show {
         let text = shared(cx, |cx| gather::whole(id, cx))?;
         let text = text.ok_or_else(|| {
-            Error::no(format!("no lesson and no decision has the id `{}`", sanitise(id)))
+            Error::no(format!("no lesson, decision or memory has the id `{}`", sanitise(id)))
                 .with_hint("the ids stand in brackets behind the lines of `cru context`")
         })?;
         return Ok(Box::new(super::Raw { name: "context", text }));
@@ -193,6 +193,7 @@ impl ContextPart {
             Self::Open => "Left open by the last sessions",
             Self::Last => "The last session",
             Self::Decisions => "Decisions on these files",
+            Self::Memories => "Memories of other programs, to be read with `cru context --show ID`",
         }
     }
 }

@@ -152,6 +152,18 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "import, new", args: &["import", "claude"], ..ROW },
     Row { name: "import, grown", args: &["import", "claude"], prepare: grow, ..ROW },
     Row {
+        name: "import memories",
+        args: &["import", "memories", "../code"],
+        prepare: |world| {
+            world.put("code/.serena/memories/stack.md", "# Stack\n\n- Rust\n");
+            world.must(&["import", "memories", "../code"], "");
+            world.put("code/.serena/memories/stack.md", "# Stack\n\n- Rust\n- C\n");
+            world.put("code/.serena/memories/style.md", "Small commits.\n");
+            String::new()
+        },
+        ..ROW
+    },
+    Row {
         name: "import --undo",
         args: &["import", "--undo"],
         prepare: |world| {
