@@ -20,8 +20,9 @@ use super::output::style::{self, paint};
 use super::{Context, Output, View, reading};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
+use crate::live::entry::{self, Entry};
 use crate::live::log::Log;
-use crate::memory::checkpoint::{CheckpointKind, CopyLimits};
+use crate::memory::checkpoint::{CheckpointKind, CopyLimits, account};
 use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 use make::{CopyTask, Making};
@@ -46,6 +47,9 @@ pub struct Args {
     /// Copy no files
     #[arg(long)]
     no_files: bool,
+    /// Write an account of what was asked, decided, committed and learned since the last checkpoint, too
+    #[arg(long, visible_alias = "summarize")]
+    summary: bool,
     /// Which session; else `CRU_SESSION`, the host's session, the only active one of this folder
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -80,6 +84,7 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shelf = SessionCopies::of(&target, &state);
     let kind = CheckpointKind::parse(&args.kind).unwrap_or_default();
     let loaded = vault.session(&target.path)?;
+    let account = args.summary.then(|| account::since(&loaded, cx.env.now())).flatten();
     let mut making = Making::new(kind, args.title.join(" "), cx.env.now());
     making.manifest.blocked.clone_from(&args.blocked);
     if !args.no_files {
@@ -97,6 +102,12 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Err(Error::usage("the checkpoint is kept, and its callout is not written yet")
             .with_hint("`cru flush` writes it"));
     };
+    if let Some(text) = account {
+        let told = entry::Summary { title: format!("Up to {id}"), text, ..entry::Summary::default() };
+        let told = log.masked(Entry::Summary(told)).map_err(|bad| Error::usage(bad.message))?;
+        log.add(&target, &told)?;
+        log.flush(&target, "checkpoint")?;
+    }
     reading::refresh(&vault, None, cx);
     Ok(Box::new(MadeCheckpoint {
         schema: 1,

@@ -213,6 +213,31 @@ fn a_session_goes_on_from_a_named_checkpoint() {
     assert!(note.contains(&format!("resume_point: {id}\n")) && note.contains("status: active"), "{note}");
 }
 
+/// What was asked, decided and done since the last checkpoint, where it is asked for; each thing in one account.
+#[test]
+fn a_checkpoint_may_sum_up_what_was_done() {
+    let lab = project();
+    lab.ok(&["session", "start", "--title", "Keys", "--agent", "a@1"]);
+    let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
+    let log = |args: &[&str]| lab.ok(&[&["log", "--session", &session], args].concat());
+    log(&["phase", "Plan"]);
+    log(&["tool", "Read", "src/auth.rs"]);
+    log(&["decision", "Two keys", "--why", "one verifies"]);
+    lab.ok(&["checkpoint", "planned", "--summary", "--no-files", "--session", &session]);
+    lab.wait(600);
+    log(&["tool", "Edit", "src/auth.rs"]);
+    log(&["error", "It does not compile", "--text", "missing `;`"]);
+    lab.ok(&["checkpoint", "built", "--summarize", "--no-files", "--session", &session]);
+    lab.ok(&["checkpoint", "nothing", "--summary", "--no-files", "--session", &session]);
+    let note = lab.note().1;
+    let accounts: Vec<&str> =
+        note.split("> [!summary] Up to cp-").skip(1).map(|rest| rest.split("\n\n").next().unwrap()).collect();
+    let [first, second, ..] = accounts.as_slice() else { panic!("{note}") };
+    assert!(first.contains("> - 1 step") && first.contains("> - Decided: Two keys – one verifies"), "{note}");
+    assert!(second.contains("> - Error: It does not compile") && !second.contains("Two keys"), "{note}");
+    assert!(lab.ok(&["check"]).contains("nothing wrong"), "{note}");
+}
+
 #[test]
 fn without_git_the_files_of_the_session_are_copied() {
     let lab = MemoryLab::new();

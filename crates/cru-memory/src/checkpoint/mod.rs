@@ -3,6 +3,7 @@
 //! A copy consists of a [`CopyManifest`], which names files, and of their bytes in an [`ObjectStore`] that all checkpoints
 //! share. Both lie in the machine's state, never in the vault or in the user's repository.
 
+pub mod account;
 pub mod blob;
 pub mod callout;
 pub mod choose;
