@@ -39,7 +39,10 @@ pub(super) fn within(text: &str) -> Vec<Link> {
             alias: owned(parts.alias),
             ..Link::default()
         };
-        if link.to_string() == rest[open..open + 2 + len + 2] && !inner[..len].contains(['[', '\n']) {
+        if link.to_string() == rest[open..open + 2 + len + 2]
+            && !inner[..len].contains(['[', '\n'])
+            && !inner[..len].contains("%%")
+        {
             links.push(link);
         }
         rest = &inner[len + 2..];
@@ -47,9 +50,15 @@ pub(super) fn within(text: &str) -> Vec<Link> {
     links
 }
 
-/// Without what would end the link.
+/// Without what would end the link, or begin a comment.
 fn plain(text: &str) -> String {
-    text.trim().chars().filter(|c| !matches!(c, '[' | ']' | '|' | '#' | '^') && !c.is_control()).collect()
+    let mut plain = String::with_capacity(text.len());
+    for c in text.trim().chars().filter(|c| !matches!(c, '[' | ']' | '|' | '#' | '^') && !c.is_control()) {
+        if c != '%' || !plain.ends_with('%') {
+            plain.push(c);
+        }
+    }
+    plain
 }
 
 #[cfg(test)]

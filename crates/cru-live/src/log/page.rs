@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
                 }
                 let row = task::row(&mut self.tasks, it);
                 let id = row.id.clone();
-                self.rows.push(row);
+                task::wait(&mut self.rows, row);
                 if among {
                     self.flush();
                 }

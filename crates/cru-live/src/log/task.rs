@@ -66,6 +66,22 @@ pub(super) fn row(tasks: &mut Vec<Task>, it: &entry::Task) -> Task {
     row
 }
 
+/// Puts a row among those that are written together: a task stands in them once.
+pub(super) fn wait(rows: &mut Vec<Task>, row: Task) {
+    let Some(known) = rows.iter_mut().find(|known| !row.id.is_empty() && known.id == row.id) else {
+        return rows.push(row);
+    };
+    if !row.content.is_empty() {
+        known.content = row.content;
+    }
+    if !row.status.is_empty() {
+        known.status = row.status;
+    }
+    if row.priority.is_some() {
+        known.priority = row.priority;
+    }
+}
+
 /// What to say where no task is meant.
 pub(super) fn missing(tasks: &[Task], shown: &ShownWords, name: &str) -> Missing {
     let open: Vec<String> = tasks

@@ -467,3 +467,33 @@ proptest! {
         prop_assert_eq!(Entry::parse(&text), Ok(entry));
     }
 }
+
+/// What an agent names may hold the mark of a comment: nothing behind it is hidden by that.
+#[test]
+fn names_and_links_begin_no_comment() {
+    let all = entries(
+        "{\"event\":\"decision\",\"title\":\"Two keys\",\"rests_on\":[\"%%private\",\"old%%note#n-001\"]}\n\
+         {\"event\":\"tool\",\"tool\":\"A [!user]-\",\"args\":\"\",\"after\":[\"%%private\"]}\n\
+         {\"event\":\"subagent\",\"agent\":\"%%private\\\\\\\"\",\"session\":\"s-child\"}",
+    );
+    let note = grouped(&all);
+    let (session, diagnostics) = read(&note);
+    assert!(diagnostics.iter().all(|it| it.severity != Severity::Error), "{diagnostics:?}\n{note}");
+    assert!(!note.contains("%%") && note.contains("[[old%note#^n-001]]"), "{note}");
+    check(&session, &all).unwrap();
+    assert_eq!(
+        render::body(&read(&format!("---\ntype: session\n---\n{}", render::body(&session))).0),
+        render::body(&session)
+    );
+}
+
+/// A task that is made and changed in one write stands once.
+#[test]
+fn a_task_stands_once_in_one_write() {
+    let note = grouped(&entries(
+        "{\"event\":\"tool\",\"tool\":\"ls\"}\n{\"event\":\"task\",\"content\":\"Paint it\"}\n\
+         {\"event\":\"task\",\"task\":\"1\",\"status\":\"completed\",\"priority\":\"high\"}",
+    ));
+    assert_eq!(note.matches("^task-001").count(), 1, "{note}");
+    assert!(note.contains("- [x] Paint it") && !note.contains("```tasks"), "{note}");
+}

@@ -20,7 +20,7 @@ impl Page<'_> {
         }
         let mut row = serde_json::Map::new();
         row.insert("session".to_owned(), json!(child));
-        row.insert("agent".to_owned(), json!(cru_session::Agent::parse(&it.agent).to_string()));
+        row.insert("agent".to_owned(), json!(render::agent(&cru_session::Agent::parse(&it.agent))));
         if let Some(model) = &it.model {
             row.insert("model".to_owned(), json!(model));
         }

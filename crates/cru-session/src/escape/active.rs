@@ -57,7 +57,8 @@ pub(super) fn is_called(code: &str) -> bool {
         Some(c) => c.is_alphanumeric() || c == '_' || (c != '=' && c.is_ascii_punctuation()) || !c.is_ascii(),
     };
     let word = code.len() - code.trim_start_matches(|c: char| c.is_ascii_uppercase() || c == '_').len();
-    let is_input = word > 1 && code[word..].starts_with('[');
+    // A `_` before it makes it another word.
+    let is_input = word > 1 && !code.starts_with('_') && code[word..].starts_with('[');
     !begins || is_input || TAKEN.iter().any(|taken| code.starts_with(taken))
 }
 

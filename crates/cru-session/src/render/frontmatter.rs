@@ -1,5 +1,6 @@
 //! The frontmatter of a session note, keys in their fixed order.
 
+use super::label;
 use crate::model::{Meta, SubagentRef};
 use crate::time;
 use cru_note::frontmatter::{Mapping, Value, emit};
@@ -96,7 +97,7 @@ fn value(meta: &Meta, key: &str) -> Option<Value> {
 fn subagent(row: &SubagentRef) -> Mapping {
     let entries = [
         ("session", Some(Value::from(row.session.as_str()))),
-        ("agent", row.agent.as_ref().map(|agent| Value::from(agent.to_string()))),
+        ("agent", row.agent.as_ref().map(|agent| Value::from(label::agent(agent)))),
         ("model", row.model.as_deref().map(Value::from)),
         ("tokens", row.tokens.map(Value::from)),
     ];
