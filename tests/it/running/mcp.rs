@@ -214,7 +214,7 @@ fn a_client_of_another_implementation() {
     for (name, answer) in told["answers"].as_object().unwrap() {
         assert_eq!(answer["failed"], false, "{name}: {answer}");
     }
-    assert_eq!(told["tools"].as_array().unwrap().len(), 11);
+    assert_eq!(told["tools"].as_array().unwrap().len(), 12);
     assert_eq!(told["prompts"].as_object().unwrap().len(), 4);
     assert!(told["again"]["text"].as_str().unwrap().contains("logged_before: true"), "{told}");
 }
