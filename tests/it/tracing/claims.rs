@@ -140,6 +140,31 @@ fn a_later_copy_of_a_line_is_of_who_copied_it() {
     assert_eq!(why(&lab, 5), "mine#n-002 by text");
 }
 
+/// In a commit that holds much, a line that stands there several times is claimed where it was written alone: where it is indented
+/// as it was written, and where its neighbours are those of the edit.
+#[test]
+fn of_lines_that_say_the_same_the_written_one_is_claimed() {
+    let lab = lab();
+    let other = "fn first() {\n    let client = new_client(handler, timeout);\n    client.start().unwrap();\n}\n";
+    let own = "fn looped() {\n    for _ in 0..9 {\n        let client = new_client(handler, timeout);\n        assert!(client.wait());\n    }\n}\n";
+    lab.write("src/tides.rs", &format!("{other}{own}"));
+    lab.commit("2026-11-20T10:00:00Z", "All of the branch");
+    session(&lab, "mine", "src/tides.rs", "");
+    lab.evidence("mine", "n-002", "src/tides.rs", 5, &own.lines().collect::<Vec<_>>());
+    assert_eq!(why(&lab, 7), "mine#n-002 by text");
+    assert_ne!(why(&lab, 2), "mine#n-002 by text", "indented otherwise than it was written");
+
+    // Indented alike: the neighbours tell.
+    let lab = self::lab();
+    let own = "fn second() {\n    let client = new_client(handler, timeout);\n    assert!(client.wait());\n}\n";
+    lab.write("src/tides.rs", &format!("{other}{own}"));
+    lab.commit("2026-11-20T10:00:00Z", "All of the branch");
+    session(&lab, "mine", "src/tides.rs", "");
+    lab.evidence("mine", "n-002", "src/tides.rs", 5, &own.lines().collect::<Vec<_>>());
+    assert_ne!(why(&lab, 2), "mine#n-002 by text");
+    assert_eq!(why(&lab, 6), "mine#n-002 by text");
+}
+
 #[test]
 fn short_lines_are_known_by_their_neighbours_and_by_the_note_s_hash() {
     let lab = lab();

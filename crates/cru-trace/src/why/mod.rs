@@ -8,7 +8,8 @@
 //!    committed in the call. A commit that was there before the call was pulled, and is nobody's here.
 //! 2. A step of any session wrote the line, and the blamed commit is the first behind it that added it: text that one session
 //!    left and the next committed. The line has 25 characters, or its neighbours are those of the step, or it stands where the
-//!    note's own hash proves it.
+//!    note's own hash proves it. Where the file says the same in several places, it is the one that is written like it and has
+//!    most of the neighbours; where two have as many, nobody knows.
 //! 3. The session wrote the commit.
 //! 4. A line that says nothing by itself (`}`) has the answer of its neighbour within the same blamed block.
 //!
@@ -35,6 +36,9 @@ const LONG: usize = 25;
 
 /// Neighbouring lines, with the line itself, that can be claimed by their text alone.
 const RUN: usize = 3;
+
+/// Lines of one commit that say the same and are compared; of more nobody knows which is which.
+const COPIES: usize = 64;
 
 /// How an origin is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,11 +89,11 @@ pub fn origins(blame: &Blame, writers: &[FileWriter<'_>], added: &AddedLines) ->
     let makers: Vec<CommitMakers<'_>> =
         blame.commits.iter().map(|commit| ties::makers(commit, writers.iter().map(FileWriter::commits))).collect();
     let texts: Vec<&str> = blame.lines.iter().map(|line| line.text.as_str()).collect();
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for text in &texts {
-        *counts.entry(text.trim()).or_default() += 1;
+    let mut copies: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, text) in texts.iter().enumerate() {
+        copies.entry(text.trim()).or_default().push(at);
     }
-    let file = BlamedFile { blame, writers, added, makers, texts, counts };
+    let file = BlamedFile { blame, writers, added, makers, texts, copies };
     let mut origins: Vec<Option<LineOrigin>> = (0..file.texts.len()).map(|at| file.origin(at)).collect();
     for hunk in blame.hunks() {
         neighbours(&file.texts, hunk, &mut origins);
@@ -109,8 +113,8 @@ struct BlamedFile<'b, 'w> {
     /// Of each commit.
     makers: Vec<CommitMakers<'b>>,
     texts: Vec<&'b str>,
-    /// How often a line stands in it.
-    counts: HashMap<&'b str, usize>,
+    /// Where a line stands in it, by its text without blanks at its ends.
+    copies: HashMap<&'b str, Vec<usize>>,
 }
 
 impl BlamedFile<'_, '_> {
@@ -199,7 +203,7 @@ impl BlamedFile<'_, '_> {
 
     /// Whether no other line of the file says the same.
     fn is_only(&self, at: usize) -> bool {
-        self.counts.get(self.texts[at].trim()).is_none_or(|count| *count == 1)
+        self.copies.get(self.texts[at].trim()).is_none_or(|copies| copies.len() == 1)
     }
 
     fn asked<T>(&self, at: usize, run: usize, answer: impl FnOnce(&AskedLine<'_>) -> T) -> T {
@@ -207,10 +211,14 @@ impl BlamedFile<'_, '_> {
         let commit = line.commit.and_then(|commit| self.blame.commits.get(commit));
         let text = self.texts[at];
         let takes = |written| self.added.takes(commit.map(|commit| commit.id.as_str()), text, written);
+        let copies = self.copies.get(text.trim()).map(Vec::as_slice).unwrap_or_default();
+        let of_commit = |other: &&usize| self.blame.lines.get(**other).is_some_and(|it| it.commit == line.commit);
+        let copies: Vec<usize> = copies.iter().filter(of_commit).copied().take(COPIES + 1).collect();
         answer(&AskedLine {
             texts: &self.texts,
             at,
-            block: self.blame.hunk(at),
+            block: &|at| self.blame.hunk(at),
+            copies: &copies,
             path: &line.path,
             until: commit.map(|commit| commit.time),
             takes: &takes,

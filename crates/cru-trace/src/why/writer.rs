@@ -10,8 +10,8 @@ use cru_session::evidence_patch;
 use cru_session::{FileRef, Item, LineAnchor, Session, StepStatus};
 use jiff::Timestamp;
 
-use super::is_trivial;
 use super::ties::{CommitTie, commits_of};
+use super::{COPIES, is_trivial};
 use crate::project;
 use crate::text::{SearchedText, Sighting, Spot};
 
@@ -61,8 +61,10 @@ pub(super) struct AskedLine<'q> {
     pub(super) texts: &'q [&'q str],
     /// Which of them.
     pub(super) at: usize,
-    /// Lines around it of the same commit.
-    pub(super) block: Range<usize>,
+    /// Lines around a line of the file that are of its commit.
+    pub(super) block: &'q dyn Fn(usize) -> Range<usize>,
+    /// The lines of its commit that say the same, without blanks at their ends; one more than [`COPIES`] at most.
+    pub(super) copies: &'q [usize],
     /// The file's name in that commit.
     pub(super) path: &'q str,
     /// When that was written.
@@ -224,7 +226,8 @@ impl<'a> FileWriter<'a> {
     pub(super) fn last_of_text(&self, line: &AskedLine<'_>) -> Option<Place> {
         let texts = self.places_of(line).take(MOST).find_map(|place| {
             let step = self.step_at(place).filter(|step| self.may(step, line))?;
-            (line.is_long || self.neighbours(line, place) >= line.run).then_some(step.place)
+            let is_enough = line.is_long || self.neighbours(line, line.at, place) >= line.run;
+            (is_enough && self.is_where(line, place)).then_some(step.place)
         });
         let anchored = || {
             let lines = self.anchored.iter().rev().filter(|it| it.range.contains(&line.at));
@@ -248,15 +251,31 @@ impl<'a> FileWriter<'a> {
         self.places.get(text).map(Vec::as_slice).unwrap_or_default().iter().rev().copied()
     }
 
-    /// Lines of the file around the line that agree with those around `place`, those that say nothing left out. A line that the
-    /// change only kept may be of another commit.
-    fn neighbours(&self, asked: &AskedLine<'_>, place: usize) -> usize {
-        let texts = asked.texts;
+    /// Whether what was written at `place` stands where the line does, and not in a copy of it: where lines are indented alike,
+    /// those alone; of these the one whose neighbours agree best.
+    fn is_where(&self, line: &AskedLine<'_>, place: usize) -> bool {
+        let Some((written, _)) = self.lines.get(place).copied().flatten() else { return false };
+        let is_exact = |at: &usize| line.texts.get(*at).is_some_and(|text| text.trim_end() == written.trim_end());
+        let has_exact = line.copies.iter().any(is_exact);
+        if has_exact && !is_exact(&line.at) {
+            return false;
+        }
+        let mut others = line.copies.iter().filter(|at| **at != line.at && (!has_exact || is_exact(at))).peekable();
+        if others.peek().is_none() {
+            return true;
+        }
+        let own = self.neighbours(line, line.at, place);
+        line.copies.len() <= COPIES && others.all(|other| self.neighbours(line, *other, place) < own)
+    }
+
+    /// Lines of the file around the one at `at` that agree with those around `place`, those that say nothing left out. A line that
+    /// the change only kept may be of another commit.
+    fn neighbours(&self, asked: &AskedLine<'_>, at: usize, place: usize) -> usize {
+        let (texts, block) = (asked.texts, (asked.block)(at));
         let same = |line: usize, there: usize| {
             let Some((text, step)) = self.lines.get(there).copied().flatten() else { return false };
-            (step.is_none() || asked.block.contains(&line)) && texts.get(line).map(|it| it.trim()) == Some(text.trim())
+            (step.is_none() || block.contains(&line)) && texts.get(line).map(|it| it.trim()) == Some(text.trim())
         };
-        let at = asked.at;
         let mut count = 1;
         for step in 1.. {
             match (at.checked_sub(step), place.checked_sub(step)) {
