@@ -71,6 +71,8 @@ pub struct Command<'a> {
     pub reads_only: bool,
     /// Whether others see what it made: `git push`, `npm publish`, `gh pr create`.
     pub publishes: bool,
+    /// Whether only the name of a file says what it does: `./scripts/check-all.sh`, `python test_x.py`.
+    pub by_file: bool,
     /// Whether some of its output goes to a file or nowhere: `2>/dev/null`, `> log`.
     pub diverts_output: bool,
     /// Bytes of the bodies of its here-documents in [`Action::args`].
@@ -310,6 +312,7 @@ impl<'a> Action<'a> {
             check: None,
             reads_only: false,
             publishes: false,
+            by_file: false,
             diverts_output: simple.redirections.iter().any(Redirection::is_write),
             bodies: simple
                 .redirections
@@ -452,6 +455,7 @@ impl Command<'_> {
             self.check = known.effect.check;
             self.reads_only = known.effect.reads_only;
             self.publishes = known.effect.publishes;
+            self.by_file = known.effect.by_file;
         }
         // What is kept of the output of a look is a change.
         let keeps = |it: &Redirection<'_>| it.is_write() && !program::is_scratch(&it.target.text);
@@ -479,6 +483,7 @@ impl Command<'_> {
             check: self.check,
             reads_only: self.reads_only,
             publishes: self.publishes,
+            by_file: self.by_file,
             diverts_output: self.diverts_output,
             bodies: Vec::new(),
             truncates: self.truncates.into_iter().map(|file| Cow::Owned(file.into_owned())).collect(),

@@ -350,3 +350,20 @@ fn some_statuses_are_answers() {
     }
     assert!(!Action::of("Read", "grep").answers(1));
 }
+
+/// What a script does besides what its name says is not known.
+#[test]
+fn what_only_a_name_of_a_file_says() {
+    for (command, by_file) in [
+        ("./scripts/check-all.sh", true),
+        ("python3 tests/test_pump.py", true),
+        ("cargo test", false),
+        ("./gradlew test", false),
+        ("npm run check", false),
+        ("python3 -m pytest tests/test_pump.py", false),
+    ] {
+        let action = Action::of("Bash", command);
+        assert!(action.is_check(), "{command}");
+        assert_eq!(action.commands[0].by_file, by_file, "{command}");
+    }
+}

@@ -29,17 +29,25 @@ pub(crate) struct Effect {
     pub(crate) reads_only: bool,
     /// Whether others see what it made.
     pub(crate) publishes: bool,
+    /// Whether the name of a file alone says so: what a script does besides is not known.
+    pub(crate) by_file: bool,
 }
 
 impl Effect {
-    const LOOK: Self = Self { class: Class::Look, check: None, reads_only: true, publishes: false };
+    const LOOK: Self = Self { class: Class::Look, check: None, reads_only: true, publishes: false, by_file: false };
 
     const fn of(class: Class) -> Self {
-        Self { class, check: None, reads_only: matches!(class, Class::Look | Class::GitLook), publishes: false }
+        Self {
+            class,
+            check: None,
+            reads_only: matches!(class, Class::Look | Class::GitLook),
+            publishes: false,
+            by_file: false,
+        }
     }
 
     const fn checks(kind: CheckKind) -> Self {
-        Self { class: Class::Check, check: Some(kind), reads_only: false, publishes: false }
+        Self { class: Class::Check, check: Some(kind), reads_only: false, publishes: false, by_file: false }
     }
 
     /// By the name of a class in the table.

@@ -75,6 +75,7 @@ pub(super) fn of_path(path: &str) -> Option<Effect> {
     let named = script || (ending.is_none() && FOLDERS.contains(&folder));
     let stem = if script { file.rsplit_once('.').map_or(file, |(stem, _)| stem) } else { file };
     let effect = if named { of_name(stem).filter(|effect| effect.class == Class::Check) } else { None };
+    let effect = effect.map(|effect| Effect { by_file: true, ..effect });
     Some(effect.or_else(|| of_test_file(path)).unwrap_or(Effect::of(Class::Run)))
 }
 
@@ -86,5 +87,5 @@ pub(super) fn of_test_file(path: &str) -> Option<Effect> {
     let tests = stem.starts_with("test_")
         || ["_test", ".test", ".spec", "_spec", "-test"].iter().any(|end| stem.ends_with(end))
         || matches!(stem, "test" | "tests" | "runtests" | "run_tests");
-    (program && tests).then(|| Effect::named("test"))
+    (program && tests).then(|| Effect { by_file: true, ..Effect::named("test") })
 }

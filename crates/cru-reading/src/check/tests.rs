@@ -677,3 +677,12 @@ proptest! {
         prop_assert!(checked.kept <= checked.claims);
     }
 }
+
+/// A script that is called like a check may do anything: an answer may say that it was wrong.
+#[test]
+fn a_script_is_no_check_by_its_name_alone() {
+    let note = NOTE.replace("`Bash cargo test` → ✗", "`Bash ./scripts/check-pump.sh --reset` → ✗");
+    let record = record(&session(&note), &HashMap::new());
+    assert!(!record.step("n-003").unwrap().only_checks);
+    assert!(record.step("n-005").unwrap().only_checks);
+}

@@ -488,8 +488,9 @@ fn short_lines(result: &str) -> HashSet<String> {
     lines.map(|line| without_edges(&line).to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Whether a call does nothing but check, looks aside.
+/// Whether a call does nothing but check, looks aside. What a script does besides its name is not known.
 fn is_check_alone(action: &Action<'_>) -> bool {
     let harmless = |class: Class| matches!(class, Class::Check | Class::Look | Class::GitLook);
-    action.kind == ToolKind::Shell && action.is_check() && action.commands.iter().all(|it| harmless(it.class))
+    let only_checks = action.commands.iter().all(|it| harmless(it.class) && !it.by_file);
+    action.kind == ToolKind::Shell && action.is_check() && only_checks
 }
