@@ -220,7 +220,8 @@ fn open(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
 /// The last session: what it was, its last steps, and the agent's last words.
 fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     let mut line = row.title.clone();
-    let day = row.started.map(|at| at.strftime("%Y-%m-%d").to_string());
+    let zone = &world.vault.config().zone;
+    let day = row.started.map(|at| at.to_zoned(zone.clone()).date().to_string());
     let steps = (row.steps > 0).then(|| plural(row.steps, "step"));
     for part in [day, row.status.clone(), steps, proof_text(row)].into_iter().flatten() {
         line.push_str(&format!(", {part}"));

@@ -206,7 +206,7 @@ fn lessons(shelf: Shelf, world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<R
 fn transcripts(rows: &[SessionRow], vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) {
     let mut by_host: BTreeMap<&str, (u64, String)> = BTreeMap::new();
     for (host, from) in status::at_risk(rows, vault, cx.env) {
-        let day = from.strftime("%Y-%m-%d").to_string();
+        let day = from.to_zoned(vault.config().zone.clone()).date().to_string();
         let entry = by_host.entry(host).or_insert_with(|| (0, day.clone()));
         entry.0 += 1;
         if day < entry.1 {

@@ -123,7 +123,8 @@ pub(super) fn topic(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<ToldS
     let mut sessions = Section { head: "**Sessions**".to_owned(), lines: Vec::new() };
     for it in &told {
         let name = stem(&it.row.path);
-        let day = it.row.started.map(|at| format!("{} ", at.strftime("%Y-%m-%d"))).unwrap_or_default();
+        let day =
+            it.row.started.map(|at| format!("{} ", at.to_zoned(snapshot.zone().clone()).date())).unwrap_or_default();
         sessions.push(2, format!("{day}[[{name}]] {}", escape::inline(&it.row.title)));
         for text in &it.decisions {
             decisions.push(2, format!("{text} ([[{name}]])"));
