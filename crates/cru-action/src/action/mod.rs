@@ -45,6 +45,7 @@ pub struct Action<'a> {
 
 /// One simple command of a shell call, wrappers such as `sudo` or `npx` taken off.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct Command<'a> {
     /// Its bytes in [`Action::args`], wrappers and assignments included, here-documents not. A command out of a text
     /// that was quoted with escapes has the bytes of the whole quoted word.
