@@ -44,7 +44,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         } else if file.is_file() && file.extension().is_none_or(|it| it != "md") {
             report.readings.push(of_file(what, &text_of(std::path::Path::new(what), cx)?, &catalog, &vault, cx)?);
         } else {
-            report.readings.push(of_note(shelf.find(what)?, &catalog, &vault, cx));
+            let found = shelf.find(what).map_err(|error| match catalog.session(what, &vault, cx.env) {
+                Ok(_) => error.with_hint("an answer in a file names its session: `cru read check FILE`"),
+                Err(_) => error,
+            });
+            report.readings.push(of_note(found?, &catalog, &vault, cx));
         }
     }
     Ok(Box::new(report))

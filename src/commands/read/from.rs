@@ -86,11 +86,14 @@ pub(in crate::commands) fn take(
         return Err(Error::no(format!("no claim is left; nothing was written\n{}", told(&checked).trim_end())));
     }
     let prompts = Prompts::of(&source, 0, how.only, !checked.answer.is_brief, &vault)?;
-    if prompts.parts.len() > given {
+    let uncited = prompts.uncited(&checked.answer);
+    if given < prompts.parts.len() && !uncited.is_empty() {
+        let parts: Vec<String> = uncited.iter().map(ToString::to_string).collect();
         cx.ui.note(&format!(
-            "the prompt has {} parts, and this is {}: what is written holds nothing else; give all of them at once, `--from FILE --from FILE`",
+            "the prompt has {} parts, and no statement cites part {}; `cru read --prompt --part N {}` prints one",
             prompts.parts.len(),
-            crate::base::text::plural(given as u64, "answer"),
+            parts.join(", "),
+            session.id(),
         ));
     }
     let reader = how.reader.unwrap_or("unknown");

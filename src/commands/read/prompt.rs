@@ -1,5 +1,7 @@
 //! The prompts of a session: by parts where it is long.
 
+use std::collections::HashSet;
+
 use super::source::Source;
 use super::{Args, answer::NO_REFUSALS};
 use crate::base::{Error, Result};
@@ -7,6 +9,7 @@ use crate::commands::output::Raw;
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, reading};
 use crate::live::resume::token;
+use crate::readings::answer::{Answer, Proof};
 use crate::readings::ledger::triggers;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault};
@@ -68,6 +71,20 @@ impl<'a> Prompts<'a> {
         self.fill(&[("parts", &fenced(answers)), ("ledger", ""), ("triggers", "")], None, wrong)
     }
 
+    /// The numbers of the parts, from 1, that no statement of an answer cites.
+    pub(super) fn uncited(&self, answer: &Answer) -> Vec<usize> {
+        let claims = answer.claims();
+        let cited: HashSet<&str> = claims.iter().flat_map(|(_, claim)| &claim.proof).filter_map(Proof::block).collect();
+        // Each step and each word stands on a line of its own, which begins with its id.
+        let is_cited = |part: &String| {
+            part.lines().any(|line| {
+                let line = line.strip_prefix("## ").unwrap_or(line);
+                line.split(' ').next().is_some_and(|id| cited.contains(id))
+            })
+        };
+        (1..).zip(&self.parts).filter(|(_, part)| !is_cited(part)).map(|(number, _)| number).collect()
+    }
+
     fn fill(&self, own: &[(&str, &str)], so_far: Option<&str>, wrong: Option<(&str, &str)>) -> Result<String> {
         let head = fenced(&self.source.ledger.head);
         let so_far = so_far.map(fenced).unwrap_or_default();
@@ -112,7 +129,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     };
     if all > 1 {
         let next = format!("`cru read --prompt --part N {}`", head.id());
-        cx.ui.note(&format!("the session is long: this is part {} of {all}; {next} prints the others; give all answers at once, `cru read --from FILE --from FILE`", at + 1));
+        cx.ui.note(&format!("the session is long: this is part {} of {all}; {next} prints the others; give all answers at once, `cru read --from FILE --from FILE`, or one answer to the whole", at + 1));
     }
     let text = prompts.part(at, None, NO_REFUSALS)?;
     Ok(Box::new(Raw { name: "prompt", text }))

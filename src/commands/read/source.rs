@@ -27,7 +27,7 @@ impl Source {
         let forked = segment::is_fork(head, catalog, vault);
         let full = full_texts(&session, vault, cx);
         let ledger = Ledger::of(&session, forked, &full);
-        let record = Record::of(&session, &ledger.note(), forked, &full);
+        let record = Record::of(&session, &ledger, forked, &full);
         Ok(Self { path: head.path.clone(), name: head.path.stem().into_owned(), session, ledger, record })
     }
 }

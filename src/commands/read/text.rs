@@ -29,7 +29,8 @@ fn summed<S: serde::Serializer>(checked: &Checked, serializer: S) -> Result<S::O
 
 /// The numbers and findings of a checked reading, for people.
 pub(super) fn findings(checked: &Checked, out: &mut String) {
-    let _ = writeln!(out, "  claims that hold: {} of {}", checked.kept, checked.claims);
+    let title = if checked.answer.summary.title.is_some() { ", the title among them" } else { "" };
+    let _ = writeln!(out, "  statements that hold: {} of {}{title}", checked.kept, checked.claims);
     for finding in &checked.findings {
         let look = if finding.severity == Severity::Refused { style::BAD } else { style::WARN };
         let line = sanitise(&finding.to_string()).replace('\n', " ");
@@ -60,6 +61,9 @@ impl Output for TakenReading {
         let session = sanitise(&self.session);
         if written.counts {
             let _ = writeln!(out, "  it counts: every statement is proven");
+            if let Some(before) = &written.renamed {
+                let _ = writeln!(out, "  note renamed: {} → {}", sanitise(before), paint(style::ID, sanitise(&written.note)));
+            }
             let told = match written.summary {
                 None => format!("told on top of {}", paint(style::ID, sanitise(&written.note))),
                 Some(why) => paint(style::WARN, format!("summary on top unchanged: {why}")),

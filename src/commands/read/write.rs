@@ -26,6 +26,9 @@ pub(super) struct WrittenReading {
     pub(super) counts: bool,
     /// The session's note.
     pub(super) note: String,
+    /// Its path before, where the reading's title gave it a new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) renamed: Option<String>,
     /// Why the summary on top of it does not tell the reading; `None` where it does, or the reading does not count.
     pub(super) summary: Option<&'static str>,
     /// Lessons that are new.
@@ -89,6 +92,7 @@ pub(super) fn write(
     name_it(&written.path, source, &path_of_note, vault, cx)?;
     written.counts = head.status.counts();
     written.note = path_of_note.to_string();
+    written.renamed = (path_of_note != source.path).then(|| source.path.to_string());
     if written.counts {
         written.summary = refresh_top(&head.session, vault, cx)?;
     }

@@ -29,10 +29,9 @@ pub(super) fn read(text: &str, detail: Option<&Detail<'_>>, transcript: &Path) -
     }
     let (head, preview) = shown(inside?);
     let size = head.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(size, _)| size);
-    let brief = match size {
-        "" => "output too large for the transcript".to_owned(),
-        size => format!("{size} of output, not in the transcript"),
-    };
+    let kept = if preview.is_empty() { "not in the transcript" } else { "in the transcript only its beginning" };
+    let size = if size.is_empty() { "too much" } else { size };
+    let brief = format!("{size} of output, {kept}");
     Some(Persisted { text: preview.to_owned(), brief: Some(brief) })
 }
 
@@ -64,7 +63,7 @@ mod tests {
         let text = "<persisted-output>\nOutput too large (80KB). Full output saved to: /x/tool-results/b.txt\n\nPreview (first 2KB):\nline 0\nline 1\n...\n</persisted-output>";
         let left = read(text, None, Path::new("/nowhere/s.jsonl")).unwrap();
         assert_eq!(left.text, "line 0\nline 1");
-        assert_eq!(left.brief.as_deref(), Some("80KB of output, not in the transcript"));
+        assert_eq!(left.brief.as_deref(), Some("80KB of output, in the transcript only its beginning"));
         assert!(read("line 0 <persisted-output>", None, Path::new("/nowhere/s.jsonl")).is_none());
         assert_eq!(blocks(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).as_deref(), Some("a\nb"));
         assert_eq!(blocks("[1, 2]"), None);

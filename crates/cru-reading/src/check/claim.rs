@@ -35,11 +35,13 @@ impl<'a> Names<'a> {
 /// Checks a claim.
 pub(super) fn check(path: &str, claim: &Claim, names: &Names<'_>, findings: &mut Findings<'_>) {
     proofs(path, &claim.text, &claim.proof, findings);
-    names_of(path, &claim.text, &claim.text, names, findings);
+    let absent = absent_texts(path, claim);
+    names_besides(path, &claim.text, &claim.text, &absent, names, findings);
     small_numbers(path, claim, names, findings);
     numbers(path, claim, findings);
     secret(path, &claim.text, findings);
-    if !findings.refused(path) && shares_no_word(claim, findings.record) {
+    // A request says in other words what `said` names.
+    if !path.contains(".requests[") && !findings.refused(path) && shares_no_word(claim, findings.record) {
         let refusal = Refusal::of(Rule::Words, "the sentence and what it cites have no word in common");
         findings.add(path, &claim.text, Severity::Doubted, None, refusal);
     }
@@ -57,10 +59,33 @@ pub(super) fn proofs(path: &str, text: &str, all: &[Proof], findings: &mut Findi
     }
 }
 
+/// The texts whose absence a claim of what is missing proves: it may name them, though the record does not.
+fn absent_texts(path: &str, claim: &Claim) -> Vec<String> {
+    let of_missing = [".not_verified[", ".open[", ".contradicted["].iter().any(|part| path.contains(part));
+    let texts = claim.proof.iter().filter_map(|proof| match proof {
+        Proof::Absent { none } => Some(none.text.as_str()),
+        _ => None,
+    });
+    texts.filter(|_| of_missing).map(|text| alike(text).to_lowercase()).collect()
+}
+
 /// What `text` names must stand in the record.
 pub(super) fn names_of(path: &str, text: &str, claim: &str, names: &Names<'_>, findings: &mut Findings<'_>) {
+    names_besides(path, text, claim, &[], names, findings);
+}
+
+/// What `text` names must stand in the record, or in one of `others`.
+fn names_besides(
+    path: &str,
+    text: &str,
+    claim: &str,
+    others: &[String],
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) {
     let Some(named) = names.named.get(text) else { return };
-    for name in named.names.iter().filter(|name| !names.known.contains(*name)) {
+    let is_known = |name: &String| names.known.contains(name) || others.iter().any(|other| holds(other, name));
+    for name in named.names.iter().filter(|name| !is_known(name)) {
         let refusal = Refusal::of(Rule::Name, format!("the record does not hold `{}`", as_written(text, name)));
         findings.add(path, claim, Severity::Refused, None, refusal);
     }

@@ -107,7 +107,7 @@ impl std::fmt::Display for Finding {
             }
             Severity::Refused => "",
         };
-        write!(f, "{path}{proof}: {word} by rule {}: {}{fate}", self.rule.number(), self.reason)
+        write!(f, "{path}{proof}: {word}: {}{fate}", self.reason)
     }
 }
 
@@ -265,9 +265,9 @@ fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>
     for (at, it) in answer.summary.contradicted.iter().enumerate() {
         let path = format!("summary.contradicted[{at}]");
         claim::proofs(&path, &it.claim.text, std::slice::from_ref(&it.said), findings);
-        if !matches!(it.said, Proof::Prose { .. }) {
-            let refusal = Refusal::of(Rule::Quote, "`claim` must be words of the agent: `p-02: All tests pass`");
-            findings.add(&path, &it.claim.text, Severity::Refused, None, refusal);
+        if !proof::is_of_agent(&it.said, record) {
+            let reason = "`claim` must be words of the agent: `p-02: All tests pass`, or `n-042: text` that a call of it writes";
+            findings.add(&path, &it.claim.text, Severity::Refused, None, Refusal::of(Rule::Quote, reason));
         }
     }
     for (at, group) in answer.workflow.iter().enumerate() {

@@ -5,6 +5,7 @@ use super::{Refusal, Rule};
 use crate::answer::{AbsenceOf, CountOf, Proof, ProofStatus};
 use crate::record::text::{alike, holds, is_long_enough, without_edges};
 use crate::record::{Record, StepFact};
+use cru_session::StepStatus;
 
 /// Everything that is wrong with a proof.
 pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
@@ -189,11 +190,22 @@ fn check_count(count: &CountOf, is: u64, record: &Record) -> Result<(), Refusal>
     Err(Refusal::of(Rule::Count, format!("there are {real}, not {is}")))
 }
 
+/// Whether a proof cites what the agent said, or what a call of it says.
+pub(super) fn is_of_agent(proof: &Proof, record: &Record) -> bool {
+    match proof {
+        Proof::Prose { .. } => true,
+        Proof::Step { step, has, .. } => record
+            .step(step)
+            .is_some_and(|step| step.status != StepStatus::Denied && holds(&step.call, &unmarked(has, &[&step.call]))),
+        _ => false,
+    }
+}
+
 fn check_absence(none: &AbsenceOf, record: &Record) -> Result<(), Refusal> {
     let steps = range(record, none.from.as_deref(), none.to.as_deref())?;
     let text = alike(&none.text).to_lowercase();
     if text.chars().count() < 3 {
-        return Err(Refusal::of(Rule::Count, "`match` is too short: use 3 characters or more".to_owned()));
+        return Err(Refusal::of(Rule::Count, "the text is too short: use 3 characters or more".to_owned()));
     }
     if record.is_brief {
         return Err(Refusal::of(

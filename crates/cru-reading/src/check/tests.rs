@@ -18,7 +18,7 @@ fn session(text: &str) -> Session {
 }
 
 fn record(session: &Session, full: &HashMap<String, FullText>) -> Record {
-    Record::of(session, &Ledger::of(session, false, full).note(), false, full)
+    Record::of(session, &Ledger::of(session, false, full), false, full)
 }
 
 /// The records of the invented vault.
@@ -484,7 +484,7 @@ fn a_refused_part_takes_its_case_along_and_nothing_else() {
     assert_eq!(
         told,
         [
-            "cases[0].failure.proof[0]: refused by rule 4: neither the call nor the result of n-003 holds this text; the case goes with it"
+            "cases[0].failure.proof[0]: refused: neither the call nor the result of n-003 holds this text; the case goes with it"
         ]
     );
     let pair = case(|it| it["cases"][0]["for"] = json!(["pair", "eval"]));
@@ -531,7 +531,7 @@ fn a_step_that_is_wrong_in_one_case_is_not_right_in_another() {
     let checked = two(["n-004", "n-006"]);
     assert_eq!(
         checked.findings[0].to_string(),
-        "cases[0].right: refused by rule 11: n-004 is `wrong` in cases[1]: one step is not right and wrong"
+        "cases[0].right: refused: n-004 is `wrong` in cases[1]: one step is not right and wrong"
     );
     assert_eq!((checked.answer.cases[0].kind, checked.answer.cases.len()), (CaseKind::Unsolved, 2));
     assert_eq!(two(["n-002", "n-003"]).findings, []);
@@ -685,4 +685,43 @@ fn a_script_is_no_check_by_its_name_alone() {
     let record = record(&session(&note), &HashMap::new());
     assert!(!record.step("n-003").unwrap().only_checks);
     assert!(record.step("n-005").unwrap().only_checks);
+}
+
+/// A claim of what is missing, a contradiction, a request, with what they may say.
+#[test]
+fn what_is_missing_may_be_named_and_what_was_written_is_a_claim() {
+    let record = pump();
+    let none = |text: &str| format!("none: {text}").parse::<Proof>().unwrap();
+    let claim = |text: &str, proof: Proof| Claim { text: text.to_owned(), proof: vec![proof] };
+    let missing = || claim("No `Cargo.toml.orig` was removed.", none("Cargo.toml.orig"));
+    let kept = |summary: answer::Summary| {
+        let answer = Answer { summary, ..of_claims(&record, Vec::new()) };
+        let checked = check(&answer, &record);
+        (checked.kept, checked.findings.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let (count, findings) = kept(answer::Summary { not_verified: vec![missing()], ..answer::Summary::default() });
+    assert_eq!((count, findings.len()), (1, 0), "{findings:?}");
+    // What was done is not proven by what is missing.
+    let (count, _) = kept(answer::Summary { decisions: vec![missing()], ..answer::Summary::default() });
+    assert_eq!(count, 0);
+
+    let step = record.steps.iter().find(|step| step.writes).unwrap();
+    let said = |text: String| Proof::Step { step: step.id.clone(), status: ProofStatus::Unstated, has: text };
+    let contradicted = |said: Proof| answer::Summary {
+        contradicted: vec![answer::Contradiction { said, claim: claim("The valve stayed as it was.", none("hoses")) }],
+        ..answer::Summary::default()
+    };
+    assert_eq!(kept(contradicted(said(step.args.clone()))).0, 1, "a call is what the agent wrote");
+    let result = record.steps.iter().find(|step| step.result.len() > 12 && !step.call.contains(&step.result)).unwrap();
+    let printed = Proof::Step { step: result.id.clone(), status: ProofStatus::Unstated, has: result.result.clone() };
+    assert_eq!(kept(contradicted(printed)).0, 0, "what a program printed is not");
+
+    let words = &record.said[0];
+    let request = answer::ReadRequest {
+        said: words.id.clone(),
+        state: answer::OutcomeState::Done,
+        claim: claim("Zzz yyy", Proof::Said { said: words.id.clone(), quote: words.words.clone() }),
+    };
+    let (_, findings) = kept(answer::Summary { requests: vec![request], ..answer::Summary::default() });
+    assert!(findings.iter().all(|it| !it.contains("in common")), "{findings:?}");
 }

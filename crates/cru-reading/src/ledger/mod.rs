@@ -3,6 +3,7 @@
 //! It is made of the note alone, so that its hash is the same on every machine that has the note. Ends of long outputs, and the
 //! first lines of what edits changed, are shown as well where the transcript is at hand, and are not part of the hash.
 
+mod line;
 mod trigger;
 
 use std::collections::HashMap;
@@ -16,22 +17,21 @@ use cru_session::{Item, Session, Step, StepStatus};
 
 use crate::FullText;
 use crate::record::{ended, shortcut};
+use line::ShownLine;
 pub use trigger::{Trigger, triggers};
 
 /// Characters of words and prose that are shown; of longer ones the beginning and the end.
 const LONGEST: usize = 6_000;
 /// Characters of a command.
 const COMMAND: usize = 700;
-/// Characters of the end of an output of a failed step or check.
-const OUTPUT: usize = 400;
-/// Characters of the lines that an edit takes out, and of those that it puts in.
-const CHANGE: usize = 240;
 
 /// A session as a reader is shown it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// What is said of the session as a whole.
     pub head: String,
+    /// The lines that stand below each step, by its id.
+    lines: HashMap<String, Vec<ShownLine>>,
     /// What stands in each phase; the first one holds what stands before all phases as well.
     pub phases: Vec<LedgerPhase>,
 }
@@ -50,7 +50,8 @@ pub struct LedgerPhase {
 impl Ledger {
     /// Of a session; `forked` as [`segment::breaks`] wants it, `full` the texts of its transcript.
     pub fn of(session: &Session, forked: bool, full: &HashMap<String, FullText>) -> Self {
-        let mut ledger = Self { head: head(session, forked), phases: Vec::new() };
+        let lines = line::shown(session, full);
+        let mut phases = Vec::new();
         let mut masks = Masks::unnumbered();
         let mut add = |id: &str, heading: String, items: &[Item]| {
             let mut phase = LedgerPhase { id: id.to_owned(), ..LedgerPhase::default() };
@@ -58,11 +59,11 @@ impl Ledger {
             let mut repeats = Repeats::default();
             for item in items {
                 repeats.before(item, &mut phase);
-                phase.add(item, full, repeats.hides());
+                phase.add(item, full, &lines, repeats.hides());
             }
             repeats.end(&mut phase);
             phase.text = masks.text(&phase.text).into_owned();
-            ledger.phases.push(phase);
+            phases.push(phase);
         };
         let preface: Vec<Item> = session.preface.iter().filter(|item| !is_top(item)).cloned().collect();
         if preface.iter().any(|item| !is_derived(item)) {
@@ -74,7 +75,12 @@ impl Ledger {
             let heading = format!("## {} {}{agent}{from}\n", phase.id, one_line(&phase.title));
             add(&phase.id, heading, &phase.items);
         }
-        ledger
+        Self { head: head(session, forked), lines, phases }
+    }
+
+    /// The lines that stand below a step, in the order of their numbers.
+    pub(crate) fn lines(&self, id: &str) -> impl Iterator<Item = &str> {
+        self.lines.get(id).into_iter().flatten().map(|line| line.text.as_str())
     }
 
     /// The hash of the record: of all that is shown but for what the transcript adds.
@@ -132,17 +138,29 @@ impl LedgerPhase {
     }
 
     /// Adds an item; one that is `hidden` is hashed and not shown.
-    fn add(&mut self, item: &Item, full: &HashMap<String, FullText>, hidden: bool) {
+    fn add(
+        &mut self,
+        item: &Item,
+        full: &HashMap<String, FullText>,
+        lines: &HashMap<String, Vec<ShownLine>>,
+        hidden: bool,
+    ) {
         match item {
             Item::Step(step) => {
                 let id = step.id.as_deref().unwrap_or_default();
                 let full = full.get(id);
-                let more = full.map(|full| below(step, full)).unwrap_or_default();
                 let text = without_end(step);
-                let off = shortcut(&step.action(), full).map(|_| ", switches a check off").unwrap_or_default();
                 if !hidden {
                     let end = ended(step.status, step.verdict(), step.exit);
-                    self.text.push_str(&format!("{text} [{end}{off}]\n{more}"));
+                    let off = shortcut(&step.action(), full);
+                    let off = off.map(|off| format!(", switches a check off: `{off}`")).unwrap_or_default();
+                    // A call that never ran reads like one that did.
+                    let shown = match text.split_once(' ') {
+                        Some((id, call)) if step.status == StepStatus::Denied => format!("{id} (did not run) {call}"),
+                        _ => text.clone(),
+                    };
+                    let _ = writeln!(self.text, "{shown} [{end}{off}]");
+                    self.text.push_str(&line::below(lines.get(id).map(Vec::as_slice).unwrap_or_default(), full));
                 }
                 self.hashed.push_str(&format!("{text} [{}]\n", hashed_end(step)));
             }
@@ -309,92 +327,6 @@ fn without_end(step: &Step) -> String {
     let id = step.id.as_deref().unwrap_or("?");
     let result = if result.is_empty() { result } else { format!(" → {result}") };
     format!("{id} {} {args}{result}", one_line(&step.tool))
-}
-
-/// A line that stands below a step: a proof may name it by its number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ShownLine {
-    /// `>` for a line of the output, `-` and `+` for lines that an edit took out and put in.
-    mark: char,
-    /// The line, cut where it is long.
-    pub(crate) text: String,
-}
-
-/// The lines that stand below a step: the end of what it printed where it failed, checked or did something, as far as its line
-/// does not say it, and the first lines that it changed in files.
-pub(crate) fn shown_lines(step: &Step, full: &FullText) -> Vec<ShownLine> {
-    let mut lines = output_of(step, full);
-    for (mark, changed) in [('-', &full.removed), ('+', &full.added)] {
-        let changed = changed.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty());
-        let mut left = CHANGE;
-        for line in changed {
-            if left == 0 {
-                break;
-            }
-            // Cut between words and marked, as a quote may not end inside a word.
-            let text = cut_at_word(line.trim_end(), left);
-            left = left.saturating_sub(text.chars().count() + 1);
-            if text.chars().any(char::is_alphanumeric) || text == line.trim_end() {
-                lines.push(ShownLine { mark, text });
-            }
-        }
-    }
-    lines
-}
-
-fn output_of(step: &Step, full: &FullText) -> Vec<ShownLine> {
-    let decides = step.status != StepStatus::Complete || step.verdict().is_some();
-    // What an edit answers says what the call says.
-    if !decides && (!is_shell(&step.tool) || step.action().is_read_only()) {
-        return Vec::new();
-    }
-    let output = sanitise(&full.result);
-    let output = output.trim();
-    if output.is_empty() || step.result.as_deref().is_some_and(|known| known.trim() == output) {
-        return Vec::new();
-    }
-    let room = if decides { OUTPUT } else { OUTPUT / 2 };
-    let mut lines: Vec<String> = Vec::new();
-    let mut left = room;
-    for line in output.lines().rev().filter(|line| !line.trim().is_empty()) {
-        if left == 0 {
-            break;
-        }
-        let text = cut_at_word(line.trim_end(), room);
-        left = left.saturating_sub(text.chars().count() + 1);
-        lines.push(text);
-    }
-    // The line that says why stands above the end of a long output.
-    let told = cru_session::fold::result_line(output, true);
-    let why = output.lines().find(|line| decides && line.trim() == told).map(|line| cut_at_word(line.trim_end(), room));
-    lines.extend(why.filter(|why| step.status == StepStatus::Failed && !lines.contains(why)));
-    lines.into_iter().rev().map(|text| ShownLine { mark: '>', text }).collect()
-}
-
-/// The lines below a step, numbered, and how many changed lines are not shown.
-fn below(step: &Step, full: &FullText) -> String {
-    let lines = shown_lines(step, full);
-    let mut out = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        let _ = writeln!(out, "    {}{} {}", at + 1, line.mark, line.text);
-    }
-    for (mark, changed) in [('-', &full.removed), ('+', &full.added)] {
-        let all = changed.iter().filter(|line| !line.trim().is_empty()).count();
-        let more = all.saturating_sub(lines.iter().filter(|line| line.mark == mark).count());
-        if more > 0 {
-            let _ = writeln!(out, "    {mark} [{more} more lines]");
-        }
-    }
-    out
-}
-
-/// The beginning of a line up to the last blank before `max` characters, with the mark of a cut; a line of no more than `max`
-/// characters is whole.
-fn cut_at_word(line: &str, max: usize) -> String {
-    let Some((end, _)) = line.char_indices().nth(max) else { return line.to_owned() };
-    let head = &line[..end];
-    let head = head.rfind(char::is_whitespace).map_or(head, |blank| &head[..blank]);
-    format!("{}…", head.trim_end())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use cru_session::{Decision, Item, Session, Step, StepStatus};
 use serde_json::Value;
 
 use crate::answer::ProofStatus;
-use crate::ledger::shown_lines;
+use crate::ledger::Ledger;
 use text::{alike, is_long_enough, without_edges};
 
 /// The whole call and result of a step, from its transcript.
@@ -173,14 +173,14 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a session. `note` is the hash of its [`crate::Ledger`], `forked` as [`segment::breaks`] wants it, `full` the
-    /// texts of the transcript by step, as far as it is at hand.
-    pub fn of(session: &Session, note: &str, forked: bool, full: &HashMap<String, FullText>) -> Self {
+    /// Of a session and what a reader is shown of it; `forked` as [`segment::breaks`] wants it, `full` the texts of the
+    /// transcript by step, as far as it is at hand.
+    pub fn of(session: &Session, ledger: &Ledger, forked: bool, full: &HashMap<String, FullText>) -> Self {
         let path = FinalPath::of(session);
         let breaks = segment::breaks(session, forked);
         let mut record = Self {
             session: session.meta.session_id.clone().unwrap_or_default(),
-            note: note.to_owned(),
+            note: ledger.note(),
             title: session.title().to_owned(),
             segments: segment::segments(session, &breaks).into_iter().map(|it| it.id).collect(),
             is_brief: session.is_brief(),
@@ -195,7 +195,7 @@ impl Record {
         }
         record.add_rest(&meta.started.map(|time| time.to_string()).unwrap_or_default());
         for item in &session.preface {
-            record.add(item, None, true, full, &mut at);
+            record.add(item, None, true, ledger, full, &mut at);
         }
         for (index, phase) in session.phases.iter().enumerate() {
             let number = record.phases.len();
@@ -204,7 +204,7 @@ impl Record {
             record.phases.push(fact);
             record.add_rest(&phase.title);
             for item in &phase.items {
-                record.add(item, Some(number), path.has(index), full, &mut at);
+                record.add(item, Some(number), path.has(index), ledger, full, &mut at);
             }
         }
         record
@@ -220,6 +220,7 @@ impl Record {
         item: &Item,
         phase: Option<usize>,
         on_path: bool,
+        ledger: &Ledger,
         full: &HashMap<String, FullText>,
         at: &mut usize,
     ) {
@@ -227,7 +228,8 @@ impl Record {
             Item::Step(step) => {
                 let Some(id) = step.id.clone().filter(|id| !self.step_ids.contains_key(id)) else { return };
                 self.step_ids.insert(id.clone(), self.steps.len());
-                self.steps.push(StepFact::of(step, id.clone(), *at, on_path, full.get(&id)));
+                let lines = ledger.lines(&id).map(str::to_owned).collect();
+                self.steps.push(StepFact { lines, ..StepFact::of(step, id.clone(), *at, on_path, full.get(&id)) });
                 *at += 1;
             }
             Item::User(user) => {
@@ -390,7 +392,7 @@ impl StepFact {
                     && host_error(output).is_some()),
             key: attempt.key().map(str::to_owned),
             shown: alike(&format!("{} {args}", step.tool)),
-            lines: full.map(|full| shown_lines(step, full)).unwrap_or_default().into_iter().map(|it| it.text).collect(),
+            lines: Vec::new(),
             short_lines: short_lines(&result),
             shortcut,
             files: files.collect(),
