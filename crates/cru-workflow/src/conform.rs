@@ -87,7 +87,7 @@ impl Conformance {
 
 /// Compares `session` with `workflow`.
 pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
-    compare(workflow, &codify(session, &Options::default()).0, session)
+    compare(workflow, &codify(session, &Options::REPLAY).0, session)
 }
 
 /// The same where the session's own workflow is made already: one session may be compared with many.

@@ -62,7 +62,12 @@ impl Output for TakenReading {
         if written.counts {
             let _ = writeln!(out, "  it counts: every statement is proven");
             if let Some(before) = &written.renamed {
-                let _ = writeln!(out, "  note renamed: {} → {}", sanitise(before), paint(style::ID, sanitise(&written.note)));
+                let _ = writeln!(
+                    out,
+                    "  note renamed: {} → {}",
+                    sanitise(before),
+                    paint(style::ID, sanitise(&written.note))
+                );
             }
             let told = match written.summary {
                 None => format!("told on top of {}", paint(style::ID, sanitise(&written.note))),

@@ -102,7 +102,7 @@ fn likest(source: &Source, cx: &Context<'_>) -> Result<FoundWorkflow> {
         return Err(find::none());
     }
     let own = |found: &FoundWorkflow| found.workflow.sources.iter().any(|link| link.target == source.id);
-    let made = codify(&source.session, &Options::default()).0;
+    let made = codify(&source.session, &Options::REPLAY).0;
     let mut best: Option<(bool, f64, usize)> = None;
     for (index, found) in all.iter().enumerate() {
         let conformance = compare(&found.workflow, &made, &source.session);

@@ -71,6 +71,9 @@ fn the_summary_is_short_and_quotes_what_was_said(set: &TranscriptSet) {
             open += 1;
             let line = bare(&point.to_line());
             let start: String = line.chars().take(60).collect();
+            // The workflow names no home folder.
+            let told = ["C:Users", "/home/", "/Users/"].iter().filter_map(|home| start.find(home)).min();
+            let start = start[..told.unwrap_or(start.len())].to_owned();
             assert!(at > 5 || head.is_none_or(|head| bare(head).contains(&start)), "{path}: {start}\n{head:?}");
             let resumed = pack
                 .part(resume::Kind::Open)

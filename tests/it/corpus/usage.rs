@@ -6,8 +6,9 @@ use cru::base::Severity;
 use cru::learn::{Case, Extraction, Family, Format, Kind, TEMPLATE, export, extract};
 use cru::note::Note;
 use cru::session::read;
+use cru::workflow::codify::skeleton::{MAX_BYTES, MAX_LINES};
 use cru::workflow::dialect::strict;
-use cru::workflow::{Dialect, Options, codify, parse, render, render_as, validate};
+use cru::workflow::{Dialect, Options, Shape, codify, parse, render, render_as, validate};
 
 use crate::transcript_set::{TranscriptSet, on_both_sets};
 
@@ -15,12 +16,17 @@ use super::world::{World, world};
 
 fn every_session_makes_a_workflow(set: &TranscriptSet) {
     let world = world(set);
-    let options = Options { versions: true };
-    for written in &world.notes {
+    let shapes = [Shape::Skeleton, Shape::Replay].map(|shape| Options { versions: true, shape });
+    for (written, options) in world.notes.iter().flat_map(|written| shapes.map(|options| (written, options))) {
         let (workflow, remarks) = codify(&written.session, &options);
         let failed = remarks.iter().find(|remark| remark.severity == Severity::Error);
         assert!(failed.is_none(), "{}: {failed:?}", written.path);
         let text = render(&workflow);
+        if options.shape == Shape::Skeleton {
+            let (lines, bytes) = (text.lines().count(), text.len());
+            assert!(lines <= MAX_LINES && bytes <= MAX_BYTES, "{}: {lines} lines, {bytes} bytes", written.path);
+            assert!(!["/home/", "/Users/"].iter().any(|home| has_home(&text, home)), "{}\n{text}", written.path);
+        }
         let (again, _) = read::session(&Note::parse(written.note.bytes()));
         assert!(render(&codify(&again, &options).0) == text, "{}: another workflow", written.path);
         let (_, diagnostics) = parse(&Note::parse(text));
@@ -35,6 +41,15 @@ fn every_session_makes_a_workflow(set: &TranscriptSet) {
         let crucible = render_as(&workflow, Dialect::Crucible);
         assert_eq!(strict(&Note::parse(crucible)), [], "{}", written.path);
     }
+}
+
+/// Whether a text names a home folder: one that begins a path.
+fn has_home(text: &str, home: &str) -> bool {
+    text.match_indices(home).any(|(at, _)| {
+        let begins =
+            text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '`' | '\'' | '('));
+        begins && text[at + home.len()..].starts_with(|c: char| c.is_alphanumeric())
+    })
 }
 
 const LAYOUT: export::Layouts<'static> = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };

@@ -12,7 +12,7 @@ type Edge = (BTreeSet<String>, BTreeSet<String>, String);
 
 fn edges(text: &str) -> Vec<Edge> {
     let (session, _) = read::session(&Note::parse(text));
-    let (workflow, _) = codify(&session, &Options::default());
+    let (workflow, _) = codify(&session, &Options::REPLAY);
     let phases = |step: usize| -> BTreeSet<String> {
         workflow.steps[step].origin.iter().filter_map(|link| link.block.clone()).collect()
     };

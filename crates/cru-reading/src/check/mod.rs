@@ -266,7 +266,8 @@ fn others(answer: &Answer, names: &claim::Names<'_>, findings: &mut Findings<'_>
         let path = format!("summary.contradicted[{at}]");
         claim::proofs(&path, &it.claim.text, std::slice::from_ref(&it.said), findings);
         if !proof::is_of_agent(&it.said, record) {
-            let reason = "`claim` must be words of the agent: `p-02: All tests pass`, or `n-042: text` that a call of it writes";
+            let reason =
+                "`claim` must be words of the agent: `p-02: All tests pass`, or `n-042: text` that a call of it writes";
             findings.add(&path, &it.claim.text, Severity::Refused, None, Refusal::of(Rule::Quote, reason));
         }
     }

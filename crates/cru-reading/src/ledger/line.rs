@@ -208,7 +208,9 @@ mod tests {
         let output: Vec<String> = (1..=500).map(|n| format!("line {n}\n")).collect();
         let size = |count: usize| {
             let ledger = Ledger::of(&session(count), false, &texts(count, &output.concat()));
-            (1..=count).flat_map(|n| ledger.lines(&format!("n-{n:03}")).map(str::len).collect::<Vec<_>>()).sum::<usize>()
+            (1..=count)
+                .flat_map(|n| ledger.lines(&format!("n-{n:03}")).map(str::len).collect::<Vec<_>>())
+                .sum::<usize>()
         };
         assert!(size(1) > 1_000 && size(8) <= ALL && size(40) <= ALL);
         assert!((LEAST.does / 2..LEAST.does * 2).contains(&(size(900) / 900)));

@@ -90,6 +90,58 @@ pub(super) fn groups<'a>(
     condense(groups)
 }
 
+/// The groups of a chapter as tasks or the sections of a plan name them; one group where neither does. What belongs to no
+/// task or section goes with what stands before it.
+pub(super) fn named<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
+    let whole = |entries| vec![ActivityGroup { activity: Activity::Mixed, title: None, entries }];
+    let (keys, names) = match by_task(&entries) {
+        Some(keys) => (keys, tasks(&entries)),
+        None => match by_section(&entries, plan) {
+            Some(keys) => (keys, plan.iter().map(|section| section.title.clone()).collect()),
+            None => return whole(entries),
+        },
+    };
+    let keys = spread(&entries, keys);
+    let mut groups: Vec<ActivityGroup<'a>> = Vec::new();
+    for (entry, key) in entries.into_iter().zip(keys) {
+        let title = key.part.and_then(|part| names.get(part)).cloned();
+        match groups.last_mut() {
+            Some(group) if title.is_none() || group.title == title => group.entries.push(entry),
+            // What stands before the first task prepares it.
+            Some(group) if group.title.is_none() => {
+                group.title = title;
+                group.entries.push(entry);
+            }
+            _ => groups.push(ActivityGroup { activity: Activity::Mixed, title, entries: vec![entry] }),
+        }
+    }
+    groups
+}
+
+/// By the section of the plan that names the files that are changed; `None` where fewer than two were worked on, or they are woven
+/// into each other.
+fn by_section(entries: &[Entry<'_>], plan: &[Section]) -> Option<Vec<Option<Key>>> {
+    let naming = naming(entries, plan)?;
+    let mut now: Option<usize> = None;
+    let mut runs: Vec<usize> = Vec::new();
+    let mut keys: Vec<Option<Key>> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let Some(call) = entry.call() else {
+            keys.push(None);
+            continue;
+        };
+        now = call.writes.iter().find_map(|path| section_of(&naming, path)).or(now);
+        if let Some(part) = now.filter(|part| runs.last() != Some(part)) {
+            if runs.contains(&part) {
+                return None;
+            }
+            runs.push(part);
+        }
+        keys.push(now.map(|part| Key { round: 0, activity: Activity::Mixed, part: Some(part) }));
+    }
+    (runs.len() > 1).then_some(keys)
+}
+
 /// Joins the smallest neighbours until few enough are left. The bound doubles, so the passes are few.
 fn condense(mut groups: Vec<ActivityGroup<'_>>) -> Vec<ActivityGroup<'_>> {
     let size = |group: &ActivityGroup<'_>| group.entries.iter().filter(|entry| entry.call().is_some()).count();
@@ -307,19 +359,7 @@ fn close(
 
 /// The section of the plan that names the files that a call changes.
 fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
-    if plan.len() < 2 {
-        return;
-    }
-    let written: HashSet<&str> = entries
-        .iter()
-        .filter_map(Entry::call)
-        .flat_map(|call| &call.writes)
-        .map(AsRef::as_ref)
-        .take(MAX_FILES)
-        .collect();
-    // A section that names few files says most of them: another may only list all.
-    let of = |section: &Section| written.iter().copied().filter(|path| names(section, path)).collect::<HashSet<&str>>();
-    let naming: Vec<HashSet<&str>> = plan.iter().take(MAX_SECTIONS).map(of).collect();
+    let Some(naming) = naming(entries, plan) else { return };
     let (mut part, mut round): (Option<usize>, usize) = (None, 0);
     for (entry, key) in entries.iter().zip(keys.iter_mut()) {
         let (Some(call), Some(key)) = (entry.call(), key) else { continue };
@@ -337,6 +377,18 @@ fn parts(entries: &[Entry<'_>], keys: &mut [Option<Key>], plan: &[Section]) {
         key.part = part;
     }
     unweave(keys);
+}
+
+/// For each section of a plan the files that are written and that it names; `None` where it has fewer than two sections.
+fn naming<'e>(entries: &'e [Entry<'_>], plan: &[Section]) -> Option<Vec<HashSet<&'e str>>> {
+    if plan.len() < 2 {
+        return None;
+    }
+    let calls = entries.iter().filter_map(Entry::call);
+    let written: HashSet<&str> = calls.flat_map(|call| &call.writes).map(AsRef::as_ref).take(MAX_FILES).collect();
+    // A section that names few files says most of them: another may only list all.
+    let of = |section: &Section| written.iter().copied().filter(|path| names(section, path)).collect::<HashSet<&str>>();
+    Some(plan.iter().take(MAX_SECTIONS).map(of).collect())
 }
 
 /// The section that alone names a file; sections that name all that it names and more only list it.

@@ -176,7 +176,7 @@ fn asked<'a>(draft: &Draft<'a>, at: usize) -> Option<&'a str> {
 }
 
 /// Whether an error says nothing but what an import found out of the calls.
-fn is_generated(error: &Error) -> bool {
+pub(super) fn is_generated(error: &Error) -> bool {
     let own = error.text.starts_with('`') && error.text.contains("` failed");
     let links = |text: &str| {
         let mut rest = text.to_owned();
@@ -207,14 +207,15 @@ fn is_generated(error: &Error) -> bool {
 
 /// Parts under construction.
 #[derive(Default)]
-struct StepBody<'a> {
-    parts: Vec<Part>,
+pub(super) struct StepBody<'a> {
+    /// What was added.
+    pub(super) parts: Vec<Part>,
     /// The session's note, for links into it.
     note: Option<&'a str>,
 }
 
 impl StepBody<'_> {
-    fn remark(&mut self, kind: RemarkKind, text: &str) {
+    pub(super) fn remark(&mut self, kind: RemarkKind, text: &str) {
         let text = shorten::at_sentence(&clean(text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {
             self.parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
@@ -311,7 +312,7 @@ impl StepBody<'_> {
         }
     }
 
-    fn decision(&mut self, decision: &Decision) {
+    pub(super) fn decision(&mut self, decision: &Decision) {
         if plan::is_approval(decision) {
             self.gate(&decision.callout.title, &decision.text);
             return;
@@ -331,7 +332,7 @@ impl StepBody<'_> {
         self.remark(RemarkKind::Decided, &text);
     }
 
-    fn gate(&mut self, title: &str, body: &str) {
+    pub(super) fn gate(&mut self, title: &str, body: &str) {
         let title = clean(&linked(title));
         let title = if title.is_empty() { "A person agrees".to_owned() } else { truncate(&title, 160).into_owned() };
         let mut lines: Vec<String> = Vec::new();
@@ -541,14 +542,14 @@ fn says_something(text: &str) -> bool {
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.
-fn same(a: &str, b: &str) -> bool {
+pub(super) fn same(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     letters(a) == letters(b)
 }
 
 /// A person's words as they were said, and what was made of them.
-fn spoken(user: &User, max: usize) -> String {
+pub(super) fn spoken(user: &User, max: usize) -> String {
     let words = quote::quote(&user.words, max);
     match user.interpretation.as_deref().map(|text| clean(&linked(text))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
@@ -564,7 +565,7 @@ fn is_said(said: &[String], text: &str) -> bool {
 }
 
 /// What went wrong, and what helped: in words, and the files that were changed to put it right.
-fn trouble(error: &Error, draft: &Draft<'_>) -> String {
+pub(super) fn trouble(error: &Error, draft: &Draft<'_>) -> String {
     let what = clean(&linked(&error.callout.title));
     let mut text = if what.is_empty() { shorten::at_sentence(&clean(&error.text), 120).into_owned() } else { what };
     let help = error.resolution.as_deref().map(|text| clean(&linked(text))).unwrap_or_default();

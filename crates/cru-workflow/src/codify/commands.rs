@@ -263,22 +263,10 @@ pub(super) fn parts(
     let mut dead: HashSet<String> = HashSet::default();
     for (at, call) in &calls {
         let how = match call.ended {
-            Ended::Denied if call.tool == ToolKind::Plan => {
-                let title = clean(call.step.full_args());
-                let title =
-                    if title.is_empty() { String::new() } else { format!(" “{}”", truncate(&title, MAX_SAID)) };
-                let said = call.step.result.as_deref().map(clean).unwrap_or_default();
-                let text = format!("the plan{title} that the agent proposed was rejected: {said}{}", whole.at(call));
-                Some(Told::Remark(RemarkKind::Mind, text))
+            Ended::Denied => {
+                let at = if call.tool == ToolKind::Plan { whole.at(call) } else { String::new() };
+                refusal(call).map(|text| Told::Remark(RemarkKind::Mind, format!("{text}{at}")))
             }
-            Ended::Denied if call.acts() => {
-                let said = clean(call.step.result.as_deref().unwrap_or("denied"));
-                let file = call.writes.first().map_or("", AsRef::as_ref);
-                let what = if call.text.is_empty() { format!("{} {file}", call.step.tool) } else { call.text.clone() };
-                let what = plain_code(what.lines().next().unwrap_or("").trim());
-                Some(Told::Remark(RemarkKind::Mind, format!("{what}: {}", truncate(&said, MAX_SAID))))
-            }
-            Ended::Denied => None,
             Ended::Badly if call.acts() && !call.text.is_empty() && !refused(call) => failure(call, whole, &mut dead),
             Ended::Badly => None,
             Ended::Open if call.kind == CallKind::Check && keep.contains(at) => {
@@ -313,6 +301,24 @@ pub(super) fn parts(
     }
     looks::add(draft, data, whole, &mut parts);
     parts
+}
+
+/// What a person or the host refused, and what was said of it; `None` where it was nothing, or only a look.
+pub(super) fn refusal(call: &Call<'_>) -> Option<String> {
+    if call.ended != Ended::Denied {
+        return None;
+    }
+    if call.tool == ToolKind::Plan {
+        let title = clean(call.step.full_args());
+        let title = if title.is_empty() { String::new() } else { format!(" “{}”", truncate(&title, MAX_SAID)) };
+        let said = call.step.result.as_deref().map(clean).unwrap_or_default();
+        return Some(format!("the plan{title} that the agent proposed was rejected: {said}"));
+    }
+    let said = clean(call.step.result.as_deref().unwrap_or("denied"));
+    let file = call.writes.first().map_or("", AsRef::as_ref);
+    let what = if call.text.is_empty() { format!("{} {file}", call.step.tool) } else { call.text.clone() };
+    let what = plain_code(what.lines().next().unwrap_or("").trim());
+    call.acts().then(|| format!("{what}: {}", truncate(&said, MAX_SAID)))
 }
 
 /// How a call ended that neither did what it should nor failed: stopped by a person, ended by a signal, or without a result;

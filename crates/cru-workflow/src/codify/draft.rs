@@ -68,8 +68,22 @@ struct Lead<'a> {
     request: Option<&'a User>,
 }
 
+/// How chapters are cut into steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// By a plan or tasks, else by what was done; sub-agents are steps below.
+    ByWork,
+    /// Only where a plan or tasks name the parts.
+    ByName,
+}
+
 /// The drafts in document order.
-pub(super) fn drafts<'a>(session: &'a Session, chapters: Vec<Chapter<'a>>, plan: &Plan<'a>) -> Vec<Draft<'a>> {
+pub(super) fn drafts<'a>(
+    session: &'a Session,
+    chapters: Vec<Chapter<'a>>,
+    plan: &Plan<'a>,
+    cut: Cut,
+) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let sole = chapters.len() == 1;
     let mut outline: Vec<Section> = Vec::new();
@@ -78,7 +92,10 @@ pub(super) fn drafts<'a>(session: &'a Session, chapters: Vec<Chapter<'a>>, plan:
         if let Some(own) = outline_of(&chapter, plan) {
             outline = own;
         }
-        add(session, chapter, sole, (&outline, &mut done), &mut drafts);
+        match cut {
+            Cut::ByWork => add(session, chapter, sole, (&outline, &mut done), &mut drafts),
+            Cut::ByName => add_named(session, chapter, &outline, &mut drafts),
+        }
     }
     drafts
 }
@@ -100,6 +117,36 @@ fn outline_of(chapter: &Chapter<'_>, plan: &Plan<'_>) -> Option<Vec<Section>> {
     asked.map(|outline| outline.sections.clone()).or_else(agreed)
 }
 
+/// Adds the steps of a chapter as tasks or a plan name them; else it is one.
+fn add_named<'a>(session: &'a Session, chapter: Chapter<'a>, outline: &[Section], drafts: &mut Vec<Draft<'a>>) {
+    let (base, lead) = base(&chapter);
+    let (declared, task) = (chapter.declared(), base.task);
+    let first = drafts.len();
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut parts: Vec<(usize, Vec<Entry<'a>>)> = Vec::new();
+    for unit in chapter.units {
+        entries.extend(unit.entries);
+        parts.extend(unit.parts);
+    }
+    let groups = if declared { Vec::new() } else { activity::named(std::mem::take(&mut entries), outline) };
+    if groups.len() > 1 {
+        for group in groups {
+            let mut draft = of_group(&base, group, None);
+            draft.opening = draft.opens_with();
+            put(session, drafts, draft);
+        }
+    } else {
+        entries.extend(groups.into_iter().flat_map(|group| group.entries));
+        put(session, drafts, Draft { entries, ..base.clone() });
+    }
+    for (index, entries) in parts {
+        if let Some(draft) = of_part(session, index, entries, first, &base) {
+            put(session, drafts, draft);
+        }
+    }
+    call_after(drafts, first, lead, task);
+}
+
 fn add<'a>(
     session: &'a Session,
     chapter: Chapter<'a>,
@@ -107,27 +154,8 @@ fn add<'a>(
     (outline, done): (&[Section], &mut HashSet<String>),
     drafts: &mut Vec<Draft<'a>>,
 ) {
-    let lead_at = chapter.lead();
-    let declared = chapter.declared();
-    let lead = chapter.units.get(lead_at).and_then(|unit| {
-        let requests = unit.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, corrects: false, .. } => Some(*user),
-            _ => None,
-        });
-        let request = requests.clone().find(|user| !request::is_talk(&user.words)).or_else(|| requests.clone().next());
-        let (_, phase) = unit.phase?;
-        Some(Lead { phase, declared: unit.declared, first: unit.first, request })
-    });
-    let phase = lead.map(|lead| lead.phase);
-    let task = chapter.units.iter().find_map(|unit| unit.task);
-    let base = Draft {
-        level: 2,
-        agent: phase.and_then(|phase| phase.agent.as_ref()),
-        channel: phase.and_then(|phase| phase.channel.as_deref()),
-        phases: phases(chapter.units.iter().filter_map(|unit| Some(unit.phase?.0))),
-        lead,
-        ..Draft::default()
-    };
+    let (base, lead) = base(&chapter);
+    let (declared, task) = (chapter.declared(), base.task);
     let mut entries: Vec<Entry<'a>> = Vec::new();
     let mut parts: Vec<(usize, Vec<Entry<'a>>)> = Vec::new();
     for unit in chapter.units {
@@ -159,25 +187,65 @@ fn add<'a>(
         }
     }
     for (index, entries) in parts {
-        let Some(phase) = session.phases.get(index) else { continue };
-        let request = entries.iter().find_map(|entry| match entry {
-            Entry::Request { user, .. } => Some(*user),
-            _ => None,
-        });
-        let draft = Draft {
-            level: 3,
-            parent: Some(first),
-            agent: phase.agent.as_ref().or(base.agent),
-            channel: phase.channel.as_deref().or(base.channel),
-            phases: vec![index],
-            lead: Some(Lead { phase, declared: true, first: true, request }),
-            entries,
-            ..Draft::default()
-        };
-        if !draft.is_empty() {
+        if let Some(draft) = of_part(session, index, entries, first, &base) {
             push(session, drafts, draft);
         }
     }
+    call_after(drafts, first, lead, task);
+}
+
+/// What the steps of a chapter have in common, and what leads it.
+fn base<'a>(chapter: &Chapter<'a>) -> (Draft<'a>, Option<Lead<'a>>) {
+    let lead = chapter.units.get(chapter.lead()).and_then(|unit| {
+        let requests = unit.entries.iter().filter_map(|entry| match entry {
+            Entry::Request { user, corrects: false, .. } => Some(*user),
+            _ => None,
+        });
+        let request = requests.clone().find(|user| !request::is_talk(&user.words)).or_else(|| requests.clone().next());
+        let (_, phase) = unit.phase?;
+        Some(Lead { phase, declared: unit.declared, first: unit.first, request })
+    });
+    let phase = lead.map(|lead| lead.phase);
+    let base = Draft {
+        level: 2,
+        agent: phase.and_then(|phase| phase.agent.as_ref()),
+        channel: phase.and_then(|phase| phase.channel.as_deref()),
+        phases: phases(chapter.units.iter().filter_map(|unit| Some(unit.phase?.0))),
+        task: chapter.units.iter().find_map(|unit| unit.task),
+        lead,
+        ..Draft::default()
+    };
+    (base, lead)
+}
+
+/// A phase below one of a chapter as a step.
+fn of_part<'a>(
+    session: &'a Session,
+    index: usize,
+    entries: Vec<Entry<'a>>,
+    parent: usize,
+    base: &Draft<'a>,
+) -> Option<Draft<'a>> {
+    let phase = session.phases.get(index)?;
+    let request = entries.iter().find_map(|entry| match entry {
+        Entry::Request { user, .. } => Some(*user),
+        _ => None,
+    });
+    let draft = Draft {
+        level: 3,
+        parent: Some(parent),
+        agent: phase.agent.as_ref().or(base.agent),
+        channel: phase.channel.as_deref().or(base.channel),
+        phases: vec![index],
+        lead: Some(Lead { phase, declared: true, first: true, request }),
+        entries,
+        ..Draft::default()
+    };
+    (!draft.is_empty()).then_some(draft)
+}
+
+/// Says after which words the steps of a chapter, from `first` on, are called and with which they open.
+fn call_after<'a>(drafts: &mut [Draft<'a>], first: usize, lead: Option<Lead<'a>>, task: Option<&'a str>) {
     if let Some(top) = drafts.get_mut(first) {
         let opens = |user: &&User| !request::is_talk(&user.words);
         let lead = lead.and_then(|lead| lead.request).filter(opens);
@@ -202,6 +270,7 @@ pub(super) fn push_named<'a>(
     group: &StepGroup,
     lead: Option<&'a Phase>,
     entries: Vec<Entry<'a>>,
+    cut: Cut,
 ) {
     let base = Draft {
         agent: lead.and_then(|phase| phase.agent.as_ref()),
@@ -212,7 +281,10 @@ pub(super) fn push_named<'a>(
     let mut draft = of_group(&base, named, None);
     draft.optional = group.optional;
     draft.opening = draft.opens_with();
-    push(session, drafts, draft);
+    match cut {
+        Cut::ByWork => push(session, drafts, draft),
+        Cut::ByName => put(session, drafts, draft),
+    }
 }
 
 /// Adds steps that were made by themselves: what they say of each other's places moves along.
@@ -277,6 +349,39 @@ fn of_group<'a>(base: &Draft<'a>, group: ActivityGroup<'a>, parent: Option<usize
     }
 }
 
+/// Joins neighbours until `most` are left: first what stands below another step, then the lightest. A joined step keeps the name of
+/// the one in which more was done.
+pub(super) fn fold(drafts: &mut Vec<Draft<'_>>, most: usize) {
+    let weight = |draft: &Draft<'_>| draft.calls().filter(|call| call.acts()).count() + 1;
+    let mut bound = 0;
+    while drafts.len() > most.max(1) {
+        let mut left = drafts.len();
+        let mut joined: Vec<(usize, Draft<'_>)> = Vec::with_capacity(left);
+        for draft in drafts.drain(..) {
+            let own = weight(&draft);
+            let fits = |(sum, _): &&mut (usize, Draft<'_>)| {
+                left > most.max(1) && if bound == 0 { draft.parent.is_some() } else { *sum + own <= bound }
+            };
+            match joined.last_mut().filter(fits) {
+                Some((sum, last)) => {
+                    last.join(draft, own > *sum);
+                    *sum += own;
+                    left -= 1;
+                }
+                None => joined.push((own, draft)),
+            }
+        }
+        drafts.extend(joined.into_iter().map(|(_, draft)| draft));
+        bound = if bound == 0 { 2 } else { bound * 2 };
+    }
+    // Where something was joined, no place of a parent is what it was.
+    if bound > 0 {
+        for draft in drafts {
+            (draft.parent, draft.level) = (None, 2);
+        }
+    }
+}
+
 /// Each phase once, in order.
 fn phases(of: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut phases: Vec<usize> = Vec::new();
@@ -288,15 +393,22 @@ fn phases(of: impl Iterator<Item = usize>) -> Vec<usize> {
     phases
 }
 
-/// Adds a draft, and below it its sub-agents.
-fn push<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, mut draft: Draft<'a>) {
+/// Adds a draft.
+fn put<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, mut draft: Draft<'a>) {
     let id = session.meta.session_id.as_ref();
     let link = |index: &usize| {
         let phase = session.phases.get(*index)?;
         Some(Link { target: clean(id?), block: Some(clean(&phase.id)), ..Link::default() })
     };
     draft.origin = draft.phases.iter().filter_map(link).collect();
+    drafts.push(draft);
+}
+
+/// Adds a draft, and below it its sub-agents.
+fn push<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, draft: Draft<'a>) {
     let at = drafts.len();
+    put(session, drafts, draft);
+    let Some(draft) = drafts.get(at) else { return };
     let level = draft.level;
     let origin = draft.origin.first().cloned();
     let below: Vec<Draft<'a>> = draft
@@ -309,19 +421,21 @@ fn push<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, mut draft: Draft<
             _ => None,
         })
         .collect();
-    drafts.push(draft);
     for sub in below {
         drafts.push(Draft { level: (level + 1).min(6), parent: Some(at), ..sub });
     }
 }
 
 /// The titles of the drafts, each there once: conditions and flows name steps by them.
-pub(super) fn titles(session: &Session, sole: bool, drafts: &[Draft<'_>]) -> Vec<String> {
+pub(super) fn titles(session: &Session, sole: bool, drafts: &[Draft<'_>], cut: Cut) -> Vec<String> {
     let sole = Some(session).filter(|_| sole);
     let title = |draft: &Draft<'_>| match (draft.subagent, draft.activity, draft.lead) {
         (Some(subagent), ..) => subagent_title(subagent),
+        (None, Some(_), Some(lead)) if cut == Cut::ByName && draft.hint.is_none() => {
+            lead_title(draft, &lead, sole, cut)
+        }
         (None, Some(activity), _) => group_title(draft, activity),
-        (None, None, Some(lead)) => lead_title(draft, &lead, sole),
+        (None, None, Some(lead)) => lead_title(draft, &lead, sole, cut),
         (None, None, None) => of_work(draft).unwrap_or_else(|| "Work".to_owned()),
     };
     let mut titles: Vec<String> = drafts.par_iter().map(title).collect();
@@ -371,12 +485,34 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// The request after which it is called.
+    pub(super) fn called(&self) -> Option<&'a User> {
+        self.called
+    }
+
     /// Everything that people said.
     pub(super) fn said(&self) -> impl Iterator<Item = &'a User> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Request { user, .. } => Some(*user),
             _ => None,
         })
+    }
+
+    /// Takes in the next one, under its name where `renames`.
+    fn join(&mut self, next: Self, renames: bool) {
+        if renames {
+            (self.agent, self.channel) = (next.agent, next.channel);
+            (self.lead, self.called, self.hint, self.activity) = (next.lead, next.called, next.hint, next.activity);
+        }
+        self.optional &= next.optional;
+        self.task = self.task.or(next.task);
+        self.entries.extend(next.entries);
+        for (index, link) in next.phases.into_iter().zip(next.origin) {
+            if !self.phases.contains(&index) {
+                self.phases.push(index);
+                self.origin.push(link);
+            }
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -482,7 +618,7 @@ fn of_work(draft: &Draft<'_>) -> Option<String> {
 }
 
 /// What to call a step that a phase or turn leads: as the note calls it, where that names something.
-fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> String {
+fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>, cut: Cut) -> String {
     let own = clean(&lead.phase.title);
     let own = strip_number(&own);
     if lead.declared && own.contains(char::is_alphanumeric) {
@@ -517,7 +653,7 @@ fn lead_title(draft: &Draft<'_>, lead: &Lead<'_>, sole: Option<&Session>) -> Str
         .or(named)
         .or_else(committed)
         .or_else(of_session)
-        .or_else(|| of_work(draft))
+        .or_else(|| of_work(draft).filter(|_| cut == Cut::ByWork))
         .or_else(decided)
         .or_else(said)
         .unwrap_or_else(|| title::given(own));

@@ -7,9 +7,10 @@ use foldhash::HashSet;
 use super::call::{Call, CallKind};
 use super::draft::Draft;
 use super::input::Inputs;
+use super::outcome::{PASSES, WorkChecks};
 use super::{block_link, clean, file_type, inline};
 use crate::evidence::Evidence;
-use crate::model::{Part, Prose, Workflow};
+use crate::model::{Check, Goal, Part, Prose, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
@@ -19,8 +20,8 @@ use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 use cru_session::{Session, User};
 
-/// Names in a line.
-const MAX_NAMES: usize = 6;
+/// Names in a line; fewer for the inputs of a skeleton that has no room.
+pub(super) const MAX_NAMES: usize = 6;
 /// Characters of a value, a task, a check.
 const MAX_VALUE: usize = 160;
 /// Characters of a check that is named as it was called.
@@ -34,32 +35,53 @@ const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
-/// The head; `workflow` has its steps and checks already.
-pub(super) fn head(
-    session: &Session,
-    drafts: &[Draft<'_>],
-    evidence: &Evidence,
-    (inputs, asked): (&Inputs, &Plan<'_>),
-    idle: &[&User],
-    workflow: &Workflow,
-) -> Part {
+/// What a head is made of.
+pub(super) struct OfHead<'h> {
+    pub session: &'h Session,
+    pub drafts: &'h [Draft<'h>],
+    pub evidence: &'h Evidence,
+    pub inputs: &'h Inputs,
+    /// What the session was asked for as a plan.
+    pub asked: &'h Plan<'h>,
+    /// The tasks of the session, where they are no section of the workflow.
+    pub goals: &'h [Goal],
+    /// What was asked at the end and not done.
+    pub idle: &'h [&'h User],
+}
+
+/// The head, with `most` names in a line; `workflow` has its steps already.
+pub(super) fn head(of: &OfHead<'_>, workflow: &Workflow, checks: &WorkChecks, most: usize) -> Part {
+    let OfHead { session, drafts, evidence, inputs, asked, goals, idle } = *of;
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
     calls.sort_by_key(|call| call.place);
     let or_nothing = |parts: Vec<String>| if parts.is_empty() { NOTHING.to_owned() } else { parts.join("; ") };
-    let also =
-        idle.iter().take(MAX_NAMES).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
+    let also = idle.iter().take(most).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
     let lines = [
-        format!("For: {}", kind(&calls, evidence)),
-        format!("Inputs: {}", or_nothing([documents(session, drafts, asked), values(inputs, workflow)].concat())),
-        format!("Done when: {}", or_nothing(done(workflow))),
+        format!("For: {}", kind(&calls, evidence, most)),
+        format!(
+            "Inputs: {}",
+            or_nothing(inputs_of([documents(session, drafts, asked), values(inputs, workflow)], most))
+        ),
+        format!("Done when: {}", or_nothing(done(workflow, goals, checks))),
         format!("Open at the end: {}", or_nothing(open(session))),
     ];
     let lines: Vec<String> = lines.into_iter().chain(also).collect();
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
 }
 
+/// Documents and values, at most so many of each.
+fn inputs_of(both: [Vec<String>; 2], most: usize) -> Vec<String> {
+    let some = |mut names: Vec<String>| {
+        let more = names.len().saturating_sub(most);
+        names.truncate(most);
+        names.extend((more > 0).then(|| format!("{more} more")));
+        names
+    };
+    both.into_iter().flat_map(some).collect()
+}
+
 /// The kind of work: what it changes, how it is checked, how it is handed over.
-fn kind(calls: &[&Call<'_>], evidence: &Evidence) -> String {
+fn kind(calls: &[&Call<'_>], evidence: &Evidence, most: usize) -> String {
     let mut types: Vec<(&str, usize)> = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.writes) {
@@ -88,7 +110,7 @@ fn kind(calls: &[&Call<'_>], evidence: &Evidence) -> String {
             };
             for name in called {
                 let name = if kind == CallKind::Check { code_span(name) } else { name.to_owned() };
-                if !names.contains(&name) && names.len() < MAX_NAMES {
+                if !names.contains(&name) && names.len() < most {
                     names.push(name);
                 }
             }
@@ -181,11 +203,6 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
             told.push(shown);
         }
     }
-    let more = told.len().saturating_sub(MAX_NAMES);
-    told.truncate(MAX_NAMES);
-    if more > 0 {
-        told.push(plural(more as u64, "more document"));
-    }
     told
 }
 
@@ -253,11 +270,13 @@ fn values(inputs: &Inputs, workflow: &Workflow) -> Vec<String> {
         used.extend(flow.inputs().iter().map(|operand| operand.name.clone()));
     }
     let one = |name: &str, value: &str| {
-        format!("{} ({})", code_span(&format!("<{name}>")), inline(&truncate(&clean(value), MAX_VALUE)))
+        let name = code_span(&format!("<{name}>"));
+        // A home folder is that of one person and one machine.
+        if value.is_empty() { name } else { format!("{name} ({})", inline(&truncate(&clean(value), MAX_VALUE))) }
     };
     let mut lines: Vec<String> = Vec::new();
     let own = inputs.all.iter().map(|input| (input.name.as_str(), input.value.as_str()));
-    let places = [("project", inputs.project.as_deref()), ("home", inputs.home.as_deref())];
+    let places = [("project", inputs.project.as_deref()), ("home", inputs.names_home.then_some(""))];
     let places = places.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let mut all: Vec<(&str, &str)> = own.chain(places).filter(|(name, _)| used.contains(*name)).collect();
     all.sort_unstable();
@@ -265,19 +284,37 @@ fn values(inputs: &Inputs, workflow: &Workflow) -> Vec<String> {
     lines
 }
 
-/// When the work is done: the checks that pass at the end, else the goals.
-fn done(workflow: &Workflow) -> Vec<String> {
-    let passes = workflow.checks.iter().filter(|check| check.text == "passes");
-    let commands: Vec<&String> = passes.filter_map(|check| check.command.as_ref()).collect();
-    let mut parts: Vec<String> =
-        commands.iter().take(MAX_NAMES).map(|command| format!("{} passes", code_span(command))).collect();
-    if commands.len() > MAX_NAMES {
-        parts.push(format!("{} under Validation", plural((commands.len() - MAX_NAMES) as u64, "more check")));
+/// When the work is done: the checks that a request or plan asked for, run or not, else those that pass at the end, else the
+/// goals.
+fn done(workflow: &Workflow, goals: &[Goal], checks: &WorkChecks) -> Vec<String> {
+    let told = |check: &Check| match &check.command {
+        Some(command) if check.text == PASSES => format!("{} passes", code_span(command)),
+        Some(command) => format!("{} ({})", code_span(command), inline(&check.text)),
+        None => inline(&check.text),
+    };
+    let demanded = checks.demanded.iter().filter_map(|at| checks.rows.get(*at));
+    let mut parts: Vec<String> = demanded.map(told).collect();
+    if parts.is_empty() {
+        parts.extend(checks.rows.iter().filter(|check| check.command.is_some() && check.text == PASSES).map(told));
+    }
+    let more = parts.len().saturating_sub(MAX_NAMES);
+    parts.truncate(MAX_NAMES);
+    if more > 0 {
+        parts.push(plural(more as u64, "more check"));
     }
     if parts.is_empty() && !workflow.goals.is_empty() {
         parts.push("all goals are reached".to_owned());
+    } else if parts.is_empty() {
+        let tasks = goals.iter().take(MAX_NAMES).map(|goal| format!("{} is done", inline(&quoted_task(&goal.text))));
+        parts.extend(tasks);
+        let more = goals.len().saturating_sub(MAX_NAMES);
+        parts.extend((more > 0).then(|| plural(more as u64, "more task")));
     }
     parts
+}
+
+fn quoted_task(text: &str) -> String {
+    format!("“{}”", truncate(text, 80))
 }
 
 /// What the session left open, as its note says it.

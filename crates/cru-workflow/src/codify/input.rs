@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use foldhash::HashSet;
 
 use super::draft::Draft;
-use super::place::PROJECT;
+use super::place::{PROJECT, home_in, homeless};
 use super::value;
 use crate::model::Operand;
 use cru_session::Session;
@@ -51,8 +51,8 @@ pub(super) struct Input {
 pub(super) struct Inputs {
     /// Longest values first.
     pub all: Vec<Input>,
-    /// What the person's home folder was called, where commands name it.
-    pub home: Option<String>,
+    /// Whether commands name a home folder.
+    pub names_home: bool,
     /// What the session's folder was called.
     pub project: Option<String>,
 }
@@ -102,9 +102,9 @@ impl Inputs {
             all.push(Input { name, ty, value, short });
         }
         all.sort_by_key(|input| std::cmp::Reverse(input.value.len()));
-        let home = calls().find_map(|call| home(&call.text).map(|(at, len)| call.text[at..at + len].to_owned()));
+        let names_home = calls().any(|call| home_in(&call.text).is_some());
         let project = session.meta.project.clone().filter(|_| calls().any(|call| call.text.contains(PROJECT)));
-        Self { all, home, project }
+        Self { all, names_home, project }
     }
 
     /// A command with names in the place of its values. `versions` says whether it keeps versions.
@@ -125,10 +125,10 @@ impl Inputs {
             named.push_str(&text[from..]);
             text = Cow::Owned(named);
         }
-        while let Some((at, len)) = home(&text) {
-            text = Cow::Owned(format!("{}<home>{}", &text[..at], &text[at + len..]));
+        match homeless(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(named) => Cow::Owned(named),
         }
-        text
     }
 
     /// Those that a command uses.
@@ -159,18 +159,6 @@ fn places<'t>(text: &'t str, value: &'t str) -> impl Iterator<Item = usize> + 't
         let within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '<' | '>');
         let joins = |c: char| within(c) || c == '-' || (number && c == '.');
         !before.is_some_and(joins) && !after.is_some_and(|c| within(c) || (number && matches!(c, '.' | '-')))
-    })
-}
-
-/// Where a command names a home folder: `/home/name`, `/Users/name`.
-fn home(text: &str) -> Option<(usize, usize)> {
-    ["/home/", "/Users/"].into_iter().find_map(|head| {
-        text.match_indices(head).find_map(|(at, _)| {
-            let edge = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'=(:<>".contains(c));
-            let name = &text[at + head.len()..];
-            let end = name.find(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'))).unwrap_or(name.len());
-            (edge && end > 0).then_some((at, head.len() + end))
-        })
     })
 }
 

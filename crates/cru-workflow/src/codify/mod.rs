@@ -27,6 +27,7 @@ mod place;
 mod profile;
 mod replaced;
 mod request;
+pub mod skeleton;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -62,6 +63,23 @@ const MAX_GOALS: usize = 30;
 pub struct Options {
     /// Keep the versions of agents: `@planner@1.2`.
     pub versions: bool,
+    /// How much is told.
+    pub shape: Shape,
+}
+
+impl Options {
+    /// Everything that can be told.
+    pub const REPLAY: Self = Self { versions: false, shape: Shape::Replay };
+}
+
+/// How much a workflow tells of its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// The shape of the work on one page: [`skeleton::MAX_LINES`] lines, [`skeleton::MAX_BYTES`] bytes.
+    #[default]
+    Skeleton,
+    /// Every step with its edits, commands and words.
+    Replay,
 }
 
 /// Makes a workflow of a session. The diagnostics (warnings and remarks) have places in the session's note.
@@ -158,13 +176,23 @@ impl<'a> Work<'a> {
 
     fn codify(self, session: &Session, options: Options, evidence: &Evidence) -> (Workflow, Vec<Diagnostic>) {
         let mut warnings = Vec::new();
+        if options.shape == Shape::Skeleton {
+            remarks(session, &self.path, self.chapters.len(), &mut warnings);
+            open_tasks(session, &mut warnings);
+            let (workflow, odd) = skeleton::skeleton(self, session, options, evidence);
+            warnings.extend(odd);
+            return (workflow, warnings);
+        }
         let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
         let sole = self.chapters.len() == 1;
-        let mut drafts = named::drafts(session, self.chapters, &self.asked, evidence.groups());
+        let mut drafts = named::drafts(session, self.chapters, &self.asked, evidence.groups(), draft::Cut::ByWork);
         let inputs = input::Inputs::of(session, &drafts);
         // What files and values they touch does not depend on what they are called.
         let named = sole && !self.part;
-        let (titles, flows) = rayon::join(|| draft::titles(session, named, &drafts), || draft::flows(&drafts, &inputs));
+        let (titles, flows) = rayon::join(
+            || draft::titles(session, named, &drafts, draft::Cut::ByWork),
+            || draft::flows(&drafts, &inputs),
+        );
         let flows = dependency::joined(session, &drafts, flows);
         let order = dependency::order(&drafts, &flows);
         for (draft, title) in drafts.iter_mut().zip(titles) {
@@ -172,7 +200,8 @@ impl<'a> Work<'a> {
         }
         remarks(session, &self.path, drafts.len(), &mut warnings);
         workflow.title = workflow_title(session, &drafts, self.part);
-        workflow.goals = goals(session, &mut warnings);
+        open_tasks(session, &mut warnings);
+        workflow.goals = goals(session);
         let passes = outcome::Passes::of(&drafts);
         let standing = standing::Checks::of(&drafts, evidence, session.meta.project.as_deref());
         let outcomes = outcome::outcomes(session, &drafts, &passes);
@@ -195,11 +224,21 @@ impl<'a> Work<'a> {
         };
         let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
         workflow.steps = steps;
-        workflow.checks = checks;
-        for check in &mut workflow.checks {
+        let mut checks = checks;
+        for check in &mut checks.rows {
             check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
         }
-        workflow.preface.push(head::head(session, &drafts, evidence, (&inputs, &self.asked), &self.idle, &workflow));
+        workflow.checks.clone_from(&checks.rows);
+        let of_head = head::OfHead {
+            session,
+            drafts: &drafts,
+            evidence,
+            inputs: &inputs,
+            asked: &self.asked,
+            goals: &[],
+            idle: &self.idle,
+        };
+        workflow.preface.push(head::head(&of_head, &workflow, &checks, head::MAX_NAMES));
         workflow.preface.extend(body::preface(&self.before));
         workflow.steps.extend(record);
         warnings.extend(odd);
@@ -288,7 +327,7 @@ fn head(text: &str, max: usize) -> &str {
 
 /// One line of foreign text, safe to be shown.
 fn clean(text: &str) -> String {
-    fold_whitespace(&sanitise(text))
+    fold_whitespace(&place::homeless(&sanitise(text)))
 }
 
 fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec<Diagnostic>) {
@@ -317,13 +356,17 @@ fn remarks(session: &Session, path: &FinalPath, steps: usize, warnings: &mut Vec
     }
 }
 
-fn goals(session: &Session, warnings: &mut Vec<Diagnostic>) -> Vec<Goal> {
+fn open_tasks(session: &Session, warnings: &mut Vec<Diagnostic>) {
     let tasks = session.tasks();
     let open = tasks.iter().filter(|task| task.is_open()).count();
     if open > 0 {
         let message = format!("{} of {} tasks were not finished in the session", open, tasks.len());
         warnings.push(Diagnostic::info("codify-open-tasks", Span::default(), message));
     }
+}
+
+fn goals(session: &Session) -> Vec<Goal> {
+    let tasks = session.tasks();
     let mut seen = HashSet::new();
     let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
     let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();

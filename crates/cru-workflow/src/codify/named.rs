@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::chapter::Chapter;
-use super::draft::{self, Draft};
+use super::draft::{self, Cut, Draft};
 use super::unit::Entry;
 use crate::evidence::StepGroup;
 use cru_graph::Plan;
@@ -27,6 +27,7 @@ pub(super) fn drafts<'a>(
     chapters: Vec<Chapter<'a>>,
     plan: &Plan<'a>,
     groups: &[StepGroup],
+    cut: Cut,
 ) -> Vec<Draft<'a>> {
     let mut group_of: HashMap<&str, usize> = HashMap::new();
     for (at, group) in groups.iter().enumerate() {
@@ -38,7 +39,7 @@ pub(super) fn drafts<'a>(
     let is_grouped =
         |chapter: &Chapter<'a>| chapter.units.iter().flat_map(super::unit::Unit::all).any(|it| of(it).is_some());
     if !chapters.iter().any(is_grouped) {
-        return draft::drafts(session, chapters, plan);
+        return draft::drafts(session, chapters, plan, cut);
     }
     let lead = chapters.iter().flat_map(|chapter| &chapter.units).find_map(|unit| Some(unit.phase?.1));
     let mut found: Vec<Named<'a>> = Vec::new();
@@ -77,11 +78,11 @@ pub(super) fn drafts<'a>(
         match named {
             Named::Group(at, entries) => {
                 if let Some(group) = groups.get(at) {
-                    draft::push_named(session, &mut drafts, group, lead, entries);
+                    draft::push_named(session, &mut drafts, group, lead, entries, cut);
                 }
             }
             Named::Chapter(chapter) => {
-                draft::extend(&mut drafts, draft::drafts(session, vec![chapter], plan));
+                draft::extend(&mut drafts, draft::drafts(session, vec![chapter], plan, cut));
             }
         }
     }

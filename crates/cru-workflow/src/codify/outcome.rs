@@ -15,6 +15,8 @@ use cru_session::{Session, Status};
 
 /// Word of the record for the last step of a session that was abandoned.
 pub(super) const BROKEN_OFF: &str = "abandoned";
+/// What is said of a check that passed, with nothing that it covers changed since.
+pub(super) const PASSES: &str = "passes";
 /// Exit code of a command that ran out of time, by the convention of `timeout`.
 const TIMED_OUT: i32 = 124;
 /// Columns of the record.
@@ -109,14 +111,23 @@ fn word(call: &Call<'_>) -> &'static str {
     if call.step.exit == Some(TIMED_OUT) { "timeout" } else { "failed" }
 }
 
+/// The checks of a workflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WorkChecks {
+    /// All of them.
+    pub rows: Vec<Check>,
+    /// The places of those that a request or a plan asked for.
+    pub demanded: Vec<usize>,
+}
+
 /// The checks of the workflow: those that passed, and those that a plan asks for. One that passed before anything was
 /// changed proves nothing of the work; it is a step of it. And what is odd about those that are left out.
-pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) -> (Vec<Check>, Vec<Diagnostic>) {
+pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) -> (WorkChecks, Vec<Diagnostic>) {
     let mut warnings = Vec::new();
     let mut made: Vec<Check> = Vec::new();
     for row in checks.rows.iter().filter(|row| row.after_change) {
         let text = match row.standing {
-            Standing::Passes => "passes".to_owned(),
+            Standing::Passes => PASSES.to_owned(),
             Standing::Before(path) => format!("passed before {path} was changed"),
             Standing::Failed => {
                 let shown = truncate(&row.check.key, 60);
@@ -128,8 +139,8 @@ pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>)
         };
         made.push(Check { command: Some(row.check.text.clone()), text, ..Check::default() });
     }
-    verification::add(&mut made, checks, drafts, plan);
-    (made, warnings)
+    let demanded = verification::add(&mut made, checks, drafts, plan);
+    (WorkChecks { rows: made, demanded }, warnings)
 }
 
 /// A prose section with the session's own run as an execution record; `None` where nothing ran.

@@ -86,7 +86,7 @@ fn callout(title: &str) -> Callout {
 }
 
 fn made(session: &Session) -> (String, Vec<&'static str>) {
-    let (workflow, told) = codify(session, &Options::default());
+    let (workflow, told) = codify(session, &Options::REPLAY);
     let text = render(&workflow);
     let (read, odd) = parse(&Note::parse(text.as_str()));
     // Words that an editor or a plugin would run are written so that nothing runs them, and read as they are written.
@@ -96,7 +96,7 @@ fn made(session: &Session) -> (String, Vec<&'static str>) {
     }
     assert_eq!(odd, vec![], "{text}");
     assert_eq!(validate(&workflow), vec![], "{text}");
-    assert_eq!(render(&codify(session, &Options::default()).0), text);
+    assert_eq!(render(&codify(session, &Options::REPLAY).0), text);
     (text, told.iter().map(|it| it.code).collect())
 }
 

@@ -7,6 +7,8 @@ use cru_action::{Action, Class, Command};
 use cru_base::text::fold_whitespace;
 use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
+use cru_session::User;
+use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 
 use super::call::Ended;
@@ -22,19 +24,25 @@ const MAX_WORDS: usize = 300;
 /// Characters of a call that is quoted beside a command of a plan.
 const MAX_CALL: usize = 160;
 
-/// What is said of a command of a plan that was not run.
-pub(super) const NOT_RUN: &str = "in the plan; it was not run";
+/// What is said of a command of a plan or request that was not run.
+pub(super) const NOT_RUN: &str = "it was not run";
 /// What is said of an item of a plan in words: what no command of the plan does, a person has to do.
 pub(super) const UNTOLD: &str = "in the plan, by hand; not run, as far as the record shows";
 
-/// Adds what the plans of a session ask for and `made` does not hold yet.
-pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) {
+/// Adds what the plans and requests of a session ask for and `made` does not hold yet; the places of all that they ask for.
+pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) -> Vec<usize> {
     let agreed: Vec<Vec<Section>> = plan.approved.iter().map(|(_, decision)| plan::sections(&decision.text)).collect();
     let sections = plan.requested.iter().map(|outline| outline.sections.as_slice());
     let sections: Vec<&Section> =
         sections.chain(agreed.iter().map(Vec::as_slice)).filter_map(plan::verification).collect();
-    if sections.is_empty() {
-        return;
+    // A request that is a plan says so in its section.
+    let is_plan = |user: &User| plan.requested.iter().any(|outline| std::ptr::eq(outline.request, user));
+    let requests = drafts.iter().flat_map(Draft::said).filter(|user| !is_plan(user));
+    let requested = requests.flat_map(|user| checks_in(&user.words)).take(MAX_ITEMS);
+    let mut asked: Vec<(Item<'_>, &str)> = requested.map(|it| (it, "request")).collect();
+    asked.extend(sections.into_iter().flat_map(items).map(|it| (it, "plan")));
+    if asked.is_empty() {
+        return Vec::new();
     }
     let run: Vec<RunCall> = drafts
         .iter()
@@ -42,22 +50,25 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
         .filter(|call| call.shell && call.ended != Ended::Denied)
         .map(|call| RunCall::of(call.step.full_args(), call.ended))
         .collect();
-    let mut added = 0;
-    for item in sections.into_iter().flat_map(items) {
-        if added == MAX_ITEMS {
+    let mut demanded: Vec<usize> = Vec::new();
+    for (item, by) in asked {
+        if demanded.len() == MAX_ITEMS {
             break;
         }
         let check = match item {
             Item::Command(command) => {
                 let command = fold_whitespace(command);
-                if made.iter().any(|check| check.command.as_deref() == Some(&command)) {
+                if let Some(known) = made.iter().position(|check| check.command.as_deref() == Some(&command)) {
+                    if !demanded.contains(&known) {
+                        demanded.push(known);
+                    }
                     continue;
                 }
                 let text = match (checks.standing(&command), run_of(&command, &run)) {
                     (Some(Standing::Passes), _) => "passes".to_owned(),
-                    (Some(Standing::Failed), _) => "in the plan; it failed when it was last run".to_owned(),
-                    (_, Some((call, how))) => call.told(how, &command),
-                    (_, None) => NOT_RUN.to_owned(),
+                    (Some(Standing::Failed), _) => format!("in the {by}; it failed when it was last run"),
+                    (_, Some((call, how))) => format!("in the {by}; {}", call.told(how, &command)),
+                    (_, None) => format!("in the {by}; {NOT_RUN}"),
                 };
                 Check { command: Some(command), text, ..Check::default() }
             }
@@ -73,10 +84,18 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
             }
         };
         if !made.iter().any(|known| known.command == check.command && known.text == check.text) {
+            demanded.push(made.len());
             made.push(check);
-            added += 1;
         }
     }
+    demanded
+}
+
+/// The checks that a person's words name as code.
+fn checks_in(words: &str) -> impl Iterator<Item = Item<'_>> {
+    let lines = words.lines().filter(|line| !is_pasted(line.trim()));
+    let codes = lines.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::trim);
+    codes.filter(|code| is_command(code) && Action::of("Bash", code).is_check()).map(Item::Command)
 }
 
 /// A call of a shell.
@@ -132,9 +151,9 @@ impl RunCall {
             (_, Ran::Alike) => "it was run with other options",
         };
         if is_same || holds(&self.text, command) || self.text.chars().count() > MAX_CALL || self.text.contains('`') {
-            return format!("in the plan; {ended}");
+            return ended.to_owned();
         }
-        format!("in the plan; {ended}: '{}'", super::clean(&self.text))
+        format!("{ended}: '{}'", super::clean(&self.text))
     }
 }
 

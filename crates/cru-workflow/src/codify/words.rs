@@ -3,6 +3,7 @@
 //! A quotation is never read as an edge of the flow, whatever arrows stand in it, so nothing in it is replaced.
 
 use super::clean;
+use super::place::homeless;
 use crate::flow;
 use crate::text;
 use cru_base::lines::floor_char_boundary;
@@ -30,6 +31,7 @@ pub(crate) fn paragraph(words: &str) -> String {
 /// paragraph, item or sentence, and a mark with `read_on`, a link to the block that has all of it.
 pub(super) fn quotation(words: &str, max: usize, read_on: Option<&str>) -> String {
     let words = sanitise(words);
+    let words = homeless(&words);
     let (kept, cut) = shortened(words.trim(), max);
     let mut out = String::with_capacity(kept.len() + 64);
     let mut fence: Option<&str> = None;

@@ -130,7 +130,10 @@ fn is_anti(session: &Session) -> bool {
 /// Makes one workflow of several sessions. Without one that succeeded it is empty.
 pub fn mine(sources: &[Source<'_>], options: &Options) -> (Workflow, Vec<Diagnostic>, Mining) {
     let (anti, good): (Vec<_>, Vec<_>) = sources.iter().copied().partition(|source| is_anti(source.session));
-    let made: Vec<Workflow> = good.par_iter().map(|source| codify(source.session, options).0).collect();
+    let made: Vec<Workflow> = good
+        .par_iter()
+        .map(|source| codify(source.session, &Options { shape: crate::Shape::Replay, ..*options }).0)
+        .collect();
     let mut diagnostics = Vec::new();
     let mut tell = |code, message: String| diagnostics.push(Diagnostic::info(code, Span::default(), message));
     let columns = columns(&made);

@@ -16,7 +16,7 @@ use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 use crate::workflow::mine::{Fate, OPTIONAL, Source};
-use crate::workflow::{self, Dialect, Evidence, Mining, Options, StepGroup, Workflow};
+use crate::workflow::{self, Dialect, Evidence, Mining, StepGroup, Workflow};
 
 /// What the sessions give by themselves.
 pub(super) struct Extract {
@@ -50,7 +50,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
         Ok((stem, session))
     };
     let notes: Vec<(String, Session)> = places.par_iter().map(one).collect::<Result<_>>()?;
-    let options = Options { versions: args.agent_versions };
+    let options = args.options();
     let (workflow, remarks, mining) = match notes.as_slice() {
         [(stem, session)] => {
             let evidence = beyond_note(stem, session, vault.as_ref(), cx);
@@ -106,7 +106,7 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
     let (stem, bytes) = bytes_of(place, vault.as_ref())?;
     let session = read::content_of(bytes);
     let evidence = beyond_note(&stem, &session, vault.as_ref(), cx);
-    let jobs = workflow::codify_jobs(&session, &Options { versions: args.agent_versions }, &evidence);
+    let jobs = workflow::codify_jobs(&session, &args.options(), &evidence);
     for (_, remarks) in &jobs {
         check_repeatable(remarks)?;
     }

@@ -16,13 +16,16 @@ use crate::base::{Error, Result, Severity, files};
 use crate::commands::workflow::DialectArg;
 use crate::commands::{Context, Output, agent};
 use crate::vault::{Vault, VaultPath};
+use crate::workflow::{Options, Shape};
 use made::Made;
 
 /// Make a workflow of a session, or one of several
 ///
-/// The phases become steps with their agents and channels, the files that went from one to the next, decisions,
-/// commands that mattered, and the checks that passed in the end. SESSION is a path, a file name, a session id, or
-/// enough of one to tell it apart; without it, the current session, else the one that was completed last.
+/// It is the skeleton of the work on one page, from facts alone: steps as somebody named them or asked for them, with their
+/// agents and channels, the files that went from one to the next, decisions, what a person agreed to or set right, the commands
+/// that changed or checked something and how they ended, and what is open. --full tells all of it: every edit, command and
+/// word. SESSION is a path, a file name, a session id, or enough of one to tell it apart; without it, the current session,
+/// else the one that was completed last.
 ///
 /// Several sessions are laid side by side: what most of them did is the common path, what some did is optional, what was
 /// done in both orders may run side by side. Sessions that failed only tell how not to do it.
@@ -42,6 +45,9 @@ pub struct Args {
     /// Which dialect of the markup is written
     #[arg(long, value_enum, value_name = "DIALECT", default_value = "a")]
     dialect: DialectArg,
+    /// Tell all of it, however long it is: edits with their lines, all commands, the agent's words
+    #[arg(long)]
+    full: bool,
     /// Keep the versions of agents: `@planner@1.2`
     #[arg(long)]
     agent_versions: bool,
@@ -56,6 +62,12 @@ pub struct Args {
     /// into that folder
     #[arg(long, conflicts_with_all = ["refine", "interactive"])]
     split: bool,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options { versions: self.agent_versions, shape: if self.full { Shape::Replay } else { Shape::Skeleton } }
+    }
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {

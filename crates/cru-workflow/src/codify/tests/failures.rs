@@ -15,7 +15,7 @@ fn text(body: &str) -> String {
 }
 
 fn with(body: &str, evidence: &Evidence) -> String {
-    render(&crate::codify_with(&read(body), &Options::default(), evidence).0)
+    render(&crate::codify_with(&read(body), &Options::REPLAY, evidence).0)
 }
 
 fn has(text: &str, lines: &[&str]) {
@@ -112,7 +112,7 @@ fn branches_are_what_git_takes() {
     if let Some(Item::User(user)) = session.phases[0].items.first_mut() {
         user.words = "Take acme/red-pump and make ann/red-hose".into();
     }
-    let text = render(&codify(&session, &Options::default()).0);
+    let text = render(&codify(&session, &Options::REPLAY).0);
     has(
         &text,
         &["Inputs: `<branch>` (ann/red-hose)", "- `gh repo clone acme/red-pump`", "- `git checkout -b <branch>`"],

@@ -8,7 +8,7 @@ const HEAD: &str = "---\ntype: session\nsession_id: s\ntitle: Pumps\nproject: ~/
 
 fn with(body: &str, evidence: &Evidence) -> String {
     let session = cru_session::read::session(&Note::parse(format!("{HEAD}{body}"))).0;
-    render(&crate::codify_with(&session, &Options::default(), evidence).0)
+    render(&crate::codify_with(&session, &Options::REPLAY, evidence).0)
 }
 
 fn text(body: &str) -> String {
@@ -185,7 +185,7 @@ fn documents_are_inputs() {
     );
     let body = format!("{head}{}", edit("a.c", 1));
     let session = cru_session::read::session(&Note::parse(body)).0;
-    let told = render(&crate::codify(&session, &Options::default()).0);
+    let told = render(&crate::codify(&session, &Options::REPLAY).0);
     assert!(told.contains("Inputs: the document in the request, “Plan: move the valve” ([[s#^u-01|u-01]])"), "{told}");
     assert!(
         told.contains("- Listen to the pump — in the plan, by hand; not run, as far as the record shows"),

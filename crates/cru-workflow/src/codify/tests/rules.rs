@@ -10,7 +10,7 @@ fn read(body: &str) -> Session {
 }
 
 fn workflow(body: &str) -> Workflow {
-    codify(&read(body), &Options::default()).0
+    codify(&read(body), &Options::REPLAY).0
 }
 
 fn text(body: &str) -> String {
@@ -300,7 +300,7 @@ fn commands_are_as_they_were_run() {
                  - `Bash cp /home/ann/pump/a.c /home/ann/old/` → ok\n";
     let text = text(&imported("See https://github.com/acme/pump/pull/4821 please", steps));
     for line in [
-        "Inputs: `<home>` (/home/ann); `<pr>` (4821); `<project>` (~/pump)",
+        "Inputs: `<home>`; `<pr>` (4821); `<project>` (~/pump)",
         "- `gh pr checkout <pr> 2>&1 | tail -3`",
         "- `make serve & sleep 3`",
         "- `cp <project>/a.c <home>/old/`",
@@ -334,14 +334,14 @@ fn jobs_are_told_apart() {
     };
     let two =
         format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Write the guide of the harbour", "guide.md"));
-    let jobs = codify_jobs(&read(&two), &Options::default(), &crate::Evidence::default());
+    let jobs = codify_jobs(&read(&two), &Options::REPLAY, &crate::Evidence::default());
     let titles: Vec<&str> = jobs.iter().map(|(workflow, _)| workflow.title.as_str()).collect();
     assert_eq!(titles, ["Mend the leaking pump", "Write the guide of the harbour"]);
-    let told = codify(&read(&two), &Options::default()).1;
+    let told = codify(&read(&two), &Options::REPLAY).1;
     assert!(told.iter().any(|it| it.code == "codify-jobs"), "{told:?}");
     let one = format!("{}{}", turn("Mend the leaking pump", "pump.c"), turn("Oil the pump once more", "pump.c"));
-    assert_eq!(codify_jobs(&read(&one), &Options::default(), &crate::Evidence::default()).len(), 1);
-    let chat = codify(&read(&imported("What is a pump?", "A machine.\n")), &Options::default());
+    assert_eq!(codify_jobs(&read(&one), &Options::REPLAY, &crate::Evidence::default()).len(), 1);
+    let chat = codify(&read(&imported("What is a pump?", "A machine.\n")), &Options::REPLAY);
     assert_eq!((chat.0.steps.len(), chat.1[0].code), (0, crate::NOTHING_TO_REPEAT));
 }
 
@@ -355,7 +355,7 @@ fn what_is_open_is_what_the_note_says() {
     let note =
         format!("{HEAD}{body}").replacen("---\n", "---\nopen:\n  - \"failing: make check\"\n  - not pushed\n", 1);
     let session = cru_session::read::session(&Note::parse(note)).0;
-    let text = render(&crate::codify_with(&session, &Options::default(), &Evidence::default()).0);
+    let text = render(&crate::codify_with(&session, &Options::REPLAY, &Evidence::default()).0);
     assert!(
         text.contains("Open at the end: failing: `make check`; not pushed\nAlso asked: “Now paint the house.”"),
         "{text}"

@@ -24,7 +24,7 @@ fn a_step_tells_what_it_came_to() {
             vec![said("Paint the pump house"), ran("make paint", "ok"), prose("Now the door:")],
         ),
     ];
-    let workflow = codify(&session("x", "Y", phases), &Options::default()).0;
+    let workflow = codify(&session("x", "Y", phases), &Options::REPLAY).0;
     let results = |step: &crate::Step| -> Vec<String> {
         let of = |part: &Part| match part {
             Part::Remark(it) if it.kind == crate::RemarkKind::Result => Some(it.text.clone()),
@@ -51,7 +51,7 @@ fn a_task_is_a_request() {
     let phases = vec![phase("Round 2", "ann", vec![task, wrote("pumps.md")])];
     let mut meta = session("x", "Y", phases);
     meta.phases[0].title = "Continue".into();
-    let workflow = codify(&meta, &Options::default()).0;
+    let workflow = codify(&meta, &Options::REPLAY).0;
     assert_eq!(workflow.steps[0].title, "Compare the two pumps");
     let Some(Part::Prose(prose)) = workflow.steps[0].parts.first() else { panic!("{:?}", workflow.steps[0].parts) };
     assert_eq!(prose.markdown, "You are ann. ## Task Compare the two pumps. Do not push, and do not merge.");
@@ -62,7 +62,7 @@ fn a_task_is_a_request() {
 fn a_session_that_was_broken_off_ends_so() {
     let mut session = session("x", "Y", vec![phase("Mend", "a", vec![said("Mend the pump"), wrote("pump.c")])]);
     session.meta.status = Some(Status::Abandoned);
-    let text = render(&codify(&session, &Options::default()).0);
+    let text = render(&codify(&session, &Options::REPLAY).0);
     assert!(
         text.contains(",abandoned,x#^p-01") && text.contains("- Trouble: the session was broken off here"),
         "{text}"
@@ -73,7 +73,7 @@ fn a_session_that_was_broken_off_ends_so() {
 #[test]
 fn checks_come_after_the_work() {
     let items = vec![said("Mend the pump"), ran("cargo test", "ok"), wrote("pump.rs"), ran("cargo clippy", "ok")];
-    let workflow = codify(&session("x", "Y", vec![phase("Mend", "a", items)]), &Options::default()).0;
+    let workflow = codify(&session("x", "Y", vec![phase("Mend", "a", items)]), &Options::REPLAY).0;
     let checks: Vec<_> = workflow.checks.iter().filter_map(|check| check.command.as_deref()).collect();
     assert_eq!(checks, ["cargo clippy"]);
 }
@@ -91,13 +91,13 @@ fn an_idle_end_names_nothing() {
     ];
     let mut session = session("x", "Reorder the lists", phases);
     session.meta.host = Some("aider".into());
-    let workflow = codify(&session, &Options::default()).0;
+    let workflow = codify(&session, &Options::REPLAY).0;
     assert_eq!((workflow.title.as_str(), workflow.steps[0].title.as_str()), ("Write pump.rs", "Write pump.rs"));
     let text = render(&workflow);
     assert!(text.contains("The keyword goes from the first signature"), "{text}");
     // What was asked for first and done later does.
     session.phases.swap(0, 1);
-    assert_eq!(codify(&session, &Options::default()).0.title, "Reorder the lists");
+    assert_eq!(codify(&session, &Options::REPLAY).0.title, "Reorder the lists");
 }
 
 /// What a person wrote as `after:` of a phase or a step joins the steps that are made of them.
@@ -121,7 +121,7 @@ fn after_is_a_dependency() {
         phases
     };
     let arrows = |phases: Vec<Phase>| -> Vec<(usize, usize)> {
-        let workflow = codify(&session("x", "Y", phases), &Options::default()).0;
+        let workflow = codify(&session("x", "Y", phases), &Options::REPLAY).0;
         let graph = validate::Graph::of(&workflow);
         (0..workflow.steps.len())
             .flat_map(|from| graph.after(from).map(move |to| (from, to)).collect::<Vec<_>>())

@@ -1,0 +1,461 @@
+//! The skeleton of a workflow: its shape on one page, from facts alone.
+//!
+//! Each step says in few lines what was asked, what went in and came out, which commands changed or checked something and how
+//! they ended, what was decided, corrected, agreed to and handed to others. Where it is longer than a page it says less of each
+//! step, and then has fewer steps; what is left out is counted.
+
+use std::collections::HashMap;
+
+use cru_action::ToolKind;
+use cru_base::Span;
+use cru_base::text::{fold_whitespace, plural, truncate};
+use cru_session::words::{quote, shorten};
+use cru_session::{Item, Session, Subagent, User};
+use rayon::prelude::*;
+
+use super::body::{self, StepBody};
+use super::call::{Call, CallKind, Ended};
+use super::commands;
+use super::data::{self, Data};
+use super::draft::{self, Cut, Draft};
+use super::input::Inputs;
+use super::outcome::{self, Outcome, Passes};
+use super::place::homeless;
+use super::standing::Checks;
+use super::unit::Entry;
+use super::{Options, Work, clean, dependency, head, named, paragraph, plain_code, request};
+use crate::evidence::Evidence;
+use crate::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Step, Workflow};
+use crate::render::render;
+use cru_base::Diagnostic;
+
+/// Lines of a skeleton at most.
+pub const MAX_LINES: usize = 80;
+/// Bytes of a skeleton at most.
+pub const MAX_BYTES: usize = 6_000;
+
+/// How many steps there may be, and for each the ways to say less of them.
+const TIERS: [(usize, &[Room]); 4] = [
+    (15, &[Room { words: 300, lines: 12, names: 6 }, Room { words: 200, lines: 6, names: 5 }]),
+    (10, &[Room { words: 200, lines: 5, names: 5 }, Room { words: 150, lines: 3, names: 4 }]),
+    (6, &[Room { words: 200, lines: 6, names: 4 }, Room { words: 120, lines: 4, names: 3 }]),
+    (3, &[Room { words: 120, lines: 5, names: 2 }, Room { words: 80, lines: 2, names: 1 }]),
+];
+
+/// How much is said.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// Characters of somebody's words.
+    words: usize,
+    /// Lines of a step below its flow.
+    lines: usize,
+    /// Names in a line of the head, and checks.
+    names: usize,
+}
+
+/// Characters of a command on a line.
+const MAX_COMMAND: usize = 240;
+/// Characters of a task that was handed to others.
+const MAX_TASK: usize = 160;
+/// Characters of how a command failed.
+const MAX_FAILURE: usize = 100;
+
+/// What a line tells; the first ones are kept where there is no room for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Where a person has to agree.
+    Gate,
+    /// What a person set right or refused.
+    Correction,
+    Decision,
+    Check,
+    /// A commit, or what others see.
+    Publish,
+    Delegated,
+    Trouble,
+    Change,
+    /// A call of a tool that is no command of a shell.
+    Tool,
+    /// A further request.
+    Request,
+    /// A program of which no more is known than that it ran.
+    Run,
+}
+
+/// The skeleton of the work.
+pub(super) fn skeleton(
+    work: Work<'_>,
+    session: &Session,
+    options: Options,
+    evidence: &Evidence,
+) -> (Workflow, Vec<Diagnostic>) {
+    let goals = super::goals(session);
+    let named_after_session = work.chapters.len() == 1 && !work.part;
+    let mut drafts = named::drafts(session, work.chapters, &work.asked, evidence.groups(), Cut::ByName);
+    let mut made = (Workflow::default(), Vec::new());
+    for (steps, rooms) in TIERS {
+        draft::fold(&mut drafts, steps);
+        let inputs = Inputs::of(session, &drafts);
+        let flows = dependency::joined(session, &drafts, draft::flows(&drafts, &inputs));
+        let titles = draft::titles(session, named_after_session, &drafts, Cut::ByName);
+        for (draft, title) in drafts.iter_mut().zip(titles) {
+            draft.title = title;
+        }
+        let order = dependency::order(&drafts, &flows);
+        let standing = Checks::of(&drafts, evidence, session.meta.project.as_deref());
+        let passes = Passes::of(&drafts);
+        let outcomes = outcome::outcomes(session, &drafts, &passes);
+        let (mut checks, odd) = outcome::checks(&standing, &drafts, &work.asked);
+        for check in &mut checks.rows {
+            check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
+        }
+        let page = SkeletonPage {
+            session,
+            drafts: &drafts,
+            inputs: &inputs,
+            flows: &flows,
+            order: &order,
+            standing: &standing,
+            passes: &passes,
+        };
+        let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| page.lines(index)).collect();
+        let title = super::workflow_title(session, &drafts, work.part);
+        for room in rooms {
+            let mut workflow =
+                Workflow { title: title.clone(), sources: super::sources(session), ..Workflow::default() };
+            let step = |index: usize| page.step(index, &outcomes[index], &told[index], room, options);
+            workflow.steps = (0..drafts.len()).map(step).collect();
+            workflow.checks = checks.rows.iter().take(room.names).cloned().collect();
+            let of_head = head::OfHead {
+                session,
+                drafts: &drafts,
+                evidence,
+                inputs: &inputs,
+                asked: &work.asked,
+                goals: &goals,
+                idle: &work.idle,
+            };
+            workflow.preface.push(head::head(&of_head, &workflow, &checks, room.names));
+            workflow.preface.extend(gates(&work.before, room));
+            made = (workflow, odd.clone());
+            if fits(&made.0) {
+                return made;
+            }
+        }
+    }
+    cut(&mut made.0);
+    made
+}
+
+/// Whether a workflow fits on a page.
+fn fits(workflow: &Workflow) -> bool {
+    let text = render(workflow);
+    text.len() <= MAX_BYTES && text.lines().count() <= MAX_LINES
+}
+
+/// Takes parts away, the last ones of the longest step first, until the rest fits.
+fn cut(workflow: &mut Workflow) {
+    while !fits(workflow) {
+        let longest =
+            workflow.steps.iter_mut().max_by_key(|step| step.parts.len()).filter(|step| !step.parts.is_empty());
+        let taken = longest.and_then(|step| step.parts.pop()).is_some() || workflow.checks.pop().is_some();
+        if !(taken || workflow.preface.pop().is_some()) {
+            break;
+        }
+    }
+}
+
+/// Gates and decisions that stand before the first step.
+fn gates(before: &[Entry<'_>], room: &Room) -> Vec<Part> {
+    body::preface(before).into_iter().take(room.lines).map(|part| shortened(part, room.words)).collect()
+}
+
+/// A line of a step.
+struct Line {
+    rank: Rank,
+    part: Part,
+}
+
+/// What the steps are made of.
+struct SkeletonPage<'a, 'd> {
+    session: &'a Session,
+    drafts: &'d [Draft<'a>],
+    inputs: &'d Inputs,
+    flows: &'d [Data],
+    order: &'d [Option<usize>],
+    standing: &'d Checks<'d>,
+    passes: &'d Passes<'d>,
+}
+
+impl SkeletonPage<'_, '_> {
+    /// A step with as much as there is room for.
+    fn step(&self, index: usize, outcome: &Outcome, lines: &[Line], room: &Room, options: Options) -> Step {
+        let draft = &self.drafts[index];
+        let mut step = draft.step(self.session, options);
+        step.need = draft.need(outcome.need);
+        if step.origin.len() > 2 {
+            step.origin.drain(1..step.origin.len() - 1);
+        }
+        if let Some(asked) = Asked::of(draft) {
+            let words = asked.words(room.words);
+            if words.contains(char::is_alphanumeric) && !same(&words, &draft.title) {
+                step.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
+            }
+        }
+        step.parts.extend(data::flow(&self.flows[index]).map(Part::Flow));
+        if let Some(before) = self.order[index].and_then(|at| self.drafts.get(at)) {
+            step.parts.push(remark(RemarkKind::After, before.title.clone()));
+        }
+        // What matters most is kept, in the order of the session.
+        let mut by_rank: Vec<usize> = (0..lines.len()).collect();
+        by_rank.sort_by_key(|at| lines[*at].rank);
+        by_rank.truncate(room.lines);
+        by_rank.sort_unstable();
+        step.parts.extend(by_rank.iter().map(|at| shortened(lines[*at].part.clone(), room.words)));
+        let more = lines.len() - by_rank.len();
+        if more > 0 {
+            step.parts.push(remark(RemarkKind::Plain, format!("{} in the session", plural(more as u64, "more line"))));
+        }
+        step
+    }
+
+    /// Everything that may be told of a step, in the order of the session.
+    fn lines(&self, index: usize) -> Vec<Line> {
+        let draft = &self.drafts[index];
+        let opening = Asked::of(draft);
+        let calls: Vec<&Call<'_>> = draft.calls().collect();
+        let commands = self.commands(index, &calls);
+        let mut delegated = Delegated::of(draft);
+        let mut lines: Vec<Line> = Vec::new();
+        let mut at_call = 0;
+        for entry in &draft.entries {
+            let mut body = StepBody::default();
+            let rank = match entry {
+                Entry::Call(call) => {
+                    if call.tool == ToolKind::Subagent {
+                        lines.extend(delegated.by_call(call).map(|text| Line::plain(Rank::Delegated, text)));
+                    } else if let Some(text) = commands::refusal(call) {
+                        lines.push(Line { rank: Rank::Correction, part: remark(RemarkKind::Mind, text) });
+                    } else if let Some(line) = commands.get(&at_call) {
+                        lines.push(Line { rank: line.rank, part: line.part.clone() });
+                    }
+                    at_call += 1;
+                    continue;
+                }
+                Entry::Request { user, rules, .. } => {
+                    let is_told = matches!(opening, Some(Asked::Person(own)) if std::ptr::eq(own, *user));
+                    if is_told || request::is_nod(&user.words) || (!rules && same(&user.words, &draft.title)) {
+                        continue;
+                    }
+                    let (rank, kind) =
+                        if *rules { (Rank::Correction, RemarkKind::Mind) } else { (Rank::Request, RemarkKind::Then) };
+                    body.remark(kind, &homeless(&body::spoken(user, TIERS[0].1[0].words)));
+                    rank
+                }
+                Entry::Item(Item::Decision(decision), _) => {
+                    body.decision(decision);
+                    if matches!(body.parts.first(), Some(Part::Gate(_))) { Rank::Gate } else { Rank::Decision }
+                }
+                Entry::Item(Item::Callout(callout), _) if callout.kind == "gate" => {
+                    body.gate(&callout.title, &callout.body);
+                    Rank::Gate
+                }
+                Entry::Item(Item::Error(error), _) if !body::is_generated(error) => {
+                    body.remark(RemarkKind::Trouble, &body::trouble(error, draft));
+                    Rank::Trouble
+                }
+                Entry::Item(Item::Subagent(subagent), _) => {
+                    lines.push(Line::plain(Rank::Delegated, told_of(subagent)));
+                    continue;
+                }
+                Entry::Conclusion(..) | Entry::Item(..) => continue,
+            };
+            lines.extend(body.parts.into_iter().map(|part| Line { rank, part }));
+        }
+        lines
+    }
+
+    /// The commands of a step that are told, by the place of the call among its calls: of one that was run again and again the last.
+    fn commands(&self, index: usize, calls: &[&Call<'_>]) -> HashMap<usize, Line> {
+        let mut runs: HashMap<&str, (usize, u64)> = HashMap::new();
+        for (at, call) in calls.iter().enumerate().filter(|(_, call)| is_command(call)) {
+            let run = runs.entry(call.text.as_str()).or_insert((at, 0));
+            *run = (at, run.1 + 1);
+        }
+        let mut lines: HashMap<usize, Line> = HashMap::new();
+        for (at, times) in runs.into_values() {
+            let call = calls[at];
+            let Some((rank, how)) = self.how(index, call) else { continue };
+            let times = (times > 1).then(|| plural(times, "run"));
+            let how = match (times, how) {
+                (Some(times), Some(how)) => Some(format!("{times}, last {how}")),
+                (times, how) => times.or(how),
+            };
+            lines.insert(at, Line { rank, part: self.told(index, call, how) });
+        }
+        lines
+    }
+
+    /// What a command tells, and how it ended; `None` where it is not told: it failed, and the same worked later.
+    fn how(&self, index: usize, call: &Call<'_>) -> Option<(Rank, Option<String>)> {
+        let rank = match call.kind {
+            _ if call.commits || call.pushes || call.publishes => Rank::Publish,
+            CallKind::Check => Rank::Check,
+            CallKind::Change | CallKind::Edit => Rank::Change,
+            _ if !call.shell => Rank::Tool,
+            CallKind::Run | CallKind::Look => Rank::Run,
+        };
+        match call.ended {
+            Ended::Well => Some((rank, self.standing.note(call))),
+            Ended::Badly if self.passes.after(call, index).is_some() => None,
+            Ended::Badly => {
+                let said = call.step.result.as_deref().map(clean).filter(|said| said.contains(char::is_alphanumeric));
+                let said = said.map_or_else(String::new, |said| format!(": {}", truncate(&said, MAX_FAILURE)));
+                let exit =
+                    call.step.exit.filter(|code| *code != 0).map_or_else(String::new, |code| format!(", exit {code}"));
+                Some((rank.min(Rank::Trouble), Some(format!("failed{exit}{said}"))))
+            }
+            Ended::Open if rank == Rank::Check => Some((rank, Some("result not known".to_owned()))),
+            Ended::Open if rank == Rank::Publish => Some((rank, Some("no result is recorded".to_owned()))),
+            Ended::Denied | Ended::Open => None,
+        }
+    }
+
+    /// A command on one line, with names in the place of what belongs to one run.
+    fn told(&self, index: usize, call: &Call<'_>, how: Option<String>) -> Part {
+        let text = self.flows[index].named(&self.inputs.named(&call.text, call.keeps_versions));
+        let first = text.trim().lines().next().unwrap_or_default();
+        let more = text.trim().lines().count().saturating_sub(1);
+        let command = shorten::at_word(&fold_whitespace(&clean(first)), MAX_COMMAND);
+        let command = if more > 0 && !command.ends_with('…') { format!("{command} …") } else { command };
+        if !call.shell {
+            let how = how.map_or_else(String::new, |how| format!(" — {how}"));
+            return remark(RemarkKind::Plain, format!("called {}{how}", plain_code(&command)));
+        }
+        Part::Command(Command { command, note: how, span: Span::default() })
+    }
+}
+
+impl Line {
+    fn plain(rank: Rank, text: String) -> Self {
+        Self { rank, part: remark(RemarkKind::Plain, text) }
+    }
+}
+
+/// Whether a call is a command that is told: it changed or checked something, is seen by others, or ran a program or tool.
+fn is_command(call: &Call<'_>) -> bool {
+    call.acts() && !call.text.is_empty() && call.kind != CallKind::Edit && call.tool != ToolKind::Subagent
+}
+
+/// What a step is to do, in the words of whoever asked for it.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Person(&'a User),
+    /// The parent agent, where the session is a sub-agent's.
+    Agent(&'a str),
+}
+
+impl<'a> Asked<'a> {
+    fn of(draft: &Draft<'a>) -> Option<Self> {
+        let says = |user: &&User| !request::is_talk(&user.words);
+        let opening = draft.opening.or_else(|| draft.called()).filter(says).map(Self::Person);
+        opening.or(draft.task.map(Self::Agent)).or_else(|| draft.requests().find(says).map(Self::Person))
+    }
+
+    fn words(self, max: usize) -> String {
+        match self {
+            Self::Person(user) => homeless(&body::spoken(user, max)).into_owned(),
+            Self::Agent(task) => quoted(task, max),
+        }
+    }
+}
+
+/// What was handed to others, where the record has a call for it and no callout.
+struct Delegated {
+    /// The tasks of the callouts, which tell of their calls themselves.
+    tasks: Vec<String>,
+}
+
+impl Delegated {
+    fn of(draft: &Draft<'_>) -> Self {
+        let tasks = draft.entries.iter().filter_map(|entry| match entry {
+            Entry::Item(Item::Subagent(subagent), _) => Some(clean(subagent.task.as_deref().unwrap_or_default())),
+            _ => None,
+        });
+        Self { tasks: tasks.collect() }
+    }
+
+    /// What a call hands over; `None` where its callout tells it.
+    fn by_call(&mut self, call: &Call<'_>) -> Option<String> {
+        let task = clean(call.step.full_args());
+        // A callout says the same in its own words: one text begins the other.
+        let is_own = |known: &&String| task.starts_with(known.as_str()) || known.starts_with(&task);
+        let own = self.tasks.iter().position(|known| !known.is_empty() && is_own(&known));
+        if let Some(own) = own {
+            self.tasks.swap_remove(own);
+            return None;
+        }
+        let outcome = match call.ended {
+            Ended::Denied => "refused".to_owned(),
+            Ended::Open => "no result is recorded".to_owned(),
+            Ended::Well | Ended::Badly => call.step.result.as_deref().map(clean).unwrap_or_default(),
+        };
+        Some(delegation(None, &task, &outcome))
+    }
+}
+
+/// What a sub-agent was told and came to.
+fn told_of(subagent: &Subagent) -> String {
+    let answer = subagent.summary.as_deref().or_else(|| {
+        subagent.items.iter().rev().find_map(|item| match item {
+            Item::Prose(prose) => Some(prose.text.as_str()),
+            _ => None,
+        })
+    });
+    let name = subagent.agent.as_ref().map(|agent| agent.name.as_str());
+    delegation(name, subagent.task.as_deref().unwrap_or_default(), answer.unwrap_or_default())
+}
+
+fn delegation(name: Option<&str>, task: &str, outcome: &str) -> String {
+    let to = name.map_or_else(|| "a sub-agent".to_owned(), |name| format!("@{}", clean(name)));
+    let task = quoted(task, MAX_TASK);
+    let task = if task.is_empty() { String::new() } else { format!(": “{task}”") };
+    let outcome = quoted(outcome, MAX_FAILURE);
+    let outcome = if outcome.is_empty() { String::new() } else { format!(" → {outcome}") };
+    format!("delegated to {to}{task}{outcome}")
+}
+
+/// The beginning of somebody's words, on one line.
+fn quoted(words: &str, max: usize) -> String {
+    quote::quote(&homeless(words), max)
+}
+
+fn remark(kind: RemarkKind, text: String) -> Part {
+    Part::Remark(Remark { kind, text, span: Span::default() })
+}
+
+/// A part with the words in it shortened.
+fn shortened(part: Part, words: usize) -> Part {
+    match part {
+        Part::Remark(it) => {
+            let text = shorten::at_sentence(&it.text, words).into_owned();
+            Part::Remark(Remark { text, ..it })
+        }
+        Part::Gate(it) => {
+            let body = fold_whitespace(&it.body);
+            let body = shorten::at_sentence(&body, words).into_owned();
+            Part::Gate(Gate { title: truncate(&it.title, words).into_owned(), body, ..it })
+        }
+        Part::Command(it) => {
+            let command = shorten::at_word(&it.command, words.max(MAX_TASK));
+            let note = it.note.map(|note| shorten::at_word(&note, words));
+            Part::Command(Command { command, note, ..it })
+        }
+        other => other,
+    }
+}
+
+/// Whether two texts say the same, punctuation aside.
+fn same(a: &str, b: &str) -> bool {
+    body::same(a, b)
+}
