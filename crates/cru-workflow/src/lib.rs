@@ -19,8 +19,8 @@ pub mod ledger;
 pub mod mine;
 pub mod model;
 pub mod parse;
+pub mod recipe;
 pub mod record;
-pub mod refine;
 pub mod render;
 mod shown;
 #[cfg(test)]

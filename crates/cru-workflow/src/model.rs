@@ -21,6 +21,9 @@ pub struct Workflow {
     pub description: Option<String>,
     /// The sessions it was made from: `source` of the frontmatter, one link or a list.
     pub sources: Vec<Link>,
+    /// Whether it is a recipe, and what a person said of it: `recipe` of the frontmatter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<RecipeStatus>,
     /// What stands before the first heading of level 2 or deeper.
     pub preface: Vec<Part>,
     /// The items of `## Goals`.
@@ -29,6 +32,37 @@ pub struct Workflow {
     pub steps: Vec<Step>,
     /// The items of `## Validation`.
     pub checks: Vec<Check>,
+}
+
+/// What a person said of a recipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeStatus {
+    /// Nothing yet.
+    #[default]
+    Proposed,
+    /// It is right: hosts may follow it.
+    Accepted,
+    /// It is not.
+    Rejected,
+}
+
+impl RecipeStatus {
+    const ALL: [Self; 3] = [Self::Proposed, Self::Accepted, Self::Rejected];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// The status with that word; any other word decides nothing.
+    pub fn parse(word: &str) -> Self {
+        Self::ALL.into_iter().find(|it| it.as_str() == word.trim()).unwrap_or_default()
+    }
 }
 
 /// A heading of level 2 or deeper with what stands under it. Whether it is a step or mere prose (`## Summary`) follows

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use super::dialect::{self, Dialect};
 use super::flow::{self, Arrow};
 use super::heading::Heading;
-use super::model::{Check, Command, Flow, Gate, Goal, Part, Prose, Remark, RemarkKind, Script, Step, Workflow};
+use super::model::{
+    Check, Command, Flow, Gate, Goal, Part, Prose, RecipeStatus, Remark, RemarkKind, Script, Step, Workflow,
+};
 use super::record;
 use super::text::{Piece, leading_code, pieces, unescape};
 use cru_base::{Diagnostic, Span};
@@ -79,6 +81,7 @@ impl Reader<'_> {
         self.diagnostics.extend(odd);
         self.workflow.title = values.string("title").map(str::to_owned).unwrap_or_default();
         self.workflow.description = values.string("description").map(str::to_owned);
+        self.workflow.recipe = values.string("recipe").map(RecipeStatus::parse);
         self.workflow.sources = values.strings("source").into_iter().map(source).collect();
     }
 

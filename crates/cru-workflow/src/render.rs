@@ -81,6 +81,7 @@ fn frontmatter(workflow: &Workflow) -> String {
         1 => entries.extend(sources.next().map(|source| ("source", source))),
         _ => entries.push(("source", Value::List(sources.collect()))),
     }
+    entries.extend(workflow.recipe.map(|status| ("recipe", text(status.as_str()))));
     format!("---\n{}---\n", emit(&entries))
 }
 

@@ -20,7 +20,7 @@ use crate::readings::answer::json_of;
 use crate::vault::Vault;
 use crate::vault::config::AgentConfig;
 use crate::vault::template::{Kind, Template};
-use crate::workflow::refine::fenced;
+use crate::workflow::recipe::fenced;
 
 /// Have cases judged: good, weak or harmful
 ///

@@ -24,7 +24,7 @@ use crate::session::{Item, Session, Status};
 use crate::vault::config::{AgentConfig, UserConfig};
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Head, Vault};
-use crate::workflow::refine::fenced;
+use crate::workflow::recipe::fenced;
 
 /// Estimated tokens of one session that are sent where nobody named it.
 const SESSION: u64 = 40_000;

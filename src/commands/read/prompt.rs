@@ -13,7 +13,7 @@ use crate::readings::answer::{Answer, Proof};
 use crate::readings::ledger::triggers;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault};
-use crate::workflow::refine::fenced;
+use crate::workflow::recipe::fenced;
 
 /// Estimated tokens of the record in one prompt.
 pub(super) const PART: u64 = 24_000;

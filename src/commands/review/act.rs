@@ -8,10 +8,11 @@ use super::collect;
 use super::{DoneItem, Inbox};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Output, lessons, read};
+use crate::commands::{Context, Output, lessons, read, workflow};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Vault, VaultPath, page as vault_page};
+use crate::workflow::RecipeStatus;
 
 /// What was decided about items, with the words of each.
 type Done = BTreeMap<String, (Mark, String)>;
@@ -100,6 +101,10 @@ fn carry_out(item: &ReviewItem, mark: Mark, words: Option<&str>, cx: &Context<'_
         Mark::Reject => ReviewStatus::Rejected,
         Mark::Later => return Ok(()),
     };
+    if item.kind == ReviewKind::Recipe {
+        let status = if mark == Mark::Accept { RecipeStatus::Accepted } else { RecipeStatus::Rejected };
+        return workflow::decide(&item.subject, status, cx);
+    }
     // One that is no note yet: what was said in sessions.
     if item.kind == ReviewKind::Lesson && item.subject.contains('#') {
         let references: Vec<&str> = item.subject.split(' ').collect();

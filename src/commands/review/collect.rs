@@ -13,7 +13,7 @@ use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::References;
 use crate::commands::trace::stale::{StaleQuestion, gather};
-use crate::commands::{Context, reading, status};
+use crate::commands::{Context, reading, status, workflow};
 use crate::index::search::{Order, Search, SearchOptions};
 use crate::index::{Query, SessionRow, Snapshot};
 use crate::memory::review::{ReviewItem, ReviewKind};
@@ -36,6 +36,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     let mut items = Vec::new();
     let shelf = Shelf::read(catalog, vault);
     proposals(&shelf, &mut items);
+    recipes(vault, catalog, cx, &mut items);
     learned::proposals(&shelf, &snapshot, vault, cx, &mut items)?;
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
@@ -69,6 +70,15 @@ fn proposals(shelf: &Shelf, items: &mut Vec<ReviewItem>) {
         let (kept, all) = it.head.claims;
         let text = format!("{}, {kept} of {all} claims hold", it.head.session);
         items.push(ReviewItem::new(ReviewKind::Reading, stem(&it.path), "", &text, stem(&it.path)));
+    }
+}
+
+/// Recipes that nobody has decided about.
+fn recipes(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) {
+    for found in workflow::proposed(vault, catalog, cx) {
+        let text =
+            format!("{}; each line beside what proves it: `cru workflow show --evidence {}`", found.title, found.stem);
+        items.push(ReviewItem::new(ReviewKind::Recipe, &found.path, "", &text, &found.stem));
     }
 }
 

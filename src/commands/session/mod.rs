@@ -12,6 +12,8 @@ mod show;
 mod start;
 mod status;
 
+pub(in crate::commands) use codify::recipe_as;
+
 use super::{Context, Output};
 use crate::base::{Error, Result};
 use crate::session::Status;

@@ -10,14 +10,15 @@ use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, Raw, View};
-use crate::workflow::Workflow;
 use crate::workflow::export::{Trace, dot, graph, mermaid, ocel, skill, xes};
+use crate::workflow::{RecipeStatus, Workflow};
 
 /// Write what workflows record as an event log for process mining, or draw one
 ///
 /// `xes` (IEEE 1849) and `ocel` (OCEL 2.0 in JSON) hold the recorded runs of all named workflows, a trace for each session.
 /// `mermaid`, `dot` and `json` hold the steps of one. `skill` is one as a skill of an agent: with `--output` the folder NAME
-/// with its `SKILL.md` is written into that folder. `command` is one as a slash command.
+/// with its `SKILL.md` is written into that folder. `command` is one as a slash command. Of a recipe both take only one that is
+/// accepted.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Paths, file names, titles, or parts of them; all workflows without one
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         To::Dot => dot::export(&picture(args, cx)?),
         To::Json => pretty(&picture(args, cx)?)?,
         To::Skill => {
-            let workflow = one(args, cx)?;
+            let workflow = accepted(args, cx)?;
             let text = skill::skill(&workflow);
             if let Some(folder) = &args.output {
                 let path = folder.join(skill::name(&workflow)).join("SKILL.md");
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             }
             text
         }
-        To::Command => skill::command(&one(args, cx)?),
+        To::Command => skill::command(&accepted(args, cx)?),
     };
     let Some(output) = &args.output else { return Ok(Box::new(Raw { name: "export", text })) };
     write(output, &text, cx)
@@ -89,6 +90,18 @@ fn one(args: &Args, cx: &Context<'_>) -> Result<Workflow> {
             .with_hint("name it: `cru workflow export NAME --to dot`"));
     };
     Ok(find::one(name, cx)?.workflow)
+}
+
+/// The workflow as hosts may follow it: of a recipe only one that a person has accepted.
+fn accepted(args: &Args, cx: &Context<'_>) -> Result<Workflow> {
+    let workflow = one(args, cx)?;
+    match workflow.recipe {
+        None | Some(RecipeStatus::Accepted) => Ok(workflow),
+        Some(status) => {
+            Err(Error::no(format!("the recipe is {}: an agent would follow what nobody has checked", status.as_str()))
+                .with_hint("`cru workflow show --evidence NAME` shows it beside the record; `cru review` accepts it"))
+        }
+    }
 }
 
 /// The recorded runs by workflow and session.

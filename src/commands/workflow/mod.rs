@@ -2,6 +2,7 @@
 
 mod check;
 mod diff;
+mod evidence;
 mod export;
 mod find;
 mod graph;
@@ -9,10 +10,12 @@ mod history;
 mod list;
 mod listing;
 mod mine;
+mod recipe;
 mod sessions;
 mod show;
 mod validate;
 
+pub(in crate::commands) use recipe::{decide, proposed};
 pub(in crate::commands) use show::DialectArg;
 
 use super::{Context, Format, Output};

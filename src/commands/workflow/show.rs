@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::find;
+use super::{evidence, find};
 use crate::base::Result;
 use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
@@ -19,6 +19,9 @@ pub struct Args {
     /// As markdown in this dialect
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectArg>,
+    /// With the steps and words of the session that each line cites below it
+    #[arg(long, conflicts_with = "dialect")]
+    evidence: bool,
 }
 
 /// [`Dialect`] on the command line.
@@ -43,6 +46,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let found = find::one(&args.workflow, cx)?;
     if let Some(dialect) = args.dialect {
         let text = render_as(&found.workflow, dialect.into());
+        return Ok(Box::new(Raw { name: "markdown", text }));
+    }
+    if args.evidence {
+        let text = evidence::beside(&found.shown, &found.workflow, cx)?;
         return Ok(Box::new(Raw { name: "markdown", text }));
     }
     let picture = picture(&found.workflow);

@@ -9,7 +9,7 @@ use cru::note::Note;
 use cru::session::{Item, read};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
 use cru::workflow::export::graph::ArrowKind;
-use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, refine, render, render_as, validate};
+use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, recipe, render, render_as, validate};
 
 const WORKFLOW: &str = "---\ntype: workflow\ntitle: Import\n---\n# Import\n\n## Plan the import @planner #dev\n\nrequest → plan.md\n\n\
     ## Parse the stations @coder #dev\n\nplan.md → stations.json\n\n## Write the report @writer #dev\n\nstations.json → report.md\n\n\
@@ -141,6 +141,60 @@ fn an_agent_is_a_program_that_reads_and_answers() {
     assert!(talk.contains("could not start the agent '/nonexistent/robot'"), "{talk}");
 }
 
+/// A recipe from the outside: asked for by hand, taken with what was changed in it, looked at, accepted, and written for hosts.
+#[test]
+fn a_recipe_waits_until_a_person_accepts_it() {
+    let world = vault();
+    let prompt = world.ok(&["session", "codify", "s1", "--prompt"]);
+    assert!(
+        prompt.contains("./proxy.sh restart") && prompt.contains("## Argue with the proxy @coder #dev"),
+        "{prompt}"
+    );
+    let skeleton = world.ok(&["-q", "session", "codify", "s1"]);
+    let invented = skeleton.replacen("\nFrom [[", "\nThe moon has to be full.\n\nFrom [[", 1);
+    assert_ne!(skeleton, invented);
+    world.put("recipe.md", &invented);
+    let out = world.run(&["session", "codify", "s1", "--from", "../recipe.md", "-o", "workflows/proxy.md"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let talk = text(&out.stderr);
+    assert!(talk.contains("not in the session, set apart: Plan the import: The moon has to be full."), "{talk}");
+    let written = world.read("vault/workflows/proxy.md");
+    assert!(written.contains("recipe: proposed\n") && written.contains("## Not from the session\n"), "{written}");
+
+    let refused = world.run(&["workflow", "export", "proxy", "--to", "skill"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("the recipe is proposed"), "{}", text(&refused.stderr));
+    let inbox: serde_json::Value = serde_json::from_str(&world.ok(&["review", "-f", "json"])).unwrap();
+    let items = inbox["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["kind"] == "recipe").unwrap();
+    assert!(item["text"].as_str().unwrap().contains("cru workflow show --evidence proxy"), "{item}");
+    world.ok(&["review", "accept", item["id"].as_str().unwrap()]);
+    assert_eq!(world.read("vault/workflows/proxy.md"), written.replace("recipe: proposed", "recipe: accepted"));
+    assert!(world.ok(&["workflow", "export", "proxy", "--to", "skill"]).contains("name: "));
+    let left: serde_json::Value = serde_json::from_str(&world.ok(&["review", "-f", "json"])).unwrap();
+    assert!(!left.to_string().contains("\"recipe\""), "{left}");
+
+    // An answer that lies is refused with its lines, and nothing is written.
+    world.put("lie.md", &skeleton.replace("@coder", "@boss"));
+    let out = world.run(&["session", "codify", "s1", "--from", "../lie.md", "-o", "workflows/lie.md"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("the agent @boss is not in the skeleton"), "{}", text(&out.stderr));
+    assert!(!world.path("vault/workflows/lie.md").exists());
+}
+
+/// Each line of a recipe with the steps and words that it cites.
+#[test]
+fn a_recipe_is_shown_beside_the_record() {
+    let world = vault();
+    let note = "---\ntype: workflow\ntitle: Proxy\nsource: \"[[s1]]\"\nrecipe: proposed\n---\n# Proxy\n\n\
+                ## Restart it @coder #dev\n\n- restart the proxy first (n-001)\n";
+    world.put("vault/workflows/proxy.md", note);
+    let shown = world.ok(&["workflow", "show", "proxy", "--evidence"]);
+    let line = shown.lines().position(|line| line.contains("restart the proxy first")).unwrap();
+    let below = shown.lines().nth(line + 1).unwrap();
+    assert!(below.starts_with("    n-001 "), "{shown}");
+}
+
 #[test]
 #[cfg(unix)]
 fn a_vault_does_not_decide_which_programs_run() {
@@ -214,7 +268,9 @@ fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
             );
             let agent = workflow.steps.iter().find_map(|step| step.agent.as_ref());
             let answer = answer.replace("@agent", &agent.map_or(String::new(), |agent| format!("@{}", agent.name)));
-            if let Ok(refined) = refine::accept(&workflow, &answer) {
+            if let Ok(refined) =
+                recipe::accept(&workflow, &recipe::Cited::default(), &answer, true).map(|it| it.workflow)
+            {
                 let lost: Vec<String> = kept(&workflow).into_iter().filter(|it| !kept(&refined).contains(it)).collect();
                 assert_eq!(lost, [""; 0], "{}: refined", path.display());
             }

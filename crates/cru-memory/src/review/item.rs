@@ -26,6 +26,8 @@ pub enum ReviewKind {
     Lesson,
     /// A reading is proposed.
     Reading,
+    /// A recipe is proposed.
+    Recipe,
     /// A question is open for a week.
     Question,
     /// A bookmark leads nowhere.
@@ -34,7 +36,7 @@ pub enum ReviewKind {
 
 impl ReviewKind {
     /// All of them, in the order of what they cost.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Transcripts,
         Self::Copy,
         Self::Conflict,
@@ -42,6 +44,7 @@ impl ReviewKind {
         Self::Unproven,
         Self::Lesson,
         Self::Reading,
+        Self::Recipe,
         Self::Question,
         Self::Bookmark,
     ];
@@ -56,6 +59,7 @@ impl ReviewKind {
             Self::Unproven => "unproven",
             Self::Lesson => "lesson",
             Self::Reading => "reading",
+            Self::Recipe => "recipe",
             Self::Question => "question",
             Self::Bookmark => "bookmark",
         }
@@ -63,7 +67,7 @@ impl ReviewKind {
 
     /// Whether a person decides about a proposal; anything else is only settled.
     pub const fn is_proposal(self) -> bool {
-        matches!(self, Self::Lesson | Self::Reading)
+        matches!(self, Self::Lesson | Self::Reading | Self::Recipe)
     }
 }
 

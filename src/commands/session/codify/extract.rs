@@ -26,6 +26,8 @@ pub(super) struct Extract {
     pub(super) mining: Option<Mining>,
     /// The sessions, where an agent is to read them.
     pub(super) sessions: Vec<Session>,
+    /// What an accepted or proven reading says of the session, where an agent is to write a recipe.
+    pub(super) brief: String,
     /// Name of the first session's file.
     pub(super) stem: String,
     pub(super) vault: Option<Vault>,
@@ -80,8 +82,12 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
         markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
-    let sessions = if args.refine { notes.into_iter().map(|(_, session)| session).collect() } else { Vec::new() };
-    Ok(Extract { workflow, markdown, remarks, mining, sessions, stem, vault })
+    let brief = match (notes.as_slice(), &vault) {
+        ([(stem, session)], Some(vault)) if args.is_refined() => brief(stem, session, vault, cx),
+        _ => String::new(),
+    };
+    let sessions = if args.is_refined() { notes.into_iter().map(|(_, session)| session).collect() } else { Vec::new() };
+    Ok(Extract { workflow, markdown, remarks, mining, sessions, brief, stem, vault })
 }
 
 /// The name and the bytes of a note.
@@ -122,6 +128,18 @@ fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, cx: &Contex
     let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
     evidence.set_groups(groups.into_iter().map(group).collect());
     evidence
+}
+
+/// What the reading that counts says of a session.
+fn brief(stem: &str, session: &Session, vault: &Vault, cx: &Context<'_>) -> String {
+    let shelf = Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
+    let Some(answer) = shelf.accepted(stem).filter(|it| it.is_of(session)) else { return String::new() };
+    let goal = answer.goal.iter().map(|it| format!("asked: {it}"));
+    let outcome = answer.outcome.iter().map(|it| format!("outcome, {}: {}", it.state.as_str(), it.text));
+    let not_verified = answer.not_verified.iter().map(|it| format!("not verified: {it}"));
+    let open = answer.open.iter().map(|it| format!("open: {it}"));
+    let refuted = answer.contradicted.iter().map(|it| format!("claimed and refuted: {it}"));
+    goal.chain(outcome).chain(not_verified).chain(open).chain(refuted).collect::<Vec<_>>().join("\n")
 }
 
 /// Error where there is nothing to repeat.

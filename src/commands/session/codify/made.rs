@@ -7,13 +7,15 @@ use serde::Serialize;
 
 use super::Args;
 use super::extract::Extract;
-use crate::base::Diagnostic;
 use crate::base::text::{plural, sanitise};
+use crate::base::{Diagnostic, Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Format, Output, View};
+use crate::note::edit::set_key;
+use crate::note::frontmatter::Value;
 use crate::vault::Vault;
 use crate::workflow::export::{dot, graph, mermaid};
-use crate::workflow::{Dialect, Mining, Workflow};
+use crate::workflow::{Dialect, Mining, RecipeStatus, Workflow};
 
 /// The workflow, and how it came about.
 #[derive(Serialize)]
@@ -39,6 +41,9 @@ pub(super) struct Made {
     pub(super) dialect: Dialect,
     #[serde(skip)]
     pub(super) sessions: Vec<crate::session::Session>,
+    /// What readers say of the session, where an agent is to write a recipe.
+    #[serde(skip)]
+    pub(super) brief: String,
     #[serde(skip)]
     pub(super) stem: String,
     #[serde(skip)]
@@ -59,10 +64,29 @@ impl Made {
             shown: false,
             dialect: args.dialect.into(),
             sessions: extract.sessions,
+            brief: extract.brief,
             stem: extract.stem,
             vault: extract.vault,
         }
     }
+}
+
+impl Made {
+    /// Marks a recipe as accepted, unless whoever edited it says otherwise.
+    pub(super) fn accept(&mut self) -> Result<()> {
+        if self.workflow.recipe == Some(RecipeStatus::Proposed) {
+            self.markdown = recipe_as(&self.markdown, RecipeStatus::Accepted)?;
+            self.workflow.recipe = Some(RecipeStatus::Accepted);
+        }
+        Ok(())
+    }
+}
+
+/// A recipe's note with another status.
+pub(in crate::commands) fn recipe_as(text: &str, status: RecipeStatus) -> Result<String> {
+    let patch = set_key(text, "recipe", &Value::String(status.as_str().to_owned()))
+        .map_err(|error| Error::usage(format!("could not change the recipe: {error}")))?;
+    Ok(String::from_utf8_lossy(&patch.apply(text.as_bytes())).into_owned())
 }
 
 impl Output for Made {

@@ -13,11 +13,14 @@ use std::path::PathBuf;
 
 use crate::base::text::slug;
 use crate::base::{Error, Result, Severity, files};
+use crate::commands::output::Raw;
+use crate::commands::read::text_of;
 use crate::commands::workflow::DialectArg;
 use crate::commands::{Context, Output, agent};
 use crate::vault::{Vault, VaultPath};
 use crate::workflow::{Options, Shape};
 use made::Made;
+pub(in crate::commands) use made::recipe_as;
 
 /// Make a workflow of a session, or one of several
 ///
@@ -51,9 +54,16 @@ pub struct Args {
     /// Keep the versions of agents: `@planner@1.2`
     #[arg(long)]
     agent_versions: bool,
-    /// Let an agent clean it up: the program that `[agent] command` of your own configuration names
-    #[arg(long)]
+    /// Have a recipe written from it: how to do the work again. The agent that `[agent]` of your own configuration names is asked, and
+    /// each line is compared with the record: what no session has is set apart, what gets lost is named
+    #[arg(long, conflicts_with = "full")]
     refine: bool,
+    /// Print what an agent would be asked for the recipe, and start nothing
+    #[arg(long, conflicts_with_all = ["full", "output", "interactive", "split"])]
+    prompt: bool,
+    /// Take a recipe that somebody has written, from a file or from stdin with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "prompt", "split"])]
+    from: Option<PathBuf>,
     /// Open it in `$VISUAL` or `$EDITOR` before it is written; it is checked when you save. Without a terminal it is
     /// written and shown. Without `--output` it goes into `workflows/` of the vault
     #[arg(short, long)]
@@ -65,6 +75,11 @@ pub struct Args {
 }
 
 impl Args {
+    /// Whether it is about a recipe.
+    const fn is_refined(&self) -> bool {
+        self.refine || self.prompt || self.from.is_some()
+    }
+
     fn options(&self) -> Options {
         Options { versions: self.agent_versions, shape: if self.full { Shape::Replay } else { Shape::Skeleton } }
     }
@@ -81,7 +96,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         return Err(taken(shown));
     }
     // Without an agent nothing is read: the message comes at once.
-    let agent = if args.refine { Some(agent::agent(cx, "")?) } else { None };
+    let asks = args.refine && !args.prompt && args.from.is_none();
+    let otherwise = "; without one, `--prompt` prints the question and `--from FILE` takes the answer";
+    let agent = if asks { Some(agent::agent(cx, otherwise)?) } else { None };
+    let answer = args.from.as_deref().map(|file| text_of(file, cx)).transpose()?;
     let extract = extract::extract(args, cx)?;
     for remark in &extract.remarks {
         match remark.severity {
@@ -90,12 +108,22 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         }
     }
     let mut made = Made::new(extract, args);
+    if args.prompt {
+        return Ok(Box::new(Raw { name: "prompt", text: refine::prompt(&made)? }));
+    }
+    if let Some(answer) = answer {
+        refine::take(&answer, &mut made, cx)?;
+    }
     if let Some(agent) = agent {
         refine::refine(&agent, &mut made, output.as_deref(), cx)?;
     }
     let mut draft = None;
     if args.interactive {
         draft = interactive::edit(&mut made, cx)?;
+        // Who has looked through a recipe and saved it has accepted it.
+        if draft.is_some() && !made.shown && made.refined.is_some() {
+            made.accept()?;
+        }
     }
     if let (Some(shown), Some(file)) = (&args.output, &output) {
         if !files::create(file, made.markdown.as_bytes())? {

@@ -1,56 +1,83 @@
-//! `--refine`: an agent is asked, its answer is judged, and nothing is lost whatever it says.
+//! `--refine`: somebody writes a recipe from the skeleton and the record; it is judged, and nothing is lost whatever it says.
 
 use std::path::{Path, PathBuf};
 
 use super::made::Made;
 use crate::base::text::sanitise;
-use crate::base::{Diagnostic, Lines, Result, files};
+use crate::base::{Diagnostic, Error, Lines, Result, files};
 use crate::commands::Context;
 use crate::commands::agent::{Asked, Refused, ask_twice};
 use crate::vault::config::AgentConfig;
 use crate::vault::template::{Kind, Template};
-use crate::workflow::refine::{Cited, accept_cited, fenced, markdown};
-use crate::workflow::{Workflow, ledger, render_as};
+use crate::workflow::recipe::{Cited, Recipe, accept, fenced, markdown};
+use crate::workflow::{ledger, render_as};
 
 /// Bytes of the ledgers of all sessions, where each entry may be shortened to that.
 const MAX_LEDGER: usize = 160_000;
 
-/// Asks the agent, once more where its answer cannot be used. Either the refined workflow takes the place of the extract, or
-/// the answer is kept beside it.
-pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>, cx: &Context<'_>) -> Result<()> {
-    let template = match &made.vault {
-        Some(vault) => Template::of(vault, Kind::Refine)?,
-        None => Template::built_in(Kind::Refine),
-    };
-    let room = MAX_LEDGER / made.sessions.len().max(1);
-    let ledgers: Vec<String> = made.sessions.iter().map(|session| ledger::ledger(session, room)).collect();
-    let cited = Cited::of(&made.sessions);
-    let (extract, session) = (fenced(&made.markdown), fenced(&ledgers.join("\n\n")));
-    let mut prompt = |refused: Option<&Refused>| {
-        let mut values = vec![("extract", extract.as_str()), ("session", session.as_str())];
+/// What is asked.
+struct Question {
+    template: Template,
+    extract: String,
+    brief: String,
+    session: String,
+}
+
+impl Question {
+    fn of(made: &Made) -> Result<Self> {
+        let template = match &made.vault {
+            Some(vault) => Template::of(vault, Kind::Refine)?,
+            None => Template::built_in(Kind::Refine),
+        };
+        let room = MAX_LEDGER / made.sessions.len().max(1);
+        let ledgers: Vec<String> = made.sessions.iter().map(|session| ledger::ledger(session, room)).collect();
+        let brief = if made.brief.is_empty() { String::new() } else { fenced(&made.brief) };
+        Ok(Self { template, extract: fenced(&made.markdown), brief, session: fenced(&ledgers.join("\n\n")) })
+    }
+
+    fn prompt(&self, refused: Option<&Refused>) -> Result<String> {
+        let mut values = vec![
+            ("extract", self.extract.as_str()),
+            ("brief", self.brief.as_str()),
+            ("session", self.session.as_str()),
+        ];
         let before = refused.map(|refused| fenced(&refused.answer)).unwrap_or_default();
         if let Some(refused) = refused {
             values.extend([("errors", refused.errors.as_str()), ("answer", before.as_str())]);
         }
-        template.fill(&values)
-    };
-    let mut judge = |answer: &str, last: bool| -> std::result::Result<Workflow, String> {
-        accept_cited(&made.workflow, &cited, answer, last).map_err(|problems| told(answer, &problems))
+        self.template.fill(&values)
+    }
+}
+
+/// The prompt, for whoever asks an agent by hand.
+pub(super) fn prompt(made: &Made) -> Result<String> {
+    Question::of(made)?.prompt(None)
+}
+
+/// Takes an answer that somebody has got.
+pub(super) fn take(answer: &str, made: &mut Made, cx: &Context<'_>) -> Result<()> {
+    let cited = Cited::of(&made.sessions);
+    let recipe = accept(&made.workflow, &cited, answer, true).map_err(|problems| {
+        Error::usage(format!("the answer cannot be used; nothing was written\n{}", told(answer, &problems).trim_end()))
+            .with_hint("correct it, or ask again with `cru session codify --refine --prompt`")
+    })?;
+    taken(recipe, made, false, cx);
+    Ok(())
+}
+
+/// Asks the agent, once more where its answer cannot be used. Either the recipe takes the place of the skeleton, or the answer is
+/// kept beside it.
+pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>, cx: &Context<'_>) -> Result<()> {
+    let question = Question::of(made)?;
+    let cited = Cited::of(&made.sessions);
+    let mut prompt = |refused: Option<&Refused>| question.prompt(refused);
+    let mut judge = |answer: &str, last: bool| -> std::result::Result<Recipe, String> {
+        accept(&made.workflow, &cited, answer, last).map_err(|problems| told(answer, &problems))
     };
     match ask_twice(agent, cx, &mut prompt, &mut judge)? {
-        Asked::Taken(workflow) => {
-            let text = render_as(&workflow, made.dialect);
-            let diff = similar::TextDiff::from_lines(&made.markdown, &text);
-            let diff = diff.unified_diff().context_radius(2).header("extract", "refined").to_string();
-            if output.is_none() {
-                for line in diff.lines() {
-                    cx.ui.note(line);
-                }
-            }
-            (made.refined, made.workflow, made.markdown) = (Some(diff), workflow, text);
-        }
+        Asked::Taken(recipe) => taken(recipe, made, output.is_none(), cx),
         Asked::Silent(why, refused) => {
-            cx.ui.warn(&format!("{why}; the workflow is as it was extracted"));
+            cx.ui.warn(&format!("{why}; there is no recipe, only the skeleton"));
             // What was said the first time is kept all the same.
             made.refused = match refused {
                 Some(refused) => Some(keep(&refused.answer, made, output, cx)?),
@@ -63,13 +90,32 @@ pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>
                 cx.ui.note(line);
             }
             cx.ui.warn(&format!(
-                "the agent's answer could not be used twice; it is kept in {}, and the workflow is as it was extracted",
+                "the agent's answer could not be used twice; it is kept in {}, and there is no recipe, only the skeleton",
                 path.display()
             ));
             made.refused = Some(path);
         }
     }
     Ok(())
+}
+
+/// Puts a recipe in the place of the skeleton, and says what was changed in it.
+fn taken(recipe: Recipe, made: &mut Made, shows_diff: bool, cx: &Context<'_>) {
+    let text = render_as(&recipe.workflow, made.dialect);
+    let diff = similar::TextDiff::from_lines(&made.markdown, &text);
+    let diff = diff.unified_diff().context_radius(2).header("skeleton", "recipe").to_string();
+    if shows_diff {
+        for line in diff.lines() {
+            cx.ui.note(line);
+        }
+    }
+    for line in &recipe.apart {
+        cx.ui.note(&format!("not in the session, set apart: {}", sanitise(line)));
+    }
+    for line in &recipe.lost {
+        cx.ui.note(&format!("lost, put back: {}", sanitise(line)));
+    }
+    (made.refined, made.workflow, made.markdown) = (Some(diff), recipe.workflow, text);
 }
 
 /// Problems with the lines of the answer's markdown, as one text.

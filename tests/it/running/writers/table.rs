@@ -316,6 +316,20 @@ pub(super) const ROWS: &[Row] = &[
         ..ROW
     },
     Row { name: "review accept", args: &["review", "accept", "ID"], prepare: waiting, changes: false, ..ADDS },
+    Row {
+        name: "review accept, a recipe",
+        args: &["review", "accept", "ID"],
+        prepare: |world| {
+            let note = "---\ntype: workflow\ntitle: Prime\nrecipe: proposed   # mine\n---\n# Prime\n\nMy own words.\n\n\
+                        ## Prime it @coder #dev\n\nrequest → result\n";
+            world.put("vault/workflows/prime.md", note);
+            let inbox: serde_json::Value = serde_json::from_str(&world.said(&["review", "-f", "json"])).unwrap();
+            let item = inbox["items"].as_array().unwrap().iter().find(|item| item["kind"] == "recipe").unwrap();
+            world.put("id", item["id"].as_str().unwrap());
+            String::new()
+        },
+        ..ADDS
+    },
     Row { name: "review reject", args: &["review", "reject", "ID"], prepare: waiting, changes: false, ..ADDS },
     Row { name: "review later", args: &["review", "later", "ID"], prepare: waiting, changes: false, ..ADDS },
     Row {

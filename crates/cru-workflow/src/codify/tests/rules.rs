@@ -1,7 +1,7 @@
 //! What a workflow promises, on notes as people and importers write them.
 
 use super::*;
-use crate::{Dialect, RemarkKind, codify_jobs, refine, render_as};
+use crate::{Dialect, RemarkKind, codify_jobs, recipe, render_as};
 
 const HEAD: &str = "---\ntype: session\nsession_id: s\ntitle: Pumps\nproject: ~/pump\n---\n# Pumps\n\n";
 
@@ -88,7 +88,7 @@ fn what_people_wrote_survives_every_way() {
     assert_eq!((kept(&back), back.sources), (kept(&made), made.sources.clone()));
     let answer =
         "# Pumps\n\n## Look at it @ann #shop\n\npump.c → result\n\n## Mend it @ann #shop\n\nresult → pump.c@2\n";
-    let refined = refine::accept(&made, answer).unwrap();
+    let refined = recipe::accept(&made, &recipe::Cited::default(), answer, true).unwrap().workflow;
     assert_eq!((kept(&refined), refined.sources.clone()), (kept(&made), made.sources.clone()));
     assert!(render(&refined).contains("For: "), "{}", render(&refined));
 }

@@ -1,0 +1,448 @@
+//! What an answer may neither invent nor lose, compared as sets: gates, goals, decisions, corrections, checks, what goes in, when
+//! it is done, what was open, and where each step comes from.
+
+use cru_base::Span;
+use cru_base::text::truncate;
+
+use super::cited::{Cited, ids};
+use super::head::{self, DONE, HeadLine, INPUTS, OPEN};
+use super::known::{Known, section};
+use super::{DROPPED, is_free, letters, texts};
+use crate::align::{Features, align};
+use crate::model::{Gate, Part, RemarkKind, Workflow};
+use crate::unify::unifies;
+
+/// What was found when an answer was compared.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// What the answer has and no session: taken out of its place, a line each.
+    pub apart: Vec<String>,
+    /// What the skeleton has, and the answer neither tells nor names under [`DROPPED`].
+    pub lost: Vec<String>,
+}
+
+/// Characters of something in a message.
+const LONGEST: usize = 160;
+
+/// Takes out what is invented, and puts back what is lost.
+pub(super) fn compare(workflow: &mut Workflow, extract: &Workflow, known: &Known<'_>, cited: &Cited) -> Compared {
+    let mut found = Compared::default();
+    let dropped = Dropped::of(workflow);
+    goals(workflow, extract, cited, &mut found);
+    gates(workflow, extract, &dropped, &mut found);
+    remarks(workflow, extract, &dropped, cited, &mut found);
+    lines(workflow, known, &mut found);
+    checks(workflow, extract, &dropped, cited, &mut found);
+    of_head(workflow, extract, &dropped, known, cited, &mut found);
+    origins(workflow, extract);
+    found
+}
+
+/// What an answer leaves out, each with a reason.
+struct Dropped(Vec<String>);
+
+impl Dropped {
+    fn of(workflow: &Workflow) -> Self {
+        let parts = section(workflow, DROPPED).flat_map(|step| &step.parts);
+        let lines = parts.flat_map(|part| match part {
+            Part::Remark(it) => it.text.lines().collect::<Vec<_>>(),
+            Part::Prose(it) => it.markdown.lines().collect(),
+            _ => Vec::new(),
+        });
+        // Without a reason nothing is let go.
+        let reasoned = lines.filter(|line| {
+            let reason = line.rsplit_once([':', '—', '–']).map_or("", |(_, reason)| reason);
+            reason.chars().filter(|c| c.is_alphabetic()).count() >= 3
+        });
+        Self(reasoned.map(letters).collect())
+    }
+
+    /// Whether something is named there: by its first words.
+    fn has(&self, text: &str) -> bool {
+        let first: String = letters(text).chars().take(40).collect();
+        !first.is_empty() && self.0.iter().any(|line| line.contains(&first))
+    }
+}
+
+fn shown(text: &str) -> String {
+    truncate(&cru_base::text::fold_whitespace(text), LONGEST).into_owned()
+}
+
+fn goals(workflow: &mut Workflow, extract: &Workflow, cited: &Cited, found: &mut Compared) {
+    let is_own =
+        |text: &str| extract.goals.iter().any(|goal| letters(&goal.text) == letters(text)) || cited.is_task(text);
+    workflow.goals.retain(|goal| {
+        let own = is_own(&goal.text);
+        found.apart.extend((!own).then(|| format!("Goal: {}", shown(&goal.text))));
+        own
+    });
+    for goal in &extract.goals {
+        if !workflow.goals.iter().any(|own| letters(&own.text) == letters(&goal.text)) {
+            workflow.goals.push(goal.clone());
+        }
+    }
+}
+
+/// Whether a gate of an answer is one of the skeleton: with its title, and nothing in it that it does not say.
+fn is_gate(own: &Gate, gate: &Gate) -> bool {
+    let (title, body) = (letters(&gate.title), letters(&gate.body));
+    letters(&own.title) == title && own.body.split('…').all(|part| body.contains(&letters(part)))
+}
+
+/// Where a part stands: in the preface, or in a step.
+type At = Option<usize>;
+
+fn parts_of(workflow: &Workflow, at: At) -> &[Part] {
+    match at {
+        None => &workflow.preface,
+        Some(step) => workflow.steps.get(step).map_or(&[], |step| &step.parts),
+    }
+}
+
+fn parts_mut(workflow: &mut Workflow, at: At) -> &mut Vec<Part> {
+    match at.filter(|at| *at < workflow.steps.len()) {
+        None => &mut workflow.preface,
+        Some(step) => &mut workflow.steps[step].parts,
+    }
+}
+
+fn places(workflow: &Workflow) -> impl Iterator<Item = At> + use<> {
+    std::iter::once(None).chain((0..workflow.steps.len()).map(Some))
+}
+
+/// The gates of a workflow with what they guard: the commands behind each, and not before it.
+fn guarded(workflow: &Workflow) -> Vec<(At, Gate, Vec<String>)> {
+    let mut before: Vec<String> = Vec::new();
+    let mut gates: Vec<(At, Gate, Vec<String>)> = Vec::new();
+    for at in places(workflow) {
+        for part in parts_of(workflow, at) {
+            match part {
+                Part::Gate(gate) => gates.push((at, gate.clone(), Vec::new())),
+                Part::Command(it) => before.push(it.command.clone()),
+                Part::Script(it) => before.push(it.text.clone()),
+                _ => continue,
+            }
+            let Some(command) = before.last().filter(|_| !matches!(part, Part::Gate(_))).cloned() else { continue };
+            let is_new = before.iter().filter(|known| **known == command).count() == 1;
+            gates.iter_mut().filter(|_| is_new).for_each(|(.., guards)| guards.push(command.clone()));
+        }
+    }
+    gates
+}
+
+/// The first command of a workflow that a gate guards.
+fn first_guarded(workflow: &Workflow, guards: &[String]) -> Option<(At, usize)> {
+    let is_guarded = |part: &Part| match part {
+        Part::Command(it) => guards.iter().any(|own| unifies(&it.command, own)),
+        Part::Script(it) => guards.iter().any(|own| unifies(&it.text, own)),
+        _ => false,
+    };
+    places(workflow).find_map(|at| Some((at, parts_of(workflow, at).iter().position(is_guarded)?)))
+}
+
+fn gates(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, found: &mut Compared) {
+    let mut wanted: Vec<(At, Gate, Vec<String>, bool)> =
+        guarded(extract).into_iter().map(|(at, gate, guards)| (at, gate, guards, false)).collect();
+    for at in places(workflow) {
+        let mut index = 0;
+        while let Some(part) = parts_of(workflow, at).get(index) {
+            let Part::Gate(own) = part else {
+                index += 1;
+                continue;
+            };
+            let own = own.clone();
+            let known = wanted.iter_mut().find(|(_, gate, _, told)| !told && is_gate(&own, gate));
+            let Some((_, gate, guards, told)) = known else {
+                found.apart.push(shown(&format!("Gate: {} {}", own.title, own.body)));
+                parts_mut(workflow, at).remove(index);
+                continue;
+            };
+            *told = true;
+            // A gate that stands behind what it guards asks too late.
+            let late = first_guarded(workflow, guards).is_some_and(|first| first < (at, index));
+            if late {
+                found.lost.push(shown(&format!("the gate “{}” before what it guards", gate.title)));
+                let gate = parts_mut(workflow, at).remove(index);
+                if let Some((step, place)) = first_guarded(workflow, guards) {
+                    parts_mut(workflow, step).insert(place, gate);
+                }
+                continue;
+            }
+            index += 1;
+        }
+    }
+    for (at, gate, guards, told) in wanted {
+        if told || dropped.has(&gate.title) {
+            continue;
+        }
+        found.lost.push(shown(&format!("the gate “{}”", gate.title)));
+        let gate = Part::Gate(gate);
+        match (first_guarded(workflow, &guards), at) {
+            (Some((step, place)), _) => parts_mut(workflow, step).insert(place, gate),
+            (None, None) => workflow.preface.push(gate),
+            // It guards nothing that is still there: it closes its step.
+            (None, Some(step)) => {
+                let home = home(workflow, extract, step);
+                parts_mut(workflow, home).push(gate);
+            }
+        }
+    }
+}
+
+/// The step of an answer that is that of the skeleton, else the nearest one before it that is still there.
+fn home(workflow: &Workflow, extract: &Workflow, step: usize) -> At {
+    let ((left, old), (right, new)) = (Features::all(extract), Features::all(workflow));
+    let alignment = align(&old, &new);
+    let pairs = alignment.pairs.iter().chain(&alignment.moved).map(|&(l, r)| (left[l], right[r]));
+    pairs.filter(|(of, _)| *of <= step).max_by_key(|(of, _)| *of).map(|(_, to)| to)
+}
+
+/// Decisions and corrections: told in their words, or by the id of the words.
+fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited: &Cited, found: &mut Compared) {
+    let told: Vec<String> = texts(workflow).collect();
+    let cites: Vec<String> = all_text(workflow).flat_map(|text| ids(text).into_iter().map(str::to_owned)).collect();
+    for at in places(extract) {
+        for part in parts_of(extract, at) {
+            let Part::Remark(remark) = part else { continue };
+            let what = match remark.kind {
+                RemarkKind::Mind => "the correction",
+                RemarkKind::Decided => "the decision",
+                _ => continue,
+            };
+            let own = letters(&remark.text);
+            let by_id = || cited.said_in(&remark.text).any(|id| cites.iter().any(|own| own == id));
+            if told.iter().any(|text| text.contains(&own)) || by_id() || dropped.has(&remark.text) {
+                continue;
+            }
+            found.lost.push(shown(&format!("{what} “{}”", remark.text)));
+            let home = at.and_then(|step| home(workflow, extract, step));
+            parts_mut(workflow, home).push(part.clone());
+        }
+    }
+}
+
+/// Every text of a workflow, as it stands there.
+fn all_text(workflow: &Workflow) -> impl Iterator<Item = &str> {
+    let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
+    parts.filter_map(|part| match part {
+        Part::Prose(it) => Some(it.markdown.as_str()),
+        Part::Remark(it) => Some(it.text.as_str()),
+        Part::Command(it) => it.note.as_deref(),
+        _ => None,
+    })
+}
+
+/// Lines and paragraphs of an answer that neither the skeleton has nor cite anything.
+fn lines(workflow: &mut Workflow, known: &Known<'_>, found: &mut Compared) {
+    for step in workflow.steps.iter_mut().filter(|step| !is_free(step)) {
+        let title = step.title.clone();
+        step.parts.retain(|part| {
+            let text = match part {
+                Part::Remark(it) if it.kind != RemarkKind::After => &it.text,
+                Part::Prose(it) => &it.markdown,
+                _ => return true,
+            };
+            let proven = !ids(text).is_empty() || known.tells(text);
+            found.apart.extend((!proven).then(|| shown(&format!("{title}: {text}"))));
+            proven
+        });
+    }
+}
+
+/// The checks, each with what the record says of it.
+fn checks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited: &Cited, found: &mut Compared) {
+    let of_extract = |command: &str| {
+        extract.checks.iter().find(|own| own.command.as_deref().is_some_and(|own| unifies(command, own)))
+    };
+    workflow.checks.retain_mut(|check| {
+        let ids = ids(&check.text);
+        let own = match check.command.as_deref() {
+            Some(command) => of_extract(command).map(|own| own.text.clone()).or_else(|| {
+                let verdict = ids.iter().find_map(|id| Some((*id, cited.verdicts.get(*id)?)))?;
+                Some(format!("{} ({})", verdict.1.as_str(), verdict.0))
+            }),
+            // By hand: as the skeleton says it.
+            None => extract
+                .checks
+                .iter()
+                .find(|own| own.command.is_none() && letters(&own.text) == letters(&check.text))
+                .map(|own| own.text.clone()),
+        };
+        if let Some(text) = own {
+            check.text = text;
+            return true;
+        }
+        let command = check.command.as_deref().unwrap_or_default();
+        found.apart.push(shown(&format!("Check: {command} {}", check.text)));
+        false
+    });
+    let parts = workflow.steps.iter().flat_map(|step| &step.parts);
+    let told: Vec<String> = parts
+        .filter_map(|part| match part {
+            Part::Command(it) => Some(it.command.clone()),
+            _ => None,
+        })
+        .collect();
+    for check in &extract.checks {
+        let is_there = workflow.checks.iter().any(|own| match (&own.command, &check.command) {
+            (Some(own), Some(known)) => unifies(own, known),
+            (None, None) => letters(&own.text) == letters(&check.text),
+            _ => false,
+        });
+        let words = check.command.as_deref().unwrap_or(&check.text);
+        if is_there || dropped.has(words) {
+            continue;
+        }
+        // A step that runs it tells of it; its verdict is that of the record.
+        let runs = check.command.as_deref().is_some_and(|own| told.iter().any(|command| unifies(command, own)));
+        found.lost.extend((!runs).then(|| shown(&format!("the check `{words}`"))));
+        workflow.checks.push(check.clone());
+    }
+}
+
+fn of_head(
+    workflow: &mut Workflow,
+    extract: &Workflow,
+    dropped: &Dropped,
+    known: &Known<'_>,
+    cited: &Cited,
+    found: &mut Compared,
+) {
+    let wanted = head::lines(extract);
+    if wanted.is_empty() {
+        return;
+    }
+    let mut own = head::lines(workflow);
+    let used = inputs_used(workflow);
+    for line in &mut own {
+        let of_extract: Vec<String> =
+            wanted.iter().filter(|it| it.label == line.label).flat_map(|it| &it.items).map(|it| letters(it)).collect();
+        let label = line.label.clone();
+        line.items.retain(|item| {
+            let same = of_extract.contains(&letters(item));
+            let is_known = match label.as_str() {
+                "For" => true,
+                INPUTS => same || is_input(item, &used, extract, cited),
+                DONE => same || is_done(item, workflow, known),
+                OPEN => same,
+                _ => same || !ids(item).is_empty() || known.tells(item),
+            };
+            found.apart.extend((!is_known).then(|| shown(&format!("{label}: {item}"))));
+            is_known
+        });
+    }
+    own.retain(|line| !line.items.is_empty() || !line.label.is_empty());
+    for line in wanted {
+        let mut missing = HeadLine { label: line.label.clone(), items: Vec::new() };
+        let there = own.iter().position(|it| it.label == line.label);
+        match line.label.as_str() {
+            // What was open is told to the last point.
+            OPEN => {
+                for item in &line.items {
+                    let told = there.is_some_and(|at| own[at].items.iter().any(|it| letters(it) == letters(item)));
+                    if !told && !dropped.has(item) {
+                        found.lost.push(shown(&format!("what was open: “{item}”")));
+                        missing.items.push(item.clone());
+                    }
+                }
+            }
+            _ if there.is_none_or(|at| own[at].items.is_empty()) => missing.items.clone_from(&line.items),
+            _ => {}
+        }
+        match there {
+            Some(at) => own[at].items.extend(missing.items),
+            None => own.push(missing),
+        }
+    }
+    // In the order of the skeleton, then what the answer adds.
+    let order = ["For", INPUTS, DONE, OPEN];
+    own.sort_by_key(|line| order.iter().position(|label| *label == line.label).unwrap_or(order.len()));
+    let markdown = head::write(&own);
+    match workflow.preface.iter_mut().find(|part| head::is_head(part)) {
+        Some(Part::Prose(prose)) => prose.markdown = markdown,
+        _ => workflow.preface.insert(0, Part::Prose(crate::model::Prose { markdown, span: Span::default() })),
+    }
+    // Other paragraphs before the first step have to be proven too.
+    workflow.preface.retain(|part| match part {
+        Part::Prose(it) if !head::is_head(part) => {
+            let proven = !ids(&it.markdown).is_empty() || known.tells(&it.markdown);
+            found.apart.extend((!proven).then(|| shown(&it.markdown)));
+            proven
+        }
+        Part::Remark(it) => {
+            let proven = !ids(&it.text).is_empty() || known.tells(&it.text);
+            found.apart.extend((!proven).then(|| shown(&it.text)));
+            proven
+        }
+        _ => true,
+    });
+}
+
+/// Names in angle brackets that the commands of a workflow use.
+fn inputs_used(workflow: &Workflow) -> Vec<String> {
+    let parts = workflow.steps.iter().flat_map(|step| &step.parts);
+    let commands = parts.filter_map(|part| match part {
+        Part::Command(it) => Some(it.command.as_str()),
+        Part::Script(it) => Some(it.text.as_str()),
+        _ => None,
+    });
+    let commands = commands.chain(workflow.checks.iter().filter_map(|check| check.command.as_deref()));
+    commands.flat_map(names).map(str::to_owned).collect()
+}
+
+/// Names in angle brackets.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let inside = text.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0));
+    inside.filter(|name| name.starts_with(char::is_alphabetic) && !name.contains(char::is_whitespace))
+}
+
+/// Whether an input is one: a name that a command uses or the skeleton has, with a value that the session has.
+fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> bool {
+    let known = inputs_used(extract);
+    let named: Vec<&str> = names(item).collect();
+    let is_known = |name: &&str| used.iter().chain(&known).any(|own| own == name);
+    // Without the names and their marks, what is left is the value.
+    let value = named.iter().fold(item.to_owned(), |text, name| text.replace(&format!("<{name}>"), ""));
+    let value = letters(&value);
+    let has_value = value.is_empty() || !ids(item).is_empty() || cited.has_words(&value);
+    !named.is_empty() && named.iter().all(is_known) && has_value
+}
+
+/// Whether what ends the work is known: a check of the answer, which the record has, that passes, or something that is cited.
+fn is_done(item: &str, workflow: &Workflow, known: &Known<'_>) -> bool {
+    let cited = ids(item);
+    let code = item.split('`').nth(1);
+    let words = code.map_or_else(|| item.to_owned(), |code| item.replace(&format!("`{code}`"), ""));
+    let plain = matches!(letters(&words).as_str(), "" | "passes" | "pass");
+    let is_check = |code: &str| {
+        known.ran(code, &cited)
+            || workflow.checks.iter().any(|it| it.command.as_deref().is_some_and(|own| unifies(code, own)))
+    };
+    match code {
+        Some(code) => is_check(code) && (plain || !cited.is_empty()),
+        None => !cited.is_empty(),
+    }
+}
+
+/// Links to phases that the skeleton has: those that an answer invents go, those that it loses stand below the step that
+/// they belong to.
+fn origins(workflow: &mut Workflow, extract: &Workflow) {
+    let wanted: Vec<(usize, _)> = extract
+        .steps
+        .iter()
+        .enumerate()
+        .flat_map(|(at, step)| step.origin.iter().map(move |link| (at, link.clone())))
+        .collect();
+    for step in &mut workflow.steps {
+        step.origin.retain(|own| wanted.iter().any(|(_, link)| link.target == own.target && link.block == own.block));
+    }
+    for (at, link) in wanted {
+        let is_there = |own: &cru_session::Link| own.target == link.target && own.block == link.block;
+        if workflow.steps.iter().any(|step| step.origin.iter().any(is_there)) {
+            continue;
+        }
+        if let Some(step) = home(workflow, extract, at).and_then(|home| workflow.steps.get_mut(home)) {
+            step.origin.push(link);
+        }
+    }
+}
