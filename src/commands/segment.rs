@@ -3,6 +3,7 @@
 //! Nothing runs beside the agents, so the rules are applied when somebody asks. The last segment of a session that is
 //! still active is open until ten minutes have gone by without anything.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use super::{Context, Output, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::graph::segment;
+use crate::note::frontmatter::Value;
 use crate::readings::answer::ReadSegment;
 use crate::session::boundary::{BoundaryKind, GAP};
 use crate::session::{Item, Session, Status};
@@ -25,7 +27,9 @@ use crate::vault::{Catalog, Head, Vault};
 
 /// List segments of sessions: between branches, jumps, forks, compactions, pauses and hand-offs
 ///
-/// A segment is the work between two such boundaries. Type, outcome and summary are those of an accepted reading. Without SESSION: the current session, else the newest.
+/// A segment is the work between two such boundaries. Type, outcome and summary are those of an accepted reading, else of a
+/// `[!segment]` callout in it. Without SESSION: the current session, else the newest. `cru query segments` lists those of all
+/// sessions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which sessions
@@ -43,16 +47,26 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let now = cx.env.now();
     let shelf = Shelf::within(&catalog, &vault, cx.global.reach);
     let cut = |head: &Head| {
-        let mut cut = cut(head, &catalog, &vault, now)?;
-        cut.read(shelf.accepted(&head.path.stem()).map(|it| it.segments).unwrap_or_default());
-        Ok(cut)
+        let read = shelf.accepted(&head.path.stem()).map(|it| it.segments).unwrap_or_default();
+        cut(head, &read, &catalog, &vault, now)
     };
     let sessions = heads.into_iter().map(cut).collect::<Result<_>>()?;
     Ok(Box::new(ShownSegments { schema: 1, sessions }))
 }
 
+/// The segments of a session, with what an accepted reading says of them.
+pub(in crate::commands) fn of(
+    head: &Head,
+    read: &[ReadSegment],
+    catalog: &Catalog,
+    vault: &Vault,
+    now: Timestamp,
+) -> Result<Vec<Segment>> {
+    Ok(cut(head, read, catalog, vault, now)?.segments)
+}
+
 /// One session, cut.
-fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<Cut> {
+fn cut(head: &Head, read: &[ReadSegment], catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<Cut> {
     let session = vault.load(&head.path)?.session;
     let breaks = segment::breaks(&session, is_fork(head, catalog, vault));
     let id = |index: usize| session.phases.get(index).map(|phase| phase.id.clone()).unwrap_or_default();
@@ -62,7 +76,11 @@ fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<
         let at = breaks.partition_point(|it| it.phase < range.start);
         breaks.get(at).is_some_and(|it| it.phase < range.end).then_some(at)
     };
-    let segments = segment::segments(&session, &breaks).into_iter().map(|it| Segment {
+    let parts = segment::segments(&session, &breaks);
+    let alone = parts.len() == 1;
+    let segments = parts.into_iter().map(|it| Segment {
+        facts: SegmentFacts::of(&session, it.phases.clone(), alone),
+        read: read.iter().find(|own| own.id == it.id).cloned(),
         boundary: within(&it.phases),
         id: it.id,
         phases: session.phases[it.phases.clone()]
@@ -76,7 +94,6 @@ fn cut(head: &Head, catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<
         ended: it.ended,
         steps: it.steps,
         ended_by: it.ended_by,
-        read: None,
     });
     let segments = segments.collect();
     let boundaries = breaks.iter().map(|it| Boundary {
@@ -124,21 +141,106 @@ struct Cut {
     boundaries: Vec<Boundary>,
 }
 
+/// Work between two boundaries.
 #[derive(Debug, Serialize)]
-struct Segment {
-    id: String,
+pub(in crate::commands) struct Segment {
+    pub(in crate::commands) id: String,
     phases: Vec<Phase>,
-    started: Option<Timestamp>,
-    ended: Option<Timestamp>,
-    steps: usize,
+    pub(in crate::commands) started: Option<Timestamp>,
+    pub(in crate::commands) ended: Option<Timestamp>,
+    pub(in crate::commands) steps: usize,
     /// More may come.
     open: bool,
+    #[serde(flatten)]
+    pub(in crate::commands) facts: SegmentFacts,
     #[serde(skip)]
     boundary: Option<usize>,
-    ended_by: Vec<BoundaryKind>,
+    pub(in crate::commands) ended_by: Vec<BoundaryKind>,
     /// What an accepted reading says that it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<ReadSegment>,
+    pub(in crate::commands) read: Option<ReadSegment>,
+}
+
+/// What the record says of a segment: its `[!segment]` callout, its steps, and the session's own fields.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(in crate::commands) struct SegmentFacts {
+    /// Title of the callout: `coding: success`.
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) told: Option<String>,
+    /// Its first paragraph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) summary: Option<String>,
+    /// Whether the person had a clear goal, as an analyst says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) goal: Option<String>,
+    /// As an analyst says, else the one in which most files were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) language: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) frameworks: Option<String>,
+    /// Of the segment; of the session where that is one segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) machine: Option<String>,
+    /// The host's entries, as an analyst names them; else the first and the last step, with the count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) entries: Option<String>,
+    /// `2, after a1b2-v1`, and when and by what it was analysed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) analyzed: Option<String>,
+}
+
+impl SegmentFacts {
+    /// Of the phases of a session; `alone` where these are all of it.
+    fn of(session: &Session, phases: Range<usize>, alone: bool) -> Self {
+        let phases = session.phases.get(phases).unwrap_or_default();
+        let callout = segment::callout(phases);
+        let field = |name: &str| callout.and_then(|it| it.field(name)).map(one_line);
+        let steps: Vec<&crate::session::Step> = phases
+            .iter()
+            .flat_map(|phase| &phase.items)
+            .filter_map(|item| match item {
+                Item::Step(step) => Some(step),
+                _ => None,
+            })
+            .collect();
+        let ids: Vec<&str> = steps.iter().filter_map(|step| step.id.as_deref()).collect();
+        let entries = ids.first().zip(ids.last()).map(|(first, last)| format!("{first} … {last} ({})", ids.len()));
+        let digits = |text: String| text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
+        let meta = &session.meta;
+        Self {
+            told: callout.map(|it| one_line(&it.title)).filter(|title| !title.is_empty()),
+            summary: callout.map(|it| one_line(&it.paragraph())).filter(|text| !text.is_empty()),
+            goal: field("Goal"),
+            language: field("Language").or_else(|| language(&steps)),
+            frameworks: field("Frameworks"),
+            tokens: field("Segment tokens").and_then(digits).or(meta.tokens_used.filter(|_| alone)),
+            cost_usd: meta.cost_usd.filter(|_| alone),
+            machine: match meta.more.get("machine") {
+                Some(Value::String(name)) => Some(one_line(name)),
+                _ => None,
+            },
+            entries: field("Entries").or(entries),
+            version: field("Version"),
+            analyzed: field("Analyzed"),
+        }
+    }
+}
+
+/// The language in which most files were written; of several the first by name.
+fn language(steps: &[&crate::session::Step]) -> Option<String> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let paths: BTreeSet<&str> = steps.iter().flat_map(|step| &step.writes).map(|file| file.path.as_str()).collect();
+    for name in paths.into_iter().filter_map(crate::workflow::language_of) {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    let most = counts.values().copied().max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(name, _)| name.to_owned())
 }
 
 #[derive(Debug, Serialize)]
@@ -175,15 +277,6 @@ impl Output for ShownSegments {
 }
 
 impl Cut {
-    /// Takes what an accepted reading says of its segments.
-    fn read(&mut self, read: Vec<ReadSegment>) {
-        for it in read {
-            if let Some(own) = self.segments.iter_mut().find(|own| own.id == it.id) {
-                own.read = Some(it);
-            }
-        }
-    }
-
     fn text(&self) -> String {
         let mut out = format!("{}\n", paint(style::TITLE, one_line(&self.title)));
         let count = |number: usize, noun: &str| plural(number as u64, noun);
@@ -209,7 +302,9 @@ impl Cut {
             let took = took.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
             facts.extend(took.map(duration));
             facts.extend(segment.open.then(|| "open".to_owned()));
-            facts.extend(segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str())));
+            let read = segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str()));
+            facts.extend(read.or_else(|| segment.facts.told.clone()));
+            facts.extend(segment.facts.language.clone());
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));
             if let Some(read) = &segment.read {

@@ -32,7 +32,8 @@ pub struct Break {
 /// A run of phases between boundaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Segment {
-    /// `s-` and 16 hexadecimal digits: of the host's session and the first phase, the same on every machine.
+    /// The id of the `[!segment]` callout in its first phase, where the note has one; else `s-` and 16 hexadecimal digits: of the
+    /// host's session and the first phase, the same on every machine.
     pub id: String,
     /// Indexes of its phases.
     pub phases: Range<usize>,
@@ -115,7 +116,19 @@ pub fn segments(session: &Session, breaks: &[Break]) -> Vec<Segment> {
         .collect()
 }
 
+/// The callout that says what a segment was.
+pub fn callout(phases: &[Phase]) -> Option<&Callout> {
+    phases.iter().flat_map(|phase| &phase.items).find_map(|item| match item {
+        Item::Callout(callout) if callout.kind == "segment" => Some(callout),
+        _ => None,
+    })
+}
+
 fn id(session: &Session, phase: usize) -> String {
+    let noted = session.phases.get(phase).and_then(|phase| callout(std::slice::from_ref(phase))?.id.clone());
+    if let Some(id) = noted.filter(|id| id.starts_with("s-")) {
+        return id;
+    }
     let meta = &session.meta;
     let own = meta.host_session.as_deref().or(meta.session_id.as_deref()).unwrap_or_default();
     let first = session.phases.get(phase).map(|phase| phase.id.as_str()).unwrap_or_default();
@@ -227,6 +240,15 @@ mod tests {
         4..5 0 [Handoff]
         5..6 0 []
         ");
+    }
+
+    #[test]
+    fn the_id_that_a_note_has_stays() {
+        let body =
+            "## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!segment] coding: success\n> Done.\n\n^s-a1b2\n";
+        let session = session(body);
+        assert_eq!(segments(&session, &[])[0].id, "s-a1b2");
+        assert_eq!(callout(&session.phases).map(|it| it.title.as_str()), Some("coding: success"));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::{NamedBlock, References};
 use crate::commands::{Context, Output, View};
 use crate::note::LineEnd;
-use crate::readings::answer::Confidence;
-use crate::readings::lesson::{FOLDER, Lesson, LessonNote, Likeness, likeness};
+use crate::readings::answer::{Confidence, LessonLevel};
+use crate::readings::lesson::{FOLDER, Lesson, LessonNote, Likeness, ToldLesson, likeness};
 use crate::readings::note::{ReviewStatus, code};
 use crate::session::escape::inline;
 use crate::session::{FileRef, Item, Link, file_ref};
@@ -55,12 +55,12 @@ pub struct FromArgs {
 /// What else is said of a lesson.
 #[derive(Debug, Default, clap::Args)]
 struct About {
-    /// What it is about
-    #[arg(long, value_enum, default_value = "project", value_name = "LEVEL")]
-    level: LessonLevelArg,
-    /// How sure it is
-    #[arg(long, value_parser = ["high", "medium", "low"], default_value = "high", value_name = "LEVEL")]
-    confidence: String,
+    /// What it is about; else what the session says, else project
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    level: Option<LessonLevelArg>,
+    /// How sure it is; else what the session says, else high
+    #[arg(long, value_parser = ["high", "medium", "low"], value_name = "LEVEL")]
+    confidence: Option<String>,
     /// What to do
     #[arg(long = "do", value_name = "TEXT")]
     advice: Option<String>,
@@ -129,12 +129,12 @@ pub(in crate::commands) fn words_of(item: &Item) -> String {
         Item::User(it) => it.words.clone(),
         Item::Step(it) => format!("{} {}", it.tool, it.args),
         Item::Prose(it) => it.text.lines().next().unwrap_or_default().to_owned(),
-        other => other.callout().map_or_else(String::new, |it| {
-            if it.title.trim().is_empty() || it.kind == "lesson" {
+        other => other.callout().map_or_else(String::new, |it| match ToldLesson::of(it, "", "") {
+            Some(told) => told.lesson.text,
+            None if it.title.trim().is_empty() => {
                 it.body.lines().find(|line| !line.trim().is_empty()).unwrap_or(&it.title).to_owned()
-            } else {
-                it.title.clone()
             }
+            None => it.title.clone(),
         }),
     }
 }
@@ -153,7 +153,14 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
     }
     let first = blocks.first().ok_or_else(|| Error::usage("a lesson needs evidence"))?;
     let shelf = Shelf::read(&world.catalog, &world.vault);
-    let level = about.level.level();
+    // What the session says of a lesson stays said.
+    let callout = first.place.item_in(&first.session).and_then(Item::callout);
+    let told = callout.and_then(|it| ToldLesson::of(it, "", &first.path.stem()));
+    let of_told = told.as_ref().map_or(LessonLevel::Project, |it| it.lesson.level);
+    let level = about.level.as_ref().map_or(of_told, |level| level.level());
+    let sure = about.confidence.as_deref().and_then(Confidence::parse);
+    let sure = sure.or(told.as_ref().and_then(|it| it.confidence)).unwrap_or(Confidence::High);
+    let advice = about.advice.clone().or_else(|| told.as_ref()?.lesson.advice.clone());
     let same = |it: &&LessonNote| {
         it.lesson.ended.is_none() && it.lesson.level == level && likeness(&it.lesson.text, text) == Likeness::Same
     };
@@ -166,9 +173,7 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         {
             *first = format!("{first} “{}”", inline(text));
         }
-        given.extend(
-            about.advice.as_deref().map(|advice| format!("Do: {}", inline(&fold_whitespace(&sanitise(advice))))),
-        );
+        given.extend(advice.as_deref().map(|advice| format!("Do: {}", inline(&fold_whitespace(&sanitise(advice))))));
         given
             .extend(about.check.as_deref().map(|check| format!("Check: {}", code(&fold_whitespace(&sanitise(check))))));
         let added = with_evidence(&known.text, &given);
@@ -187,8 +192,8 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         id: name.clone(),
         text: text.to_owned(),
         level,
-        place: None,
-        confidence: Confidence::parse(&about.confidence).unwrap_or(Confidence::High),
+        place: told.and_then(|it| it.lesson.place),
+        confidence: sure,
         status: ReviewStatus::Accepted,
         project: meta.project.clone(),
         learned: meta.started.map(|at| at.to_string()),
@@ -197,7 +202,7 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         contradicts: Vec::new(),
         ended: None,
         commit: meta.commit.clone(),
-        advice: about.advice.as_deref().map(|text| fold_whitespace(&sanitise(text))),
+        advice: advice.as_deref().map(|text| fold_whitespace(&sanitise(text))),
         anchors,
         check: about.check.as_deref().map(|text| fold_whitespace(&sanitise(text))),
         broke: Vec::new(),

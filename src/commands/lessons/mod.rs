@@ -2,6 +2,7 @@
 
 mod add;
 mod change;
+pub(in crate::commands) mod told;
 pub(super) mod verdict;
 
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-pub(super) use self::add::{accept, words_of};
+pub(super) use self::add::accept;
 use self::verdict::JudgedLesson;
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
@@ -20,7 +21,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::note::edit::ChangedPage;
 use crate::readings::answer::LessonLevel;
-use crate::readings::lesson::{Lesson, REGION, region};
+use crate::readings::lesson::{Lesson, LessonNote, REGION, region};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Catalog, Vault, page};
 
@@ -126,8 +127,17 @@ fn list(args: &ListArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let shelf = Shelf::read(&world.catalog, &world.vault);
     let level = args.level.as_deref().and_then(LessonLevel::parse);
     let status = args.status.as_deref().and_then(ReviewStatus::parse);
-    let all = shelf.lessons.len();
+    let told = told::told_here(&shelf, &world.vault, cx)?;
     let mut lessons = shelf.lessons;
+    // What sessions tell and nobody has decided about.
+    lessons.extend(told.into_iter().map(|it| LessonNote {
+        path: it.path,
+        lesson: it.lesson.lesson,
+        of_reading: false,
+        changed: false,
+        text: String::new(),
+    }));
+    let all = lessons.len();
     lessons.retain(|it| {
         level.is_none_or(|level| it.lesson.level == level) && status.is_none_or(|status| it.lesson.status == status)
     });

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::base::text::{fold_whitespace, one_line, plural};
 use crate::base::{Env, Result};
+use crate::commands::lessons::told::told_here;
 use crate::commands::lessons::verdict::{JudgedLesson, LessonVerdict, judge};
 use crate::commands::output::proof_text;
 use crate::commands::read::Shelf;
@@ -125,6 +126,9 @@ fn is_of(path: &str, paths: &[String]) -> bool {
     })
 }
 
+/// Lessons that nobody has decided about, at most.
+const TOLD: usize = 5;
+
 fn lessons(
     folder: &str,
     paths: &[String],
@@ -138,6 +142,7 @@ fn lessons(
             .map(|own| cx.env.short(own))
             .is_none_or(|own| own == folder || folder.starts_with(&format!("{}/", own.trim_end_matches('/'))))
     };
+    let told = told_here(&shelf, &world.vault, cx)?;
     let wanted =
         shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted && it.lesson.ended.is_none());
     let wanted = wanted.filter(|it| {
@@ -163,6 +168,12 @@ fn lessons(
         let lesson = &it.note.lesson;
         let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
         gathered.add(ContextPart::Lessons, &lesson.id, &it.note.path, &format!("{}{advice}", lesson.text));
+    }
+    // What sessions here tell and nobody has decided about, the newest last.
+    for it in told.iter().rev().filter(|it| is_here(it.project.as_deref())).take(TOLD) {
+        let lesson = &it.lesson.lesson;
+        let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
+        gathered.add(ContextPart::Lessons, &lesson.id, &it.path, &format!("not reviewed: {}{advice}", lesson.text));
     }
     for it in &judged {
         if let LessonVerdict::Drifted { reasons } = &it.verdict {

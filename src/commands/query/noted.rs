@@ -1,26 +1,68 @@
 //! Rows of notes beside the sessions: lessons, quirks, and segments and outcomes of accepted readings.
 
+use rayon::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
 use super::Args;
 use super::kind::QueryKind;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
+use crate::commands::lessons::told::{Told, told_here};
 use crate::commands::output::{Align, Cell, Table, rows};
 use crate::commands::read::Shelf;
-use crate::commands::{Context, Format, Output, View, reading};
+use crate::commands::{Context, Format, Output, View, reading, segment};
 use crate::readings::Accepted;
 use crate::readings::answer::LessonLevel;
-use crate::vault::Catalog;
+use crate::readings::lesson::ToldLesson;
+use crate::vault::{Catalog, Head, Vault};
 
-const LESSON: &[&str] = &["id", "status", "level", "confidence", "seen", "where", "project", "learned", "text"];
+const LESSON: &[&str] =
+    &["id", "status", "level", "confidence", "seen", "where", "project", "learned", "text", "do", "tags"];
+const QUIRK: &[&str] = &[
+    "id",
+    "status",
+    "level",
+    "where",
+    "frequency",
+    "severity",
+    "confidence",
+    "seen",
+    "project",
+    "learned",
+    "text",
+    "do",
+];
 const OUTCOME: &[&str] = &["session", "outcome", "type", "goal", "result", "decisions", "open", "reading"];
-const SEGMENT: &[&str] = &["session", "id", "type", "outcome", "topics", "summary"];
+const SEGMENT: &[&str] = &[
+    "session",
+    "id",
+    "type",
+    "outcome",
+    "goal",
+    "language",
+    "frameworks",
+    "steps",
+    "tokens",
+    "cost",
+    "machine",
+    "entries",
+    "started",
+    "ended",
+    "ended_by",
+    "topics",
+    "version",
+    "analyzed",
+    "summary",
+];
+/// What is shown of a segment where nobody names columns.
+const SEGMENT_SHOWN: &[&str] =
+    &["session", "id", "type", "outcome", "language", "steps", "started", "ended_by", "summary"];
 
 /// The columns of a kind; `None` where its rows come of sessions.
 pub(super) const fn columns(kind: QueryKind) -> Option<&'static [&'static str]> {
     match kind {
-        QueryKind::Lessons | QueryKind::Quirks => Some(LESSON),
+        QueryKind::Lessons => Some(LESSON),
+        QueryKind::Quirks => Some(QUIRK),
         QueryKind::Segments => Some(SEGMENT),
         QueryKind::Outcomes => Some(OUTCOME),
         _ => None,
@@ -41,11 +83,15 @@ pub(super) fn run(args: &Args, columns: &'static [&'static str], cx: &Context<'_
         })?);
     }
     let vault = reading::vault(cx)?;
-    let shelf = Shelf::within(&Catalog::read(&vault), &vault, cx.global.reach);
+    let catalog = Catalog::read(&vault);
+    let shelf = Shelf::within(&catalog, &vault, cx.global.reach);
     let mut found = match args.kind {
-        QueryKind::Segments => segments(&shelf),
+        QueryKind::Segments => segments(&shelf, &catalog, &vault, cx),
         QueryKind::Outcomes => outcomes(&shelf),
-        kind => lessons(&shelf, kind),
+        kind => {
+            let told = told_here(&shelf, &vault, cx)?;
+            lessons(&shelf, &told, kind)
+        }
     };
     if args.reverse {
         found.reverse();
@@ -57,34 +103,57 @@ pub(super) fn run(args: &Args, columns: &'static [&'static str], cx: &Context<'_
     if matched == 0 {
         cx.ui.note(&format!("no {} in this vault; `cru read SESSION` makes readings", args.kind.one()));
     }
-    let columns = if chosen.is_empty() { columns.to_vec() } else { chosen };
+    let shown =
+        if args.kind == QueryKind::Segments && cx.global.format == Format::Text { SEGMENT_SHOWN } else { columns };
+    let columns = if chosen.is_empty() { shown.to_vec() } else { chosen };
     Ok(Box::new(NotedRows { kind: args.kind, columns, matched, rows: found }))
 }
 
-fn lessons(shelf: &Shelf, kind: QueryKind) -> Vec<Json> {
+/// Lessons of notes, and those that sessions tell.
+fn lessons(shelf: &Shelf, told: &[Told], kind: QueryKind) -> Vec<Json> {
     let quirk = |level: LessonLevel| matches!(level, LessonLevel::Model | LessonLevel::Tool | LessonLevel::User);
-    let all = shelf.lessons.iter().map(|it| &it.lesson).filter(|it| kind != QueryKind::Quirks || quirk(it.level));
-    let row = |it: &crate::readings::lesson::Lesson| {
+    let noted = shelf.lessons.iter().map(|it| (&it.lesson, None));
+    let all = noted.chain(told.iter().map(|it| (&it.lesson.lesson, Some(&it.lesson))));
+    let row = |(it, told): (&crate::readings::lesson::Lesson, Option<&ToldLesson>)| {
+        let field = |name: &str| told.and_then(|told| told.field(name));
         json!({
             "id": it.id, "status": it.status, "level": it.level, "confidence": it.confidence, "seen": it.sessions.len(),
-            "where": it.place, "project": it.project, "learned": it.learned, "text": it.text,
+            "where": it.place, "project": it.project, "learned": it.learned, "text": it.text, "do": it.advice,
+            "tags": field("Tags"), "frequency": field("Frequency"), "severity": field("Severity"),
         })
     };
-    all.map(row).collect()
+    all.filter(|(it, _)| kind != QueryKind::Quirks || quirk(it.level)).map(row).collect()
 }
 
-/// Of each session the reading that counts.
-fn segments(shelf: &Shelf) -> Vec<Json> {
-    let mut rows = Vec::new();
-    for (session, accepted) in shelf.all_accepted() {
-        for it in &accepted.segments {
-            rows.push(json!({
-                "session": session, "id": it.id, "type": it.kind, "outcome": it.outcome, "topics": it.topics,
-                "summary": it.summary.text,
-            }));
-        }
-    }
-    rows
+/// The segments of every session: what they were as an accepted reading says, else as the record does.
+fn segments(shelf: &Shelf, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Vec<Json> {
+    let accepted = shelf.all_accepted();
+    let now = cx.env.now();
+    let of = |head: &&Head| {
+        let read = accepted.get(&*head.path.stem()).map(|it| it.segments.as_slice()).unwrap_or_default();
+        // A note that cannot be read is told of by `cru check`.
+        let all = segment::of(head, read, catalog, vault, now).unwrap_or_default();
+        let row = |it: segment::Segment| {
+            let facts = &it.facts;
+            let mut told = facts.told.as_deref().unwrap_or_default().splitn(2, ": ").map(str::to_owned);
+            let (kind, outcome) = (told.next().filter(|it| !it.is_empty()), told.next());
+            let read = it.read.as_ref();
+            json!({
+                "session": head.id(), "id": it.id,
+                "type": read.map(|it| it.kind.as_str().to_owned()).or(kind),
+                "outcome": read.map(|it| it.outcome.as_str().to_owned()).or(outcome),
+                "goal": facts.goal, "language": facts.language, "frameworks": facts.frameworks, "steps": it.steps,
+                "tokens": facts.tokens, "cost": facts.cost_usd, "machine": facts.machine, "entries": facts.entries,
+                "started": it.started, "ended": it.ended, "ended_by": it.ended_by,
+                "topics": read.map(|it| it.topics.clone()), "version": facts.version, "analyzed": facts.analyzed,
+                "summary": read.map(|it| it.summary.text.clone()).or_else(|| facts.summary.clone()),
+            })
+        };
+        all.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let mut heads: Vec<&Head> = catalog.sessions().filter(|head| cx.global.reach.allows(&head.meta)).collect();
+    heads.sort_by_key(|head| (std::cmp::Reverse(head.meta.started), head.path.clone()));
+    heads.par_iter().map(of).collect::<Vec<_>>().concat()
 }
 
 /// What came of each session that has an accepted reading.

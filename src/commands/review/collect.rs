@@ -8,25 +8,20 @@ use rayon::prelude::*;
 use super::learned;
 use crate::base::text::plural;
 use crate::base::{Result, Span};
+use crate::commands::lessons::told::{blocks, callout_at, stem};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::References;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::{Context, reading, status, workflow};
-use crate::index::search::{Order, Search, SearchOptions};
-use crate::index::{Query, SessionRow, Snapshot};
+use crate::index::{SessionRow, Snapshot};
 use crate::memory::review::{ReviewItem, ReviewKind};
 use crate::readings::note::ReviewStatus;
-use crate::session::read::content_of;
-use crate::session::{Callout, Item};
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// A question that is open for so long is asked again.
 const OPEN: SignedDuration = SignedDuration::from_hours(7 * 24);
-
-/// Hits of one kind that are looked at.
-const MOST_HITS: usize = 1_000;
 
 /// All that waits, in no order.
 pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> {
@@ -52,12 +47,6 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     lessons(shelf, &world, cx, &mut items)?;
     transcripts(snapshot.sessions(), vault, cx, &mut items);
     Ok(items)
-}
-
-/// The name of a note, as links have it.
-pub(super) fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
 }
 
 fn proposals(shelf: &Shelf, items: &mut Vec<ReviewItem>) {
@@ -95,21 +84,6 @@ fn unproven(row: &SessionRow) -> Option<ReviewItem> {
     // Of two the newer one, as its work is the more likely to go on.
     let age = row.started.map_or(0.0, |started| started.as_second() as f64);
     Some(item.weighing(age))
-}
-
-/// The blocks of a kind: the note, and the bytes.
-pub(super) fn blocks(
-    kind: &str,
-    snapshot: &Snapshot,
-    cx: &Context<'_>,
-) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
-    let text = format!("kind:{kind}");
-    let query = Query::parse(&text, &cx.env.now().to_zoned(snapshot.zone().clone()))
-        .map_err(|error| error.into_usage(&text))?;
-    let options = SearchOptions { order: Order::Time, limit: MOST_HITS, ..SearchOptions::default() };
-    let hits = Search::new(snapshot, &query, &options).hits()?;
-    let of = |hit: crate::index::search::Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
-    Ok(hits.into_iter().filter_map(of).collect())
 }
 
 fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
@@ -151,18 +125,6 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
 fn open_question(text: &str, span: Span) -> Option<(String, Option<String>)> {
     let callout = callout_at(text, span, "question")?;
     Some((callout.unanswered()?.to_owned(), callout.id))
-}
-
-/// The callout of a kind that stands there, with its id.
-pub(super) fn callout_at(text: &str, span: Span, kind: &str) -> Option<Callout> {
-    let below = text.get(span.end..)?.trim_start();
-    let id_line = below.lines().next().filter(|line| line.starts_with('^')).unwrap_or_default();
-    let alone = format!("## Callout\n\n{}\n\n{id_line}\n", text.get(span.start..span.end)?);
-    let session = content_of(alone);
-    session.items().find_map(|(_, item)| match item {
-        Item::Callout(callout) if callout.kind == kind => Some(callout.clone()),
-        _ => None,
-    })
 }
 
 fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {

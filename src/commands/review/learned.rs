@@ -4,18 +4,16 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::collect::{blocks, callout_at, stem};
 use crate::base::Result;
 use crate::base::text::fold_whitespace;
 use crate::commands::Context;
+use crate::commands::lessons::told::{Told, stem, told};
 use crate::commands::lessons::verdict::{is_alike, telling};
-use crate::commands::lessons::words_of;
 use crate::commands::read::Shelf;
 use crate::index::{Record, Snapshot, Table};
 use crate::memory::review::{ReviewItem, ReviewKind};
 use crate::readings::lesson::{Likeness, likeness};
-use crate::session::Item;
-use crate::vault::{Vault, VaultPath};
+use crate::vault::Vault;
 
 /// Corrections that are compared, the newest.
 const MOST: usize = 500;
@@ -54,7 +52,7 @@ pub(super) fn proposals(
             is_same || lesson.evidence.iter().any(|line| line.contains(&format!("[[{}]]", it.link)))
         })
     };
-    let logged = logged(snapshot, vault, cx)?;
+    let logged = logged(shelf, snapshot, vault, cx)?;
     for group in groups(logged, |a, b| likeness(&a.text, &b.text) == Likeness::Same) {
         if !group.iter().any(is_known) {
             items.extend(item(&group));
@@ -91,29 +89,18 @@ fn groups(mut all: Vec<SaidThing>, is_same: impl Fn(&SaidThing, &SaidThing) -> b
     groups
 }
 
-/// What agents logged as lessons.
-fn logged(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -> Result<Vec<SaidThing>> {
-    let mut all = Vec::new();
-    for (row, span, time) in blocks("lesson", snapshot, cx)? {
-        let Some(bytes) = VaultPath::new(&row.path).and_then(|path| vault.read(&path).ok()) else { continue };
-        let text = String::from_utf8_lossy(&bytes);
-        let Some(callout) = callout_at(&text, span, "lesson") else { continue };
-        let Some(id) = callout.id.clone() else { continue };
-        let text = fold_whitespace(&words_of(&Item::Callout(callout)));
-        if !text.chars().any(char::is_alphanumeric) {
-            continue;
-        }
-        all.push(SaidThing {
-            reference: format!("{}#{id}", row.id),
-            link: format!("{}#^{id}", stem(&row.path)),
-            session: row.id,
-            project: row.project,
-            at: time.or(row.started),
-            words: telling(&text),
-            text,
-        });
-    }
-    Ok(all)
+/// What agents logged as lessons, imports found, and persons wrote down in sessions.
+fn logged(shelf: &Shelf, snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -> Result<Vec<SaidThing>> {
+    let of = |it: Told| SaidThing {
+        link: it.lesson.lesson.id.replacen('#', "#^", 1).replacen(&it.session, stem(&it.path), 1),
+        reference: it.lesson.lesson.id,
+        session: it.session,
+        project: it.project,
+        at: it.at,
+        words: telling(&it.lesson.lesson.text),
+        text: it.lesson.lesson.text,
+    };
+    Ok(told(shelf, snapshot, vault, cx)?.into_iter().map(of).collect())
 }
 
 /// What persons corrected.

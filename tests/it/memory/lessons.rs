@@ -223,3 +223,60 @@ fn the_check_of_a_lesson_runs_with_consent_alone() {
     world.put("code/src/valve.rs", "");
     assert!(!world.ok(&["lessons", "check", "--run", "--strict"]).contains("drifted"));
 }
+
+/// What a session tells as a lesson is one everywhere, before anybody has decided about it: of an agent, an import, a person.
+#[test]
+fn callouts_are_lessons_that_nobody_has_decided_about() {
+    let world = World::new();
+    let told = "## Learn @coder #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!lesson] task · medium\n> Count the lines twice.\n> Do: wc -l\n> Tags: pump\n\n\
+                ^l-01\n\n> [!quirk] zai/glm-4.7\n> Reads with sed.\n> Frequency: often\n> Severity: low\n> Workaround: name the tool\n\n^q-01\n\n\
+                > [!segment] coding: success\n> The pump was mended.\n> Language: C\n> Frameworks: valves\n> Segment tokens: 1,200\n> Entries: `e1` … `e9` (12)\n\n\
+                ^s-00c0ffee\n";
+    let text =
+        session("s2", "2026-11-20T09:00:00Z", &World::anchor()).replace("## Mend it", &format!("{told}\n## Mend it"));
+    world.put("vault/sessions/s2.md", &text);
+    let rows = |args: &[&str]| -> Vec<serde_json::Value> {
+        let table: serde_json::Value = serde_json::from_str(&world.ok(args)).unwrap();
+        table["rows"].as_array().unwrap().clone()
+    };
+    let lessons = rows(&["query", "lessons", "-f", "json"]);
+    let one = lessons.iter().find(|row| row["id"] == "s2#l-01").unwrap();
+    for (column, value) in [
+        ("text", "Count the lines twice."),
+        ("level", "task"),
+        ("confidence", "medium"),
+        ("status", "proposed"),
+        ("do", "wc -l"),
+        ("tags", "pump"),
+    ] {
+        assert_eq!(one[column], value, "{column}: {one}");
+    }
+    let quirks = rows(&["query", "quirks", "-f", "json"]);
+    let quirk = quirks.iter().find(|row| row["id"] == "s2#q-01").unwrap();
+    assert_eq!((&quirk["where"], &quirk["frequency"]), (&"zai/glm-4.7".into(), &"often".into()), "{quirk}");
+    assert_eq!((&quirk["severity"], &quirk["do"]), (&"low".into(), &"name the tool".into()), "{quirk}");
+    let segments = rows(&["query", "segments", "-f", "json"]);
+    let segment = segments.iter().find(|row| row["id"] == "s-00c0ffee").unwrap();
+    for (column, value) in [
+        ("type", "coding"),
+        ("outcome", "success"),
+        ("language", "C"),
+        ("frameworks", "valves"),
+        ("entries", "`e1` … `e9` (12)"),
+        ("summary", "The pump was mended."),
+    ] {
+        assert_eq!(segment[column], value, "{column}: {segment}");
+    }
+    assert_eq!(segment["tokens"], 1200);
+    assert!(world.ok(&["lessons", "list"]).contains("Count the lines twice."));
+    assert!(world.ok(&["context"]).contains("not reviewed: Count the lines twice. (wc -l)"));
+    assert!(world.ok(&["review"]).contains("Count the lines twice."));
+    // Once it is a note, its level, confidence and advice stay, and it is told once.
+    world.ok(&["lessons", "from", "s2#l-01"]);
+    let lessons = rows(&["query", "lessons", "-f", "json"]);
+    let own: Vec<_> = lessons.iter().filter(|row| row["text"] == "Count the lines twice.").collect();
+    assert_eq!(own.len(), 1, "{lessons:?}");
+    assert_eq!((&own[0]["level"], &own[0]["confidence"]), (&"task".into(), &"medium".into()), "{own:?}");
+    assert_eq!((&own[0]["status"], &own[0]["do"]), (&"accepted".into(), &"wc -l".into()), "{own:?}");
+    assert!(!world.ok(&["review"]).contains("Count the lines twice."));
+}

@@ -81,7 +81,8 @@ impl<'v> Fields<'v> {
     pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems) -> Option<W> {
         let all = W::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         let value = self.need(key, &format!("one of {all}"), problems)?;
-        let found = value.as_str().and_then(|word| W::WORDS.iter().find(|(known, _)| *known == word));
+        let mut words = W::WORDS.iter().chain(W::OLD);
+        let found = value.as_str().and_then(|word| words.find(|(known, _)| *known == word));
         if found.is_none() {
             problems.add(&self.path(key), format!("{} is none of {all}", shown(value)));
         }

@@ -269,16 +269,20 @@ pub struct ReadOutcome {
 pub trait Word: Sized + Copy + 'static {
     /// The words with their values.
     const WORDS: &'static [(&'static str, Self)];
+    /// Words that older answers have.
+    const OLD: &'static [(&'static str, Self)] = &[];
 }
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal),+ $(,)? }
+     $(old { $($old:literal = $now:ident),+ $(,)? })?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum $name { $($(#[$inner])* #[serde(rename = $word)] $variant),+ }
 
         impl Word for $name {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+            $(const OLD: &'static [(&'static str, Self)] = &[$(($old, Self::$now)),+];)?
         }
 
         impl $name {
@@ -400,21 +404,30 @@ words! {
         Coding = "coding",
         /// A search for a cause.
         Debugging = "debugging",
+        /// Code that does the same, written otherwise.
+        Refactoring = "refactoring",
+        /// Machines and services.
+        Sysadmin = "sysadmin",
         /// Finding something out.
         Research = "research",
         /// A plan.
         Planning = "planning",
-        /// A review.
-        Review = "review",
-        /// Machines and services.
-        Ops = "ops",
+        /// Tests and reviews.
+        Qa = "qa",
+        /// Ideas, talk.
+        Brainstorm = "brainstorm",
+        /// Work handed over to another session.
+        Handoff = "handoff",
         /// Documents.
         Documentation = "documentation",
-        /// Talk.
-        Chat = "chat",
+        /// Settings of tools and builds.
+        Configuration = "configuration",
+        /// Data that were looked at or changed.
+        Data = "data",
         /// Anything else.
         Other = "other",
     }
+    old { "review" = Qa, "ops" = Sysadmin, "chat" = Brainstorm }
 }
 
 /// A case to learn from.

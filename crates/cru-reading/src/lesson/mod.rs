@@ -2,6 +2,7 @@
 
 mod region;
 mod same;
+mod told;
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,7 @@ use crate::note::{ReviewStatus, code, evidence, one_line, rendered, with_hash};
 
 pub use region::{MAX_LINES, NAME as REGION, Region, region};
 pub use same::{Likeness, likeness};
+pub use told::{TOLD, ToldLesson};
 
 /// Statuses of a lesson that is used no more.
 const ENDED: &[&str] = &["retired", "superseded"];

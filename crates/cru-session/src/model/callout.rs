@@ -36,6 +36,17 @@ impl Callout {
         self.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// The first paragraph of the body without fields, on one line.
+    pub fn paragraph(&self) -> String {
+        let is_field = |line: &str| {
+            self.fields
+                .iter()
+                .any(|(name, _)| line.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':')))
+        };
+        let lines = self.body.lines().map(str::trim).skip_while(|line| line.is_empty());
+        lines.take_while(|line| !line.is_empty() && !is_field(line)).collect::<Vec<_>>().join(" ")
+    }
+
     /// The question that it asks, if nobody answered it: the title, else the first line of the body.
     pub fn unanswered(&self) -> Option<&str> {
         let words = if self.title.trim().is_empty() { self.body.lines().next()? } else { &self.title };

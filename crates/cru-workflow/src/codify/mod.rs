@@ -315,6 +315,11 @@ pub(crate) fn file_type_of(path: &str) -> &'static str {
     file_type::common(&[path]).unwrap_or("Path")
 }
 
+/// The language that a file's name tells; `None` for prose and what is no text of a program.
+pub fn language_of(path: &str) -> Option<&'static str> {
+    Some(file_type_of(path)).filter(|ty| !matches!(*ty, "Path" | "Text" | "Markdown") && !file_type::is_prose(path))
+}
+
 /// A title as a short name of data.
 pub(crate) fn short_name(title: &str) -> String {
     title::short_name(title)
