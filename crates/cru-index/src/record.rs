@@ -20,7 +20,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 8;
+pub const SCHEMA: u32 = 9;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -290,6 +290,8 @@ pub struct UserRow {
     pub correction: bool,
     /// The words.
     pub words: String,
+    /// What was made of them, as the note says behind the quote.
+    pub action: Option<String>,
     /// When.
     pub at: Option<Timestamp>,
     /// Their line.
@@ -536,6 +538,7 @@ impl Record {
                 phase,
                 correction: it.correction,
                 words: it.words.clone(),
+                action: it.interpretation.clone(),
                 at: at(&it.callout),
                 line,
             }),

@@ -53,8 +53,11 @@ const KINDS: [(&str, Kind); 6] = [
     ("not committed", OpenPoint::NotCommitted),
 ];
 
+/// How an attempt ended of which the record has no result.
+pub(crate) const WITHOUT_RESULT: &str = "without a result";
+
 /// How an attempt may have ended.
-const ENDS: [&str; 4] = ["failed", "denied", "interrupted", "without a result"];
+const ENDS: [&str; 4] = ["failed", "denied", "interrupted", WITHOUT_RESULT];
 
 const NOT_PUSHED: &str = "not pushed";
 

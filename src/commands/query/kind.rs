@@ -110,7 +110,7 @@ const TABLE: [KindTable; 13] = [
         name: "user",
         one: "word of the user",
         own: column::USER,
-        shown: &["session", "id", "at", "correction", "words"],
+        shown: &["session", "id", "at", "correction", "words", "action"],
         tables: &[Rows::Phases, Rows::User],
         things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), RowItem::User(it)))),
     },

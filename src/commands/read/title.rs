@@ -14,14 +14,22 @@ use crate::vault::{Catalog, State, Vault, VaultPath, seals, state};
 /// Types of notes that the program writes; a link in any other note is a person's.
 const OWN: [&str; 6] = ["session", "project", "summary", "reading", "case", "lesson"];
 
-/// Gives the session the title; where its note is then. A title that a person gave stays.
-pub(super) fn give(title: &str, source: &Source, vault: &Vault, cx: &Context<'_>) -> Result<VaultPath> {
+/// Gives the session the title; where its note is then. A title that a person gave stays: one that neither the program wrote nor an
+/// `earlier` reading gave.
+pub(super) fn give(
+    title: &str,
+    earlier: &[&str],
+    source: &Source,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<VaultPath> {
     let path = source.path.clone();
     let catalog = Catalog::read(vault);
     let Some(head) = catalog.sessions().find(|head| head.path == path) else { return Ok(path) };
     let key = state::key(&head.id());
     let old = head.meta.title.clone().unwrap_or_default();
-    if old == title || !seals::read(vault, &key).has_property("title", &Json::String(old)) {
+    let is_of_reading = earlier.contains(&old.as_str());
+    if old == title || !(is_of_reading || seals::read(vault, &key).has_property("title", &Json::String(old))) {
         return Ok(path);
     }
     let state = State::of(vault, cx.env)?;

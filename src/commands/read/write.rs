@@ -56,7 +56,8 @@ pub(super) fn write(
     let mut title = source.session.title().to_owned();
     let versions = shelf.of(&source.name);
     if let Some(new) = checked.answer.summary.title.as_ref().filter(|_| head.status.counts()) {
-        match title::give(new, source, vault, cx) {
+        let earlier = versions.iter().filter_map(|it| it.answer.as_ref()?.summary.title.as_deref());
+        match title::give(new, &earlier.collect::<Vec<_>>(), source, vault, cx) {
             Ok(path) => {
                 head.session = path.stem().into_owned();
                 path_of_note = path;

@@ -585,3 +585,66 @@ fn a_compaction_at_the_end_stays_one_when_the_work_goes_on() {
     let (compacted, filled) = (notes[0].1.find("The pump is dry."), notes[0].1.rfind("\nFilled."));
     assert!(compacted < filled && filled.is_some());
 }
+
+/// What the host shows of an edit counts, not the texts of its call, which begin and end within lines; and of a commit without a
+/// result nobody knows whether it was made.
+#[test]
+fn the_summary_counts_what_the_host_shows_and_knows_no_more_of_a_commit() {
+    let bed = Bed::new("UTC");
+    let at = |second: u32| format!("2026-11-20T09:00:{second:02}.000Z");
+    let call =
+        |id: &str, name: &str, input: Value| json!([{ "type": "tool_use", "id": id, "name": name, "input": input }]);
+    let edit = json!({ "file_path": "/home/jo/pump/src/pump.rs",
+        "old_string": "if dry {\n        stop();\n    }\n    let valve = 1;", "new_string": "let valve = 1;" });
+    let branch = |mut record: Value| {
+        record["gitBranch"] = json!("fix/pump");
+        record["cwd"] = json!("/home/jo/pump");
+        record
+    };
+    let mut result = claude(
+        "s1",
+        "u3",
+        Some("u2"),
+        &at(3),
+        "user",
+        &json!({ "role": "user", "content":
+        [{ "type": "tool_result", "tool_use_id": "t1", "content": "The file was updated." }] }),
+    );
+    result["toolUseResult"] = json!({ "filePath": "/home/jo/pump/src/pump.rs", "oldString": edit["old_string"],
+        "newString": edit["new_string"], "structuredPatch": [{ "oldStart": 1, "oldLines": 5, "newStart": 1, "newLines": 2,
+        "lines": [" fn pump() {", "-    if dry {", "-        stop();", "-    }", "     let valve = 1;"] }] });
+    let lines = [
+        branch(claude(
+            "s1",
+            "u1",
+            None,
+            &at(1),
+            "user",
+            &json!({ "role": "user", "content": "Let the pump run dry." }),
+        )),
+        branch(claude(
+            "s1",
+            "u2",
+            Some("u1"),
+            &at(2),
+            "assistant",
+            &json!({ "role": "assistant", "model": "m", "content": call("t1", "Edit", edit.clone()) }),
+        )),
+        branch(result),
+        branch(claude(
+            "s1",
+            "u4",
+            Some("u3"),
+            &at(4),
+            "assistant",
+            &json!({ "role": "assistant", "model": "m",
+            "content": call("t2", "Bash", json!({ "command": "git commit -am 'let it run dry'" })) }),
+        )),
+    ];
+    let file = bed.write(".claude/projects/p/s1.jsonl", &lines);
+    bed.run(&["import", &file]);
+    let notes = bed.notes();
+    let (_, note) = notes.iter().find(|(_, text)| text.contains("Let the pump run dry")).unwrap();
+    assert!(note.contains("> Files: `src/pump.rs` +0 −3"), "{note}");
+    assert!(note.contains("`git commit` without a result") && !note.contains("not committed"), "{note}");
+}

@@ -157,6 +157,8 @@ fn a_proven_brief_counts_at_once_and_rejecting_takes_it_back() {
     world.ok(&["read", "--again", "--from", "../a.json"]);
     assert_eq!(world.names("sessions"), ["2026-11-20-open-valve-pump.md"]);
     assert_ne!(world.names("sessions"), first);
+    // The title does, while no person has changed it.
+    assert!(world.note().contains("\ntitle: Mend the pump\n"), "{}", world.note());
 }
 
 #[test]

@@ -279,11 +279,19 @@ fn little_to_learn_from_has_a_clear_outcome() {
         .map(|(_, bytes)| String::from_utf8_lossy(bytes).lines().count())
         .sum();
     assert_eq!(rows, 1, "{}", said(&output));
-    // One family cannot be asked about what it was trained on.
+    // Puzzles are split only where that is asked for: then one family cannot be asked about what it was trained on.
     let puzzles = place.cru(&["session", "learn", "--export", "puzzle"]);
+    assert!(puzzles.status.success(), "{}", said(&puzzles));
+    assert!(said(&puzzles).contains("nobody has judged these cases (1 proven)"), "{}", said(&puzzles));
+    assert!(said(&puzzles).contains("\"grade\":\"proven\""), "{}", said(&puzzles));
+    let puzzles = place.cru(&["session", "learn", "--export", "puzzle", "--split", "0.9"]);
     assert_eq!(puzzles.status.code(), Some(1));
     assert!(said(&puzzles).contains("of a session that is trained on"), "{}", said(&puzzles));
-    assert!(place.cru(&["session", "learn", "--export", "puzzle", "--split", "0"]).status.success());
+    // Of a session that is named all that it has, each with its grade.
+    let proposed = session("2026-11-21-two", "two").replace("session_id: one", "session_id: two");
+    place.put("sessions/two.md", &proposed);
+    let named = place.cru(&["session", "learn", "two", "--export", "puzzle"]);
+    assert!(named.status.success(), "{}", said(&named));
     let none = place.cru(&["session", "learn", "--type", "demonstration", "--export", "jsonl"]);
     assert_eq!(none.status.code(), Some(1));
 }

@@ -170,7 +170,7 @@ prop_compose! {
             record.phases.push(PhaseRow { title: title.clone(), agent: id.clone(), started, line, ..PhaseRow::default() });
             record.decisions.push(DecisionRow { id: id.clone(), title: title.clone(), why, at, line, ..DecisionRow::default() });
             record.errors.push(ErrorRow { text: title.clone(), resolution: maybe.clone(), at, line, ..ErrorRow::default() });
-            record.user.push(UserRow { id: id.clone(), phase, correction, words: title.clone(), at, line });
+            record.user.push(UserRow { id: id.clone(), phase, correction, words: title.clone(), action: None, at, line });
             record.subagents.push(SubagentRow { task: id.clone(), model, tokens: Some(line), ..SubagentRow::default() });
             record.files.push(FileRow { path: title.clone(), hash, time: at, line, ..FileRow::default() });
             record.tasks.push(TaskRow { id: title.clone(), content: title, priority: maybe, ..TaskRow::default() });

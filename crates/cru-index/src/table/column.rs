@@ -135,7 +135,8 @@ pub const ERROR: &[Column] =
     own![Error: id Word, phase Word, title Text, text Text, resolution Text, at Time, line Int];
 
 /// Of the user's words.
-pub const USER: &[Column] = own![User: id Word, phase Word, correction Bool, words Text, at Time, line Int];
+pub const USER: &[Column] =
+    own![User: id Word, phase Word, correction Bool, words Text, action Text, at Time, line Int];
 
 /// Of sub-agents. What its link names is `link`, because `session` is the session it stands in.
 pub const SUBAGENTS: &[Column] = own![

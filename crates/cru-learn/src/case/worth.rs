@@ -28,7 +28,43 @@ impl Standing {
     }
 }
 
+/// How sure a case is, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grade {
+    /// A person accepted it, or the reading that it is of, or wrote its parts anew.
+    Accepted,
+    /// A reader of cases found it good.
+    Judged,
+    /// The record alone proves that its check passed.
+    Proven,
+    /// Nothing but a rule proposes it.
+    Proposed,
+}
+
+impl Grade {
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Judged => "judged",
+            Self::Proven => "proven",
+            Self::Proposed => "proposed",
+        }
+    }
+}
+
 impl Case {
+    /// How sure it is.
+    pub fn grade(&self) -> Grade {
+        match () {
+            () if self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading => Grade::Accepted,
+            () if self.judged => Grade::Judged,
+            () if self.is_proven() => Grade::Proven,
+            () => Grade::Proposed,
+        }
+    }
+
     /// What an export makes of it.
     pub fn standing(&self) -> Standing {
         match (self.gap(), self.is_proven()) {

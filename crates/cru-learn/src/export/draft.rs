@@ -5,7 +5,7 @@
 //! like it is only known at the end; a text has a hole for that ([`Hole`]).
 
 use crate::case::left_out::{LeftOut, Reason};
-use crate::case::worth::Standing;
+use crate::case::worth::{Grade, Standing};
 use crate::case::{Case, Fidelity, Kind};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
@@ -63,6 +63,7 @@ pub(crate) struct Record {
     pub(crate) source: crate::Source,
     pub(crate) kind: Kind,
     pub(crate) answer_from: &'static str,
+    pub(crate) grade: Grade,
     pub(crate) standing: Standing,
     pub(crate) fidelity: Fidelity,
     pub(crate) verified: bool,
@@ -125,6 +126,7 @@ impl<'a> Drafter<'a> {
                 root: case.origin.root.clone(),
                 source: case.origin.source.clone(),
                 kind: case.kind(),
+                grade: case.grade(),
                 answer_from: case.answer_from(),
                 standing,
                 fidelity: case.fidelity,

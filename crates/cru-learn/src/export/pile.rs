@@ -118,13 +118,18 @@ impl Sheet {
     fn each(&mut self, mut take: impl FnMut(&mut Report, &Record, Piece, Hole) -> std::result::Result<(), Reason>) {
         let records = std::mem::take(&mut self.records);
         for (at, record) in records.iter().enumerate() {
+            let mut is_counted = false;
             for made in record.pieces() {
                 let taken = made.and_then(|(piece, hole)| {
                     let (dup_group, validation) = (self.split.dup_group[at], self.split.validation[at]);
                     take(&mut self.report, record, piece, Hole { dup_group, validation, ..hole })
                 });
-                if let Err(reason) = taken {
-                    self.leave_out(record, reason);
+                match taken {
+                    Err(reason) => self.leave_out(record, reason),
+                    Ok(()) if !std::mem::replace(&mut is_counted, true) => {
+                        *self.report.grades.entry(record.grade.as_str()).or_default() += 1;
+                    }
+                    Ok(()) => {}
                 }
             }
         }

@@ -17,6 +17,8 @@ pub struct Report {
     pub kinds: BTreeMap<&'static str, usize>,
     /// Cases by how the answer is known; `none` where it is not.
     pub answer_from: BTreeMap<&'static str, usize>,
+    /// Cases that are exported by how sure they are: `accepted`, `judged`, `proven`, `proposed`.
+    pub grades: BTreeMap<&'static str, usize>,
     /// Cases by what an export makes of them.
     pub standing: BTreeMap<&'static str, usize>,
     /// Cases by how much of their tool calls is there.

@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::case::worth::Grade;
 use crate::case::{Case, Evidence, Fidelity, Kind, Source};
 use crate::rows::chat::{Message, flat};
 use crate::rows::example::Example;
@@ -115,6 +116,8 @@ pub(crate) struct Metadata {
     pub evidence: Evidence,
     /// The key of the reading.
     pub reading: String,
+    /// How sure it is: `accepted`, `judged`, `proven` or `proposed`.
+    pub grade: Grade,
     /// How the right answer is known.
     pub answer_from: &'static str,
     /// Whether the record itself shows that it worked.
@@ -167,6 +170,7 @@ impl Metadata {
             outcome: origin.outcome.clone(),
             evidence: case.evidence,
             reading: case.reading.clone(),
+            grade: case.grade(),
             answer_from: case.answer_from(),
             verified: case.verified(),
             quality: case.quality(),

@@ -110,7 +110,7 @@ fn count(rest: &str) -> Result<Proof, String> {
     }
     let (tool, file) = what.split_once(' ').unwrap_or((what, ""));
     count.tool = Some(tool.to_owned()).filter(|tool| !matches!(tool.as_str(), "" | "*"));
-    count.file = Some(file.trim().to_owned()).filter(|file| !file.is_empty());
+    count.file = Some(file.trim().to_owned()).filter(|file| !matches!(file.as_str(), "" | "*"));
     if count.tool.is_none() && count.file.is_none() && count.text.is_none() {
         return Err(format!("says nothing of what is counted; {FORM}"));
     }
@@ -197,6 +197,8 @@ mod tests {
         for text in ["", "n-042", "n-042:", "none", "count = 3", "count Edit", "two words: x", "none here: x"] {
             assert!(text.parse::<Proof>().is_err(), "{text}");
         }
+        let any = "count Bash * n-001..n-010 = 0".parse::<Proof>().unwrap();
+        assert_eq!(any.to_string(), "count Bash n-001..n-010 = 0", "any file is no file");
         let counted = "count * \"npm test\" n-001.. = 2".parse::<Proof>().unwrap();
         assert_eq!(counted.to_string(), "count * \"npm test\" n-001.. = 2");
     }

@@ -184,6 +184,17 @@ fn check_count(count: &CountOf, is: u64, record: &Record) -> Result<(), Refusal>
             && text.as_ref().is_none_or(|text| step.shown.contains(text.as_str()))
     };
     let real = steps.iter().filter(counts).count() as u64;
+    // That nothing was done with a file says nothing where nobody has heard of it, nor of a tool that was never called.
+    if is == 0 && real == 0 {
+        let has_file = |file: &String| record.steps.iter().any(|step| step.names_file(file));
+        if let Some(file) = count.file.as_ref().filter(|file| !has_file(file)) {
+            return Err(Refusal::of(Rule::Count, format!("no step names the file {file}; use `none` with a text")));
+        }
+        let is_called = |tool: &String| record.steps.iter().any(|step| step.tool.eq_ignore_ascii_case(tool));
+        if let Some(tool) = count.tool.as_ref().filter(|tool| count.file.is_some() && !is_called(tool)) {
+            return Err(Refusal::of(Rule::Count, format!("no step is a call of {tool}")));
+        }
+    }
     if real == is {
         return Ok(());
     }

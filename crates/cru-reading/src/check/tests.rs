@@ -725,3 +725,18 @@ fn what_is_missing_may_be_named_and_what_was_written_is_a_claim() {
     let (_, findings) = kept(answer::Summary { requests: vec![request], ..answer::Summary::default() });
     assert!(findings.iter().all(|it| !it.contains("in common")), "{findings:?}");
 }
+
+/// A count of nothing proves something only of what the record knows.
+#[test]
+fn nothing_of_nothing_is_no_proof() {
+    let record = pump();
+    let refused = |proof: &str| super::proof::check(&proof.parse::<Proof>().unwrap(), &record);
+    let bash = record.steps.iter().filter(|step| step.tool == "Bash").count();
+    assert!(bash > 0 && refused(&format!("count Bash * n-001.. = {bash}")).is_empty());
+    assert!(!refused("count Bash * n-001.. = 0").is_empty());
+    assert!(!refused("count Edit nonsense.zz n-001.. = 0").is_empty());
+    assert!(!refused("count Fdit src/valve.rs n-001.. = 0").is_empty());
+    assert!(
+        refused("count Read src/valve.rs n-001.. = 0").is_empty() || record.steps.iter().all(|it| it.tool != "Read")
+    );
+}

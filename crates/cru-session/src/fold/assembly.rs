@@ -74,7 +74,6 @@ impl Fold {
         let channel = facts.project.as_deref().or(facts.cwd.as_deref()).and_then(place::channel);
 
         let mut steps = steps.finish();
-        let patches = patches(&mut steps);
         let transcript = header.transcript.to_string_lossy();
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
@@ -115,6 +114,8 @@ impl Fold {
             open_points(&Session { meta: Meta { open, ..Meta::default() }, preface, ..Session::default() })
         };
         let summary = top::body(&told, &all_open, &steps);
+        // What the host shows of a change is counted above.
+        let patches = patches(&mut steps);
         let open = open.iter().map(OpenPoint::as_property).collect();
         let mut steps: Vec<Option<step::StepDraft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();

@@ -35,10 +35,10 @@ pub(super) struct LineCount {
 }
 
 impl LineCount {
-    /// The lines of a unified diff of one file.
+    /// The lines of the hunks of a unified diff of one file, which have no heads.
     pub(super) fn of_diff(path: &str, diff: &str) -> Self {
         let mut count = Self { path: path.to_owned(), ..Self::default() };
-        for file in patch::read_diff(diff) {
+        for file in patch::read_diff(&format!("--- a/x\n+++ b/x\n{diff}")) {
             count.add(&file);
         }
         count
@@ -144,6 +144,12 @@ mod tests {
     fn changes(tool: &str, args: &str, input: Value) -> Option<CallChanges> {
         let call = Call { id: "c".into(), tool: tool.into(), args: args.into(), input };
         CallChanges::of(&call)
+    }
+
+    #[test]
+    fn hunks_without_heads_are_counted() {
+        let count = LineCount::of_diff("a", "@@ -1,5 +1,2 @@\n a\n-b\n-c\n-d\n e\n@@ -0,1 +0,1 @@\n-x\n+y\n");
+        assert_eq!((count.added, count.removed), (1, 4));
     }
 
     #[test]

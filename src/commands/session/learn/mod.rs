@@ -78,9 +78,9 @@ pub struct Args {
     /// Only sessions in which this query finds something (as `cru search` takes it)
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
-    /// Share of session families to train on; the others validate
-    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
-    split: f64,
+    /// Share of session families to train on; the others validate (0.9; puzzles are split only where it is given)
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    split: Option<f64>,
     /// Tokens that a row may take: a context loses its middle, a case whose answer does not fit is left out (default 8192;
     /// 32768 for trajectories)
     #[arg(long, value_name = "N")]
@@ -262,10 +262,19 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if export.is_empty() {
         tell(&export, cx);
         return Err(Error::no("no case has what this export needs").with_hint(
-            "`cru session learn --dry-run` lists the cases; `--proposed` exports those that the record does not prove; puzzles are of sessions that validate (--split)",
+            "`cru session learn --dry-run` lists the cases; `--proposed` exports those that the record does not prove",
         ));
     }
     refuse_leaks(&export)?;
+    if !export.report.grades.keys().any(|grade| matches!(*grade, "accepted" | "judged")) {
+        let grades: Vec<String> =
+            export.report.grades.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
+        cx.ui.note(&format!(
+            "nobody has judged these cases ({}): a passed check does not make work right; `cru cases judge` has an agent judge them, \
+             `cru cases accept ID` accepts one",
+            grades.join(", ")
+        ));
+    }
     let Some(output) = &args.output else {
         tell(&export, cx);
         return Ok(Box::new(Stream { format, export }));
@@ -307,12 +316,15 @@ fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a>
             EvalArg::Promptfoo => Eval::Promptfoo,
             EvalArg::Harbor => Eval::Harbor,
         },
-        train: args.split,
+        // Who asks for puzzles wants to evaluate with them: all of them, unless some are to be trained on.
+        train: args.split.unwrap_or(if matches!(args.export, Some(FormatArg::Puzzle)) { 0.0 } else { 0.9 }),
         max_tokens: args.max_tokens.unwrap_or(match args.export {
             Some(FormatArg::Trajectories) => 32_768,
             _ => 8_192,
         }),
-        proposed: args.proposed,
+        // The puzzles of a session that is named are what it has, each with its grade.
+        proposed: args.proposed
+            || (matches!(args.export, Some(FormatArg::Puzzle)) && !args.sessions.is_empty() && !args.accepted_only),
         template: match args.template {
             None => ChatTemplate::Any,
             Some(TemplateArg::Llama3) => ChatTemplate::Llama3,

@@ -13,6 +13,7 @@ use super::{SHORT, listed};
 use crate::StepStatus;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
+use crate::open::WITHOUT_RESULT;
 use crate::words::shorten;
 
 /// Addresses of what was published that are shown.
@@ -266,7 +267,7 @@ impl<'a> Made<'a> {
             StepStatus::Failed => "failed",
             StepStatus::Denied => "denied",
             StepStatus::Interrupted => "interrupted",
-            StepStatus::NoResult => "without a result",
+            StepStatus::NoResult => WITHOUT_RESULT,
             _ => "",
         };
         // A commit that was made is not open, whatever became of the rest of the call.

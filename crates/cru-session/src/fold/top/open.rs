@@ -7,7 +7,7 @@ use super::super::step::StepDraft;
 use super::super::work_tree::WorkTree;
 use super::made::Made;
 use super::{SHORT, Told};
-use crate::open::OpenPoint;
+use crate::open::{OpenPoint, WITHOUT_RESULT};
 use crate::words::sentence::sentences;
 use crate::words::shorten;
 
@@ -32,7 +32,10 @@ pub(super) fn points(told: &Told<'_>, made: &Made<'_>, steps: &[StepDraft]) -> V
     points.extend(not_run.map(OpenPoint::NotRun));
     // What a session found changed and left so is not its own.
     let tree = made.tree.filter(|tree| !tree.is_clean() && made.has_written(steps, told.project));
+    // Of a commit whose end nobody knows only that is told.
+    let is_unknown = blocked_by(made, " commit", WITHOUT_RESULT);
     let not_committed = match made.uncommitted {
+        _ if is_unknown && made.tree.is_none() => None,
         // What git itself shows counts more than what the calls tell.
         _ if made.tree.is_some() => tree.map(WorkTree::told),
         0 => None,
@@ -47,6 +50,11 @@ pub(super) fn points(told: &Told<'_>, made: &Made<'_>, steps: &[StepDraft]) -> V
     }
     points.dedup();
     points
+}
+
+/// Whether the last attempt of a command with such a name ended so.
+fn blocked_by(made: &Made<'_>, name: &str, end: &str) -> bool {
+    made.blocked.iter().any(|(own, ended)| own.ends_with(name) && *ended == end)
 }
 
 /// How a session ended that has no closing words.
