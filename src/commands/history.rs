@@ -17,7 +17,7 @@ use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
-use crate::index::table::SubagentIds;
+use crate::index::table::Families;
 use crate::index::{Record, SessionRow, Table};
 use crate::session::StepStatus;
 
@@ -42,7 +42,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let rows = snapshot.sessions();
-    let subagents = SubagentIds::of(rows);
+    let subagents = Families::of(rows);
     let mut meant: Vec<&SessionRow> = rows.iter().filter(|row| chosen.matches_row(row)).collect();
     let before = meant.len();
     meant.retain(|row| args.all || !subagents.is_shown_by_another(row));

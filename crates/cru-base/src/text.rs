@@ -158,6 +158,12 @@ pub fn slug(text: &str, words: usize) -> String {
     slug
 }
 
+/// The name of a note in its path: `a` of `sessions/a.md`.
+pub fn note_name(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
 /// `1 note`, `2 notes`.
 pub fn plural(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })

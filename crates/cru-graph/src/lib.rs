@@ -23,6 +23,7 @@ pub mod reach;
 pub mod recovery;
 pub mod relation;
 pub mod segment;
+pub mod states;
 pub mod turn;
 
 mod check;
@@ -44,4 +45,5 @@ pub use proof::{Proof, proof};
 pub use reach::{Order, Reached};
 pub use recovery::{Recovery, recoveries};
 pub use segment::{breaks, segments};
+pub use states::StateGraph;
 pub use turn::{Correction, Sign, Taken, Turn, turns};

@@ -41,28 +41,50 @@ impl Proof {
 
 /// The proof of a session's own steps; `None` where nothing was written and no check was run.
 pub fn proof(session: &Session) -> Option<Proof> {
-    let (mut checked, mut last, mut wrote, mut writes_after) = (false, None, false, 0u64);
+    let mut prover = Prover::default();
     for (_, item) in session.items() {
-        let Item::Step(step) = item else { continue };
+        if let Item::Step(step) = item {
+            prover.step(step);
+        }
+    }
+    prover.proof()
+}
+
+/// What is proven by the steps so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prover {
+    checked: bool,
+    last: Option<Verdict>,
+    wrote: bool,
+    writes_after: u64,
+}
+
+impl Prover {
+    /// Takes the next step.
+    pub(crate) fn step(&mut self, step: &Step) {
         if writes(step) {
-            wrote = true;
-            writes_after += 1;
+            self.wrote = true;
+            self.writes_after += 1;
         }
         match step.verdict() {
-            Some(Verdict::Unknown) => checked = true,
+            Some(Verdict::Unknown) => self.checked = true,
             Some(verdict) => {
-                (checked, last) = (true, Some(verdict));
-                writes_after = 0;
+                (self.checked, self.last) = (true, Some(verdict));
+                self.writes_after = 0;
             }
             None => {}
         }
     }
-    match (last, checked) {
-        (Some(Verdict::Failed), _) => Some(Proof::Failing),
-        (Some(_), _) if writes_after > 0 => Some(Proof::WritesAfter(writes_after)),
-        (Some(_), _) => Some(Proof::Green),
-        (None, true) => Some(Proof::Unknown),
-        (None, false) => wrote.then_some(Proof::NeverChecked),
+
+    /// The proof of all steps that it took; `None` where nothing was written and no check was run.
+    pub(crate) fn proof(self) -> Option<Proof> {
+        match (self.last, self.checked) {
+            (Some(Verdict::Failed), _) => Some(Proof::Failing),
+            (Some(_), _) if self.writes_after > 0 => Some(Proof::WritesAfter(self.writes_after)),
+            (Some(_), _) => Some(Proof::Green),
+            (None, true) => Some(Proof::Unknown),
+            (None, false) => self.wrote.then_some(Proof::NeverChecked),
+        }
     }
 }
 

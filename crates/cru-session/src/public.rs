@@ -291,7 +291,17 @@ fn move_item(item: &mut Item, to: &impl Fn(Span) -> Span) {
             move_links(resolved_by.iter_mut().chain(steps), to);
         }
         Item::User(User { callout: it, words: _, interpretation: _, correction: _ }) => callout(it),
-        Item::Subagent(Subagent { callout: it, agent: _, model: _, mode: _, link, task: _, summary: _, items }) => {
+        Item::Subagent(Subagent {
+            callout: it,
+            agent: _,
+            model: _,
+            mode: _,
+            link,
+            task: _,
+            summary: _,
+            text: _,
+            items,
+        }) => {
             callout(it);
             move_links(link, to);
             for item in items {

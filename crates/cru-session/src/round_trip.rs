@@ -216,7 +216,17 @@ fn subagent() -> impl Strategy<Value = Item> {
         let link = Link { embed: mode == SubagentMode::Embed, ..Link::to_note("2026-11-20-reviewer") };
         let link = (!inline).then_some(link);
         let items = if inline { together(items) } else { Vec::new() };
-        Item::Subagent(Subagent { callout, agent: Some(agent), model, mode, link, task, summary, items })
+        Item::Subagent(Subagent {
+            callout,
+            agent: Some(agent),
+            model,
+            mode,
+            link,
+            task,
+            summary,
+            text: String::new(),
+            items,
+        })
     })
 }
 

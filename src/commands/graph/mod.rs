@@ -2,6 +2,7 @@
 
 mod count;
 mod row;
+mod states;
 mod tree;
 
 pub(super) use tree::boundary as boundary_words;
@@ -27,6 +28,9 @@ pub struct Args {
     /// The smallest thing to show; else `phase` for the vault, `step` for one session
     #[arg(short, long, value_enum, value_name = "DEPTH")]
     depth: Option<DepthArg>,
+    /// The states of SESSION: where the work stood after each turn, and how the person went on
+    #[arg(long, requires = "session", conflicts_with = "depth")]
+    states: bool,
 }
 
 /// [`Depth`] on the command line.
@@ -51,6 +55,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let focus = args.session.as_deref().map(|name| catalog.session(name, &vault, cx.env)).transpose()?;
+    if let Some(head) = focus.filter(|_| args.states) {
+        cx.global.reach.check(&head.meta)?;
+        if cx.global.format == Format::Canvas {
+            return Err(
+                Error::usage("the states of a session have no canvas").with_hint("text, json, toon, mermaid or dot")
+            );
+        }
+        return Ok(Box::new(states::ShownStates { session: vault.load(&head.path)?.session }));
+    }
     let (sessions, problems) = vault.load_sessions(&catalog);
     for problem in &problems {
         cx.ui.warn(&problem.diagnostic.message);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 
-use crate::base::text::{plural, sanitise, thousands};
+use crate::base::text::{note_name, plural, sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
 use crate::import::UNREADABLE;
@@ -281,12 +281,6 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
 
 /// A note and what is to be said of it.
 fn row(session: &SessionReport, remark: Option<&str>) -> String {
-    let name = session.note.as_deref().map_or(session.host_session.as_str(), stem);
+    let name = session.note.as_deref().map_or(session.host_session.as_str(), note_name);
     format!("{}  {}", paint(style::ID, name), paint(style::DIM, remark.unwrap_or_default()))
-}
-
-/// A note's name without folder and ending.
-fn stem(note: &str) -> &str {
-    let name = note.rsplit('/').next().unwrap_or(note);
-    name.strip_suffix(".md").unwrap_or(name)
 }

@@ -1,13 +1,13 @@
 //! `cru import --again`: notes that were imported before, written anew.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde::Serialize;
 
 use super::{Args, ImportBar};
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{note_name, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::reading as notes;
@@ -148,7 +148,8 @@ impl AgainReport {
         for row in &self.rewritten {
             let source = if row.from_evidence { ", from evidence/" } else { "" };
             let counts = format!("+{} −{}{source}", row.added, row.removed);
-            let _ = writeln!(text, "{}  {}", paint(style::ID, sanitise(stem(&row.note))), paint(style::DIM, counts));
+            let _ =
+                writeln!(text, "{}  {}", paint(style::ID, sanitise(note_name(&row.note))), paint(style::DIM, counts));
             for line in row.diff.lines().filter(|line| all && !line.starts_with("@@")) {
                 let look = match line.as_bytes().first() {
                     Some(b'-') => style::BAD,
@@ -165,10 +166,6 @@ impl AgainReport {
     }
 }
 
-fn stem(note: &str) -> &str {
-    Path::new(note).file_stem().and_then(|stem| stem.to_str()).unwrap_or(note)
-}
-
 impl Output for AgainReport {
     fn text(&self, _: &View) -> String {
         let mut text = if self.hide { String::new() } else { self.diffs() };
@@ -178,7 +175,7 @@ impl Output for AgainReport {
                 let _ = writeln!(
                     text,
                     "  {}  {}",
-                    paint(style::ID, sanitise(stem(&row.note))),
+                    paint(style::ID, sanitise(note_name(&row.note))),
                     paint(style::DIM, sanitise(&row.reason))
                 );
             }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::base::text::note_name;
 use crate::base::{Result, Span};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
@@ -38,7 +39,7 @@ pub(in crate::commands) fn told(
             let Some(bytes) = VaultPath::new(&row.path).and_then(|path| vault.read(&path).ok()) else { continue };
             let text = String::from_utf8_lossy(&bytes);
             let Some(callout) = callout_at(&text, span, kind) else { continue };
-            let Some(mut lesson) = ToldLesson::of(&callout, &row.id, stem(&row.path)) else { continue };
+            let Some(mut lesson) = ToldLesson::of(&callout, &row.id, note_name(&row.path)) else { continue };
             let at = time.or(row.started);
             lesson.lesson.project.clone_from(&row.project);
             lesson.lesson.learned = at.map(|at| at.to_string());
@@ -68,12 +69,6 @@ pub(in crate::commands) fn told_here(shelf: &Shelf, vault: &Vault, cx: &Context<
 /// The link of a line of evidence.
 fn link(line: &str) -> &str {
     line.trim_start_matches("Evidence: ")
-}
-
-/// The name of a note, as links have it.
-pub(in crate::commands) fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
 }
 
 /// The blocks of a kind: the note, and the bytes.

@@ -1,6 +1,7 @@
 //! What the tokens of a session cost by list prices.
 
 use crate::index::SessionRow;
+use crate::index::table::Families;
 use crate::price::Prices;
 
 /// The cost of a session's own tokens, an estimate.
@@ -42,6 +43,40 @@ impl Estimate {
     /// `about US$ 1.20, without 4,100 tokens of unknown price`; `unknown` where no token has a price.
     pub fn text(self) -> String {
         cost_text(self.known_usd, self.unpriced)
+    }
+}
+
+/// What sessions used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens, without those read from a cache.
+    pub tokens: u64,
+    /// What they cost by list prices.
+    pub cost: Estimate,
+}
+
+impl Spent {
+    /// Of one session alone.
+    pub fn of(row: &SessionRow, prices: &Prices) -> Self {
+        Self { tokens: row.tokens.unwrap_or(0), cost: Estimate::of(row, prices) }
+    }
+
+    /// Of a session with all that worked for it. Tokens of sub-agents without a note have no known price.
+    pub fn of_family(row: &SessionRow, families: &Families<'_>, prices: &Prices) -> Self {
+        let of = |row: &SessionRow| Self::of(row, prices).and_tokens(families.tokens_without_note(row));
+        families.members(row).into_iter().map(of).fold(Self::default(), Self::plus)
+    }
+
+    /// With tokens whose price is unknown.
+    #[must_use]
+    pub fn and_tokens(self, tokens: u64) -> Self {
+        self.plus(Self { tokens, cost: Estimate { known_usd: None, unpriced: tokens } })
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.plus(other.cost) }
     }
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub use change::note_diff;
 pub use chart::{bar, spark};
 pub use escape::escape;
-pub use estimate::{Estimate, cost_text, proof_text, proof_words, usd};
+pub use estimate::{Estimate, Spent, cost_text, proof_text, proof_words, usd};
 pub use found::Found;
 pub(super) use html::Templates;
 pub use number::{amount, duration, minute, most, percent};

@@ -21,7 +21,7 @@ use crate::commands::reading::{self, Asked};
 use crate::commands::trace::stale::{self, StepVerdicts};
 use crate::commands::{Context, Format, Output};
 use crate::index::query::QueryNode;
-use crate::index::table::{SubagentIds, TableRow, column, rows};
+use crate::index::table::{Families, TableRow, column, rows};
 use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
@@ -88,15 +88,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let question = Question::of(args, cx)?;
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    let subagents = SubagentIds::of(snapshot.sessions());
+    let subagents = Families::of(snapshot.sessions());
     let wanted = |session: &SessionRow| {
-        let row = TableRow::session(session, subagents.has(session), snapshot.zone());
+        let row = TableRow::session(session, subagents.is_subagent(session), snapshot.zone());
         let may = question.kind.may_be_in(session) && chosen.matches_row(session);
         may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
     let gathered = if question.kind == QueryKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
-        Gathered::of(sessions.map(|it| TableRow::session(it, subagents.has(it), snapshot.zone())), &question)
+        Gathered::of(sessions.map(|it| TableRow::session(it, subagents.is_subagent(it), snapshot.zone())), &question)
     } else {
         let mut all = Gathered::default();
         let verdicts = if question.asks_verdict() { stale::verdicts(cx)? } else { StepVerdicts::default() };
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
                 let key = (record.session.path.clone(), step.id.clone().unwrap_or_default());
                 step.verdict = verdicts.get(&key).cloned();
             }
-            let rows = rows(&record, subagents.has(&record.session), question.kind.things(), snapshot.zone());
+            let rows = rows(&record, subagents.is_subagent(&record.session), question.kind.things(), snapshot.zone());
             Gathered::of(rows, &question)
         };
         snapshot.each_record(wanted, &question.tables(), of, |one| all.add(one, &question))?;

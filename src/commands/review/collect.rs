@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 
 use super::learned;
-use crate::base::text::plural;
+use crate::base::text::{note_name, plural};
 use crate::base::{Result, Span};
-use crate::commands::lessons::told::{blocks, callout_at, stem};
+use crate::commands::lessons::told::{blocks, callout_at};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
@@ -53,12 +53,14 @@ fn proposals(shelf: &Shelf, items: &mut Vec<ReviewItem>) {
     for it in shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Proposed) {
         let lesson = &it.lesson;
         let weight = lesson.sessions.len() as f64;
-        items.push(ReviewItem::new(ReviewKind::Lesson, &lesson.id, "", &lesson.text, stem(&it.path)).weighing(weight));
+        items.push(
+            ReviewItem::new(ReviewKind::Lesson, &lesson.id, "", &lesson.text, note_name(&it.path)).weighing(weight),
+        );
     }
     for it in shelf.readings.iter().filter(|it| it.head.status == ReviewStatus::Proposed && it.answer.is_some()) {
         let (kept, all) = it.head.claims;
         let text = format!("{}, {kept} of {all} claims hold", it.head.session);
-        items.push(ReviewItem::new(ReviewKind::Reading, stem(&it.path), "", &text, stem(&it.path)));
+        items.push(ReviewItem::new(ReviewKind::Reading, note_name(&it.path), "", &text, note_name(&it.path)));
     }
 }
 
@@ -80,7 +82,7 @@ fn unproven(row: &SessionRow) -> Option<ReviewItem> {
     }
     let text = format!("{}, {} after the last check", row.title, plural(row.writes_after_check, "write"));
     let state = row.writes_after_check.to_string();
-    let item = ReviewItem::new(ReviewKind::Unproven, &row.id, &state, &text, stem(&row.path));
+    let item = ReviewItem::new(ReviewKind::Unproven, &row.id, &state, &text, note_name(&row.path));
     // Of two the newer one, as its work is the more likely to go on.
     let age = row.started.map_or(0.0, |started| started.as_second() as f64);
     Some(item.weighing(age))
@@ -95,7 +97,7 @@ fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
         let what = first.split_once(']').map_or("", |(_, rest)| rest.trim());
         let text = format!("{} {what}", row.title);
         let state = blake3::hash(text.as_bytes()).to_hex().to_string();
-        items.push(ReviewItem::new(ReviewKind::Conflict, &row.id, &state, text.trim_end(), stem(&row.path)));
+        items.push(ReviewItem::new(ReviewKind::Conflict, &row.id, &state, text.trim_end(), note_name(&row.path)));
     }
     Ok(())
 }
@@ -111,8 +113,8 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
         let text = std::str::from_utf8(&bytes).ok()?;
         let (words, id) = open_question(text, *span)?;
         let link = match id {
-            Some(id) => format!("{}#^{id}", stem(&row.path)),
-            None => stem(&row.path).to_owned(),
+            Some(id) => format!("{}#^{id}", note_name(&row.path)),
+            None => note_name(&row.path).to_owned(),
         };
         let item = ReviewItem::new(ReviewKind::Question, &format!("{} {words}", row.id), "", &words, &link);
         Some(item.weighing(-(asked.as_second() as f64)))
@@ -132,7 +134,7 @@ fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec
     for bookmark in references.bookmarks()? {
         if let Err(error) = references.follow(&bookmark) {
             let text = format!("{} leads nowhere: {error}", bookmark.name);
-            let note = stem(&bookmark.note);
+            let note = note_name(&bookmark.note);
             items.push(ReviewItem::new(ReviewKind::Bookmark, &bookmark.name, &bookmark.target, &text, note));
         }
     }
@@ -169,7 +171,7 @@ fn lessons(shelf: Shelf, world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<R
             _ => continue,
         };
         let words = format!("lesson {}: {why}", it.note.lesson.text);
-        items.push(ReviewItem::new(ReviewKind::Drifted, &it.note.lesson.id, &why, &words, stem(&it.note.path)));
+        items.push(ReviewItem::new(ReviewKind::Drifted, &it.note.lesson.id, &why, &words, note_name(&it.note.path)));
     }
     Ok(())
 }

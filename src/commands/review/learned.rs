@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use crate::base::Result;
-use crate::base::text::fold_whitespace;
+use crate::base::text::{fold_whitespace, note_name};
 use crate::commands::Context;
-use crate::commands::lessons::told::{Told, stem, told};
+use crate::commands::lessons::told::{Told, told};
 use crate::commands::lessons::verdict::{is_alike, telling};
 use crate::commands::read::Shelf;
 use crate::index::{Record, Snapshot, Table};
@@ -92,7 +92,7 @@ fn groups(mut all: Vec<SaidThing>, is_same: impl Fn(&SaidThing, &SaidThing) -> b
 /// What agents logged as lessons, imports found, and persons wrote down in sessions.
 fn logged(shelf: &Shelf, snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -> Result<Vec<SaidThing>> {
     let of = |it: Told| SaidThing {
-        link: it.lesson.lesson.id.replacen('#', "#^", 1).replacen(&it.session, stem(&it.path), 1),
+        link: it.lesson.lesson.id.replacen('#', "#^", 1).replacen(&it.session, note_name(&it.path), 1),
         reference: it.lesson.lesson.id,
         session: it.session,
         project: it.project,
@@ -112,7 +112,7 @@ fn corrections(snapshot: &Snapshot) -> Result<Vec<SaidThing>> {
             let (id, text) = (it.id?, fold_whitespace(&it.words));
             Some(SaidThing {
                 reference: format!("{}#{id}", row.id),
-                link: format!("{}#^{id}", stem(&row.path)),
+                link: format!("{}#^{id}", note_name(&row.path)),
                 session: row.id.clone(),
                 project: row.project.clone(),
                 at: it.at.or(row.started),

@@ -1,14 +1,15 @@
 //! `cru session list`.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::filter::SessionFilter;
-use crate::base::Result;
 use crate::base::text::plural;
+use crate::base::{Env, Result};
 use crate::commands::output::style;
 use crate::commands::output::{
     Align, Cell, Estimate, Found, Table, amount, duration, minute, most, proof_text, rows, usd,
@@ -17,9 +18,11 @@ use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
-use crate::index::table::SubagentIds;
+use crate::index::table::Families;
 use crate::price::Prices;
-use crate::session::Status;
+use crate::session::{Meta, Status};
+use crate::sync::hooked;
+use crate::vault::Vault;
 
 /// List sessions, newest first
 ///
@@ -105,7 +108,7 @@ enum ListSort {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    let subagents = SubagentIds::of(snapshot.sessions());
+    let subagents = Families::of(snapshot.sessions());
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.matches(row));
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
@@ -118,14 +121,24 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     }
     let total = rows.len();
     rows.truncate(most(args.limit));
-    let prices = prices(cx)?;
+    let (prices, vault) = (prices(cx)?, reading::vault(cx)?);
     let of = |row: &SessionRow| SessionListRow {
         copies: snapshot.copies(&row.path),
-        ..SessionListRow::of(row, subagents.has(row), &prices)
+        idle_since: idle_since(row, &vault, cx.env),
+        ..SessionListRow::of(row, subagents.is_subagent(row), &prices)
     };
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
     let columns = if args.columns.is_empty() { ListColumn::USUAL.to_vec() } else { args.columns.clone() };
     Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
+}
+
+/// Since when nothing happened in an active session that is due to be paused.
+fn idle_since(row: &SessionRow, vault: &Vault, env: &Env) -> Option<Timestamp> {
+    let status = Some(Status::parse(row.status.as_deref()?));
+    let (host, host_session) = (row.host.clone(), row.host_session.clone());
+    let meta = Meta { status, started: row.started, host, host_session, ..Meta::default() };
+    let took = SignedDuration::try_from(Duration::from_millis(row.duration_ms.unwrap_or(0))).ok()?;
+    hooked::idle_since(vault, env, &meta, row.started.and_then(|started| started.checked_add(took).ok()))
 }
 
 fn sort(rows: &mut [&SessionRow], by: ListSort) {
@@ -145,7 +158,7 @@ fn sort(rows: &mut [&SessionRow], by: ListSort) {
 enum ListColumn {
     /// Id
     Id,
-    /// Status
+    /// Status; `idle` for an active session that the next flush pauses or closes
     Status,
     /// What checks prove of the writes
     Proof,
@@ -228,7 +241,8 @@ impl ListColumn {
                     Some(Status::Completed) => style::GOOD,
                     Some(Status::Other(_)) | None => style::DIM,
                 };
-                or_none(row.status.as_ref().map(Status::as_str)).style(look)
+                let status = row.status.as_ref().map(Status::as_str);
+                or_none(row.idle_since.map(|_| "idle").or(status)).style(look)
             }
             Self::Proof => or_none(row.proof_text.as_deref()).style(match row.proof.as_deref() {
                 Some("green") => style::GOOD,
@@ -290,6 +304,7 @@ const COLUMNS: &[&str] = &[
     "duration_ms",
     "proof",
     "writes_after_check",
+    "idle_since",
     "model",
     "project",
     "subagent",
@@ -300,6 +315,8 @@ const COLUMNS: &[&str] = &[
 struct SessionListRow {
     id: String,
     status: Option<Status>,
+    /// Since when nothing happened, where the next flush pauses or closes it for that.
+    idle_since: Option<Timestamp>,
     started: Option<Timestamp>,
     ended: Option<Timestamp>,
     participants: Vec<String>,
@@ -344,6 +361,7 @@ impl SessionListRow {
         Self {
             id: it.id.clone(),
             status: it.status.as_deref().map(Status::parse),
+            idle_since: None,
             started: it.started,
             ended: it.ended,
             participants: it.participants.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect(),

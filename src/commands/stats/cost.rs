@@ -3,16 +3,17 @@
 //! A sub-agent counts in the session that it worked for, and once. By model each model counts what was used of it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::figures::{rounded, stem};
+use super::figures::rounded;
 use super::group::By;
 use crate::commands::output::{Estimate, Found};
 use crate::commands::{View, session::filter::Chosen};
 use crate::index::SessionRow;
+use crate::index::table::Families;
 use crate::price::Prices;
 
 /// Tables where none is asked for.
@@ -132,47 +133,12 @@ impl CostReport {
 
 /// The sessions that count, each with the outermost chosen session that it worked for.
 fn placed(rows: &[SessionRow], is_chosen: impl Fn(&SessionRow) -> bool) -> Vec<Placed<'_>> {
-    let mut names: HashMap<&str, usize> = HashMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        names.entry(row.id.as_str()).or_insert(index);
-        names.entry(stem(&row.path)).or_insert(index);
-    }
-    let mut parents: Vec<Option<usize>> = vec![None; rows.len()];
-    let mut orphans: Vec<u64> = rows.iter().map(|row| row.inline_tokens).collect();
-    for (index, row) in rows.iter().enumerate() {
-        let tokens = row.subagent_tokens.split(", ").map(Some).chain(std::iter::repeat(None));
-        for (name, tokens) in row.subagent_sessions.split(", ").filter(|name| !name.is_empty()).zip(tokens) {
-            match names.get(stem(name)) {
-                Some(child) if *child != index => {
-                    parents[*child].get_or_insert(index);
-                }
-                Some(_) => {}
-                None => {
-                    let tokens = tokens.and_then(|tokens| tokens.parse().ok()).unwrap_or(0);
-                    orphans[index] = orphans[index].saturating_add(tokens);
-                }
-            }
-        }
-    }
-    for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.subagent) {
-        let parent = row.parent.as_deref().and_then(|link| names.get(stem(link))).filter(|parent| **parent != index);
-        if let (None, Some(parent)) = (parents[index], parent) {
-            parents[index] = Some(*parent);
-        }
-    }
-    let chosen: Vec<bool> = rows.iter().map(is_chosen).collect();
-    let root = |index: usize| {
-        let (mut at, mut found, mut seen) = (index, chosen[index].then_some(index), BTreeSet::from([index]));
-        while let Some(parent) = parents[at].filter(|parent| seen.insert(*parent)) {
-            at = parent;
-            if chosen[at] {
-                found = Some(at);
-            }
-        }
-        found
+    let families = Families::of(rows);
+    let place = |row| {
+        let root = families.ancestry(row).into_iter().rev().find(|row| is_chosen(row))?;
+        Some(Placed { row, root, orphans: families.tokens_without_note(row) })
     };
-    let counted = (0..rows.len()).filter_map(|index| Some((index, root(index)?)));
-    counted.map(|(index, root)| Placed { row: &rows[index], root: &rows[root], orphans: orphans[index] }).collect()
+    rows.iter().filter_map(place).collect()
 }
 
 fn sum(it: &Placed<'_>, prices: &Prices) -> CostSum {

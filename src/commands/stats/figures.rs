@@ -4,11 +4,10 @@
 //! twice. A sub-agent that has no note in the vault is known only from the list of the session that started it: its
 //! tokens are added to that session's ([`Orphans`]).
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
 use crate::commands::output::Estimate;
+use crate::index::table::Families;
 use crate::index::{SessionRow, ToolUse};
 use crate::price::Prices;
 use crate::session::Status;
@@ -161,41 +160,12 @@ pub(super) struct Counted<'a> {
     pub(super) estimate: Estimate,
 }
 
-/// Which sub-agents have a note of their own, and which sessions are of sub-agents.
-pub(super) struct Families<'a> {
-    names: HashSet<&'a str>,
-    children: HashSet<&'a str>,
-    prices: &'a Prices,
-}
-
-impl<'a> Families<'a> {
-    /// Of all sessions of a vault, whichever of them are asked for.
-    pub(super) fn of(rows: &'a [SessionRow], prices: &'a Prices) -> Self {
-        let names = rows.iter().flat_map(|row| [row.id.as_str(), stem(&row.path)]).collect();
-        let children = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|it| !it.is_empty());
-        Self { names, children: children.collect(), prices }
+impl<'a> Counted<'a> {
+    /// A session as it counts in `families`.
+    pub(super) fn of(row: &'a SessionRow, families: &Families<'_>, prices: &Prices) -> Self {
+        let (subagent, orphans) = (families.is_subagent(row), families.tokens_without_note(row));
+        Self { row, subagent, orphans, estimate: Estimate::of(row, prices) }
     }
-
-    /// A session as it counts.
-    pub(super) fn count(&self, row: &'a SessionRow) -> Counted<'a> {
-        let listed = row.subagent_sessions.split(", ").zip(row.subagent_tokens.split(", "));
-        let alone = listed.filter(|(name, _)| !self.names.contains(stem(name)));
-        let tokens = alone.filter_map(|(_, tokens)| tokens.parse::<u64>().ok());
-        Counted {
-            row,
-            subagent: row.subagent
-                || self.children.contains(row.id.as_str())
-                || self.children.contains(stem(&row.path)),
-            orphans: tokens.fold(row.inline_tokens, u64::saturating_add),
-            estimate: Estimate::of(row, self.prices),
-        }
-    }
-}
-
-/// A note's name of its path.
-pub(super) fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
 }
 
 fn rate(part: u64, whole: u64) -> Option<f64> {
@@ -237,8 +207,8 @@ mod tests {
 
     fn figures(rows: &[SessionRow]) -> Figures {
         let prices = Prices::default();
-        let families = Families::of(rows, &prices);
-        let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
+        let families = Families::of(rows);
+        let counted: Vec<_> = rows.iter().map(|row| Counted::of(row, &families, &prices)).collect();
         Figures::of(&counted)
     }
 

@@ -168,15 +168,15 @@ impl Grouped {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::Families;
     use super::*;
     use crate::index::ToolUse;
+    use crate::index::table::Families;
     use crate::price::Prices;
 
     fn keys(by: By, rows: &[SessionRow]) -> Vec<String> {
         let prices = Prices::default();
-        let families = Families::of(rows, &prices);
-        let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
+        let families = Families::of(rows);
+        let counted: Vec<_> = rows.iter().map(|row| Counted::of(row, &families, &prices)).collect();
         let shown = |it: &SessionGroup| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
         Grouped::of(by, &counted, &TimeZone::UTC).groups.iter().map(shown).collect()
     }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use self::cost::CostReport;
-use self::figures::{Families, Figures};
+use self::figures::{Counted, Figures};
 use self::group::{By, Grouped};
 use super::output::Found;
 use super::prices::prices;
@@ -26,8 +26,10 @@ use super::read::Shelf;
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
+use crate::base::text::note_name;
 use crate::base::{Error, Result, files};
 use crate::index::SessionRow;
+use crate::index::table::Families;
 use crate::readings::answer::SegmentType;
 use crate::vault::Catalog;
 
@@ -115,9 +117,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return Ok(Box::new(report));
     }
     let zone = snapshot.zone();
-    let families = Families::of(snapshot.sessions(), &prices);
-    let mut sessions: Vec<_> =
-        snapshot.sessions().iter().filter(|row| chosen.matches_row(row)).map(|row| families.count(row)).collect();
+    let families = Families::of(snapshot.sessions());
+    let mut sessions: Vec<_> = snapshot
+        .sessions()
+        .iter()
+        .filter(|row| chosen.matches_row(row))
+        .map(|row| Counted::of(row, &families, &prices))
+        .collect();
     if args.no_subagents {
         sessions.retain(|it| !it.subagent);
     }
@@ -136,7 +142,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         BTreeMap::new()
     };
     let told = |by: By, row: &SessionRow| {
-        let it = read.get(figures::stem(&row.path))?;
+        let it = read.get(note_name(&row.path))?;
         if by == By::Outcome {
             it.outcome.as_ref().map(|it| it.state.as_str())
         } else {

@@ -360,13 +360,14 @@ fn row(by: By, it: &SessionGroup, part: u64, whole: u64) -> RowValues {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::Families;
     use jiff::tz::TimeZone;
 
+    use super::super::figures::Counted;
     use super::*;
     use crate::base::Env;
     use crate::commands::session::filter::SessionFilter;
     use crate::index::SessionRow;
+    use crate::index::table::Families;
     use crate::price::Prices;
 
     fn page(rows: &[SessionRow], by: &[By]) -> String {
@@ -375,8 +376,8 @@ mod tests {
 
     fn limited(rows: &[SessionRow], by: &[By], limit: usize) -> String {
         let prices = Prices::default();
-        let families = Families::of(rows, &prices);
-        let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
+        let families = Families::of(rows);
+        let counted: Vec<_> = rows.iter().map(|row| Counted::of(row, &families, &prices)).collect();
         let report = StatsReport {
             schema: 1,
             first: rows.iter().filter_map(|row| row.started).min(),
@@ -447,8 +448,8 @@ mod tests {
         let shown = |first: &str, last: &str| {
             let rows = [row(first, "a", 1), row(last, "a", 1)];
             let prices = Prices::default();
-            let families = Families::of(&rows, &prices);
-            let counted: Vec<_> = rows.iter().map(|row| families.count(row)).collect();
+            let families = Families::of(&rows);
+            let counted: Vec<_> = rows.iter().map(|row| Counted::of(row, &families, &prices)).collect();
             let columns = columns(&Grouped::of(By::Day, &counted, &TimeZone::UTC));
             let ends = (columns[0].0.clone(), columns[columns.len() - 1].0.clone());
             (columns.len(), ends.0, ends.1, columns.iter().map(|(_, it)| it.sessions).sum::<u64>())

@@ -9,14 +9,14 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use rayon::prelude::*;
 
 use super::{ToldSummary, zone};
-use crate::base::text::{plural, thousands};
+use crate::base::text::{note_name, plural, thousands};
 use crate::base::{Error, Result};
-use crate::commands::output::{Estimate, duration, proof_text};
+use crate::commands::output::{Spent, duration, proof_text};
 use crate::commands::prices::prices;
 use crate::commands::{Context, reading};
 use crate::index::SessionRow;
+use crate::index::table::Families;
 use crate::memory::summary::{Account, DAY_BYTES, PeriodFacts, Section, TimeWindow};
-use crate::price::Prices;
 use crate::session::escape;
 use crate::vault::{Vault, VaultPath};
 
@@ -27,16 +27,17 @@ const WEEK_BYTES: usize = 12_000;
 struct ToldSession {
     row: SessionRow,
     facts: PeriodFacts,
+    /// With what worked for it.
+    spent: Spent,
 }
 
 /// The account of a day.
 pub(super) fn day(date: Date, vault: &Vault, cx: &Context<'_>) -> Result<ToldSummary> {
     let zone = zone(vault);
     let told = gather(window(date, date, &zone)?, vault, cx)?;
-    let prices = prices(cx)?;
-    let mut account = Account { total: total(&date.to_string(), &zone, &told, &prices), sections: Vec::new() };
+    let mut account = Account { total: total(&date.to_string(), &zone, &told), sections: Vec::new() };
     for it in &told {
-        account.sections.push(session(it, &zone, &prices));
+        account.sections.push(session(it, &zone));
     }
     Ok(summary("day", date.to_string(), &zone, told.len(), account.render(DAY_BYTES)))
 }
@@ -53,17 +54,15 @@ pub(super) fn week(date: Date, vault: &Vault, cx: &Context<'_>) -> Result<ToldSu
     for it in &told {
         by_project.entry(it.row.project.clone().unwrap_or_default()).or_default().push(it);
     }
-    let mut account = Account {
-        total: total(&format!("{name}, {first} to {last}"), &zone, &told, &prices(cx)?),
-        sections: Vec::new(),
-    };
+    let mut account =
+        Account { total: total(&format!("{name}, {first} to {last}"), &zone, &told), sections: Vec::new() };
     for (project, sessions) in &by_project {
         account.sections.push(of_project(project, sessions, &zone));
     }
     let mut open = Section { head: "**Open**".to_owned(), lines: Vec::new() };
     for it in &told {
         for text in &it.facts.open {
-            open.push(1, format!("{} ([[{}]])", escape::inline(text), stem(&it.row.path)));
+            open.push(1, format!("{} ([[{}]])", escape::inline(text), note_name(&it.row.path)));
         }
     }
     if !open.lines.is_empty() {
@@ -95,17 +94,19 @@ fn window(first: Date, last: Date, zone: &TimeZone) -> Result<TimeWindow> {
 /// The sessions that did something in the time, by its first moment; those of sub-agents are part of their parents' work.
 /// One that is kept from agents is not told of: an account is a page that they read.
 fn gather(window: TimeWindow, vault: &Vault, cx: &Context<'_>) -> Result<Vec<ToldSession>> {
-    let snapshot = reading::snapshot(vault, cx)?;
+    let (snapshot, prices) = (reading::snapshot(vault, cx)?, prices(cx)?);
+    let families = Families::of(snapshot.sessions());
     let touches = |row: &&SessionRow| {
         let Some(from) = row.started else { return false };
         let length = SignedDuration::from_millis(i64::try_from(row.duration_ms.unwrap_or(0)).unwrap_or(i64::MAX));
         let to = from.checked_add(length).unwrap_or(Timestamp::MAX).max(row.ended.unwrap_or(from));
-        !row.subagent && !row.private && window.touches(from, to)
+        !families.is_shown_by_another(row) && !row.private && window.touches(from, to)
     };
     let rows: Vec<SessionRow> = snapshot.sessions().iter().filter(touches).cloned().collect();
     let read = |row: SessionRow| {
         let session = vault.session(&VaultPath::new(&row.path)?).ok()?;
-        Some(ToldSession { facts: PeriodFacts::of(&session, window)?, row })
+        let spent = Spent::of_family(&row, &families, &prices);
+        Some(ToldSession { facts: PeriodFacts::of(&session, window)?, row, spent })
     };
     let mut told: Vec<ToldSession> = rows.into_par_iter().filter_map(read).collect();
     told.sort_by(|a, b| (a.facts.from, &a.row.path).cmp(&(b.facts.from, &b.row.path)));
@@ -113,7 +114,7 @@ fn gather(window: TimeWindow, vault: &Vault, cx: &Context<'_>) -> Result<Vec<Tol
 }
 
 /// The first line of an account.
-fn total(name: &str, zone: &TimeZone, told: &[ToldSession], prices: &Prices) -> String {
+fn total(name: &str, zone: &TimeZone, told: &[ToldSession]) -> String {
     let steps: usize = told.iter().map(|it| it.facts.steps).sum();
     let commits: usize = told.iter().map(|it| it.facts.commits.len()).sum();
     let active: SignedDuration = told.iter().map(|it| it.facts.active).sum();
@@ -129,9 +130,7 @@ fn total(name: &str, zone: &TimeZone, told: &[ToldSession], prices: &Prices) -> 
     line.push_str(&worked(active));
     // Tokens have no time of their own: a session that goes on elsewhere has some there.
     if !told.is_empty() && told.iter().all(|it| it.facts.is_whole) {
-        let tokens: u64 = told.iter().filter_map(|it| it.row.tokens).sum();
-        let cost = told.iter().map(|it| Estimate::of(&it.row, prices)).fold(Estimate::default(), Estimate::plus);
-        line.push_str(&spent(tokens, cost));
+        line.push_str(&spent(told.iter().map(|it| it.spent).fold(Spent::default(), Spent::plus)));
     }
     line
 }
@@ -141,7 +140,7 @@ fn worked(active: SignedDuration) -> String {
     if seconds < 60 { String::new() } else { format!(", {} active", duration(seconds)) }
 }
 
-fn spent(tokens: u64, cost: Estimate) -> String {
+fn spent(Spent { tokens, cost }: Spent) -> String {
     let mut text = String::new();
     if tokens > 0 {
         let _ = write!(text, ", {} tokens", thousands(tokens));
@@ -153,9 +152,9 @@ fn spent(tokens: u64, cost: Estimate) -> String {
 }
 
 /// A session in the account of a day.
-fn session(it: &ToldSession, zone: &TimeZone, prices: &Prices) -> Section {
-    let ToldSession { row, facts } = it;
-    let mut head = format!("[[{}]] {}", stem(&row.path), escape::inline(&row.title));
+fn session(it: &ToldSession, zone: &TimeZone) -> Section {
+    let ToldSession { row, facts, spent: used } = it;
+    let mut head = format!("[[{}]] {}", note_name(&row.path), escape::inline(&row.title));
     let clock = |at: Option<Timestamp>| at.map(|at| at.to_zoned(zone.clone()).strftime("%H:%M").to_string());
     match (clock(facts.from), clock(facts.to)) {
         (Some(from), Some(to)) if from == to => head.push_str(&format!(", {from}")),
@@ -167,7 +166,7 @@ fn session(it: &ToldSession, zone: &TimeZone, prices: &Prices) -> Section {
     }
     head.push_str(&worked(facts.active));
     if facts.is_whole {
-        head.push_str(&spent(row.tokens.unwrap_or(0), Estimate::of(row, prices)));
+        head.push_str(&spent(*used));
     }
     let proof = proof_text(row);
     if let Some(proof) = proof {
@@ -224,7 +223,7 @@ fn of_project(project: &str, sessions: &[&ToldSession], zone: &TimeZone) -> Sect
     let mut section = Section { head, lines: Vec::new() };
     for it in sessions {
         let day = it.facts.from.map(|at| at.to_zoned(zone.clone()).date().to_string()).unwrap_or_default();
-        let mut line = format!("{day} [[{}]] {}", stem(&it.row.path), escape::inline(&it.row.title));
+        let mut line = format!("{day} [[{}]] {}", note_name(&it.row.path), escape::inline(&it.row.title));
         if let Some(proof) = proof_text(&it.row) {
             let _ = write!(line, ", {proof}");
         }
@@ -232,17 +231,11 @@ fn of_project(project: &str, sessions: &[&ToldSession], zone: &TimeZone) -> Sect
     }
     for it in sessions {
         for text in &it.facts.decisions {
-            section.push(2, format!("decided: {} ([[{}]])", escape::inline(text), stem(&it.row.path)));
+            section.push(2, format!("decided: {} ([[{}]])", escape::inline(text), note_name(&it.row.path)));
         }
         for text in &it.facts.corrections {
-            section.push(3, format!("corrected: “{}” ([[{}]])", escape::inline(text), stem(&it.row.path)));
+            section.push(3, format!("corrected: “{}” ([[{}]])", escape::inline(text), note_name(&it.row.path)));
         }
     }
     section
-}
-
-/// The name of a note, as links have it.
-pub(super) fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
 }

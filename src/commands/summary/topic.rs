@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ToldSummary;
-use super::period::stem;
+use crate::base::text::note_name;
 use crate::base::{Error, Result};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
@@ -107,7 +107,7 @@ pub(super) fn topic(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<ToldS
     let tables = [Table::Decisions, Table::Errors, Table::Files];
     snapshot.each_record(may_be, &tables, |record| OnTopic::of(record, &topic), |it| told.extend(it))?;
     told.sort_by(|a, b| (b.row.started, &a.row.path).cmp(&(a.row.started, &b.row.path)));
-    let names: HashSet<&str> = told.iter().map(|it| stem(&it.row.path)).collect();
+    let names: HashSet<&str> = told.iter().map(|it| note_name(&it.row.path)).collect();
     let shelf = Shelf::read(&Catalog::read(vault), vault);
     let of_topic =
         |place: Option<&str>| matches!((&topic, place), (Topic::Path(path), Some(place)) if place.contains(path));
@@ -115,14 +115,14 @@ pub(super) fn topic(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<ToldS
     for it in shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Accepted) {
         let is_theirs = it.lesson.sessions.iter().any(|name| names.contains(name.as_str()));
         if is_theirs || of_topic(it.lesson.place.as_deref()) {
-            lessons.push(1, format!("{} ([[{}]])", escape::inline(&it.lesson.text), stem(&it.path)));
+            lessons.push(1, format!("{} ([[{}]])", escape::inline(&it.lesson.text), note_name(&it.path)));
         }
     }
     let mut decisions = Section { head: "**Decisions**".to_owned(), lines: Vec::new() };
     let mut errors = Section { head: "**Errors**".to_owned(), lines: Vec::new() };
     let mut sessions = Section { head: "**Sessions**".to_owned(), lines: Vec::new() };
     for it in &told {
-        let name = stem(&it.row.path);
+        let name = note_name(&it.row.path);
         let day =
             it.row.started.map(|at| format!("{} ", at.to_zoned(snapshot.zone().clone()).date())).unwrap_or_default();
         sessions.push(2, format!("{day}[[{name}]] {}", escape::inline(&it.row.title)));

@@ -51,7 +51,7 @@ fn a_key_is_one_line(set: &TranscriptSet) {
         let patch = set_key(text, "reviewed_by", &Value::String("mara".to_owned())).unwrap();
         let (removed, added, session) = changed(written, &patch);
         assert_eq!((removed.len(), added), (0, vec!["reviewed_by: mara".to_owned()]), "{}", written.path);
-        assert_eq!(session.meta.extra.last().map(String::as_str), Some("reviewed_by"), "{}", written.path);
+        assert_eq!(session.meta.extra.last().map(|(key, _)| key.as_str()), Some("reviewed_by"), "{}", written.path);
         assert_eq!(items(&session), items(&written.session), "{}", written.path);
 
         let patch = set_key(text, "status", &Value::String("paused".to_owned())).unwrap();

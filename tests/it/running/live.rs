@@ -273,11 +273,44 @@ fn an_idle_session_is_paused_by_a_flush_and_not_by_others() {
     at("13:31:00", &["log", "--session", &other, "note", "alive"]);
     let both = (world.session(&one).meta.status, world.session(&other).meta.status);
     assert_eq!(both, (Some(Status::Active), Some(Status::Active)), "to log is to be active, and touches nobody else");
+    let seen = |now: &str, args: &[&str]| {
+        let output = world.command(now, args).output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let idle = |now: &str| {
+        let list = seen(now, &["--format", "json", "session", "list"])["sessions"].clone();
+        let row = list.as_array().unwrap().iter().find(|row| row["id"] == *one).unwrap().clone();
+        let show = seen(now, &["--format", "json", "session", "show", &one]);
+        (row["idle_since"].clone(), show["idle_since"].clone())
+    };
+    let since = serde_json::Value::from("2026-11-21T12:30:00Z");
+    assert_eq!(idle("13:29:00"), (serde_json::Value::Null, serde_json::Value::Null));
+    assert_eq!(idle("13:31:00"), (since.clone(), since), "who only looks sees that the pause is due");
+    assert!(at("13:31:00", &["session", "list"]).contains("idle"));
+    assert!(at("13:31:00", &["session", "show", &one]).contains("nothing since 2026-11-21 12:30 UTC"));
     at("13:31:00", &["flush", &one]);
     let meta = world.session(&one).meta;
     assert_eq!((meta.status, meta.resume_point.as_deref()), (Some(Status::Paused), Some("p-01")));
     at("13:40:00", &["log", "--session", &one, "tool", "y"]);
     assert_eq!(world.session(&one).meta.status, Some(Status::Active), "work takes it up again");
+}
+
+#[test]
+fn what_a_person_added_to_a_note_is_shown() {
+    let world = World::new();
+    let id = world.ok(&["session", "start", "Tides"]);
+    let path = world.path(&format!("vault/sessions/{id}.md"));
+    let note = world.note(&id).replacen("title: Tides", "title: Tides\nclient: Harbour\nreviewers: [mia, tom]", 1);
+    let note = format!("{note}\n> [!subagent] @scout\n> → [[elsewhere]]\n> It looked at the wrong folder.\n");
+    fs::write(path, note).unwrap();
+    let shown = world.ok(&["session", "show", &id]);
+    assert!(shown.contains("client     Harbour") && shown.contains("reviewers  mia, tom"), "{shown}");
+    assert!(shown.contains("│ It looked at the wrong folder."), "{shown}");
+    let json = world.ok(&["--format", "json", "session", "show", &id]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["session"]["meta"]["extra"]["client"], "Harbour");
+    let page = world.ok(&["session", "show", "--html", &id]);
+    assert!(page.contains("It looked at the wrong folder."));
 }
 
 #[test]

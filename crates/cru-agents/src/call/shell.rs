@@ -24,6 +24,11 @@ pub(crate) fn effects(tool: &str, input: &Value, place: &Place) -> Effects {
     Effects { writes: written(&action).map(|path| place.show_shell(path)).collect(), read }
 }
 
+/// Whether a call certainly changes no file.
+pub(crate) fn only_looks(tool: &str, input: &Value, place: &Place) -> bool {
+    Action::of(tool, &argument::script(tool, input, place).unwrap_or_default()).is_read_only()
+}
+
 /// The one file that all of a call's output is of. `elsewhere`: it runs in another folder than the place's.
 pub(crate) fn read(action: &Action<'_>, elsewhere: bool, place: &Place) -> Option<ShellRead> {
     let read = action.only_read().filter(|read| read.certain)?;

@@ -69,7 +69,8 @@ impl OpenCodeSession<'_> {
             commits: Vec::new(),
             unstated: false,
         };
-        if is_shell && !failed {
+        // What changed while a command only looked, somebody else changed.
+        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.place) {
             self.waiting.push((record, time, result));
         } else {
             self.emit(record, time, EventKind::Result(result));

@@ -162,6 +162,18 @@ fn a_session_as_it_went() {
 }
 
 #[test]
+fn what_changed_while_a_command_only_looked_is_none_of_its_files() {
+    let changed = |command: &str| {
+        let call = done("bash", &json!({ "command": command }), "ok\n", &json!({"exit": 0}));
+        let patch = json!({"type": "patch", "hash": "h", "files": ["/home/mia/api/notes.md"]});
+        let messages = [user("msg_1", &[text("look")]), agent("msg_2", &[call, finish(), patch])];
+        of_export(&messages).stream("ses_1").contains("writes notes.md")
+    };
+    assert!(changed("make"));
+    assert!(!changed("git status") && !changed("ls -la | head"));
+}
+
+#[test]
 fn kept_in_any_way_it_is_the_same_session() {
     let info = session("ses_1");
     let one = of_export(&whole());
@@ -252,8 +264,8 @@ fn compaction_shell_lines_and_what_was_undone() {
         [
             "5 prompt (shell) ls",
             "5 call c Shell ls",
-            "6 Meta(Cost(0.25))",
             "5 result c a",
+            "6 Meta(Cost(0.25))",
             "8 compaction auto 120 ## All of it",
             "11 prompt (typed) go on +image/png 3",
             "13 prompt (command) /undo",

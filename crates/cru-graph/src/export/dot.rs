@@ -49,7 +49,7 @@ pub fn export(picture: &Picture<'_, '_>) -> String {
 }
 
 /// A quoted string: the two characters that mean something in one are escaped. Labels come without line ends.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 

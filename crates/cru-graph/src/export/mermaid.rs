@@ -71,7 +71,7 @@ fn label(arrow: &Arrow) -> String {
 }
 
 /// Character references for everything that ends a label or starts markup in one.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -12,7 +12,8 @@ use cru_session::{Item, StepStatus, User};
 use super::{Turn, reply};
 
 /// How the person's next words took the work of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Taken {
     /// There are no later words.
     #[default]
@@ -31,6 +32,22 @@ pub enum Taken {
     Stopped,
     /// The record does not say.
     Unknown,
+}
+
+impl Taken {
+    /// One word for people and programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Last => "last",
+            Self::Continues => "continues",
+            Self::Answers => "answers",
+            Self::Accepts => "accepts",
+            Self::Corrects => "corrects",
+            Self::Refutes => "refutes",
+            Self::Stopped => "stopped",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// Words that correct the work before them.

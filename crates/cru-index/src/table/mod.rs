@@ -4,9 +4,11 @@
 //! and what it holds is said here alone.
 
 pub mod column;
+mod family;
 mod row;
 mod value;
 
 pub use column::{Column, ColumnType};
-pub use row::{RowItem, RowsOf, SubagentIds, TableRow, rows};
+pub use family::Families;
+pub use row::{RowItem, RowsOf, TableRow, rows};
 pub use value::CellValue;

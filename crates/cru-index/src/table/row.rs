@@ -1,6 +1,6 @@
 //! A row: one thing of a session, with what it stands in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -109,68 +109,4 @@ pub fn rows<'a>(
         files: &record.files,
         zone,
     })
-}
-
-/// The sessions of sub-agents.
-#[derive(Debug)]
-pub struct SubagentIds<'a> {
-    named: HashSet<&'a str>,
-    all: HashSet<&'a str>,
-}
-
-impl<'a> SubagentIds<'a> {
-    /// Those that the sessions `rows` name as their sub-agents'.
-    pub fn of(rows: &'a [SessionRow]) -> Self {
-        let named = rows.iter().flat_map(|row| row.subagent_sessions.split(", ")).filter(|id| !id.is_empty());
-        let all = rows.iter().flat_map(|row| [row.id.as_str(), stem(&row.path)]);
-        Self { named: named.collect(), all: all.collect() }
-    }
-
-    /// Whether a session is a sub-agent's, as its own note or another tells.
-    pub fn has(&self, session: &SessionRow) -> bool {
-        session.subagent || self.named.contains(session.id.as_str())
-    }
-
-    /// Whether a session is a sub-agent's of a session that is there, which shows it. One whose session is gone stands for
-    /// itself.
-    pub fn is_shown_by_another(&self, session: &SessionRow) -> bool {
-        let has_parent = || session.parent.as_deref().is_some_and(|parent| self.all.contains(stem(parent)));
-        self.named.contains(session.id.as_str()) || (session.subagent && has_parent())
-    }
-}
-
-/// The name of a note in a path or a link.
-fn stem(path: &str) -> &str {
-    let path = path.trim_start_matches("[[").trim_end_matches("]]");
-    let name = path.split(['|', '#']).next().unwrap_or(path).rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sub_agent_whose_session_is_gone_stands_for_itself() {
-        let row = |id: &str, subagent: bool, parent: Option<&str>, children: &str| SessionRow {
-            id: id.to_owned(),
-            path: format!("sessions/{id}.md"),
-            subagent,
-            parent: parent.map(str::to_owned),
-            subagent_sessions: children.to_owned(),
-            ..SessionRow::default()
-        };
-        let rows = [
-            row("main", false, None, "listed"),
-            row("listed", false, None, ""),
-            row("linked", true, Some("[[sessions/main]]"), ""),
-            row("orphan", true, Some("[[gone]]"), ""),
-            row("alone", true, None, ""),
-        ];
-        let subagents = SubagentIds::of(&rows);
-        let shown: Vec<&str> =
-            rows.iter().filter(|row| !subagents.is_shown_by_another(row)).map(|row| row.id.as_str()).collect();
-        assert_eq!(shown, ["main", "orphan", "alone"]);
-        assert!(rows[1..].iter().all(|row| subagents.has(row)));
-    }
 }

@@ -93,6 +93,7 @@ pub(super) fn subagent(it: &entry::SubagentDone, mode: SubagentMode, link: Optio
         link,
         task: value(it.task.as_deref()),
         summary: value(it.summary.as_deref()),
+        text: String::new(),
         items,
     })
 }

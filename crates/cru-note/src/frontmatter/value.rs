@@ -55,6 +55,16 @@ impl Value {
         }
     }
 
+    /// It on one line, without the marks of YAML: the items of a list and of a map with commas between them.
+    pub fn line(&self) -> String {
+        let joined = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>().join(", ");
+        match self {
+            Self::List(items) => joined(&mut items.iter().map(Self::line)),
+            Self::Map(map) => joined(&mut map.iter().map(|(key, value)| format!("{key}: {}", value.line()))),
+            scalar => scalar.text().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
+
     /// A whole number from 0, also when it is written as text (`"42"`).
     pub fn as_u64(&self) -> Option<u64> {
         match self {

@@ -179,7 +179,8 @@ fn check_count(count: &CountOf, is: u64, record: &Record) -> Result<(), Refusal>
     let steps = range(record, count.from.as_deref(), count.to.as_deref())?;
     let text = count.text.as_deref().map(alike);
     let counts = |step: &&StepFact| {
-        count.tool.as_ref().is_none_or(|tool| step.tool.eq_ignore_ascii_case(tool))
+        step.status != StepStatus::Denied
+            && count.tool.as_ref().is_none_or(|tool| step.tool.eq_ignore_ascii_case(tool))
             && count.file.as_ref().is_none_or(|file| step.names_file(file))
             && text.as_ref().is_none_or(|text| step.shown.contains(text.as_str()))
     };

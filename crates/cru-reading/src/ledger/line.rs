@@ -71,6 +71,10 @@ pub(super) fn shown(session: &Session, full: &HashMap<String, FullText>) -> Hash
 /// What a step printed, as far as its line does not say it, and the first lines that it changed in files.
 fn shown_lines(step: &Step, full: &FullText, room: &Room) -> Vec<ShownLine> {
     let mut lines = output_of(step, full, room);
+    // What a call that failed was to change did not change.
+    if took_no_effect(step) {
+        return lines;
+    }
     for (mark, changed) in [('-', &full.removed), ('+', &full.added)] {
         let changed = changed.iter().map(|line| sanitise(line)).filter(|line| !line.trim().is_empty());
         let mut left = room.change;
@@ -87,6 +91,11 @@ fn shown_lines(step: &Step, full: &FullText, room: &Room) -> Vec<ShownLine> {
         }
     }
     lines
+}
+
+/// Whether a call changed nothing of what it was to change: an edit that failed. A command that failed may have.
+pub(super) fn took_no_effect(step: &Step) -> bool {
+    step.status == StepStatus::Failed && !is_shell(&step.tool)
 }
 
 /// The beginning and the end of an output. A quarter of the room is that of the beginning: the end tells how it ended.

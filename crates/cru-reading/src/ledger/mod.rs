@@ -160,7 +160,8 @@ impl LedgerPhase {
                         _ => text.clone(),
                     };
                     let _ = writeln!(self.text, "{shown} [{end}{off}]");
-                    self.text.push_str(&line::below(lines.get(id).map(Vec::as_slice).unwrap_or_default(), full));
+                    let changed = full.filter(|_| !line::took_no_effect(step));
+                    self.text.push_str(&line::below(lines.get(id).map(Vec::as_slice).unwrap_or_default(), changed));
                 }
                 self.hashed.push_str(&format!("{text} [{}]\n", hashed_end(step)));
             }

@@ -4,7 +4,7 @@ use cru_base::text::sanitise;
 use cru_session::words::list::is_unspaced;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// `text` in NFKC, with straight quotes, without colours of a terminal and backslashes before punctuation, and every run of
+/// `text` in NFKC, with straight quotes and plain hyphens, without colours of a terminal and backslashes before punctuation, and every run of
 /// blanks as one. Line ends as JSON writes them (`\n`) are blanks, too: outputs hold texts within texts.
 pub fn alike(text: &str) -> String {
     let text = sanitise(text);
@@ -17,6 +17,7 @@ pub fn alike(text: &str) -> String {
             '\\' if chars.peek().is_some_and(char::is_ascii_punctuation) => continue,
             '\u{2018}' | '\u{2019}' | '\u{201b}' => '\'',
             '\u{201c}' | '\u{201d}' | '\u{201f}' => '"',
+            '\u{2010}'..='\u{2013}' | '\u{2212}' => '-',
             c => c,
         };
         if c.is_whitespace() {
@@ -68,6 +69,7 @@ mod tests {
         assert_eq!(whole, "I'm unable to use `x_y`, AB.");
         assert!(holds(&whole, &alike("to use `x\\_y`")));
         assert!(!holds(&whole, "able to use"), "not inside a word: that would turn it round");
+        assert!(holds(&alike("findings F3\u{2013}F5 are open"), &alike("F3-F5")));
         assert!(!holds(&whole, ""));
         assert!(holds("テストを消さないでください", "消さないで"));
         assert!(is_long_enough("消さない") && !is_long_enough("short") && is_long_enough("eight ch"));

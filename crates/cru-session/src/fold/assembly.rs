@@ -195,7 +195,7 @@ impl Fold {
             detail: options.detail().written(),
             cursor: Some(cursor),
             tags: facts.tags,
-            extra: more.iter().map(|(key, _)| key.to_owned()).collect(),
+            extra: more.iter().map(|(key, value)| (key.to_owned(), value.line())).collect(),
             more,
             ..Meta::default()
         };

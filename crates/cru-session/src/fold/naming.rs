@@ -26,7 +26,7 @@ const SEEN: usize = 16 * 1024;
 pub(super) struct Naming {
     given: [Option<String>; 3],
     requests: Vec<Request>,
-    /// How many requests there were.
+    /// How many requests there were, each in other words.
     count: usize,
     commits: Vec<String>,
     phase: Option<String>,
@@ -61,11 +61,14 @@ impl Naming {
         if verdict == Verdict::Aside || words.is_empty() {
             return;
         }
-        self.count += 1;
         let key = shorten::at_word(&fold_whitespace(&words[..floor_char_boundary(words, 2_000)]), 300);
         if let Some(known) = self.requests.iter_mut().find(|it| it.key == key) {
+            // Sent again, as after an error of the model service: no other request.
             known.times += 1;
-        } else if self.requests.len() < REQUESTS {
+            return;
+        }
+        self.count += 1;
+        if self.requests.len() < REQUESTS {
             let title = if *origin == PromptOrigin::Command { title::of_playbook(words) } else { title::of(words) };
             let words = words[..floor_char_boundary(words, SEEN)].to_owned();
             self.requests.push(Request { key, words, title, times: 1 });

@@ -131,7 +131,17 @@ pub(super) fn subagent(agent: Agent, model: Option<String>, task: Option<String>
     push_field(&mut fields, "Summary", summary.as_deref());
     let callout = with_fields("subagent", &subagent_title(&agent, model.as_deref()), "", fields, None);
     let mode = SubagentMode::Inline;
-    Subagent { callout, agent: Some(agent), model, mode, link: None, task, summary, items: Vec::new() }
+    Subagent {
+        callout,
+        agent: Some(agent),
+        model,
+        mode,
+        link: None,
+        task,
+        summary,
+        text: String::new(),
+        items: Vec::new(),
+    }
 }
 
 fn subagent_title(agent: &Agent, model: Option<&str>) -> String {

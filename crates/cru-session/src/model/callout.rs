@@ -138,6 +138,9 @@ pub struct Subagent {
     pub task: Option<String>,
     /// `Summary:`.
     pub summary: Option<String>,
+    /// What else stands beside a link or an embed: the words of a person.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
     /// Inline work: steps without ids, callouts and prose.
     pub items: Vec<Item>,
 }

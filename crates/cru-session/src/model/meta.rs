@@ -69,11 +69,16 @@ pub struct Meta {
     pub cursor: Option<String>,
     /// `export`: `false` keeps the session out of training data.
     pub export: Option<bool>,
-    /// Names of the other keys, in order.
-    pub extra: Vec<String>,
+    /// The other keys, in order, each with its value on one line.
+    #[serde(serialize_with = "as_map")]
+    pub extra: Vec<(String, String)>,
     /// The other keys of a note that is to be written; what a note says of them is not read.
     #[serde(skip)]
     pub more: Mapping,
+}
+
+fn as_map<S: serde::Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 impl Meta {

@@ -73,7 +73,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
             let correction = title.starts_with("correction") || is_remark;
             Item::User(User { callout, words, interpretation, correction })
         }
-        "subagent" => Item::Subagent(subagent(note, block, day, callout, diagnostics)),
+        "subagent" => Item::Subagent(subagent(note, block, day, callout, &text, diagnostics)),
         "checkpoint" => {
             diagnostics.extend(unreadable(&callout));
             Item::Callout(callout)
@@ -115,6 +115,7 @@ fn subagent(
     block: &Block,
     day: Option<Date>,
     callout: Callout,
+    text: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Subagent {
     let (agent, model) = title(&callout.title);
@@ -151,7 +152,13 @@ fn subagent(
     let items = if mode == SubagentMode::Inline { inline(note, block, day, diagnostics) } else { Vec::new() };
     let own = |name: &str| callout.field(name).map(str::to_owned);
     let link = link.filter(|_| mode != SubagentMode::Inline);
-    Subagent { agent, model, mode, link, task: own("Task"), summary: own("Summary"), items, callout }
+    let is_link =
+        |line: &str| line.trim().trim_start_matches(['→', ' ', '!']).starts_with("[[") && line.trim().ends_with("]]");
+    let text = match mode {
+        SubagentMode::Inline => String::new(),
+        _ => text.lines().filter(|line| !is_link(line)).collect::<Vec<_>>().join("\n").trim().to_owned(),
+    };
+    Subagent { agent, model, mode, link, task: own("Task"), summary: own("Summary"), text, items, callout }
 }
 
 /// What stands in an inline sub-agent below its fields.

@@ -74,9 +74,8 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         extra: values
             .entries()
             .iter()
-            .map(|entry| &entry.key)
-            .filter(|key| !KEYS.contains(&key.as_str()))
-            .cloned()
+            .filter(|entry| !KEYS.contains(&entry.key.as_str()))
+            .map(|entry| (entry.key.clone(), entry.value.line()))
             .collect(),
         more: frontmatter::Mapping::default(),
     };

@@ -32,6 +32,7 @@ use cru_base::files::Fingerprint;
 use cru_base::{Env, Error, Result};
 use cru_live::hook::{FIELDS, HOSTS, HookEntry, called};
 use cru_live::policy;
+use cru_live::status;
 use cru_live::turn::Turn;
 use cru_session::fold::Draft;
 use cru_session::source::{Bundle, Hook, Importer};
@@ -199,6 +200,18 @@ pub fn last_told(state: &State, meta: &Meta) -> Result<Option<Timestamp>> {
     let (Some(host), Some(session)) = (meta.host.as_deref(), meta.host_session.as_deref()) else { return Ok(None) };
     let read = Journal::at(state.journal(&Hooked::key(host, session))).read(None)?;
     Ok(read.entries.last().map(|line| line.time))
+}
+
+/// Since when nothing happened in an active session that the next flush pauses or closes for that; `None` where it goes on.
+/// `newest` is when something last happened, as far as the note says it.
+pub fn idle_since(vault: &Vault, env: &Env, meta: &Meta, newest: Option<Timestamp>) -> Option<Timestamp> {
+    let is_due = |last| status::due(meta, last, env.now(), vault.config().session.idle);
+    // Journals are read of sessions alone that are idle by their notes.
+    if !is_due(newest) {
+        return None;
+    }
+    let told = last_told(&State::there_or_not(vault, env), meta).ok().flatten();
+    newest.max(told).max(meta.started).filter(|last| is_due(Some(*last)))
 }
 
 /// A session whose hooks told something, and what became of it: `None` where there was nothing to do, or another process

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::base::Lines;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::{Estimate, duration, proof_text};
+use crate::commands::output::{Estimate, Spent, duration, proof_text};
 use crate::index::{Record, SessionRow};
 use crate::price::Prices;
 use crate::session::Session;
@@ -21,7 +21,7 @@ pub(super) struct SessionFigures {
     row: SessionRow,
     own: Estimate,
     /// With all its sub-agents: how many of them have a note, and the sum.
-    family: Option<(u64, Estimate)>,
+    family: Option<(u64, Spent)>,
     /// Whether there are more sub-agents than were added up.
     is_partial: bool,
 }
@@ -30,7 +30,7 @@ impl SessionFigures {
     /// Of the session `session` of the note at `head`; its sub-agents are read.
     pub(super) fn of(session: &Session, head: &Head, catalog: &Catalog, vault: &Vault, prices: &Prices) -> Self {
         let row = row(&head.path, session);
-        let own = Estimate::of(&row, prices);
+        let own = Spent::of(&row, prices);
         let mut sum = own;
         let mut seen = BTreeSet::from([head.path.clone()]);
         let mut open = links(session, head, &mut sum, row.inline_tokens, catalog);
@@ -47,19 +47,27 @@ impl SessionFigures {
             let Ok(loaded) = vault.load(&child.path) else { continue };
             let row = self::row(&child.path, &loaded.session);
             count += 1;
-            sum = sum.plus(Estimate::of(&row, prices));
+            sum = sum.plus(Spent::of(&row, prices));
             open.extend(links(&loaded.session, child, &mut sum, row.inline_tokens, catalog));
         }
         let family = (count > 0 || sum != own).then_some((count, sum));
-        Self { row, own, family, is_partial }
+        Self { row, own: own.cost, family, is_partial }
     }
 
     /// `148,210; 1,204,332 read from caches`.
     pub(super) fn tokens(&self) -> Option<String> {
         let reads = self.cache_reads();
         let reads = reads.map(|tokens| format!("{} read from caches", thousands(tokens)));
-        let parts: Vec<String> = self.row.tokens.map(thousands).into_iter().chain(reads).collect();
+        let with = self.family.filter(|(_, sum)| sum.tokens > self.row.tokens.unwrap_or(0));
+        let with = with.map(|(count, sum)| format!("with {} {}", self.those(count), thousands(sum.tokens)));
+        let parts: Vec<String> = self.row.tokens.map(thousands).into_iter().chain(reads).chain(with).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// `2 sub-agents`, for a sum with theirs.
+    fn those(&self, count: u64) -> String {
+        let those = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
+        if self.is_partial { format!("the first {those}") } else { those }
     }
 
     fn cache_reads(&self) -> Option<u64> {
@@ -84,12 +92,8 @@ impl SessionFigures {
         }
         // Where nothing has a price, that was just said.
         let says_more = |sum: Estimate| knows(sum) && (sum.known_usd.is_some() || !knows(self.own));
-        if let Some((count, sum)) = self.family.filter(|(_, sum)| says_more(*sum)) {
-            let mut with = if count == 0 { "its sub-agents".to_owned() } else { plural(count, "sub-agent") };
-            if self.is_partial {
-                with = format!("the first {with}");
-            }
-            parts.push(format!("with {with} {}", sum.text()));
+        if let Some((count, sum)) = self.family.filter(|(_, sum)| says_more(sum.cost)) {
+            parts.push(format!("with {} {}", self.those(count), sum.cost.text()));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
@@ -125,7 +129,8 @@ impl SessionFigures {
             "writes_after_check": self.row.writes_after_check,
         });
         if let Some((count, sum)) = self.family {
-            value["with_subagents"] = estimate(sum);
+            value["with_subagents"] = estimate(sum.cost);
+            value["with_subagents"]["tokens"] = json!(sum.tokens);
             value["with_subagents"]["subagents"] = json!(count);
             if self.is_partial {
                 value["with_subagents"]["partial"] = json!(true);
@@ -143,16 +148,16 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
 fn links<'a>(
     session: &Session,
     head: &Head,
-    sum: &mut Estimate,
+    sum: &mut Spent,
     inline_tokens: u64,
     catalog: &'a Catalog,
 ) -> Vec<&'a Head> {
     let mut found = Vec::new();
-    sum.unpriced = sum.unpriced.saturating_add(inline_tokens);
+    *sum = sum.and_tokens(inline_tokens);
     for subagent in &session.meta.subagents {
         match catalog.note(&subagent.session, &head.path) {
             Some(child) => found.push(child),
-            None => sum.unpriced = sum.unpriced.saturating_add(subagent.tokens.unwrap_or(0)),
+            None => *sum = sum.and_tokens(subagent.tokens.unwrap_or(0)),
         }
     }
     found

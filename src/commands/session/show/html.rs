@@ -362,6 +362,9 @@ impl<'a> HtmlPage<'a> {
         let parts = [("Task", &subagent.task), ("Summary", &subagent.summary)];
         let parts = parts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
         values.parts = parts.map(|(name, text)| PartValues { name, html: markdown(text) }).collect();
+        if !subagent.text.is_empty() {
+            values.parts.push(PartValues { name: "", html: markdown(&subagent.text) });
+        }
         values.body = self.items(&subagent.items, depth + 1)?;
         if let (SubagentMode::Embed, Some(link)) = (subagent.mode, &subagent.link) {
             values.embed = Some(self.embed(link, depth + 1)?);
@@ -554,6 +557,7 @@ tags: [api, "a&b"]
         let lines = vec![change(' ', "fn a() {"), change('-', "old <b>"), change('+', "new")];
         let diff = FileDiff { path: "a.rs".into(), lines, more: 3 };
         let shown = ShownSession {
+            idle_since: None,
             path,
             session: session(NOTE),
             diagnostics: Vec::new(),

@@ -17,6 +17,7 @@ use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
+use crate::sync::hooked;
 use crate::vault::{Catalog, Head, Vault};
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
@@ -65,7 +66,9 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     } else {
         SessionFigures::default()
     };
+    let newest = crate::live::status::newest(&loaded.session);
     let shown = ShownSession {
+        idle_since: hooked::idle_since(&vault, cx.env, &loaded.session.meta, newest),
         figures,
         diffs,
         path: loaded.path.text().into_owned(),
@@ -172,6 +175,8 @@ struct ShownSession {
     embeds: BTreeMap<String, EmbeddedNote>,
     recovered: BTreeMap<String, String>,
     figures: SessionFigures,
+    /// Since when nothing happened, where the next flush pauses or closes it for that.
+    idle_since: Option<jiff::Timestamp>,
     /// What its steps changed, by their ids; for a page alone.
     diffs: HashMap<String, Vec<FileDiff>>,
 }
@@ -196,6 +201,7 @@ impl Output for ShownSession {
         Ok(serde_json::json!({
             "schema": 1,
             "path": self.path,
+            "idle_since": self.idle_since,
             "figures": self.figures.json(),
             "session": serde_json::to_value(&session)?,
             "diagnostics": serde_json::to_value(&self.diagnostics)?,

@@ -6,7 +6,6 @@ use anstyle::Style;
 use jiff::Timestamp;
 
 use super::ShownSession;
-use super::figures::SessionFigures;
 use super::kind::CalloutLook;
 use crate::base::text::sanitise;
 use crate::commands::View;
@@ -114,7 +113,9 @@ impl TextPage<'_> {
         self.line(&paint(style::TITLE, sanitise(session.title())));
         self.line(&paint(style::DIM, path));
         self.blank();
-        for (name, value) in rows(meta, session, &self.shown.figures) {
+        let own = meta.extra.iter().map(|(key, value)| (sanitise(key), sanitise(value).into_owned()));
+        let rows = rows(meta, session, self.shown).into_iter().map(|(name, value)| (name.into(), value));
+        for (name, value) in rows.chain(own) {
             self.line(&format!("  {} {value}", paint(style::DIM, format_args!("{name:<10}"))));
         }
     }
@@ -228,6 +229,9 @@ impl TextPage<'_> {
         if let Some(summary) = &subagent.summary {
             self.text(summary, "", Style::new());
         }
+        if !subagent.text.is_empty() {
+            self.text(&subagent.text, "", Style::new());
+        }
         if !subagent.items.is_empty() {
             self.items(&subagent.items, None);
         }
@@ -329,7 +333,8 @@ fn place(link: &Link) -> String {
     sanitise(&text).into_owned()
 }
 
-fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'static str, String)> {
+fn rows(meta: &Meta, session: &Session, shown: &ShownSession) -> Vec<(&'static str, String)> {
+    let figures = &shown.figures;
     let clean = |text: &str| sanitise(text).into_owned();
     let join = |parts: Vec<Option<String>>| {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -344,6 +349,9 @@ fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'stat
         };
         paint(style, clean(status.as_str()))
     });
+    let idle = shown
+        .idle_since
+        .map(|since| format!("(nothing since {} UTC: the next flush pauses or closes it)", minute(since)));
     let resume = meta.resume_point.as_ref().map(|id| format!("resume at {}", clean(id)));
     let started = meta.started.map(|time| format!("{} UTC", minute(time)));
     let ended = meta.ended.map(|time| format!("to {}", minute(time)));
@@ -359,7 +367,7 @@ fn rows(meta: &Meta, session: &Session, figures: &SessionFigures) -> Vec<(&'stat
         })
         .collect();
     let rows = [
-        ("status", join(vec![status, figures.proof().map(|proof| format!("({proof})")), resume])),
+        ("status", join(vec![status, idle, figures.proof().map(|proof| format!("({proof})")), resume])),
         ("channel", meta.channel.as_ref().map(|channel| paint(style::CHANNEL, format_args!("#{}", clean(channel))))),
         ("time", join(vec![started, ended, times(figures.wall_clock(), figures.active())])),
         ("agents", (!agents.is_empty()).then(|| paint(style::AGENT, agents.join(", ")))),
