@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Body, EdgeKind, Graph, NodeId, NodeKind};
+use cru_vault::Relation;
 
 /// The smallest thing that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -50,6 +51,7 @@ pub struct Picture<'g, 'a> {
     pub arrows: Vec<Arrow>,
     /// Sessions that are only shown because something inside points at them.
     pub outside: HashSet<NodeId>,
+    relations: HashMap<(NodeId, NodeId), Vec<&'a Relation>>,
     shown: Vec<bool>,
 }
 
@@ -66,8 +68,16 @@ impl<'g, 'a> Picture<'g, 'a> {
             })
             .collect();
         show_files(graph, is_inside, focus.is_some() && depth == Depth::Step, &mut shown);
-        let mut picture =
-            Self { graph, focus, depth, nodes: Vec::new(), arrows: Vec::new(), outside: HashSet::new(), shown };
+        let mut picture = Self {
+            graph,
+            focus,
+            depth,
+            nodes: Vec::new(),
+            arrows: Vec::new(),
+            outside: HashSet::new(),
+            relations: HashMap::new(),
+            shown,
+        };
         picture.draw(is_inside);
         picture.nodes = graph.nodes().map(|(id, _)| id).filter(|id| picture.shown[id.index()]).collect();
         picture
@@ -85,6 +95,10 @@ impl<'g, 'a> Picture<'g, 'a> {
             if from == to || (lifted && edge.kind == EdgeKind::Prev) || self.is_within(from, to) {
                 continue;
             }
+            if edge.kind == EdgeKind::LinksTo {
+                let known = self.relations.entry((from, to)).or_default();
+                known.extend(self.graph.relation(edge.from, edge.to).filter(|it| !known.contains(it)));
+            }
             let arrow = arrows.entry((from, edge.kind, to)).or_insert((false, 0));
             arrow.0 |= edge.written.is_some();
             arrow.1 += 1;
@@ -99,6 +113,12 @@ impl<'g, 'a> Picture<'g, 'a> {
             }
             self.arrows.push(Arrow { from, kind, to, written, count });
         }
+    }
+
+    /// What the links that an arrow stands for say of themselves, each once.
+    pub fn relations(&self, arrow: &Arrow) -> &[&'a Relation] {
+        let known = self.relations.get(&(arrow.from, arrow.to)).filter(|_| arrow.kind == EdgeKind::LinksTo);
+        known.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What stands for a node in the picture: itself, or what contains it; `None` when that is not shown.

@@ -152,6 +152,13 @@ fn links_that_say_what_they_mean() {
     c None
     lesson.md Some(("extends", None))
     "#);
+    for depth in [Depth::Session, Depth::Phase, Depth::Step] {
+        let picture = Picture::of(&graph, None, depth);
+        let mut said: Vec<_> = picture.arrows.iter().flat_map(|arrow| picture.relations(arrow)).collect();
+        said.sort_by_key(|relation| &relation.name);
+        let said: Vec<_> = said.iter().map(|it| (it.name.as_str(), it.reason.as_deref())).collect();
+        assert_eq!(said, [("extends", None), ("lesson_application", Some("it broke the same way"))], "{depth:?}");
+    }
 }
 
 #[test]

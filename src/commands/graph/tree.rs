@@ -284,13 +284,13 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
             self.graph().targets(arrow.to, EdgeKind::From).any(|from| self.picture.stands_for(from) == Some(id))
         };
         let links = || of(EdgeKind::LinksTo).filter(|it| !is_child(it));
-        let said = |arrow: &&Arrow| self.graph().relation(id, arrow.to);
         for arrow in links() {
-            let Some(relation) = said(arrow) else { continue };
-            let reason = relation.reason.as_deref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
-            say(&clean(&relation.name), vec![format!("{}{reason}", named(&arrow))]);
+            for relation in self.picture.relations(arrow) {
+                let reason = relation.reason.as_deref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
+                say(&clean(&relation.name), vec![format!("{}{reason}", named(&arrow))]);
+            }
         }
-        say("see", links().filter(|it| said(it).is_none()).map(|it| named(&it)).collect());
+        say("see", links().filter(|it| self.picture.relations(it).is_empty()).map(|it| named(&it)).collect());
         say("shows", of(EdgeKind::Embeds).filter(|it| !is_child(it)).map(|it| named(&it)).collect());
         if words.is_empty() { String::new() } else { paint(style::DIM, words.join(" · ")) }
     }

@@ -43,7 +43,7 @@ pub(super) enum QueryKind {
     /// Lessons about models, tools and the person
     #[value(alias = "quirk")]
     Quirks,
-    /// Segments of accepted readings
+    /// Segments of sessions, with what readings say of them
     #[value(alias = "segment")]
     Segments,
     /// What accepted readings say that came of sessions

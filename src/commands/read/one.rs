@@ -33,6 +33,8 @@ pub(super) fn head(
         judge: None,
         claims: (checked.kept, checked.claims),
         read: None,
+        // Known where it is written.
+        reason: String::new(),
         tokens,
         status: status(checked),
     }

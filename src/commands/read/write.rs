@@ -67,14 +67,16 @@ pub(super) fn write(
             Err(error) => cx.ui.warn(&format!("the session keeps its title: {error}")),
         }
     }
-    let head = &head;
-    let text = render(head, &title, checked);
     let newest = versions.last();
     let is_undecided = |it: &ReadingNote| matches!(it.head.status, ReviewStatus::Proposed | ReviewStatus::Proven);
     let is_of_kind = |it: &ReadingNote| it.answer.as_ref().is_none_or(|it| it.is_brief == checked.answer.is_brief);
     let replaced = newest.filter(|it| !again && !it.changed && is_undecided(it) && is_of_kind(it));
     // Its links follow the session's note.
     let replaced = replaced.filter(|_| head.session == source.name);
+    let before = if replaced.is_some() { versions.iter().rev().nth(1) } else { newest };
+    head.reason = head.reason(before.copied()).to_owned();
+    let head = &head;
+    let text = render(head, &title, checked);
     let (path, fate) = if let Some(old) = replaced {
         let fate = if old.text == text { "unchanged" } else { "replaced" };
         let file = vault.root().join(&old.path);

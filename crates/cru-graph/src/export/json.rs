@@ -65,6 +65,17 @@ struct EdgeRow {
     relation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// What all links say of themselves that the edge stands for, where these are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relations: Vec<RelationRow>,
+}
+
+/// The type of a link and why it is there.
+#[derive(Serialize)]
+struct RelationRow {
+    relation: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// Where a session broke.
@@ -138,11 +149,13 @@ pub fn export(picture: &Picture<'_, '_>) -> serde_json::Result<serde_json::Value
             outside: picture.outside.contains(&id),
         }
     };
-    let relation =
-        |arrow: &crate::Arrow| graph.relation(arrow.from, arrow.to).filter(|_| arrow.kind == EdgeKind::LinksTo);
     let edge = |arrow: &crate::Arrow| EdgeRow {
-        relation: relation(arrow).map(|it| it.name.clone()),
-        reason: relation(arrow).and_then(|it| it.reason.clone()),
+        relation: picture.relations(arrow).first().map(|it| it.name.clone()),
+        reason: picture.relations(arrow).first().and_then(|it| it.reason.clone()),
+        relations: match picture.relations(arrow) {
+            [] | [_] => Vec::new(),
+            all => all.iter().map(|it| RelationRow { relation: it.name.clone(), reason: it.reason.clone() }).collect(),
+        },
         from: graph.key(arrow.from),
         kind: arrow.kind,
         to: graph.key(arrow.to),

@@ -22,6 +22,24 @@ pub use cru_session::ReviewStatus;
 /// The folder of readings.
 pub const FOLDER: &str = "readings";
 
+/// Why a version of a reading is made: it is the first one, the session changed, the template of the prompt changed, a person
+/// had changed or decided about the one before, or somebody asked for it.
+pub const REASONS: [&str; 5] = ["initial", "session_changed", "prompt_update", "user_feedback", "again"];
+
+impl ReadingHead {
+    /// Why a reading with this head is made after the version `before`.
+    pub fn reason(&self, before: Option<&ReadingNote>) -> &'static str {
+        let is_decided = |it: &ReadingNote| !matches!(it.head.status, ReviewStatus::Proposed | ReviewStatus::Proven);
+        match before {
+            None => "initial",
+            Some(it) if it.head.note != self.note => "session_changed",
+            Some(it) if it.changed || is_decided(it) => "user_feedback",
+            Some(it) if it.head.prompt != self.prompt => "prompt_update",
+            Some(_) => "again",
+        }
+    }
+}
+
 /// The frontmatter of a reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReadingHead {
@@ -47,6 +65,8 @@ pub struct ReadingHead {
     pub tokens: Option<u64>,
     /// When it was read; only where an agent was asked.
     pub read: Option<String>,
+    /// Why this version was made, one of [`REASONS`]; empty in notes of older versions.
+    pub reason: String,
     /// What was decided.
     pub status: ReviewStatus,
 }

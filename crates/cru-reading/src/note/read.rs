@@ -29,6 +29,7 @@ pub fn read(path: &str, text: &str) -> Option<ReadingNote> {
         claims,
         tokens: values.u64("tokens"),
         read: values.string("read").map(str::to_owned),
+        reason: value("reason").to_owned(),
         status: status.unwrap_or_default(),
     };
     let (answer, error) = match json(text).map(answer::read) {

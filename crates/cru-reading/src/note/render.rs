@@ -71,6 +71,7 @@ fn front(head: &ReadingHead, title: &str) -> String {
     entries.extend(head.judge.as_deref().map(|judge| ("judge", text(judge))));
     entries.extend(head.tokens.map(|tokens| ("tokens", Value::from(tokens))));
     entries.extend(head.read.as_deref().map(|time| ("read", text(time))));
+    entries.extend(Some(&head.reason).filter(|reason| !reason.is_empty()).map(|reason| ("reason", text(reason))));
     entries.extend([
         ("schema", Value::from(crate::SCHEMA)),
         ("note", text(&head.note)),

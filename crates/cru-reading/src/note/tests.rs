@@ -19,6 +19,7 @@ fn head() -> ReadingHead {
         judge: None,
         claims: (2, 3),
         read: None,
+        reason: "initial".to_owned(),
         tokens: Some(1200),
         status: ReviewStatus::Proposed,
     }
@@ -62,6 +63,7 @@ fn a_note_for_people() {
     claims: 2/3
     reader: sh -c cat
     tokens: 1200
+    reason: initial
     schema: 1
     note: b3:1
     through: p-02
@@ -119,4 +121,26 @@ proptest! {
         let others = note.blocks().iter().any(|block| matches!(block.kind, BlockKind::Callout { .. } | BlockKind::Comment { .. }));
         prop_assert!(!others, "{}", written);
     }
+}
+
+#[test]
+fn a_version_says_why_it_was_made() {
+    let of = |note: &str, prompt: &str, status: ReviewStatus, changed: bool| super::ReadingNote {
+        path: "readings/a@1.md".to_owned(),
+        head: ReadingHead { note: note.to_owned(), prompt: prompt.to_owned(), status, ..head() },
+        odd_status: None,
+        changed,
+        answer: None,
+        error: None,
+        text: String::new(),
+    };
+    let new = ReadingHead { note: "n".to_owned(), prompt: "p".to_owned(), ..head() };
+    let why = |before: Option<super::ReadingNote>| new.reason(before.as_ref());
+    let proven = ReviewStatus::Proven;
+    assert_eq!(why(None), "initial");
+    assert_eq!(why(Some(of("other", "p", proven, true))), "session_changed");
+    assert_eq!(why(Some(of("n", "p", proven, true))), "user_feedback");
+    assert_eq!(why(Some(of("n", "p", ReviewStatus::Rejected, false))), "user_feedback");
+    assert_eq!(why(Some(of("n", "other", proven, false))), "prompt_update");
+    assert_eq!(why(Some(of("n", "p", proven, false))), "again");
 }
