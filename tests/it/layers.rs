@@ -1,46 +1,9 @@
 //! Who alone may touch the world. Which crate may use which, the compiler holds.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Path below the root of the repository, and code without tests, of each source file.
-fn sources() -> Vec<(PathBuf, String)> {
-    fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in ["src", "crates"] {
-        walk(&root.join(folder), &mut found);
-    }
-    // A build script is no part of the program.
-    found.retain(|path| path.file_name().is_none_or(|name| name != "build.rs"));
-    // Files of tests may build and read what they need, and examples are programs of their own.
-    let is_aside =
-        |part: std::path::Component<'_>| ["tests", "tests.rs", "examples"].iter().any(|name| part.as_os_str() == *name);
-    found.retain(|path| !path.components().any(is_aside));
-    found.sort();
-    let source = |path: PathBuf| {
-        let relative = path.strip_prefix(root).unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        // Tests may build what they need from anywhere.
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-        (relative.to_owned(), code)
-    };
-    found.into_iter().map(source).collect()
-}
-
-/// Code lines without comments.
-fn code(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(|line| line.split("//").next().unwrap_or_default()).filter(|line| !line.trim().is_empty())
-}
+use crate::source;
 
 #[test]
 fn only_one_place_touches_the_world() {
@@ -64,13 +27,12 @@ fn only_one_place_touches_the_world() {
         ("tantivy", &["crates/cru-index/"]),
     ];
     let mut wrong = Vec::new();
-    for (path, text) in sources() {
-        let path = path.to_str().unwrap().replace('\\', "/");
-        for line in code(&text) {
+    for file in source::files() {
+        for line in file.lines() {
             for (word, homes) in rules {
                 let uses_ours = line.contains("files::create_dir");
-                if line.contains(word) && !uses_ours && !homes.iter().any(|home| path.starts_with(home)) {
-                    wrong.push(format!("{path}: {}", line.trim()));
+                if line.contains(word) && !uses_ours && !homes.iter().any(|home| file.path.starts_with(home)) {
+                    wrong.push(format!("{}: {}", file.path, line.trim()));
                 }
             }
         }

@@ -17,7 +17,9 @@ mod corpus;
 mod everyday;
 mod fuzzed;
 mod layers;
+mod size;
 mod small_vault;
+mod source;
 mod transcript_set;
 
 #[cfg(unix)]

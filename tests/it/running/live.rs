@@ -302,7 +302,7 @@ fn what_a_person_added_to_a_note_is_shown() {
     let path = world.path(&format!("vault/sessions/{id}.md"));
     let note = world.note(&id).replacen("title: Tides", "title: Tides\nclient: Harbour\nreviewers: [mia, tom]", 1);
     let note = format!("{note}\n> [!subagent] @scout\n> → [[elsewhere]]\n> It looked at the wrong folder.\n");
-    fs::write(path, note).unwrap();
+    cru::base::files::put(&path, note.as_bytes()).unwrap();
     let shown = world.ok(&["session", "show", &id]);
     assert!(shown.contains("client     Harbour") && shown.contains("reviewers  mia, tom"), "{shown}");
     assert!(shown.contains("│ It looked at the wrong folder."), "{shown}");
