@@ -176,13 +176,6 @@ impl<'a> Graph<'a> {
     pub fn break_before(&self, phase: NodeId) -> Option<&Placed> {
         self.breaks.binary_search_by_key(&phase, |it| it.phase).ok().map(|at| &self.breaks[at])
     }
-
-    /// The sessions that came out of a node: sub-agents of a callout, forks and sub-agents of a session; in the order
-    /// of their paths.
-    pub fn offspring(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        self.sources(node, EdgeKind::From).filter(|&child| matches!(self.node(child).body, Body::Session(_)))
-    }
-
     /// A node's name in the whole vault: `2026-11-20-refresh-tokens#n-014`; a session's own id; `file:` and a path; a
     /// note's path.
     pub fn key(&self, id: NodeId) -> String {

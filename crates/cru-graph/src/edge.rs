@@ -110,12 +110,6 @@ impl EdgeKind {
     pub const fn is_dependency(self) -> bool {
         matches!(self, Self::After | Self::RestsOn)
     }
-
-    /// Whether the session broke between the second and the first: the edge stands for a boundary, of which
-    /// [`super::Graph::break_before`] tells more.
-    pub const fn is_boundary(self) -> bool {
-        matches!(self, Self::Branch | Self::Fork | Self::TreeJump | Self::Compaction | Self::Resume | Self::Handoff)
-    }
 }
 
 impl fmt::Display for EdgeKind {

@@ -42,7 +42,7 @@ pub use picture::{Arrow, Depth, Picture};
 pub use place::Place;
 pub use plan::{Plan, plan};
 pub use proof::{Proof, proof};
-pub use reach::{Order, Reached};
+pub use reach::Reached;
 pub use recovery::{Recovery, recoveries};
 pub use segment::{breaks, segments};
 pub use states::StateGraph;

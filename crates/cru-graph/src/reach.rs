@@ -1,20 +1,9 @@
-//! Questions about dependencies: an order that respects them, and all that a node depends on or that depends on it.
+//! All that a node depends on, and all that depends on it.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::build::Graph;
-use super::edge::Edge;
 use super::node::NodeId;
-
-/// Nodes in an order in which everything comes after what it depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
-    /// All nodes that can be ordered; among those that could come next, the first on the page.
-    pub nodes: Vec<NodeId>,
-    /// Nodes in a cycle or after one, in the order of the page.
-    pub cyclic: Vec<NodeId>,
-}
 
 /// A node that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,44 +15,14 @@ pub struct Reached {
 }
 
 impl Graph<'_> {
-    /// All nodes in the order of their dependencies.
-    pub fn order(&self) -> Order {
-        let needs = |edge: &&Edge| edge.kind.is_dependency();
-        let mut missing: Vec<usize> = self.nodes().map(|(id, _)| self.out(id).iter().filter(needs).count()).collect();
-        let mut ready: BinaryHeap<Reverse<NodeId>> =
-            self.nodes().filter(|(id, _)| missing[id.index()] == 0).map(|(id, _)| Reverse(id)).collect();
-        let mut order = Order::default();
-        while let Some(Reverse(node)) = ready.pop() {
-            order.nodes.push(node);
-            for edge in self.incoming(node).filter(needs) {
-                let left = &mut missing[edge.from.index()];
-                *left -= 1;
-                if *left == 0 {
-                    ready.push(Reverse(edge.from));
-                }
-            }
-        }
-        order.cyclic = self.nodes().filter(|(id, _)| missing[id.index()] > 0).map(|(id, _)| id).collect();
-        order
-    }
-
-    /// All that `node` depends on, directly or not, each once; nearest first, then in the order of the page.
-    pub fn upstream(&self, node: NodeId) -> Vec<Reached> {
-        self.upstream_of(&[node])
-    }
-
-    /// All that any of some nodes depends on, without these nodes, as [`Graph::upstream`].
+    /// All that any of some nodes depends on, directly or not and without these nodes, each once; nearest first, then in the
+    /// order of the page.
     pub fn upstream_of(&self, nodes: &[NodeId]) -> Vec<Reached> {
         let next = |node| self.out(node).iter().filter(|edge| edge.kind.is_dependency()).map(|edge| edge.to);
         self.reach(nodes, next, Reverse)
     }
 
-    /// All that depends on `node`, directly or not, each once; nearest first, then in the order of the page.
-    pub fn downstream(&self, node: NodeId) -> Vec<Reached> {
-        self.downstream_of(&[node])
-    }
-
-    /// All that depends on any of some nodes, without these nodes, as [`Graph::downstream`].
+    /// All that depends on any of some nodes, as [`Graph::upstream_of`].
     pub fn downstream_of(&self, nodes: &[NodeId]) -> Vec<Reached> {
         let next = |node| self.incoming(node).filter(|edge| edge.kind.is_dependency()).map(|edge| edge.from);
         self.reach(nodes, next, |component| component)

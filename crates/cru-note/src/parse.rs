@@ -136,16 +136,6 @@ impl Note {
         let len = rest.take_while(|block| level(block).is_none_or(|other| other > own)).count();
         index..index + 1 + len
     }
-
-    /// The bytes of [`Note::section`].
-    pub fn section_span(&self, index: usize) -> Span {
-        let range = self.section(index);
-        match (self.blocks().get(range.start), self.blocks().get(range.end.wrapping_sub(1))) {
-            (Some(first), Some(last)) if !range.is_empty() => Span::new(first.span.start, last.span.end),
-            _ => Span::default(),
-        }
-    }
-
     /// What `block` says, without the marks of the containers around it and its own: below the title of a callout,
     /// between the fences of a fence, behind the marker of a list item.
     pub fn unquoted(&self, block: &Block) -> Unquoted {

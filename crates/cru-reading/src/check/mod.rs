@@ -132,11 +132,6 @@ impl Checked {
     pub fn refused(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Refused)
     }
-
-    /// Whether the claim at `path` is doubted.
-    pub fn is_doubted(&self, path: &str) -> bool {
-        self.findings.iter().any(|it| it.severity == Severity::Doubted && it.path == path)
-    }
 }
 
 /// Why something is refused.

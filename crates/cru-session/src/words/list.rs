@@ -43,12 +43,6 @@ impl List {
         let likely = self.rows[from..].iter().take_while(|row| row.starts_with(first));
         likely.filter_map(|row| starts(text, row)).max()
     }
-
-    /// How many rows stand in `text` as whole words, each as often as it does.
-    pub fn count_in(&self, text: &str) -> usize {
-        word_starts(text).filter(|at| self.at_start(&text[*at..]).is_some()).count()
-    }
-
     /// Whether a row stands in `text` as whole words. Takes time in proportion to `text` times the longest row.
     pub fn is_in(&self, text: &str) -> bool {
         word_starts(text).any(|at| self.at_start(&text[at..]).is_some())
