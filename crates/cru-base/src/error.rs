@@ -77,11 +77,6 @@ impl Error {
         Self::No { message: message.into(), hint: None }
     }
 
-    /// The answer "no" where everything was already said.
-    pub fn silent_no() -> Self {
-        Self::No { message: String::new(), hint: None }
-    }
-
     /// A failed file operation.
     pub fn io(action: &'static str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
         Self::Io { action, path: path.as_ref().to_owned(), source, hint: None }
@@ -150,7 +145,7 @@ mod tests {
         let io = || std::io::Error::other("disk on fire");
         let codes = [
             (Error::no("no match"), 1),
-            (Error::silent_no(), 1),
+            (Error::no(""), 1),
             (Error::Missing { path: "a.md".into(), hint: None }, 1),
             (Error::usage("no such option"), 2),
             (Error::io("read", "a.md", io()), 3),

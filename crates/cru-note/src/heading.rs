@@ -19,8 +19,6 @@ pub struct Tail {
     pub version: Option<Span>,
     /// Channel, without `#`.
     pub channel: Option<Span>,
-    /// `!` or `?` at the very end; only [`Tail::parse_marked`] looks for it.
-    pub marker: Option<char>,
 }
 
 impl Tail {
@@ -43,20 +41,6 @@ impl Tail {
         }
         tail.title = Span::new(end - text[..end].trim_start().len(), end);
         tail
-    }
-
-    /// Reads the heading of a workflow's step, which may end in ` !` (required) or ` ?` (may be skipped).
-    pub fn parse_marked(text: &str) -> Self {
-        let end = text.trim_end().len();
-        let marker = last_token(text, end).and_then(|token| match token.of(text) {
-            "!" => Some(('!', token.start)),
-            "?" => Some(('?', token.start)),
-            _ => None,
-        });
-        match marker {
-            Some((marker, start)) => Self { marker: Some(marker), ..Self::parse(&text[..start]) },
-            None => Self::parse(text),
-        }
     }
 }
 
@@ -152,17 +136,6 @@ mod tests {
         assert_eq!(read("A #dev @planner"), ("A #dev", Some("planner"), None, None));
         assert_eq!(read("A @x @planner #dev"), ("A @x", Some("planner"), None, Some("dev")));
         assert_eq!(read("A @planner \\#dev"), ("A @planner \\#dev", None, None, None));
-    }
-
-    #[test]
-    fn markers() {
-        let text = "Validate Cart @cart-service #orders !";
-        let tail = Tail::parse_marked(text);
-        assert_eq!(tail.marker, Some('!'));
-        assert_eq!(tail.title.of(text), "Validate Cart");
-        assert_eq!(tail.channel.map(|channel| channel.of(text)), Some("orders"));
-        assert_eq!(Tail::parse_marked("Deploy ?").marker, Some('?'));
-        assert_eq!(Tail::parse_marked("Done!").marker, None);
     }
 
     #[test]

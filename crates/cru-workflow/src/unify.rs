@@ -18,6 +18,9 @@ pub(crate) fn unifies(template: &str, run: &str) -> bool {
         return true;
     }
     let marked = marked(template);
+    if let (Some(wanted), Some(ran)) = (marked.trim_end().strip_suffix('…'), run.trim_end().strip_suffix('…')) {
+        return fits_cut(wanted, ran);
+    }
     let (wanted, ran) = (Script::read(&marked), Script::read(run));
     if !wanted.complete || wanted.commands.is_empty() {
         return false;
@@ -30,6 +33,15 @@ pub(crate) fn unifies(template: &str, run: &str) -> bool {
             true
         })
     })
+}
+
+/// Whether a command that is shown cut fits another that is cut at the same place: word by word, as it can be read by no
+/// shell. A name stands for one word, and for none that means something to a shell.
+fn fits_cut(wanted: &str, ran: &str) -> bool {
+    let (wanted, ran): (Vec<&str>, Vec<&str>) = (wanted.split_whitespace().collect(), ran.split_whitespace().collect());
+    let is_plain = |word: &str| !word.contains(['"', '\'', '`', '$', ';', '&', '|', '<', '>', '(', ')', '\\']);
+    let same = |(wanted, ran): (&&str, &&str)| wanted == ran || (is_plain(ran) && fits(wanted, ran));
+    wanted.len() == ran.len() && wanted.iter().zip(&ran).all(same)
 }
 
 /// Text with single blanks.
@@ -160,6 +172,14 @@ mod tests {
             ("npm view <package>@<version> version", "npm view core version", false),
             ("cargo test $(id)", "cargo test", false),
             ("cargo 'test", "cargo test", false),
+            (
+                "git add <file> && git commit -m \"$(cat <<'EOF' …",
+                "git add a.md && git commit -m \"$(cat <<'EOF' …",
+                true,
+            ),
+            ("git add -f <file> && git commit -m \"$(cat …", "git add a.md && git commit -m \"$(cat …", false),
+            ("git add <file> && git commit -m <what> …", "git add a.md && git commit -m \"$(cat …", false),
+            ("git add <file> …", "git add a.md && git commit -m \"$(cat …", false),
             ("", "cargo test", false),
             ("RUST_LOG=x cargo test", "cargo test", false),
         ] {

@@ -9,7 +9,7 @@ mod show;
 
 use super::session::learn::Reviews;
 use super::{Context, Output, View, reading};
-use crate::base::text::plural;
+use crate::base::text::{note_name, plural};
 use crate::base::{Error, Result, files};
 use crate::learn::{Review, ReviewStatus};
 use crate::note::edit::set_key;
@@ -60,19 +60,14 @@ fn read(cx: &Context<'_>) -> Result<(Vault, Catalog, Reviews)> {
 
 /// The one note that an id, a part of one or a file name means.
 fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
-    let stem = |review: &Review| {
-        let name = review.path.rsplit('/').next().unwrap_or_default().to_owned();
-        name.strip_suffix(".md").map(str::to_owned).unwrap_or(name)
-    };
-    let wanted = wanted.trim_end_matches(".md");
-    let wanted = wanted.rsplit('/').next().unwrap_or(wanted);
-    if let Some(review) = reviews.notes.iter().find(|review| review.id == wanted || stem(review) == wanted) {
+    let wanted = note_name(wanted);
+    if let Some(review) = reviews.notes.iter().find(|review| review.id == wanted || note_name(&review.path) == wanted) {
         return Ok(review);
     }
     let found: Vec<&Review> = reviews
         .notes
         .iter()
-        .filter(|review| !wanted.is_empty() && (review.id.contains(wanted) || stem(review).contains(wanted)))
+        .filter(|review| !wanted.is_empty() && (review.id.contains(wanted) || note_name(&review.path).contains(wanted)))
         .collect();
     match found.as_slice() {
         [one] => Ok(one),

@@ -378,16 +378,18 @@ fn of_head(
     });
 }
 
-/// Names in angle brackets that the commands of a workflow use.
+/// Names in angle brackets that the steps and checks of a workflow use, in commands or in sentences.
 fn inputs_used(workflow: &Workflow) -> Vec<String> {
     let parts = workflow.steps.iter().flat_map(|step| &step.parts);
-    let commands = parts.filter_map(|part| match part {
+    let texts = parts.filter_map(|part| match part {
         Part::Command(it) => Some(it.command.as_str()),
         Part::Script(it) => Some(it.text.as_str()),
+        Part::Remark(it) => Some(it.text.as_str()),
+        Part::Prose(it) => Some(it.markdown.as_str()),
         _ => None,
     });
-    let commands = commands.chain(workflow.checks.iter().filter_map(|check| check.command.as_deref()));
-    commands.flat_map(names).map(str::to_owned).collect()
+    let texts = texts.chain(workflow.checks.iter().filter_map(|check| check.command.as_deref()));
+    texts.flat_map(names).map(str::to_owned).collect()
 }
 
 /// Names in angle brackets.
@@ -396,7 +398,8 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     inside.filter(|name| name.starts_with(char::is_alphabetic) && !name.contains(char::is_whitespace))
 }
 
-/// Whether an input is one: a name that a command uses or the skeleton has, with a value that the session has.
+/// Whether an input is one: a name that a step uses or the skeleton has, with a value that the session has; or something else
+/// that is cited.
 fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> bool {
     let known = inputs_used(extract);
     let named: Vec<&str> = names(item).collect();
@@ -405,7 +408,7 @@ fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> b
     let value = named.iter().fold(item.to_owned(), |text, name| text.replace(&format!("<{name}>"), ""));
     let value = letters(&value);
     let has_value = value.is_empty() || !ids(item).is_empty() || cited.has_words(&value);
-    !named.is_empty() && named.iter().all(is_known) && has_value
+    (!named.is_empty() || !ids(item).is_empty()) && named.iter().all(is_known) && has_value
 }
 
 /// Whether what ends the work is known: a check of the answer, which the record has, that passes, or something that is cited.

@@ -291,6 +291,13 @@ fn facts_are_those_of_the_record() {
     assert!(recipe.apart.is_empty(), "{:?}", recipe.apart);
     assert!(text.contains("- nobody told the harbour office") && text.contains("`<branch>` (release/1.2.3)"), "{text}");
     assert!(text.contains("recipe: proposed\n"), "{text}");
+    // A name may be used in a sentence alone; one that no step uses is none.
+    let named = page.replace("Inputs: ", "Inputs: `<tag>` (1.2.3); ");
+    let spoken = named.replacen("\n- `git push", "\n- Name the tag `<tag>` (n-001)\n- `git push", 1);
+    let apart = |answer: &str| accept(&skeleton, &cited, answer, false).unwrap().apart;
+    assert!(spoken != named && apart(&spoken).is_empty(), "{:?}", apart(&spoken));
+    assert_eq!(apart(&named).len(), 1);
+    assert!(apart(&page.replace("Inputs: ", "Inputs: the notes of the release (n-001); ")).is_empty());
     let long = format!("{page}{}", "- x (n-001)\n".repeat(80));
     assert_eq!(accept(&skeleton, &cited, &long, true).unwrap_err()[0].code, "refine-long");
 }
