@@ -15,7 +15,6 @@ pub mod flow;
 mod grammar;
 pub mod heading;
 pub mod history;
-pub mod ledger;
 pub mod mine;
 pub mod model;
 pub mod parse;

@@ -25,6 +25,7 @@ use crate::base::Result;
 pub(super) use decide::{decide, reword};
 pub(super) use from::{TakenHow, take, text_of};
 pub(super) use shelf::Shelf;
+pub(super) use source::recorded;
 
 /// Read sessions with an agent, and check every claim against the record
 ///

@@ -25,11 +25,22 @@ impl Source {
         let mut session = vault.load(&head.path)?.session;
         session.meta.session_id = Some(head.id());
         let forked = segment::is_fork(head, catalog, vault);
-        let full = full_texts(&session, vault, cx);
-        let ledger = Ledger::of(&session, forked, &full);
-        let record = Record::of(&session, &ledger, forked, &full);
+        let (ledger, record) = recorded(&session, forked, Some(vault), cx);
         Ok(Self { path: head.path.clone(), name: head.path.stem().into_owned(), session, ledger, record })
     }
+}
+
+/// What a reader is shown of a session and what its claims are compared with; of a session outside a vault what its note says.
+pub(in crate::commands) fn recorded(
+    session: &Session,
+    forked: bool,
+    vault: Option<&Vault>,
+    cx: &Context<'_>,
+) -> (Ledger, Record) {
+    let full = vault.map(|vault| full_texts(session, vault, cx)).unwrap_or_default();
+    let ledger = Ledger::of(session, forked, &full);
+    let record = Record::of(session, &ledger, forked, &full);
+    (ledger, record)
 }
 
 /// The whole call and result of each step, as far as the transcript is there.

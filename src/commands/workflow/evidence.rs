@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::base::Result;
-use crate::base::text::{one_line, truncate};
 use crate::commands::output::style::{self, paint};
+use crate::commands::read::recorded;
 use crate::commands::{Context, reading};
-use crate::session::{Item, Session};
+use crate::readings::Record;
 use crate::vault::Catalog;
 use crate::workflow::Workflow;
 use crate::workflow::recipe::ids;
@@ -18,11 +18,11 @@ const LONGEST: usize = 200;
 pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Result<String> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let mut sessions: Vec<Session> = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
     for source in &workflow.sources {
         let head = catalog.session(&source.target, &vault, cx.env)?;
         cx.global.reach.check(&head.meta)?;
-        sessions.push(vault.load(&head.path)?.session);
+        records.push(recorded(&vault.load(&head.path)?.session, false, None, cx).1);
     }
     let mut out = String::new();
     for line in text.lines() {
@@ -33,8 +33,7 @@ pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Resul
                 continue;
             }
             told.push(id);
-            for said in sessions.iter().filter_map(|session| line_of(session, id)) {
-                let said = truncate(&one_line(&said), LONGEST).into_owned();
+            for said in records.iter().map(|record| record.line_of(id, LONGEST)).filter(|said| !said.is_empty()) {
                 let _ = writeln!(out, "    {} {}", paint(style::ID, id), paint(style::DIM, said));
             }
         }
@@ -45,20 +44,4 @@ pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Resul
 /// A line of a note as it can stand on a terminal.
 fn one_line_of(line: &str) -> String {
     crate::base::text::sanitise(line).into_owned()
-}
-
-/// What a block of a session says.
-fn line_of(session: &Session, id: &str) -> Option<String> {
-    if let Some((_, step)) = session.steps().find(|(_, step)| step.id.as_deref() == Some(id)) {
-        let result = step.result.as_deref().map_or_else(String::new, |result| format!(" → {result}"));
-        return Some(format!("{} {}{result} [{}]", step.tool, step.full_args(), step.status.name()));
-    }
-    let said = session.items().find_map(|(_, item)| match item {
-        Item::User(user) if user.callout.id.as_deref() == Some(id) => Some(format!("person: {}", user.words)),
-        _ => None,
-    });
-    said.or_else(|| {
-        let phase = session.phases.iter().find(|phase| phase.id == id)?;
-        Some(format!("phase: {}", phase.title))
-    })
 }

@@ -130,14 +130,51 @@ fn cited_texts<'r>(proof: &Proof, record: &'r Record) -> Vec<&'r str> {
     match proof {
         // An answer to a question stands at the step that asked.
         Proof::Step { .. } => {
-            let said = record.words(id).map(|it| it.words.as_str());
             let step = record.step(id).map(|it| [it.call.as_str(), it.result.as_str()]);
-            step.into_iter().flatten().chain(said).collect()
+            step.into_iter().flatten().chain(said(id, record)).collect()
         }
-        Proof::Said { .. } => record.words(id).map(|it| vec![it.words.as_str()]).unwrap_or_default(),
+        Proof::Said { .. } => said(id, record).collect(),
         Proof::Prose { .. } => record.phase(id).map(|it| vec![it.prose.as_str()]).unwrap_or_default(),
         Proof::Line { .. } | Proof::Count { .. } | Proof::Absent { .. } => Vec::new(),
     }
+}
+
+fn said<'r>(id: &str, record: &'r Record) -> impl Iterator<Item = &'r str> + use<'r> {
+    record.words(id).map(|it| it.words.as_str()).into_iter()
+}
+
+/// What `text` names that is unproven: identifiers, paths, code and long numbers that stand nowhere in the records, and numbers of
+/// one or two digits that do not stand in the blocks with the ids `cited`. Names in angle brackets (`<branch>`) stand for anything.
+pub fn unproven(text: &str, cited: &[&str], records: &[Record]) -> Vec<String> {
+    let text = without_placeholders(text);
+    let named = Named::of(&text);
+    let texts = records.iter().flat_map(Record::texts);
+    let blocks = records.iter().flat_map(|record| cited.iter().flat_map(|id| record.block(id)));
+    let blocks: Vec<String> = blocks.collect();
+    let missing = |names: &[String], there: &HashSet<&str>| -> Vec<String> {
+        let missing = names.iter().filter(|name| !there.contains(name.as_str()));
+        missing.map(|name| as_written(&text, name).to_owned()).collect()
+    };
+    let names: HashSet<&str> = named.names.iter().map(String::as_str).collect();
+    let small: HashSet<&str> = named.small.iter().map(String::as_str).collect();
+    let mut unproven = missing(&named.names, &found(&names, texts));
+    unproven.extend(missing(&named.small, &found(&small, blocks.iter().map(String::as_str))));
+    unproven
+}
+
+/// `text` without words that hold a name in angle brackets; code around such a name is read word by word.
+fn without_placeholders(text: &str) -> String {
+    let plain: String = text
+        .split('`')
+        .enumerate()
+        .map(|(at, piece)| match (at % 2 == 1, piece.contains('<')) {
+            (true, true) => format!(" {piece} "),
+            (true, false) => format!("`{piece}`"),
+            (false, _) => piece.to_owned(),
+        })
+        .collect();
+    let words: Vec<&str> = plain.split_whitespace().filter(|word| !word.contains('<')).collect();
+    words.join(" ")
 }
 
 /// A number of edits, commands and the like needs a count, so many steps or words that are cited, or the very words that say

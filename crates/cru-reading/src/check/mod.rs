@@ -12,6 +12,8 @@ mod token;
 
 use serde::Serialize;
 
+pub use claim::unproven;
+
 use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof, ProofStatus};
 use crate::record::Record;
 

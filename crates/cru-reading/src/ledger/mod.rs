@@ -22,6 +22,8 @@ pub use trigger::{Trigger, triggers};
 
 /// Characters of words and prose that are shown; of longer ones the beginning and the end.
 const LONGEST: usize = 6_000;
+/// Characters of a line where all are too long, from the most to the fewest.
+const WIDTHS: &[usize] = &[1_600, 800, 400, 240, 160, 100, 60];
 /// Characters of a command.
 const COMMAND: usize = 700;
 
@@ -92,6 +94,23 @@ impl Ledger {
     pub fn hash_before(&self, count: usize) -> String {
         let texts: Vec<&str> = self.phases.iter().take(count).map(|phase| phase.hashed.as_str()).collect();
         crate::hash(&texts)
+    }
+
+    /// Head and phases in about `room` bytes: where they are longer, the middles of long lines are left out. No line is.
+    pub fn within(&self, room: usize) -> String {
+        let texts = std::iter::once(self.head.as_str()).chain(self.phases.iter().map(|phase| phase.text.as_str()));
+        let whole: String = texts.collect::<Vec<_>>().join("\n");
+        if whole.len() <= room {
+            return whole;
+        }
+        let mut text = String::new();
+        for &width in WIDTHS {
+            text = whole.lines().flat_map(|line| [middle_out(line, width), "\n".to_owned()]).collect();
+            if text.len() <= room {
+                break;
+            }
+        }
+        text
     }
 
     /// The place of a phase.
@@ -297,6 +316,17 @@ fn block(text: &str) -> String {
     out
 }
 
+/// A line without its middle where it is longer than `width` characters.
+fn middle_out(line: &str, width: usize) -> String {
+    let length = line.chars().count();
+    if length <= width {
+        return line.to_owned();
+    }
+    let head: String = line.chars().take(width * 2 / 3).collect();
+    let tail: String = line.chars().skip(length - width / 3).collect();
+    format!("{} […] {}", head.trim_end(), tail.trim_start())
+}
+
 /// A text of which the middle is left out where it is longer than `most` characters.
 fn cut(text: &str, most: usize) -> String {
     let count = text.chars().count();
@@ -353,6 +383,11 @@ mod tests {
             assert_eq!(parts.iter().filter(|part| part.contains(&format!("n-{n:03} Bash"))).count(), 1);
         }
         assert_eq!(ledger.parts(0, 1_000_000, &count).len(), 1);
+        for room in [1, 10_000, 1_000_000] {
+            let text = ledger.within(room);
+            assert!((1..60).all(|n| text.contains(&format!("\nn-{n:03} Bash"))), "{room}\n{text}");
+        }
+        assert!(ledger.within(10_000).len() <= 10_000);
         assert_eq!(ledger.parts(1, 1_000_000, &count), [ledger.phases[1].text.clone()]);
         assert_eq!(ledger.parts(9, 10, &count), Vec::<String>::new());
         assert_ne!(ledger.note(), ledger.hash_before(1));

@@ -330,6 +330,18 @@ impl Record {
             || self.segments.iter().any(|known| known == id)
     }
 
+    /// The texts of a block: of a step its call, its result and how it ended; of words and phases what was said.
+    pub fn block(&self, id: &str) -> Vec<String> {
+        let step = self.step(id).map(|step| {
+            // A call that is done has ended with 0, whether or not its host wrote so.
+            let exit = if step.status == StepStatus::Complete { "0" } else { "" };
+            [step.call.clone(), step.result.clone(), step.ended(), exit.to_owned()]
+        });
+        let said = self.words(id).map(|it| it.words.clone());
+        let prose = self.phase(id).map(|it| format!("{}\n{}", it.title, it.prose));
+        step.into_iter().flatten().chain(said).chain(prose).collect()
+    }
+
     /// Every text of the record, made alike.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let steps = self.steps.iter().flat_map(|step| [step.call.as_str(), step.result.as_str()]);

@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::call::{Call, CallKind, Ended};
 use super::data::Data;
 use super::draft::Draft;
-use super::standing::{Checks, Standing};
+use super::standing::{Checks, Standing, passed_before};
 use super::verification;
 use crate::model::{Check, Need, Operand, Part, Record, Step};
 use cru_base::text::truncate;
@@ -128,7 +128,7 @@ pub(super) fn checks(checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>)
     for row in checks.rows.iter().filter(|row| row.after_change) {
         let text = match row.standing {
             Standing::Passes => PASSES.to_owned(),
-            Standing::Before(path) => format!("passed before {path} was changed"),
+            Standing::Before(path) => passed_before(path),
             Standing::Failed => {
                 let shown = truncate(&row.check.key, 60);
                 let message = format!("`{shown}` failed when it was last run; it is no check of the workflow");

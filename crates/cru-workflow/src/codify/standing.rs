@@ -34,6 +34,11 @@ pub(super) enum Standing<'a> {
     Unknown,
 }
 
+/// What is said of a check that passed before the last change of what it covers.
+pub(super) fn passed_before(path: &str) -> String {
+    format!("passed, then {path} was changed")
+}
+
 /// A check of the session.
 #[derive(Clone, Debug)]
 pub(super) struct CheckRow<'a> {
@@ -138,7 +143,7 @@ impl<'a> Checks<'a> {
             return Some("passed here, failed later".to_owned());
         }
         let before = standings().find_map(|it| match it {
-            Standing::Before(path) => Some(format!("passed before {path} was changed")),
+            Standing::Before(path) => Some(passed_before(path)),
             _ => None,
         });
         Some(before.unwrap_or_else(|| {

@@ -349,7 +349,7 @@ fn a_debugging_session() {
 
     - After: The build is broken since yesterday, find out why
     - Changed: `src/clock.rs`
-    - `cargo build` — passed before tests/token.rs was changed
+    - `cargo build` — passed, then tests/token.rs was changed
     - `cargo test` — failed, exit 1: 1 failed; the same command passes later
     - Trouble: Flaky clock in the token test — inject a clock, see n-005.
     - Changed: `tests/token.rs`
@@ -369,7 +369,7 @@ fn a_debugging_session() {
 
     ## Validation
 
-    - `cargo build` — passed before tests/token.rs was changed
+    - `cargo build` — passed, then tests/token.rs was changed
     - `cargo test` — passes
 
     ## Executions

@@ -1,88 +1,86 @@
-//! What a session shows that a recipe may cite.
+//! What the records of the sessions say of what a recipe cites.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use cru_action::{ToolKind, Verdict};
+use cru_reading::Record;
+use cru_reading::check::unproven;
 use cru_session::{Item, Session, StepStatus};
 
 use super::letters;
+use crate::unify::unifies;
 
 /// What the sessions of a workflow show.
 #[derive(Debug, Default)]
 pub struct Cited {
-    /// Commands of the steps by their ids; of several sessions those of all.
-    pub(super) commands: HashMap<String, Vec<String>>,
-    /// How the checks of steps ended, by the ids of these.
-    pub(super) verdicts: HashMap<String, Verdict>,
+    records: Vec<Record>,
+    /// The commands that were run, in their order.
+    runs: Vec<CitedRun>,
     /// Words of people and agents by the ids of their blocks: letters and digits in lower case.
     said: Vec<(String, String)>,
-    ids: HashSet<String>,
     /// Tasks of the sessions.
     tasks: HashSet<String>,
     /// All words of people and agents, and what commands printed: letters and digits in lower case.
     words: String,
 }
 
+/// A command that a step ran.
+#[derive(Debug)]
+struct CitedRun {
+    /// Block id of the step.
+    id: String,
+    /// The command; of a tool that is no shell its name and arguments.
+    command: String,
+    /// How it ended as a check.
+    verdict: Option<Verdict>,
+}
+
 impl Cited {
-    /// Of the sessions from which a workflow was made.
-    pub fn of<'s>(sessions: impl IntoIterator<Item = &'s Session>) -> Self {
+    /// Of the sessions from which a workflow was made, with the record of each.
+    pub fn of<'s>(sessions: impl IntoIterator<Item = (&'s Session, Record)>) -> Self {
         let mut cited = Self::default();
-        for session in sessions {
+        for (session, record) in sessions {
             cited.tasks.extend(session.tasks().iter().map(|task| letters(&task.content)));
             for (_, item) in session.items() {
-                let (id, texts) = match item {
-                    Item::User(it) => (&it.callout.id, [it.words.as_str(), ""]),
-                    Item::Prose(it) => (&None, [it.text.as_str(), ""]),
-                    Item::Decision(it) => (&it.callout.id, [it.callout.title.as_str(), it.text.as_str()]),
-                    Item::Callout(it) => (&it.id, [it.title.as_str(), it.body.as_str()]),
-                    Item::Error(it) => (&it.callout.id, [it.callout.title.as_str(), it.text.as_str()]),
-                    Item::Step(_) | Item::Tasks(_) | Item::Subagent(_) => continue,
+                let (id, text) = match item {
+                    Item::User(it) => (it.callout.id.as_deref(), it.words.clone()),
+                    Item::Step(_) | Item::Tasks(_) | Item::Subagent(_) | Item::Prose(_) => continue,
+                    other => {
+                        let Some(callout) = other.callout() else { continue };
+                        (callout.id.as_deref(), format!("{}{}", callout.title, callout.body))
+                    }
                 };
-                cited.say(id.as_deref(), &texts.concat());
+                cited.said.extend(id.map(|id| (id.to_owned(), letters(&text))));
             }
-            for phase in &session.phases {
-                let prose = phase.items.iter().filter_map(|item| match item {
-                    Item::Prose(prose) => Some(prose.text.as_str()),
-                    _ => None,
-                });
-                cited.said.push((phase.id.clone(), letters(&prose.collect::<String>())));
-                cited.ids.insert(phase.id.clone());
-            }
-            for (_, step) in session.steps() {
-                let printed = [step.result.as_deref(), step.output.as_deref(), Some(step.full_args())];
-                cited.words.extend(printed.into_iter().flatten().map(letters));
-                let Some(id) = step.id.clone() else { continue };
+            let run = session.steps().filter(|(_, step)| step.status != StepStatus::Denied);
+            cited.runs.extend(run.filter_map(|(_, step)| {
                 // A hand-written step may be the command itself.
-                let shell = step.action().kind == ToolKind::Shell;
-                let command =
-                    if shell { step.full_args().to_owned() } else { format!("{} {}", step.tool, step.full_args()) };
-                if step.status != StepStatus::Denied {
-                    cited.commands.entry(id.clone()).or_default().push(command);
-                }
-                cited.verdicts.extend(step.verdict().map(|verdict| (id.clone(), verdict)));
-                cited.ids.insert(id);
-            }
+                let is_shell = step.action().kind == ToolKind::Shell;
+                let args = step.full_args();
+                let command = if is_shell { args.to_owned() } else { format!("{} {args}", step.tool) };
+                Some(CitedRun { id: step.id.clone()?, command, verdict: step.verdict() })
+            }));
+            cited.said.extend(record.phases.iter().map(|phase| (phase.id.clone(), letters(&phase.prose))));
+            record.texts().for_each(|text| cited.words.push_str(&letters(text)));
+            cited.records.push(record);
         }
         cited
     }
 
-    fn say(&mut self, id: Option<&str>, words: &str) {
-        let words = letters(words);
-        self.words.push_str(&words);
-        if let Some(id) = id {
-            self.ids.insert(id.to_owned());
-            self.said.push((id.to_owned(), words));
-        }
-    }
-
     /// Whether nothing is known of any session.
     pub(super) fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.records.is_empty()
     }
 
     /// Whether a block has this id.
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.ids.contains(id)
+        self.records.iter().any(|record| record.has_block(id))
+    }
+
+    /// The commands of the steps with one of these ids.
+    pub(super) fn commands<'c>(&'c self, ids: &[&str]) -> impl Iterator<Item = &'c str> {
+        let runs = self.runs.iter().filter(|run| ids.contains(&run.id.as_str()));
+        runs.map(|run| run.command.as_str())
     }
 
     /// Whether a session has these words somewhere; a mark of a cut stands for anything.
@@ -105,7 +103,18 @@ impl Cited {
 
     /// Whether a check passed in one of these steps.
     pub(super) fn passed(&self, ids: &[&str]) -> bool {
-        ids.iter().any(|id| self.verdicts.get(*id) == Some(&Verdict::Passed))
+        self.runs.iter().any(|run| run.verdict == Some(Verdict::Passed) && ids.contains(&run.id.as_str()))
+    }
+
+    /// The last step that ran a command as a check, and how that ended.
+    pub(super) fn last_run(&self, template: &str) -> Option<(&str, Verdict)> {
+        let run = self.runs.iter().rfind(|run| run.verdict.is_some() && unifies(template, &run.command))?;
+        Some((&run.id, run.verdict?))
+    }
+
+    /// What a line names that neither any session nor what it cites holds.
+    pub(super) fn unproven(&self, line: &str) -> Vec<String> {
+        unproven(line, &ids(line), &self.records)
     }
 }
 

@@ -131,8 +131,7 @@ impl<'a> Known<'a> {
 
     /// Whether a command was run: it stands in the extract, or one of the steps ran it.
     pub(super) fn ran(&self, command: &str, ids: &[&str]) -> bool {
-        let of_cited = || ids.iter().filter_map(|id| self.cited.commands.get(*id)).flatten();
-        self.run.iter().any(|own| unifies(command, own)) || of_cited().any(|own| unifies(command, own))
+        self.run.iter().copied().chain(self.cited.commands(ids)).any(|own| unifies(command, own))
     }
 
     fn knows_file(&self, name: &str) -> bool {
@@ -158,10 +157,28 @@ impl<'a> Known<'a> {
         words.split('…').all(|part| self.cited.has_words(part) || in_extract(part))
     }
 
-    /// Whether the extract says so too.
-    pub(super) fn tells(&self, text: &str) -> bool {
-        let text = letters(text);
-        self.telling.iter().any(|own| own.contains(&text))
+    /// Why a line is no part of a recipe: neither the skeleton says it, nor does it cite what proves it.
+    pub(super) fn doubt(&self, line: &str) -> Option<String> {
+        let own = letters(line);
+        if self.telling.iter().any(|telling| telling.contains(&own)) {
+            return None;
+        }
+        if ids(line).is_empty() { Some("it cites nothing".to_owned()) } else { self.unproven(line) }
+    }
+
+    /// Why what a line names is not proven.
+    pub(super) fn unproven(&self, line: &str) -> Option<String> {
+        if self.cited.is_empty() {
+            return None;
+        }
+        let in_extract = |name: &String| self.naming.iter().any(|text| text.contains(name.as_str()));
+        let names: Vec<String> = self.cited.unproven(line).into_iter().filter(|name| !in_extract(name)).collect();
+        let first = names.first()?;
+        Some(if first.len() <= 2 && first.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("the number {first} does not stand in what it cites")
+        } else {
+            format!("“{first}” stands nowhere in the session")
+        })
     }
 }
 

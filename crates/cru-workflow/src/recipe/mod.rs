@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 
 use super::align::{Features, align};
 use super::model::{Part, RecipeStatus, Remark, RemarkKind, Step, Workflow};
-use super::render::render;
 use super::text::longest_run;
 use super::{Graph, parse, validate};
 use cru_base::{Diagnostic, Severity, Span};
@@ -25,7 +24,7 @@ use cru_note::Note;
 pub use cited::{Cited, ids};
 use known::Known;
 
-/// Lines of a recipe at most; blank ones and the frontmatter do not count.
+/// Lines of a recipe at most; blank ones, the frontmatter, and what stands below [`DROPPED`] and [`NOT_FROM_SESSION`] do not count.
 pub const MAX_LINES: usize = 60;
 
 /// Heading of what stands in an answer and is not proven by the session.
@@ -105,10 +104,9 @@ pub fn accept(extract: &Workflow, cited: &Cited, answer: &str, last: bool) -> Re
             _ => {}
         }
     }
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
-    let many = MAX_LINES.max(render(extract).lines().count());
-    if lines > many {
-        wrong.push(("refine-long", whole, format!("it has {lines} lines; {many} are the most")));
+    let lines = counted_lines(&text);
+    if lines > MAX_LINES {
+        wrong.push(("refine-long", whole, format!("it has {lines} lines; {MAX_LINES} are the most")));
     }
     problems.extend(wrong.into_iter().map(|(code, span, message)| Diagnostic::error(code, span, message)));
     if !problems.is_empty() {
@@ -116,16 +114,37 @@ pub fn accept(extract: &Workflow, cited: &Cited, answer: &str, last: bool) -> Re
         return Err(problems);
     }
     let found = parts::compare(&mut workflow, extract, &known, cited);
-    if !last && !found.lost.is_empty() {
+    if !last {
         let lost = found.lost.iter().map(|what| {
             let message = format!("{what} is neither told nor named under `## {DROPPED}` with a reason");
             Diagnostic::error("refine-missing", whole, message)
         });
-        return Err(lost.collect());
+        let apart = found.apart.iter().map(|what| {
+            let message = format!("set apart under `## {NOT_FROM_SESSION}`: {what}");
+            Diagnostic::error("refine-unproven", whole, message)
+        });
+        let back: Vec<Diagnostic> = lost.chain(apart).collect();
+        if !back.is_empty() {
+            return Err(back);
+        }
     }
     set_apart(&mut workflow, &found.apart);
     keep(&mut workflow, extract);
     Ok(Recipe { workflow, apart: found.apart, lost: found.lost })
+}
+
+/// The lines of an answer that count.
+fn counted_lines(text: &str) -> usize {
+    let body = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body);
+    let mut counts = true;
+    let is_counted = |line: &&str| {
+        if let Some(title) = line.strip_prefix("## ") {
+            let title = title.trim().trim_end_matches(':');
+            counts = ![DROPPED, NOT_FROM_SESSION].iter().any(|free| free.eq_ignore_ascii_case(title));
+        }
+        counts && !line.trim().is_empty()
+    };
+    body.lines().filter(is_counted).count()
 }
 
 /// Whether a step is a mere section of that name.

@@ -1,6 +1,7 @@
 //! What an answer may neither invent nor lose, compared as sets: gates, goals, decisions, corrections, checks, what goes in, when
 //! it is done, what was open, and where each step comes from.
 
+use cru_action::Verdict;
 use cru_base::Span;
 use cru_base::text::truncate;
 
@@ -64,6 +65,13 @@ impl Dropped {
     }
 }
 
+impl Compared {
+    /// Sets something apart that stands at a place, with the reason.
+    fn set_apart(&mut self, place: &str, text: &str, why: &str) {
+        self.apart.push(format!("{place}: {} — {why}", shown(text)));
+    }
+}
+
 fn shown(text: &str) -> String {
     truncate(&cru_base::text::fold_whitespace(text), LONGEST).into_owned()
 }
@@ -73,7 +81,9 @@ fn goals(workflow: &mut Workflow, extract: &Workflow, cited: &Cited, found: &mut
         |text: &str| extract.goals.iter().any(|goal| letters(&goal.text) == letters(text)) || cited.is_task(text);
     workflow.goals.retain(|goal| {
         let own = is_own(&goal.text);
-        found.apart.extend((!own).then(|| format!("Goal: {}", shown(&goal.text))));
+        if !own {
+            found.set_apart("Goal", &goal.text, "no task or goal of the session");
+        }
         own
     });
     for goal in &extract.goals {
@@ -153,7 +163,7 @@ fn gates(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, found: 
             let own = own.clone();
             let known = wanted.iter_mut().find(|(_, gate, _, told)| !told && is_gate(&own, gate));
             let Some((_, gate, guards, told)) = known else {
-                found.apart.push(shown(&format!("Gate: {} {}", own.title, own.body)));
+                found.set_apart("Gate", &format!("{} {}", own.title, own.body), "nobody was asked this");
                 parts_mut(workflow, at).remove(index);
                 continue;
             };
@@ -232,21 +242,42 @@ fn all_text(workflow: &Workflow) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Lines and paragraphs of an answer that neither the skeleton has nor cite anything.
+/// Lines and paragraphs of an answer that neither the skeleton has nor the record proves; of a command what is said of it.
 fn lines(workflow: &mut Workflow, known: &Known<'_>, found: &mut Compared) {
     for step in workflow.steps.iter_mut().filter(|step| !is_free(step)) {
         let title = step.title.clone();
-        step.parts.retain(|part| {
+        step.parts.retain_mut(|part| {
             let text = match part {
                 Part::Remark(it) if it.kind != RemarkKind::After => &it.text,
                 Part::Prose(it) => &it.markdown,
+                Part::Command(it) => {
+                    let note = it.note.clone().unwrap_or_default();
+                    if let Some(why) = known.unproven(&note) {
+                        found.set_apart(&format!("{title}, `{}`", it.command), &note, &why);
+                        it.note = Some(format!("({})", ids(&note).join(", "))).filter(|cites| cites != "()");
+                    }
+                    return true;
+                }
                 _ => return true,
             };
-            let proven = !ids(text).is_empty() || known.tells(text);
-            found.apart.extend((!proven).then(|| shown(&format!("{title}: {text}"))));
-            proven
+            let why = known.doubt(text);
+            if let Some(why) = &why {
+                found.set_apart(&title, text, why);
+            }
+            why.is_none()
         });
     }
+}
+
+/// How a check ended when it was last run, with the step; `None` where no step ran it as a check.
+fn last_end(command: &str, cited: &Cited) -> Option<String> {
+    let (id, verdict) = cited.last_run(command)?;
+    let end = match verdict {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed when it was last run",
+        Verdict::Unknown => "it was run; how it ended is unknown",
+    };
+    Some(format!("{end} ({id})"))
 }
 
 /// The checks, each with what the record says of it.
@@ -255,12 +286,8 @@ fn checks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited:
         extract.checks.iter().find(|own| own.command.as_deref().is_some_and(|own| unifies(command, own)))
     };
     workflow.checks.retain_mut(|check| {
-        let ids = ids(&check.text);
         let own = match check.command.as_deref() {
-            Some(command) => of_extract(command).map(|own| own.text.clone()).or_else(|| {
-                let verdict = ids.iter().find_map(|id| Some((*id, cited.verdicts.get(*id)?)))?;
-                Some(format!("{} ({})", verdict.1.as_str(), verdict.0))
-            }),
+            Some(command) => of_extract(command).map(|own| own.text.clone()).or_else(|| last_end(command, cited)),
             // By hand: as the skeleton says it.
             None => extract
                 .checks
@@ -272,8 +299,8 @@ fn checks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited:
             check.text = text;
             return true;
         }
-        let command = check.command.as_deref().unwrap_or_default();
-        found.apart.push(shown(&format!("Check: {command} {}", check.text)));
+        let words = check.command.as_deref().map_or_else(|| check.text.clone(), |it| format!("`{it}` {}", check.text));
+        found.set_apart("Check", &words, "no step of the session ran it as a check");
         false
     });
     let parts = workflow.steps.iter().flat_map(|step| &step.parts);
@@ -318,17 +345,19 @@ fn of_head(
         let of_extract: Vec<String> =
             wanted.iter().filter(|it| it.label == line.label).flat_map(|it| &it.items).map(|it| letters(it)).collect();
         let label = line.label.clone();
-        line.items.retain(|item| {
-            let same = of_extract.contains(&letters(item));
-            let is_known = match label.as_str() {
-                "For" => true,
-                INPUTS => same || is_input(item, &used, extract, cited),
-                DONE => same || is_done(item, workflow, known),
-                OPEN => same,
-                _ => same || !ids(item).is_empty() || known.tells(item),
+        line.items.retain_mut(|item| {
+            let why = match label.as_str() {
+                "For" => return true,
+                _ if of_extract.contains(&letters(item)) => return true,
+                INPUTS => is_input(item, &used, extract, cited).err().map(str::to_owned),
+                DONE => tell_done(item, workflow, extract, known, cited).err(),
+                OPEN => Some("nothing that was open".to_owned()),
+                _ => known.doubt(item),
             };
-            found.apart.extend((!is_known).then(|| shown(&format!("{label}: {item}"))));
-            is_known
+            if let Some(why) = &why {
+                found.set_apart(&label, item, why);
+            }
+            why.is_none()
         });
     }
     own.retain(|line| !line.items.is_empty() || !line.label.is_empty());
@@ -363,18 +392,17 @@ fn of_head(
         _ => workflow.preface.insert(0, Part::Prose(crate::model::Prose { markdown, span: Span::default() })),
     }
     // Other paragraphs before the first step have to be proven too.
-    workflow.preface.retain(|part| match part {
-        Part::Prose(it) if !head::is_head(part) => {
-            let proven = !ids(&it.markdown).is_empty() || known.tells(&it.markdown);
-            found.apart.extend((!proven).then(|| shown(&it.markdown)));
-            proven
+    workflow.preface.retain(|part| {
+        let text = match part {
+            Part::Prose(it) if !head::is_head(part) => &it.markdown,
+            Part::Remark(it) => &it.text,
+            _ => return true,
+        };
+        let why = known.doubt(text);
+        if let Some(why) = &why {
+            found.set_apart("Before the first step", text, why);
         }
-        Part::Remark(it) => {
-            let proven = !ids(&it.text).is_empty() || known.tells(&it.text);
-            found.apart.extend((!proven).then(|| shown(&it.text)));
-            proven
-        }
-        _ => true,
+        why.is_none()
     });
 }
 
@@ -399,32 +427,63 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether an input is one: a name that a step uses or the skeleton has, with a value that the session has; or something else
-/// that is cited.
-fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> bool {
+/// that is cited. Error: why not.
+fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> Result<(), &'static str> {
     let known = inputs_used(extract);
     let named: Vec<&str> = names(item).collect();
-    let is_known = |name: &&str| used.iter().chain(&known).any(|own| own == name);
+    if named.is_empty() && ids(item).is_empty() {
+        return Err("neither a `<name>` nor cited");
+    }
+    if !named.iter().all(|name| used.iter().chain(&known).any(|own| own == name)) {
+        return Err("no step uses it");
+    }
     // Without the names and their marks, what is left is the value.
     let value = named.iter().fold(item.to_owned(), |text, name| text.replace(&format!("<{name}>"), ""));
     let value = letters(&value);
     let has_value = value.is_empty() || !ids(item).is_empty() || cited.has_words(&value);
-    (!named.is_empty() || !ids(item).is_empty()) && named.iter().all(is_known) && has_value
+    if has_value { Ok(()) } else { Err("the session does not have its value") }
 }
 
-/// Whether what ends the work is known: a check of the answer, which the record has, that passes, or something that is cited.
-fn is_done(item: &str, workflow: &Workflow, known: &Known<'_>) -> bool {
-    let cited = ids(item);
-    let code = item.split('`').nth(1);
-    let words = code.map_or_else(|| item.to_owned(), |code| item.replace(&format!("`{code}`"), ""));
-    let plain = matches!(letters(&words).as_str(), "" | "passes" | "pass");
-    let is_check = |code: &str| {
-        known.ran(code, &cited)
-            || workflow.checks.iter().any(|it| it.command.as_deref().is_some_and(|own| unifies(code, own)))
+/// Says of what ends the work how it stood at the end of the session, where it is a command that did not pass. Error: why it is no
+/// condition of the session: neither a command that was run or asked for, nor words of a person.
+fn tell_done(
+    item: &mut String,
+    workflow: &Workflow,
+    extract: &Workflow,
+    known: &Known<'_>,
+    cited: &Cited,
+) -> Result<(), String> {
+    let cites = ids(item);
+    let Some(code) = item.split('`').nth(1) else {
+        let is_said = cites.iter().any(|id| id.starts_with("u-"));
+        return match known.unproven(item) {
+            Some(why) => Err(why),
+            None if is_said => Ok(()),
+            None => Err("neither a command nor words of a person (u-01)".to_owned()),
+        };
     };
-    match code {
-        Some(code) => is_check(code) && (plain || !cited.is_empty()),
-        None => !cited.is_empty(),
+    let unifies_with = |own: &str| unifies(code, own);
+    let of_record = extract.checks.iter().find(|it| it.command.as_deref().is_some_and(unifies_with));
+    let has_check = || workflow.checks.iter().any(|it| it.command.as_deref().is_some_and(unifies_with));
+    if of_record.is_none() && !known.ran(code, &cites) && !has_check() {
+        return Err("the session neither ran nor asked for this command".to_owned());
     }
+    let words = item.replace(&format!("`{code}`"), "");
+    let plain = matches!(letters(&words).as_str(), "" | "passes" | "pass");
+    if !plain && cites.is_empty() {
+        return Err("it cites nothing".to_owned());
+    }
+    let passed = |text: &str| letters(text).starts_with("pass");
+    let end = of_record.map(|check| check.text.clone()).or_else(|| last_end(code, cited));
+    match end {
+        Some(end) if passed(&end) => {}
+        Some(end) => item.push_str(&format!(" — in the session: {end}")),
+        None if letters(&words).contains("pass") => {
+            item.push_str(" — in the session no run of it is known to have passed");
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 /// Links to phases that the skeleton has: those that an answer invents go, those that it loses stand below the step that

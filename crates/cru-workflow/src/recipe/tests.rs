@@ -3,6 +3,12 @@
 use super::*;
 use crate::render;
 
+fn cited_of(session: &cru_session::Session) -> Cited {
+    let none = std::collections::HashMap::new();
+    let ledger = cru_reading::Ledger::of(session, false, &none);
+    Cited::of([(session, cru_reading::Record::of(session, &ledger, false, &none))])
+}
+
 fn take(extract: &Workflow, answer: &str) -> Result<Workflow, Vec<Diagnostic>> {
     accept(extract, &Cited::default(), answer, true).map(|it| it.workflow)
 }
@@ -61,7 +67,7 @@ fn answers_are_proven_by_what_they_cite() {
         - `Bash cargo test --workspace` → `1 failed` (exit 101) ^n-002\n    - check: failed\n\
         - `Bash cargo test --workspace` → ok ^n-003\n    - check: passed\n";
     let (session, _) = cru_session::read::session(&Note::parse(session));
-    let cited = Cited::of([&session]);
+    let cited = cited_of(&session);
     let answer = |body: &str| format!("# T\n\n## Plan it @planner #dev\n\n{body}\n");
     let codes = |body: &str| -> Vec<&'static str> {
         accept(&extract(), &cited, &answer(body), true).err().unwrap_or_default().iter().map(|it| it.code).collect()
@@ -81,7 +87,10 @@ fn answers_are_proven_by_what_they_cite() {
     }
     let own = accept(&extract(), &cited, &answer("- Mind: take care of the valves"), true).unwrap().workflow;
     let text = render(&own);
-    assert!(text.contains("## Not from the session\n\n- Plan it: take care of the valves\n"), "{text}");
+    assert!(
+        text.contains("## Not from the session\n\n- Plan it: take care of the valves — it cites nothing\n"),
+        "{text}"
+    );
 }
 
 /// What must not be lost goes back once, and is put back then; a reason lets it go.
@@ -148,7 +157,7 @@ fn recipe_in(dialect: crate::Dialect) -> String {
 
 fn judged(answer: &str) -> Recipe {
     let (session, skeleton) = record();
-    accept(&skeleton, &Cited::of([&session]), answer, true).unwrap_or_else(|wrong| panic!("{wrong:?}\n{answer}"))
+    accept(&skeleton, &cited_of(&session), answer, true).unwrap_or_else(|wrong| panic!("{wrong:?}\n{answer}"))
 }
 
 #[test]
@@ -157,7 +166,7 @@ fn a_skeleton_is_a_recipe_of_itself() {
         let answer = recipe_in(dialect);
         let (session, skeleton) = record();
         assert!(answer.contains("[!gate] The release may go out") && answer.contains("Mind"), "{answer}");
-        let taken = accept(&skeleton, &Cited::of([&session]), &answer, false);
+        let taken = accept(&skeleton, &cited_of(&session), &answer, false);
         let taken = taken.unwrap_or_else(|wrong| panic!("{wrong:?}\n{answer}"));
         assert_eq!((taken.apart, taken.lost), (vec![], vec![]), "{answer}");
     }
@@ -233,7 +242,7 @@ fn a_gate_stands_before_what_it_guards() {
 #[test]
 fn losses_are_named_and_put_back() {
     let (session, skeleton) = record();
-    let cited = Cited::of([&session]);
+    let cited = cited_of(&session);
     for dialect in [crate::Dialect::A, crate::Dialect::Crucible] {
         let page = recipe_in(dialect);
         let without = |part: &str| -> String {
@@ -280,7 +289,7 @@ fn losses_are_named_and_put_back() {
 #[test]
 fn facts_are_those_of_the_record() {
     let (session, skeleton) = record();
-    let cited = Cited::of([&session]);
+    let cited = cited_of(&session);
     let page = recipe_in(crate::Dialect::A);
     let answer = page
         .replace("`git push origin release/<version>`", "`git push origin <branch>`")
@@ -294,10 +303,65 @@ fn facts_are_those_of_the_record() {
     // A name may be used in a sentence alone; one that no step uses is none.
     let named = page.replace("Inputs: ", "Inputs: `<tag>` (1.2.3); ");
     let spoken = named.replacen("\n- `git push", "\n- Name the tag `<tag>` (n-001)\n- `git push", 1);
-    let apart = |answer: &str| accept(&skeleton, &cited, answer, false).unwrap().apart;
+    let apart = |answer: &str| accept(&skeleton, &cited, answer, true).unwrap().apart;
     assert!(spoken != named && apart(&spoken).is_empty(), "{:?}", apart(&spoken));
     assert_eq!(apart(&named).len(), 1);
     assert!(apart(&page.replace("Inputs: ", "Inputs: the notes of the release (n-001); ")).is_empty());
     let long = format!("{page}{}", "- x (n-001)\n".repeat(80));
     assert_eq!(accept(&skeleton, &cited, &long, true).unwrap_err()[0].code, "refine-long");
+}
+
+/// What a line names stands in the record, and its numbers in what it cites; it goes back once with the reason.
+#[test]
+fn lines_are_proven_word_by_word() {
+    let (session, skeleton) = record();
+    let cited = cited_of(&session);
+    let page = recipe_in(crate::Dialect::A);
+    for (line, why) in [
+        ("- `cargo test` — 3 tests, exit 0 (n-002)", None),
+        ("- `cargo test` — 5 tests (n-002)", Some("the number 5 does not stand in what it cites")),
+        ("- the valve of `src/pump.rs` is turned first (n-001)", None),
+        ("- the valve of `src/valve.rs` is turned first (n-001)", Some("“src/valve.rs” stands nowhere in the session")),
+        ("- give `<tag>` and `release/<version>` the same form (n-003)", None),
+        ("- turn it slowly", Some("it cites nothing")),
+    ] {
+        let answer = page.replacen("\n## Close", &format!("{line}\n\n## Close"), 1);
+        assert_ne!(answer, page);
+        let recipe = accept(&skeleton, &cited, &answer, true).unwrap();
+        let reasons: Vec<&str> =
+            recipe.apart.iter().filter_map(|line| line.rsplit_once(" — ")).map(|it| it.1).collect();
+        assert_eq!(reasons, why.into_iter().collect::<Vec<_>>(), "{line}");
+        let first = accept(&skeleton, &cited, &answer, false).map_err(|wrong| wrong[0].message.clone());
+        match why {
+            Some(why) => assert!(first.unwrap_err().ends_with(why), "{line}"),
+            None => assert!(first.is_ok(), "{line} {first:?}"),
+        }
+    }
+}
+
+/// A condition for being done is a command or what a person asked for; one that did not pass says how it ended.
+#[test]
+fn a_condition_says_how_it_stood() {
+    let (_, skeleton) = record();
+    let run = |last: &str| {
+        let text = RECORD.replace(
+            "- `Bash cargo publish --dry-run` → ok ^n-004\n",
+            &format!("- `Bash cargo publish --dry-run` → ok ^n-004\n- `Bash npm test` → ok ^n-005\n    - check: passed\n{last}"),
+        );
+        cited_of(&cru_session::read::session(&Note::parse(text)).0)
+    };
+    let page = recipe_in(crate::Dialect::A);
+    let head = |done: &str, cited: &Cited| {
+        let recipe =
+            accept(&skeleton, cited, &page.replace("Done when: ", &format!("Done when: {done}; ")), true).unwrap();
+        let text = render(&recipe.workflow);
+        text.lines().find(|line| line.starts_with("Done when")).unwrap().to_owned()
+    };
+    let (passed, failed) = (run(""), run("- `Bash npm test` → `1 failed` (exit 1) ^n-006\n    - check: failed\n"));
+    assert!(head("`npm test` passes (n-005)", &passed).contains("`npm test` passes (n-005); "));
+    let told = head("`npm test` passes (n-005)", &failed);
+    assert!(told.contains("(n-005) — in the session: failed when it was last run (n-006); "), "{told}");
+    assert!(head("it is pushed to a branch (u-02)", &passed).contains("pushed to a branch"));
+    assert!(!head("everybody is happy (n-003)", &passed).contains("happy"));
+    assert!(!head("`make happy` passes (n-003)", &passed).contains("happy"));
 }

@@ -109,7 +109,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     }
     let mut made = Made::new(extract, args);
     if args.prompt {
-        return Ok(Box::new(Raw { name: "prompt", text: refine::prompt(&made)? }));
+        return Ok(Box::new(Raw { name: "prompt", text: refine::prompt(&made, cx)? }));
     }
     if let Some(answer) = answer {
         refine::take(&answer, &mut made, cx)?;

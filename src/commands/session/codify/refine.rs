@@ -7,12 +7,13 @@ use crate::base::text::sanitise;
 use crate::base::{Diagnostic, Error, Lines, Result, files};
 use crate::commands::Context;
 use crate::commands::agent::{Asked, Refused, ask_twice};
+use crate::commands::read::recorded;
 use crate::vault::config::AgentConfig;
 use crate::vault::template::{Kind, Template};
 use crate::workflow::recipe::{Cited, Recipe, accept, fenced, markdown};
-use crate::workflow::{ledger, render_as};
+use crate::workflow::render_as;
 
-/// Bytes of the ledgers of all sessions, where each entry may be shortened to that.
+/// Bytes of the ledgers of all sessions, where each line may be shortened to that.
 const MAX_LEDGER: usize = 160_000;
 
 /// What is asked.
@@ -21,18 +22,23 @@ struct Question {
     extract: String,
     brief: String,
     session: String,
+    /// What the answer is compared with.
+    cited: Cited,
 }
 
 impl Question {
-    fn of(made: &Made) -> Result<Self> {
+    fn of(made: &Made, cx: &Context<'_>) -> Result<Self> {
         let template = match &made.vault {
             Some(vault) => Template::of(vault, Kind::Refine)?,
             None => Template::built_in(Kind::Refine),
         };
         let room = MAX_LEDGER / made.sessions.len().max(1);
-        let ledgers: Vec<String> = made.sessions.iter().map(|session| ledger::ledger(session, room)).collect();
+        let recorded = |session| recorded(session, false, made.vault.as_ref(), cx);
+        let (ledgers, records): (Vec<_>, Vec<_>) = made.sessions.iter().map(recorded).unzip();
+        let ledgers: Vec<String> = ledgers.iter().map(|ledger| ledger.within(room)).collect();
+        let cited = Cited::of(made.sessions.iter().zip(records));
         let brief = if made.brief.is_empty() { String::new() } else { fenced(&made.brief) };
-        Ok(Self { template, extract: fenced(&made.markdown), brief, session: fenced(&ledgers.join("\n\n")) })
+        Ok(Self { template, extract: fenced(&made.markdown), brief, session: fenced(&ledgers.join("\n\n")), cited })
     }
 
     fn prompt(&self, refused: Option<&Refused>) -> Result<String> {
@@ -50,14 +56,14 @@ impl Question {
 }
 
 /// The prompt, for whoever asks an agent by hand.
-pub(super) fn prompt(made: &Made) -> Result<String> {
-    Question::of(made)?.prompt(None)
+pub(super) fn prompt(made: &Made, cx: &Context<'_>) -> Result<String> {
+    Question::of(made, cx)?.prompt(None)
 }
 
 /// Takes an answer that somebody has got.
 pub(super) fn take(answer: &str, made: &mut Made, cx: &Context<'_>) -> Result<()> {
-    let cited = Cited::of(&made.sessions);
-    let recipe = accept(&made.workflow, &cited, answer, true).map_err(|problems| {
+    let question = Question::of(made, cx)?;
+    let recipe = accept(&made.workflow, &question.cited, answer, true).map_err(|problems| {
         Error::usage(format!("the answer cannot be used; nothing was written\n{}", told(answer, &problems).trim_end()))
             .with_hint("correct it, or ask again with `cru session codify --refine --prompt`")
     })?;
@@ -68,11 +74,10 @@ pub(super) fn take(answer: &str, made: &mut Made, cx: &Context<'_>) -> Result<()
 /// Asks the agent, once more where its answer cannot be used. Either the recipe takes the place of the skeleton, or the answer is
 /// kept beside it.
 pub(super) fn refine(agent: &AgentConfig, made: &mut Made, output: Option<&Path>, cx: &Context<'_>) -> Result<()> {
-    let question = Question::of(made)?;
-    let cited = Cited::of(&made.sessions);
+    let question = Question::of(made, cx)?;
     let mut prompt = |refused: Option<&Refused>| question.prompt(refused);
     let mut judge = |answer: &str, last: bool| -> std::result::Result<Recipe, String> {
-        accept(&made.workflow, &cited, answer, last).map_err(|problems| told(answer, &problems))
+        accept(&made.workflow, &question.cited, answer, last).map_err(|problems| told(answer, &problems))
     };
     match ask_twice(agent, cx, &mut prompt, &mut judge)? {
         Asked::Taken(recipe) => taken(recipe, made, output.is_none(), cx),

@@ -114,7 +114,7 @@ fn passes_means_now() {
     assert!(body("").contains("- `cargo test` — passes (3 passed)"));
     let later = body("- `Edit pump.rs` → ok ^n-003\n    - writes: `pump.rs`\n");
     assert!(
-        later.contains("- `cargo test` — passed before pump.rs was changed") && !later.contains("passes"),
+        later.contains("- `cargo test` — passed, then pump.rs was changed") && !later.contains("passes"),
         "{later}"
     );
     assert!(body("- `Edit README.md` → ok ^n-003\n    - writes: `README.md`\n").contains("`cargo test` passes"));
@@ -125,7 +125,7 @@ fn passes_means_now() {
         text(&imported("Mend the leaking pump", &steps))
     };
     assert!(steps("npm run test").contains("`npm run test` passes"));
-    assert!(steps("npm run lint").contains("`npm run lint` — passed before a.md was changed"));
+    assert!(steps("npm run lint").contains("`npm run lint` — passed, then a.md was changed"));
     let failed = body("- `Bash cargo test` → ✗ 1 failed ^n-003\n    - check: failed\n");
     assert!(!failed.contains("passes"), "{failed}");
 }

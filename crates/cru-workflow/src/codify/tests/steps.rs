@@ -69,7 +69,7 @@ fn a_session_that_was_broken_off_ends_so() {
     );
 }
 
-/// A check that passed before anything was changed says nothing of the work.
+/// A check that passed, then anything was changed says nothing of the work.
 #[test]
 fn checks_come_after_the_work() {
     let items = vec![said("Mend the pump"), ran("cargo test", "ok"), wrote("pump.rs"), ran("cargo clippy", "ok")];
