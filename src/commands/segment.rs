@@ -19,7 +19,6 @@ use super::{Context, Output, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::graph::segment;
-use crate::note::frontmatter::Value;
 use crate::readings::answer::ReadSegment;
 use crate::session::boundary::{BoundaryKind, GAP};
 use crate::session::{Item, Session, Status};
@@ -164,9 +163,11 @@ pub(in crate::commands) struct Segment {
 /// What the record says of a segment: its `[!segment]` callout, its steps, and the session's own fields.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(in crate::commands) struct SegmentFacts {
-    /// Title of the callout: `coding: success`.
-    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) told: Option<String>,
+    /// What it was and how it ended, by the title of the callout: `coding: success`, `coding · success`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) outcome: Option<String>,
     /// Its first paragraph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::commands) summary: Option<String>,
@@ -200,6 +201,8 @@ impl SegmentFacts {
     fn of(session: &Session, phases: Range<usize>, alone: bool) -> Self {
         let phases = session.phases.get(phases).unwrap_or_default();
         let callout = segment::callout(phases);
+        let title = callout.map(|it| one_line(&it.title)).unwrap_or_default();
+        let mut told = title.splitn(2, [':', '·']).map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
         let field = |name: &str| callout.and_then(|it| it.field(name)).map(one_line);
         let steps: Vec<&crate::session::Step> = phases
             .iter()
@@ -214,17 +217,15 @@ impl SegmentFacts {
         let digits = |text: String| text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
         let meta = &session.meta;
         Self {
-            told: callout.map(|it| one_line(&it.title)).filter(|title| !title.is_empty()),
+            kind: told.next(),
+            outcome: told.next(),
             summary: callout.map(|it| one_line(&it.paragraph())).filter(|text| !text.is_empty()),
             goal: field("Goal"),
             language: field("Language").or_else(|| language(&steps)),
             frameworks: field("Frameworks"),
             tokens: field("Segment tokens").and_then(digits).or(meta.tokens_used.filter(|_| alone)),
             cost_usd: meta.cost_usd.filter(|_| alone),
-            machine: match meta.more.get("machine") {
-                Some(Value::String(name)) => Some(one_line(name)),
-                _ => None,
-            },
+            machine: meta.extra.iter().find(|(key, _)| key == "machine").map(|(_, name)| one_line(name)),
             entries: field("Entries").or(entries),
             version: field("Version"),
             analyzed: field("Analyzed"),
@@ -303,7 +304,9 @@ impl Cut {
             facts.extend(took.map(duration));
             facts.extend(segment.open.then(|| "open".to_owned()));
             let read = segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str()));
-            facts.extend(read.or_else(|| segment.facts.told.clone()));
+            let told =
+                || Some([segment.facts.kind.as_deref()?, segment.facts.outcome.as_deref().unwrap_or("")].join(", "));
+            facts.extend(read.or_else(told).map(|text| text.trim_end_matches(", ").to_owned()));
             facts.extend(segment.facts.language.clone());
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));

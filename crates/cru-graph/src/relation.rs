@@ -166,7 +166,12 @@ fn add_origin(draft: &mut Draft<'_>, session: u32, root: NodeId, typed: &mut Typ
 /// Links of any kind, and those that lead nowhere.
 fn add_links(draft: &mut Draft<'_>, session: u32, typed: &Typed<'_>) {
     let loaded = &draft.sessions[session as usize];
-    for link in &loaded.outline.links {
+    // Of several links to one place that with a relation says the most.
+    let says_why = |link: &&Link| loaded.outline.relations.contains_key(&link.span.start);
+    let (related, plain): (Vec<&Link>, Vec<&Link>) = loaded.outline.links.iter().partition(says_why);
+    let count = related.len();
+    let mut told: HashSet<(NodeId, NodeId)> = HashSet::new();
+    for (at, link) in related.into_iter().chain(plain).enumerate() {
         let from = draft.index.at(session, link.span.start, &draft.nodes);
         let found = draft.index.follow(session, link, &draft.world());
         let target = match &found {
@@ -181,7 +186,7 @@ fn add_links(draft: &mut Draft<'_>, session: u32, typed: &Typed<'_>) {
         let Some(to) = target.filter(|&to| to != from || link.embed) else { continue };
         if link.embed {
             draft.edge(from, EdgeKind::Embeds, to, Some(link.span));
-        } else if !typed.has(from, to) {
+        } else if !typed.has(from, to) && (told.insert((from, to)) || at < count) {
             draft.edge(from, EdgeKind::LinksTo, to, Some(link.span));
         }
     }

@@ -131,7 +131,7 @@ fn family() -> World {
 /// A list item of one word and a link says what the link means; other links are links.
 #[test]
 fn links_that_say_what_they_mean() {
-    let body = "## P @a\n\n*2026-11-20T09:00:00Z* ^p-01\n\nAbout it:\n\n- lesson_application [[b#^n-001]] (it broke the same way)\n\
+    let body = "## P @a\n\n*2026-11-20T09:00:00Z* ^p-01\n\nAbout it, as in [[lesson]]:\n\n- lesson_application [[b#^n-001]] (it broke the same way)\n\
                 - extends [[lesson]]\n- see also [[a]]\n\nSee [[c]] (why).\n";
     let world = world(
         &[

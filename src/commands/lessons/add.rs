@@ -144,7 +144,7 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
     let mut evidence = Vec::new();
     let mut anchors: Vec<String> = Vec::new();
     for block in blocks {
-        evidence.push(format!("Evidence: [[{}#^{}]]", block.path.stem(), id_of(block)?));
+        evidence.push(format!("Evidence: [[{}]]", link_to(block)?));
         for anchor in files_of(block).iter().flat_map(file_ref::spans) {
             if anchors.len() < ANCHORS && !anchors.contains(&anchor) {
                 anchors.push(anchor);
@@ -225,10 +225,14 @@ fn letters(word: &str) -> String {
     word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '(', ')']).to_owned()
 }
 
-fn id_of(block: &NamedBlock) -> Result<String> {
-    match block.place.item_in(&block.session).and_then(Item::id) {
-        Some(id) => Ok(id.to_owned()),
-        None if block.place.item.is_none() => Ok(block.id().to_owned()),
+/// Where a block stands, as a link says it. A lesson without an id stands in its note.
+fn link_to(block: &NamedBlock) -> Result<String> {
+    let item = block.place.item_in(&block.session);
+    let own = item.map_or_else(|| Some(block.id()), Item::id);
+    let told = || ToldLesson::of(item.and_then(Item::callout)?, "", "");
+    match own {
+        Some(id) => Ok(format!("{}#^{id}", block.path.stem())),
+        None if told().is_some() => Ok(block.path.stem().into_owned()),
         None => Err(Error::usage("it has no id, so nothing can point at it")
             .with_hint(format!("`cru check --fix {}` gives ids", block.path))),
     }

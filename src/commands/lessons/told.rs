@@ -49,12 +49,9 @@ pub(in crate::commands) fn told(
     all.retain(|it| {
         !shelf.lessons.iter().map(|known| &known.lesson).any(|known| {
             likeness(&known.text, &it.lesson.lesson.text) == Likeness::Same
-                || it
-                    .lesson
-                    .lesson
-                    .evidence
-                    .iter()
-                    .any(|own| known.evidence.iter().any(|line| line.contains(link(own))))
+                // A callout without an id has no place of its own.
+                || (it.lesson.link().contains("#^")
+                    && known.evidence.iter().any(|line| line.contains(&format!("[[{}]]", it.lesson.link()))))
         })
     });
     all.sort_by(|a, b| (a.at, &a.lesson.lesson.id).cmp(&(b.at, &b.lesson.lesson.id)));
@@ -64,11 +61,6 @@ pub(in crate::commands) fn told(
 /// The same of the vault at hand.
 pub(in crate::commands) fn told_here(shelf: &Shelf, vault: &Vault, cx: &Context<'_>) -> Result<Vec<Told>> {
     told(shelf, &reading::snapshot(vault, cx)?, vault, cx)
-}
-
-/// The link of a line of evidence.
-fn link(line: &str) -> &str {
-    line.trim_start_matches("Evidence: ")
 }
 
 /// The blocks of a kind: the note, and the bytes.

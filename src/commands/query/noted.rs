@@ -135,13 +135,11 @@ fn segments(shelf: &Shelf, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -
         let all = segment::of(head, read, catalog, vault, now).unwrap_or_default();
         let row = |it: segment::Segment| {
             let facts = &it.facts;
-            let mut told = facts.told.as_deref().unwrap_or_default().splitn(2, ": ").map(str::to_owned);
-            let (kind, outcome) = (told.next().filter(|it| !it.is_empty()), told.next());
             let read = it.read.as_ref();
             json!({
                 "session": head.id(), "id": it.id,
-                "type": read.map(|it| it.kind.as_str().to_owned()).or(kind),
-                "outcome": read.map(|it| it.outcome.as_str().to_owned()).or(outcome),
+                "type": read.map(|it| it.kind.as_str().to_owned()).or_else(|| facts.kind.clone()),
+                "outcome": read.map(|it| it.outcome.as_str().to_owned()).or_else(|| facts.outcome.clone()),
                 "goal": facts.goal, "language": facts.language, "frameworks": facts.frameworks, "steps": it.steps,
                 "tokens": facts.tokens, "cost": facts.cost_usd, "machine": facts.machine, "entries": facts.entries,
                 "started": it.started, "ended": it.ended, "ended_by": it.ended_by,

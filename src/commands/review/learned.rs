@@ -92,7 +92,7 @@ fn groups(mut all: Vec<SaidThing>, is_same: impl Fn(&SaidThing, &SaidThing) -> b
 /// What agents logged as lessons, imports found, and persons wrote down in sessions.
 fn logged(shelf: &Shelf, snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -> Result<Vec<SaidThing>> {
     let of = |it: Told| SaidThing {
-        link: it.lesson.lesson.id.replacen('#', "#^", 1).replacen(&it.session, note_name(&it.path), 1),
+        link: it.lesson.link().to_owned(),
         reference: it.lesson.lesson.id,
         session: it.session,
         project: it.project,

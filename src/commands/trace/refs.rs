@@ -12,6 +12,7 @@ use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Reach};
 use crate::graph::Place;
 use crate::graph::place::{is_same_id, items};
+use crate::readings::lesson::ToldLesson;
 use crate::session::{Item, Session, Step};
 use crate::trace::reference::{self, ReferenceText, StepReference};
 use crate::vault::{Catalog, Head, Vault, VaultPath};
@@ -277,6 +278,8 @@ pub(in crate::commands) fn find(session: &Session, id: &str) -> Option<Place> {
     let own = all().find(|(_, item)| item.id().is_some_and(is_it));
     // An importer keeps the name that a record gave.
     let own = own.or_else(|| all().find(|(_, item)| matches!(item, Item::Step(step) if named(step))));
+    // A lesson without an id is known by its words.
+    let own = own.or_else(|| all().find(|(_, item)| item.callout().is_some_and(|it| ToldLesson::is_known_as(it, id))));
     let phase = || session.phases.iter().position(|phase| is_same_id(&phase.id, id));
     own.map(|(place, _)| place).or_else(|| phase().map(|phase| Place { phase: Some(phase), item: None }))
 }

@@ -231,10 +231,16 @@ fn callouts_are_lessons_that_nobody_has_decided_about() {
     let told = "## Learn @coder #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n> [!lesson] task · medium\n> Count the lines twice.\n> Do: wc -l\n> Tags: pump\n\n\
                 ^l-01\n\n> [!quirk] zai/glm-4.7\n> Reads with sed.\n> Frequency: often\n> Severity: low\n> Workaround: name the tool\n\n^q-01\n\n\
                 > [!segment] coding: success\n> The pump was mended.\n> Language: C\n> Frameworks: valves\n> Segment tokens: 1,200\n> Entries: `e1` … `e9` (12)\n\n\
-                ^s-00c0ffee\n";
+                ^s-00c0ffee\n\n> [!lesson] Name the file first.\n";
     let text =
         session("s2", "2026-11-20T09:00:00Z", &World::anchor()).replace("## Mend it", &format!("{told}\n## Mend it"));
+    let text = text.replacen("---\n", "---\nmachine: pumphouse\n", 1);
     world.put("vault/sessions/s2.md", &text);
+    // The other way to write the title of a segment.
+    let other = told.replace("coding: success", "coding · success").replace("00c0ffee", "00c0ffef");
+    let other = session("s3", "2026-11-20T12:00:00Z", &World::anchor())
+        .replace("## Mend it", &format!("{}\n## Mend it", other.split("> [!lesson] Name").next().unwrap()));
+    world.put("vault/sessions/s3.md", &other.replace("lesson", "note").replace("quirk", "note"));
     let rows = |args: &[&str]| -> Vec<serde_json::Value> {
         let table: serde_json::Value = serde_json::from_str(&world.ok(args)).unwrap();
         table["rows"].as_array().unwrap().clone()
@@ -267,7 +273,12 @@ fn callouts_are_lessons_that_nobody_has_decided_about() {
     ] {
         assert_eq!(segment[column], value, "{column}: {segment}");
     }
-    assert_eq!(segment["tokens"], 1200);
+    assert_eq!((&segment["tokens"], &segment["machine"]), (&1200.into(), &"pumphouse".into()));
+    let other = segments.iter().find(|row| row["id"] == "s-00c0ffef").unwrap();
+    assert_eq!((&other["type"], &other["outcome"]), (&"coding".into(), &"success".into()), "{other}");
+    // A callout without an id is one, too, and can be decided about.
+    let named = lessons.iter().find(|row| row["text"] == "Name the file first.").unwrap();
+    assert!(named["id"].as_str().unwrap().starts_with("s2#x-"), "{named}");
     assert!(world.ok(&["lessons", "list"]).contains("Count the lines twice."));
     assert!(world.ok(&["context"]).contains("not reviewed: Count the lines twice. (wc -l)"));
     assert!(world.ok(&["review"]).contains("Count the lines twice."));
@@ -278,5 +289,12 @@ fn callouts_are_lessons_that_nobody_has_decided_about() {
     assert_eq!(own.len(), 1, "{lessons:?}");
     assert_eq!((&own[0]["level"], &own[0]["confidence"]), (&"task".into(), &"medium".into()), "{own:?}");
     assert_eq!((&own[0]["status"], &own[0]["do"]), (&"accepted".into(), &"wc -l".into()), "{own:?}");
-    assert!(!world.ok(&["review"]).contains("Count the lines twice."));
+    let review = world.ok(&["review"]);
+    assert!(!review.contains("Count the lines twice."));
+    let line = review.lines().find(|line| line.contains("Name the file first.")).unwrap();
+    assert!(line.ends_with("[[s2]]"), "{line}");
+    world.ok(&["review", "accept", line.split_whitespace().next().unwrap()]);
+    let lessons = rows(&["query", "lessons", "-f", "json"]);
+    let own: Vec<_> = lessons.iter().filter(|row| row["text"] == "Name the file first.").collect();
+    assert_eq!((own.len(), &own[0]["status"]), (1, &"accepted".into()), "{own:?}");
 }

@@ -12,7 +12,7 @@ pub const TOLD: [&str; 2] = ["lesson", "quirk"];
 /// A lesson that a session tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToldLesson {
-    /// As a proposed lesson; its id is the reference `session#l-01`, its only evidence the callout.
+    /// As a proposed lesson; its id is the reference `session#l-01`, and a hash of its words where the callout has none.
     pub lesson: Lesson,
     /// How sure it is, where the callout says so.
     pub confidence: Option<Confidence>,
@@ -21,10 +21,12 @@ pub struct ToldLesson {
 }
 
 impl ToldLesson {
-    /// Of a callout of the note `name` of a session; `None` where it is of another kind, has no id or says nothing.
+    /// Of a callout of the note `name` of a session; `None` where it is of another kind or says nothing.
     pub fn of(callout: &Callout, session: &str, name: &str) -> Option<Self> {
         let is_quirk = callout.kind == "quirk";
-        let id = callout.id.as_deref().filter(|_| TOLD.contains(&callout.kind.as_str()))?;
+        if !TOLD.contains(&callout.kind.as_str()) {
+            return None;
+        }
         let mut parts = callout.title.split('·').map(str::trim);
         let first = parts.next().unwrap_or_default();
         let level = LessonLevel::parse(first).filter(|_| !is_quirk);
@@ -36,6 +38,9 @@ impl ToldLesson {
         if !text.chars().any(char::is_alphanumeric) {
             return None;
         }
+        // One that a person wrote down may have no id: it is known by its words.
+        let id = callout.id.clone().unwrap_or_else(|| id_by_words(&text));
+        let place = callout.id.as_deref().map(|id| format!("#^{id}")).unwrap_or_default();
         let advice = callout.field("Do").or_else(|| callout.field("Workaround")).map(str::to_owned);
         let told = |(field, _): &&(String, String)| !["Do", "Workaround", "Confidence", "At"].contains(&field.as_str());
         let lesson = Lesson {
@@ -48,7 +53,7 @@ impl ToldLesson {
             project: None,
             learned: None,
             sessions: vec![name.to_owned()],
-            evidence: vec![format!("Evidence: [[{name}#^{id}]]")],
+            evidence: vec![format!("Evidence: [[{name}{place}]]")],
             contradicts: Vec::new(),
             ended: None,
             commit: None,
@@ -60,10 +65,30 @@ impl ToldLesson {
         Some(Self { lesson, confidence, fields: callout.fields.iter().filter(told).cloned().collect() })
     }
 
+    /// Where it stands, without brackets: `note#^l-01`; of a callout without an id its note.
+    pub fn link(&self) -> &str {
+        let line = self.lesson.evidence.first().map_or("", String::as_str);
+        line.trim_start_matches("Evidence: [[").trim_end_matches("]]")
+    }
+
+    /// Whether a callout without an id of its own is known by this one.
+    pub fn is_known_as(callout: &Callout, id: &str) -> bool {
+        let reference = |it: Self| it.lesson.id;
+        callout.id.is_none()
+            && id.starts_with("x-")
+            && Self::of(callout, "", "").map(reference) == Some(format!("#{id}"))
+    }
+
     /// The value of a field of the callout, case ignored.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
+}
+
+/// What stands for the id of a callout that has none.
+fn id_by_words(text: &str) -> String {
+    let hash = crate::hash(&[text]);
+    format!("x-{}", &hash["b3:".len()..][..8])
 }
 
 #[cfg(test)]
@@ -94,7 +119,9 @@ mod tests {
             (it.lesson.text.as_str(), it.lesson.advice.as_deref()),
             ("Uses sed to read.", Some("name the tool"))
         );
-        assert_eq!(told("> [!lesson] Measure first\n"), None, "nothing can point at it");
+        let it = told("> [!lesson] Measure first\n").unwrap();
+        assert_eq!((it.lesson.id.len(), &it.lesson.id[..5]), ("s1#x-12345678".len(), "s1#x-"));
+        assert_eq!(it.lesson.evidence, ["Evidence: [[s1]]"]);
         assert_eq!(told("> [!lesson] project\n\n^l-03"), None);
         assert_eq!(told("> [!note] Measure first\n\n^x-01"), None);
     }
