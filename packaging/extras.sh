@@ -12,8 +12,8 @@ mkdir -p "$out/completions" "$out/man"
 "$cru" completions elvish > "$out/completions/cru.elv"
 "$cru" completions powershell > "$out/completions/_cru.ps1"
 "$cru" man > "$out/man/cru.1"
-for command in init import status search log flush check graph stats 'session show' 'session codify' 'session learn' \
-    'session resume' 'hooks install' 'hooks status'; do
+for command in init import connect status list show search stats review resume log checkpoint codify learn read why check undo \
+    'session show' 'session codify' 'session learn' 'session resume' 'hooks status'; do
     # One page for each command that is used often: cru-session-show.1
     # shellcheck disable=SC2086
     "$cru" man $command > "$out/man/cru-$(echo "$command" | tr ' ' '-').1"

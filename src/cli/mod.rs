@@ -45,6 +45,9 @@ pub fn main() -> ExitCode {
         clap::ColorChoice::Never => ColorChoice::Never,
     };
     let ui = Terminal::new(choice, &cli.global);
+    if let Some((before, now)) = cli.renamed.as_ref().filter(|_| io::stderr().is_terminal()) {
+        ui.line(&format!("{} `cru {before}` is `cru {now}` now", paint(style::WARN, "note:")));
+    }
     for finished in files::finish() {
         ui.line(&format!("{} {}", paint(style::WARN, "note:"), told(&finished)));
     }

@@ -168,7 +168,7 @@ fn waiting_and_transcripts(cx: &Context<'_>) -> Result<[DoctorRow; 2]> {
             "journals",
             Health::Note,
             format!("{} of hooks found no vault", plural(events, "event")),
-            "`cru hooks install` moves them to this one",
+            "`cru connect` moves them to this one",
         ),
         (sessions, _) => DoctorRow::with(
             "journals",

@@ -25,7 +25,7 @@ use crate::vault::{Journal, State, UserConfig, Vault};
 
 /// Record an event of an agent's hook
 ///
-/// Called by the agent's program, with its JSON on stdin; `cru hooks install` sets that up. Appends one line to the
+/// Called by the agent's program, with its JSON on stdin; `cru connect` sets that up. Appends one line to the
 /// session's journal, prints nothing and exits with 0 whatever happens; trouble is in `hook.log`, which `cru hooks
 /// status` names. Events: session-start, prompt, pre-tool, post-tool, post-tool-failure, stop, subagent-start,
 /// subagent-stop, pre-compact, post-compact, session-end and others; the host's own names do as well.
@@ -71,7 +71,7 @@ pub fn trouble(env: &Env, event: &str, message: &str) {
 fn stdin() -> Result<Vec<u8>, String> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        return Err("stdin is a terminal: this is for an agent's hook, see `cru hooks install`".to_owned());
+        return Err("stdin is a terminal: this is for an agent's hook, see `cru connect`".to_owned());
     }
     let mut bytes = Vec::new();
     let mut stdin = stdin.lock();

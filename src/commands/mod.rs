@@ -8,6 +8,7 @@ mod cases;
 mod check;
 mod checkpoint;
 mod completions;
+mod connect;
 mod context;
 mod current;
 mod decisions;
@@ -18,6 +19,7 @@ mod files;
 mod flush;
 mod frame;
 mod graph;
+mod groups;
 mod history;
 pub mod hook;
 mod hooks;
@@ -38,6 +40,7 @@ mod query;
 mod reach;
 mod read;
 mod reading;
+mod renamed;
 mod review;
 #[cfg(feature = "rows")]
 mod rows;
@@ -57,7 +60,7 @@ mod workflow;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
@@ -68,15 +71,11 @@ pub use reach::Reach;
 
 use crate::base::{Error, Result};
 use crate::session::mask::Masks;
+use renamed::CommandLine;
 
 /// What stands below the list of commands.
-const AFTER_HELP: &str = "\
-Groups of commands:
-  Trace   why deps verify stale run replay bookmark resolve
-  Memory  context lessons read review summary cases
-  Care    check doctor flush merge undo secrets index
-
-Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error.";
+const AFTER_HELP: &str =
+    "Exit codes: 0 success, 1 no match or check failed, 2 usage or input error, 3 I/O or internal error.";
 
 /// The sessions of AI agents as markdown notes.
 ///
@@ -92,6 +91,9 @@ pub struct Cli {
     /// The verb.
     #[command(subcommand)]
     pub command: Command,
+    /// The name of a command that was used and has another now, with that.
+    #[arg(skip)]
+    pub renamed: Option<(String, String)>,
 }
 
 impl Cli {
@@ -100,12 +102,25 @@ impl Cli {
     ///
     /// Errors: those of clap, also help and version.
     pub fn read(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
-        let cli = Self::try_parse_from(args)?;
+        let line = CommandLine::of(args);
+        let mut cli = Self::of_words(&line.args)?;
+        cli.renamed = line.renamed;
+        Ok(cli)
+    }
+
+    fn of_words(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
+        let parse = |args: &[OsString]| {
+            let matches = groups::with_groups(Self::command()).try_get_matches_from(args)?;
+            let mut cli = Self::from_arg_matches(&matches)?;
+            cli.command = cli.command.of_session();
+            Ok::<Self, clap::Error>(cli)
+        };
+        let cli = parse(args)?;
         if !cli.command.keeps_words() {
             return Ok(cli);
         }
         let said: Vec<OsString> = args.iter().map(|arg| without_secrets(arg)).collect();
-        if said == args { Ok(cli) } else { Self::try_parse_from(said) }
+        if said == args { Ok(cli) } else { parse(&said) }
     }
 }
 
@@ -147,6 +162,13 @@ pub struct Global {
 pub enum Command {
     Init(init::Args),
     Import(import::Args),
+    Connect(connect::ConnectArgs),
+    Disconnect(connect::DisconnectArgs),
+    List(session::list::Args),
+    Show(session::show::Args),
+    Resume(session::resume::Args),
+    Codify(session::codify::Args),
+    Learn(session::learn::Args),
     /// List, show, resume and use sessions
     #[command(subcommand)]
     Session(session::SessionCommand),
@@ -198,7 +220,7 @@ pub enum Command {
     Index(index::Args),
     Hook(hook::Args),
     Mcp(mcp::Args),
-    /// Install, show and remove the hooks of agents
+    /// Show the hooks of agents, and write their plugin
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
     Undo(undo::Args),
@@ -217,6 +239,19 @@ pub enum Command {
 }
 
 impl Command {
+    /// A verb that is about sessions as the command on sessions that it is.
+    fn of_session(self) -> Self {
+        use session::SessionCommand;
+        Self::Session(match self {
+            Self::List(args) => SessionCommand::List(args),
+            Self::Show(args) => SessionCommand::Show(args),
+            Self::Resume(args) => SessionCommand::Resume(args),
+            Self::Codify(args) => SessionCommand::Codify(args),
+            Self::Learn(args) => SessionCommand::Learn(args),
+            other => return other,
+        })
+    }
+
     /// Whether it leaves out the sessions that [`Global::reach`] does.
     const fn minds_reach(&self) -> bool {
         use session::SessionCommand;
@@ -237,6 +272,11 @@ impl Command {
     const fn keeps_words(&self) -> bool {
         match self {
             Self::Session(_)
+            | Self::List(_)
+            | Self::Show(_)
+            | Self::Resume(_)
+            | Self::Codify(_)
+            | Self::Learn(_)
             | Self::Workflow(_)
             | Self::Cases(_)
             | Self::Read(_)
@@ -258,6 +298,8 @@ impl Command {
             // What is run, looked for or read is what was said; what `run` records of it is masked as what is logged is.
             Self::Init(_)
             | Self::Import(_)
+            | Self::Connect(_)
+            | Self::Disconnect(_)
             | Self::Search(_)
             | Self::Step(_)
             | Self::Query(_)
@@ -308,6 +350,13 @@ impl Command {
         match self {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
+            Self::Connect(args) => connect::connect(&args, cx),
+            Self::Disconnect(args) => connect::disconnect(&args, cx),
+            Self::List(args) => session::list::run(&args, cx),
+            Self::Show(args) => session::show::run(&args, cx),
+            Self::Resume(args) => session::resume::run(&args, cx),
+            Self::Codify(args) => session::codify::run(&args, cx),
+            Self::Learn(args) => session::learn::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Workflow(command) => command.run(cx),
             Self::Step(command) => command.run(cx),

@@ -115,7 +115,7 @@ impl Vault {
         // One that a configuration names was there once: it was moved more likely than it never was.
         let hint = |new: &str| match origin {
             USERS => format!(
-                "where it was moved, `cru hooks install` in its new folder names that one; `cru init {}` {new}",
+                "where it was moved, `cru connect` in its new folder names that one; `cru init {}` {new}",
                 path.display()
             ),
             "CRU_VAULT" => {

@@ -21,20 +21,8 @@ use crate::vault::{Catalog, Vault};
 pub enum CasesCommand {
     List(list::Args),
     Show(show::Args),
-    /// Accept cases: they are right
-    Accept(Decide),
-    /// Reject cases: they are in no export, and no run brings them back
-    Reject(Decide),
     Judge(judge::Args),
     Check(check::Args),
-}
-
-/// Which cases.
-#[derive(Debug, clap::Args)]
-pub struct Decide {
-    /// Ids, or parts of them that only one case has
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
 }
 
 impl CasesCommand {
@@ -42,8 +30,6 @@ impl CasesCommand {
         match self {
             Self::List(args) => list::run(&args, cx),
             Self::Show(args) => show::run(&args, cx),
-            Self::Accept(args) => decide(&args, ReviewStatus::Accepted, cx),
-            Self::Reject(args) => decide(&args, ReviewStatus::Rejected, cx),
             Self::Judge(args) => judge::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
         }
@@ -85,11 +71,12 @@ fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
     }
 }
 
-fn decide(args: &Decide, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Decides about cases by their ids, or parts of them that only one case has.
+pub(super) fn decide(ids: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, _, reviews) = read(cx)?;
     vault.writable()?;
     // Nothing is written before all of them are known.
-    let notes = args.ids.iter().map(|id| find(id, &reviews)).collect::<Result<Vec<_>>>()?;
+    let notes = ids.iter().map(|id| find(id, &reviews)).collect::<Result<Vec<_>>>()?;
     let mut decided = Decided { schema: 1, status, cases: Vec::new() };
     for review in notes {
         let patch = set_key(&review.text, "status", &Value::String(status.as_str().to_owned()))

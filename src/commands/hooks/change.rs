@@ -192,17 +192,3 @@ impl Output for ChangeReport {
         serde_json::to_value(self)
     }
 }
-
-/// Several of them.
-#[derive(Debug)]
-pub(in crate::commands) struct ChangeReports(pub(in crate::commands) Vec<ChangeReport>);
-
-impl Output for ChangeReports {
-    fn text(&self, view: &View) -> String {
-        self.0.iter().map(|report| report.text(view)).collect::<Vec<_>>().join("\n")
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        Ok(serde_json::json!({ "schema": 1, "changes": self.0 }))
-    }
-}

@@ -1,13 +1,13 @@
-//! `cru hooks install`.
+//! `cru connect`: the hooks.
 
 use std::path::{Path, PathBuf};
 
-use super::change::{Change, ChangeReport, ChangeReports, Consent};
+use super::change::Change;
 use super::handler::Program;
-use super::place::{Level, SettingsPlace, Which, below_home};
+use super::place::{Level, SettingsPlace, below_home};
 use super::record::{Record, RecordKind};
 use super::user_config::{UserVault, user_vault};
-use super::{installed_plugin, manifest, settings};
+use super::{HookTarget, installed_plugin, manifest, settings};
 use crate::base::text::plural;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
@@ -15,77 +15,20 @@ use crate::live::hook::{HOSTS, Host, unfiled};
 use crate::vault::folder::MARK;
 use crate::vault::{State, Vault};
 
-/// Install hooks that call `cru` into an agent's settings
-///
-/// Adds one command for each event to the settings of Claude Code, or of --host, and leaves everything else in them as it
-/// is, to the byte. Where the user's configuration names no vault, the vault of this folder (or of --vault) is added to it,
-/// so that events from all other folders arrive there. Shows all changes first. Running it again renews the commands
-/// where they stand, or changes nothing.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(flatten)]
-    whose: HookHosts,
-    #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    consent: Consent,
-    /// The program that the hooks call; else this one (`cru` for --project)
-    #[arg(long, value_name = "PROGRAM")]
-    program: Option<String>,
-}
-
-/// Whose hooks.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(super) struct HookHosts {
-    /// Whose settings: claude-code (the default), codex, cursor, gemini-cli, copilot-cli, opencode, pi, qwen-code, kimi-cli,
-    /// goose
-    #[arg(long, value_name = "HOST")]
-    host: Option<String>,
-    /// Those of every host that is found in the home folder
-    #[arg(long, conflicts_with_all = ["host", "settings"])]
-    all: bool,
-}
-
-impl HookHosts {
-    /// The one that is named.
-    pub(super) fn named(&self) -> Result<Option<&'static Host>> {
-        let Some(name) = &self.host else { return Ok(None) };
-        Host::find(name).map(Some).ok_or_else(|| {
-            let known: Vec<_> = HOSTS.iter().map(|host| host.id).collect();
-            Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(known.join(", "))
-        })
-    }
-
-    /// Those that are meant.
-    pub(super) fn meant(&self, env: &Env) -> Result<Vec<&'static Host>> {
-        if self.all {
-            return Ok(found_hosts(env));
-        }
-        Ok(vec![self.named()?.unwrap_or(HOSTS[0])])
-    }
-}
-
 /// Hosts with a folder in the home folder.
-pub(super) fn found_hosts(env: &Env) -> Vec<&'static Host> {
+pub(in crate::commands) fn found_hosts(env: &Env) -> Vec<&'static Host> {
     let is_there = |host: &&Host| below_home(host.settings.folder, env).is_some_and(|folder| folder.is_dir());
     HOSTS.iter().copied().filter(is_there).collect()
 }
 
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let hosts = args.whose.meant(cx.env)?;
-    if args.whose.all {
-        let hosts = hosts.iter().filter(|host| args.which.place(host, cx).is_ok());
-        let reports = hosts.map(|host| install(args, host, cx)).collect::<Result<Vec<_>>>()?;
-        if reports.is_empty() {
-            return Err(Error::no("no host with hooks is found in the home folder"));
-        }
-        return Ok(Box::new(ChangeReports(reports)));
-    }
-    Ok(Box::new(install(args, hosts[0], cx)?))
-}
-
-fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeReport> {
-    let place = args.which.place(host, cx)?;
+/// Adds the hooks of `program`, else of this one, to the settings of a host, or renews them there.
+pub(in crate::commands) fn install(
+    target: &HookTarget<'_>,
+    program: Option<&str>,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
+    let HookTarget { host, which, consent } = *target;
+    let place = which.place(host, cx)?;
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");
     let found = settings::find(text, host).map_err(|refused| place.refuse(&refused))?;
@@ -98,7 +41,7 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
             found.iter().find_map(|found| found.ours.program.vault.clone()).filter(|vault| is_vault(Path::new(vault)))
         }
     };
-    let path = program_path(args.program.as_deref(), place.level, cx.env)?;
+    let path = program_path(program, place.level, cx.env)?;
     let program = Program { path, vault };
     let new = settings::install(text, host, &program).map_err(|refused| place.refuse(&refused))?;
     let before = if found.is_empty() {
@@ -116,12 +59,12 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     };
     beside.extend(manifest::change(host, &place, true)?);
     let change = Change { place: place.clone(), old, new: Some(new.clone()), beside };
-    let report = change.make(args.consent, done, "already installed", cx)?;
+    let report = change.make(consent, done, "already installed", cx)?;
     let mut adopted = None;
     if report.is_written() {
         Record::write(RecordKind::Hooks, &place, before.as_deref(), &new, None, cx.env);
     }
-    if !args.consent.is_dry_run() {
+    if !consent.is_dry_run() {
         // That of the hooks themselves comes first: it is where all their events go.
         let target = program.vault.as_deref().map(Path::new).or(known.as_deref());
         adopted = target.filter(|root| is_vault(root)).and_then(|root| adopt(root, cx.env));
@@ -129,8 +72,8 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     let vault_note = match (&known, &program.vault) {
         (_, Some(vault)) => Some(format!("all events go to the vault {vault}")),
         (Some(root), None) if !is_vault(root) => Some(format!(
-            "`vault` in the user configuration names {}, which is no vault: where it was moved, run `cru hooks \
-                 install` in its new folder; `cru init` makes an empty one there",
+            "`vault` in the user configuration names {}, which is no vault: where it was moved, run `cru \
+             connect` in its new folder; `cru init` makes an empty one there",
             root.display()
         )),
         (Some(root), None) => Some(format!(
@@ -141,7 +84,7 @@ fn install(args: &Args, host: &'static Host, cx: &Context<'_>) -> Result<ChangeR
     };
     let report = report.note(vault_note).note(adopted).note(plugin_note(&new)).note(disabled_note(&new));
     let report = report.note(host.settings.note.map(str::to_owned));
-    Ok(report.note(own_name_note(&place, &program, host)))
+    Ok(Box::new(report.note(own_name_note(&place, &program, host))))
 }
 
 /// Refuses to replace or remove a file of ours into which a person wrote.

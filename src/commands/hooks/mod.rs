@@ -14,7 +14,7 @@ mod probe;
 pub(super) mod record;
 mod settings;
 mod status;
-mod uninstall;
+pub(super) mod uninstall;
 mod user_config;
 
 use clap::Subcommand;
@@ -22,19 +22,32 @@ use clap::Subcommand;
 #[doc(hidden)]
 pub use settings::edited;
 
+use self::change::Consent;
+use self::place::Which;
 use super::{Context, Output};
 use crate::base::Result;
+use crate::live::hook::{HOSTS, Host};
 
 /// All of them.
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {
-    Install(install::Args),
     Status(status::Args),
-    Uninstall(uninstall::Args),
     Plugin(plugin::Args),
 }
 
 pub(super) use status::hosts::last_event;
+
+/// The hooks of a host in some of its settings.
+pub(super) struct HookTarget<'a> {
+    pub(super) host: &'static Host,
+    pub(super) which: &'a Which,
+    pub(super) consent: Consent,
+}
+
+/// The hosts whose hooks are known.
+pub(super) fn known_hosts() -> String {
+    HOSTS.iter().map(|host| host.id).collect::<Vec<_>>().join(", ")
+}
 
 /// What `cru hooks status` tells, as a value.
 pub(super) fn status_json(cx: &Context<'_>) -> Result<serde_json::Value> {
@@ -45,9 +58,7 @@ pub(super) fn status_json(cx: &Context<'_>) -> Result<serde_json::Value> {
 impl HooksCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
-            Self::Install(args) => install::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),
-            Self::Uninstall(args) => uninstall::run(&args, cx),
             Self::Plugin(args) => plugin::run(&args, cx),
         }
     }

@@ -60,6 +60,11 @@ impl Which {
         SettingsPlace::of(host, level, cx.env).ok_or_else(no_home)
     }
 
+    /// The file that is named.
+    pub(in crate::commands) fn file(&self) -> Option<&Path> {
+        self.settings.as_deref()
+    }
+
     /// The level that is meant.
     pub(in crate::commands) const fn level(&self) -> Level {
         match self {

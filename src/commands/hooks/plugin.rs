@@ -13,7 +13,7 @@ use crate::live::hook::{HOSTS, Host};
 
 /// Write the plugin folder of Claude Code
 ///
-/// The plugin brings the same hooks as `cru hooks install`, a skill that tells the agent how to log decisions, errors
+/// The plugin brings the same hooks as `cru connect`, a skill that tells the agent how to log decisions, errors
 /// and tasks, commands for the person, and `cru mcp` as a server. It calls `cru` by that name, so `cru` has to be on `PATH`.
 #[derive(Debug, clap::Args)]
 pub struct Args {

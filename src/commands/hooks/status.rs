@@ -15,13 +15,13 @@ use serde::Serialize;
 use self::hosts::HostState;
 use self::text::test_text;
 use super::handler::Program;
-use super::install::{self, HookHosts, disabled_note, plugin_note, same_file};
+use super::install::{self, disabled_note, plugin_note, same_file};
 use super::installed_plugin::{self, InstalledPlugin};
 use super::place::{Level, SettingsPlace, Which};
 use super::probe::{Arrival, Probe, probe};
 use super::settings::{self, FoundHooks};
 use crate::base::text::{plural, sanitise};
-use crate::base::{Env, Result};
+use crate::base::{Env, Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, View};
 use crate::live::hook::{HOSTS, Host, Row, trouble, unfiled};
@@ -38,8 +38,9 @@ use crate::vault::{State, Vault};
 /// one arrived; --host looks at one. Events of hosts that are not known are refused, and told here.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    whose: HookHosts,
+    /// Look at this host alone; else at claude-code, and at those that are found
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
     #[command(flatten)]
     which: Which,
     /// Send no test event
@@ -149,7 +150,12 @@ struct Trouble {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let host = args.whose.named()?.unwrap_or(HOSTS[0]);
+    let host = match &args.host {
+        None => HOSTS[0],
+        Some(name) => Host::find(name).ok_or_else(|| {
+            Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(super::known_hosts())
+        })?,
+    };
     let is_first = host.id == HOSTS[0].id;
     let places = args.which.places(host, cx)?;
     let settings: Vec<Settings> = places.iter().map(|place| look(place, host, cx.env)).collect();
@@ -159,7 +165,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
     let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
     let (journals, last_event) = state.as_ref().map_or((0, None), |state| hosts::last_event(state, host));
-    let others = if args.whose.named()?.is_some() { Vec::new() } else { install::found_hosts(cx.env) };
+    let others = if args.host.is_some() { Vec::new() } else { install::found_hosts(cx.env) };
     let others = others.into_iter().filter(|other| other.id != host.id);
     let hosts = others.map(|other| HostState::of(other, state.as_ref(), cx)).collect();
     let unknown = state.as_ref().map(hosts::unknown).unwrap_or_default();
@@ -368,8 +374,8 @@ impl Output for HooksReport {
             }
         }
         if !self.works() {
-            let host = if self.host == HOSTS[0].id { String::new() } else { format!(" --host {}", self.host) };
-            let _ = writeln!(text, "Next: `cru hooks install{host}`.");
+            let host = if self.host == HOSTS[0].id { String::new() } else { format!(" {}", self.host) };
+            let _ = writeln!(text, "Next: `cru connect{host}`.");
         }
         text
     }

@@ -12,7 +12,7 @@ mod prompt;
 mod reference;
 mod resource;
 mod serve;
-mod setup;
+pub(super) mod setup;
 mod tool;
 
 use std::io::IsTerminal as _;
@@ -24,7 +24,7 @@ use crate::base::{Error, Result};
 ///
 /// Speaks the protocol on stdin and stdout and ends with stdin. Tools: search, read, before (ask before acting), decisions,
 /// query, status; log with --write. Sessions with `export: false` or the tag `no-mcp`, and comments, are never given.
-/// `install` adds the server to an agent's settings.
+/// `cru connect` adds the server to an agent's settings.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if std::io::stdin().is_terminal() {
         return Err(Error::usage("stdin is a terminal: an agent's program starts this command").with_hint(
-            "`cru mcp install --host HOST` adds it to an agent's settings; `cru hooks plugin` writes a plugin that has it",
+            "`cru connect HOST` adds it to an agent's settings; `cru hooks plugin` writes a plugin that has it",
         ));
     }
     serve::run(args.write, cx)?;

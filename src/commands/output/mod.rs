@@ -169,6 +169,40 @@ impl Output for Raw {
     }
 }
 
+/// What several pieces of work came to, one after the other.
+pub struct Several {
+    name: &'static str,
+    outputs: Vec<Box<dyn Output>>,
+}
+
+impl Several {
+    /// One output as it is; several as a list of that name.
+    pub fn of(name: &'static str, mut outputs: Vec<Box<dyn Output>>) -> Box<dyn Output> {
+        match outputs.pop() {
+            Some(one) if outputs.is_empty() => one,
+            last => {
+                outputs.extend(last);
+                Box::new(Self { name, outputs })
+            }
+        }
+    }
+}
+
+impl Output for Several {
+    fn text(&self, view: &View) -> String {
+        self.outputs.iter().map(|output| output.text(view)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        let values = self.outputs.iter().map(|output| output.json()).collect::<serde_json::Result<Vec<_>>>()?;
+        Ok(serde_json::json!({ "schema": 1, self.name: values }))
+    }
+
+    fn exit_code(&self) -> u8 {
+        self.outputs.iter().map(|output| output.exit_code()).max().unwrap_or_default()
+    }
+}
+
 /// The palette: what a colour means, so that no command names one itself.
 pub mod style {
     use super::{AnsiColor, Style};

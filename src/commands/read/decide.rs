@@ -1,4 +1,4 @@
-//! `cru read accept` and `cru read reject`.
+//! `cru review accept` and `reject`: readings and lessons.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -18,17 +18,8 @@ use crate::readings::note::{ReadingNote, ReviewStatus};
 use crate::sync::top;
 use crate::vault::{Catalog, State, Vault, state};
 
-/// Which readings or lessons.
-#[derive(Debug, clap::Args)]
-pub(in crate::commands) struct Decide {
-    /// Readings, sessions or ids of lessons
-    #[arg(required = true, value_name = "WHAT")]
-    what: Vec<String>,
-}
-
-pub(in crate::commands) use Decide as Args;
-
-pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Decides about readings and lessons: names of readings, sessions or ids of lessons.
+pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
     let mut decided = DecidedReadings {
@@ -41,7 +32,7 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
     };
     // Nothing is written before all of them are known.
     let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
-    for what in &args.what {
+    for what in what {
         if let Some(it) = shelf.lesson(what) {
             plan.push((&it.path, &it.text, it.lesson.status, "lesson"));
             continue;
@@ -54,12 +45,8 @@ pub(super) fn run(args: &Args, status: ReviewStatus, cx: &Context<'_>) -> Result
         plan.push((&note.path, &note.text, note.head.status, "reading"));
         plan.extend(with_it(note, status, &shelf));
     }
-    let readings: Vec<&ReadingNote> = args
-        .what
-        .iter()
-        .filter(|what| shelf.lesson(what).is_none())
-        .map(|what| shelf.find(what))
-        .collect::<Result<_>>()?;
+    let readings: Vec<&ReadingNote> =
+        what.iter().filter(|what| shelf.lesson(what).is_none()).map(|what| shelf.find(what)).collect::<Result<_>>()?;
     for (path, text, was, kind) in plan {
         if decided.changed.iter().any(|it| it.path == path) {
             continue;
@@ -92,9 +79,11 @@ pub(super) fn refresh_top(session: &str, vault: &Vault, cx: &Context<'_>) -> Res
     top::refresh((vault, &state, cx.env.now()), &state::key(&head.id()), &head.path, &shelf.of(session))
 }
 
-/// Decides about readings and lessons by their names.
-pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<()> {
-    run(&Args { what: what.to_vec() }, status, cx).map(drop)
+/// Whether a name means a reading or a lesson.
+pub(in crate::commands) fn is_known(what: &str, cx: &Context<'_>) -> Result<bool> {
+    let vault = reading::vault(cx)?;
+    let shelf = Shelf::read(&Catalog::read(&vault), &vault);
+    Ok(shelf.lesson(what).is_some() || shelf.find(what).is_ok())
 }
 
 /// Gives a lesson other words, in its title and its heading.

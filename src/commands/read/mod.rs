@@ -22,7 +22,7 @@ use super::session::filter::SessionFilter;
 use super::{Context, Output};
 use crate::base::Result;
 
-pub(super) use decide::{decide, reword};
+pub(super) use decide::{decide, is_known, reword};
 pub(super) use from::{TakenHow, take, text_of};
 pub(super) use shelf::Shelf;
 pub(super) use source::recorded;
@@ -34,7 +34,7 @@ pub(super) use source::recorded;
 /// The reading is a note `readings/SESSION@1.md` and changes nothing of the record.
 ///
 /// A brief of which every statement is proven counts at once: it gives the session its title and the summary on top of its note.
-/// `cru read reject` takes that back. Everything else is proposed until somebody accepts it.
+/// `cru review reject` takes that back. Everything else is proposed until somebody accepts it.
 ///
 /// The agent is the program that `[agent] command` of your own configuration names. Without one, `--prompt` prints the
 /// prompt and `--from` takes the answer. Without SESSION and without `--all`, `--since` or `--pending`: the current session,
@@ -48,7 +48,7 @@ Examples:
   cru read --from answer.json 2026-11-20-refresh-tokens
   cru read --all --since 7d --dry-run
   cru read review
-  cru read accept 2026-11-20-refresh-tokens
+  cru review accept 2026-11-20-refresh-tokens
 
 `[agent]` of your own configuration: command = [\"claude\", \"-p\"], timeout = 300, model = \"…\" (a name for the notes), \
 judge = [\"…\"] (a second reader, better of another model)."
@@ -118,15 +118,6 @@ impl Args {
 pub(super) enum ReadCommand {
     Check(check::Args),
     Show(show::Args),
-    /// Accept readings or lessons: they are right
-    ///
-    /// Lessons that the reading alone tells and nobody has decided about are accepted with it. Its cases become notes under
-    /// `cases/`, and `cru session learn` exports them.
-    Accept(decide::Args),
-    /// Reject readings or lessons: they are used nowhere
-    ///
-    /// Lessons that the reading alone tells, and notes of its cases that nobody has touched, are rejected with it.
-    Reject(decide::Args),
     Diff(diff::Args),
     Review(review::Args),
 }
@@ -135,8 +126,6 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     match args.command {
         Some(ReadCommand::Check(args)) => check::run(&args, cx),
         Some(ReadCommand::Show(args)) => show::run(&args, cx),
-        Some(ReadCommand::Accept(args)) => decide::run(&args, crate::readings::note::ReviewStatus::Accepted, cx),
-        Some(ReadCommand::Reject(args)) => decide::run(&args, crate::readings::note::ReviewStatus::Rejected, cx),
         Some(ReadCommand::Diff(args)) => diff::run(&args, cx),
         Some(ReadCommand::Review(args)) => review::run(&args, cx),
         None if args.prompt => prompt::run(&args, cx),

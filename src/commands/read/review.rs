@@ -152,7 +152,7 @@ impl Output for ReviewList {
         }
         let _ = writeln!(
             out,
-            "\n{} to review: `cru read show NAME`, `cru read accept NAME`, `cru read reject NAME`.",
+            "\n{} to review: `cru read show NAME`, `cru review accept NAME`, `cru review reject NAME`.",
             plural(self.rows.len() as u64, "note")
         );
         out

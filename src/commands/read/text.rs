@@ -74,9 +74,9 @@ impl Output for TakenReading {
                 Some(why) => paint(style::WARN, format!("summary on top unchanged: {why}")),
             };
             let _ = writeln!(out, "  {told}");
-            let _ = writeln!(out, "\n`cru read reject {session}` takes it back.");
+            let _ = writeln!(out, "\n`cru review reject {session}` takes it back.");
         } else {
-            let _ = writeln!(out, "\nNext: `cru read show {session}`, then `cru read accept {session}` or `reject`.");
+            let _ = writeln!(out, "\nNext: `cru read show {session}`, then `cru review accept {session}` or `reject`.");
         }
         out
     }

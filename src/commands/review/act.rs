@@ -8,7 +8,8 @@ use super::collect;
 use super::{DoneItem, Inbox};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Output, lessons, read, workflow};
+use crate::commands::output::Several;
+use crate::commands::{Context, Output, cases, lessons, read, workflow};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Vault, VaultPath, page as vault_page};
@@ -28,8 +29,33 @@ pub(super) fn today(vault: &Vault, cx: &Context<'_>) -> Date {
     vault.now(cx.env).date()
 }
 
+/// Decides about what is named: items of the review by their ids, readings, lessons, cases.
+pub(super) fn decide(names: &[String], mark: Mark, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let is_item = |name: &&String| name.trim().trim_matches('%').starts_with("r-");
+    let (items, others): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| is_item(&name));
+    if mark == Mark::Later || others.is_empty() {
+        return decide_items(names, mark, cx);
+    }
+    let (mut readings, mut cases) = (Vec::new(), Vec::new());
+    for name in others {
+        if read::is_known(&name, cx)? { readings.push(name) } else { cases.push(name) }
+    }
+    let status = if mark == Mark::Accept { ReviewStatus::Accepted } else { ReviewStatus::Rejected };
+    let mut outputs: Vec<Box<dyn Output>> = Vec::new();
+    if !cases.is_empty() {
+        outputs.push(cases::decide(&cases, status, cx)?);
+    }
+    if !readings.is_empty() {
+        outputs.push(read::decide(&readings, status, cx)?);
+    }
+    if !items.is_empty() {
+        outputs.push(decide_items(&items, mark, cx)?);
+    }
+    Ok(Several::of("decided", outputs))
+}
+
 /// Decides about items by their ids.
-pub(super) fn decide(ids: &[String], mark: Mark, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+fn decide_items(ids: &[String], mark: Mark, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let items = collect::items(&vault, cx)?;
     let mut chosen = Vec::new();
@@ -113,7 +139,7 @@ fn carry_out(item: &ReviewItem, mark: Mark, words: Option<&str>, cx: &Context<'_
     if let Some(words) = words {
         read::reword(&item.subject, words, cx)?;
     }
-    read::decide(std::slice::from_ref(&item.subject), status, cx)
+    read::decide(std::slice::from_ref(&item.subject), status, cx).map(drop)
 }
 
 /// Writes the page, whoever else does so too: what they wrote is kept.

@@ -40,9 +40,15 @@ pub struct Args {
 /// What is decided about items.
 #[derive(Debug, clap::Subcommand)]
 enum ReviewCommand {
-    /// Accept a lesson or a reading; settle anything else
+    /// Accept: a lesson, a reading, a recipe or a case is right; anything else is settled
+    ///
+    /// Lessons that a reading alone tells and nobody has decided about are accepted with it. Its cases become notes under `cases/`, and
+    /// `cru learn` exports them.
     Accept(Ids),
-    /// Reject: it is not shown again
+    /// Reject: it is used nowhere and not shown again
+    ///
+    /// Lessons that a reading alone tells, and notes of its cases that nobody has touched, are rejected with it. A rejected case is in no
+    /// export, and no run brings it back.
     Reject(Ids),
     /// Put off for a week
     Later(Ids),
@@ -51,7 +57,7 @@ enum ReviewCommand {
 /// Which items.
 #[derive(Debug, clap::Args)]
 struct Ids {
-    /// `r-9f2c11ab`, as `cru review` shows it
+    /// `r-9f2c11ab`, as `cru review` shows it; a reading, its session, a lesson or a case by its id, or a part of that
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }

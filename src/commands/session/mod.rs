@@ -2,13 +2,13 @@
 
 mod archive;
 mod closing;
-mod codify;
+pub(in crate::commands) mod codify;
 pub(in crate::commands) mod filter;
 pub(in crate::commands) mod learn;
 pub(in crate::commands) mod list;
 mod rename;
-mod resume;
-mod show;
+pub(in crate::commands) mod resume;
+pub(in crate::commands) mod show;
 mod start;
 mod status;
 

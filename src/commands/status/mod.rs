@@ -236,7 +236,7 @@ impl StatusReport {
         );
         if self.unfiled > 0 {
             let events = plural(self.unfiled as u64, "event");
-            let text = format!("{events} of hooks without a vault; `cru hooks install` moves them to this one");
+            let text = format!("{events} of hooks without a vault; `cru connect` moves them to this one");
             row("Unfiled", paint(style::WARN, text));
         }
         for (name, text) in self.due.lines() {

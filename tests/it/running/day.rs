@@ -72,7 +72,7 @@ fn a_day_loses_nothing_and_each_hint_leads_out() {
     files::rename(&vault, &moved).unwrap();
     let output = world.command("sh", &project).args(["-c", "cru session list"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("`cru hooks install` in its new folder"), "{said}");
+    assert!(!output.status.success() && said.contains("`cru connect` in its new folder"), "{said}");
     world.line("cru hooks install --yes", &moved);
     let said = world.line("cru hooks status", &project);
     assert!(said.contains(&format!("arrives in {}.", moved.display())), "{said}");

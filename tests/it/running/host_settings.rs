@@ -422,3 +422,45 @@ fn hooks_alone_make_a_note() {
         assert_eq!(text.matches("> [!user]").count(), 1, "{text}");
     }
 }
+
+/// One command adds hooks and server to the settings that a host has, and one takes both back, to the byte.
+#[test]
+fn a_host_is_connected_and_disconnected() {
+    for (host, files) in [
+        ("claude-code", &["~/.claude/settings.json", "~/.claude.json"][..]),
+        ("gemini-cli", &["~/.gemini/settings.json"]),
+        ("vscode", &["~/.config/Code/User/mcp.json"]),
+    ] {
+        if cfg!(target_os = "macos") && host == "vscode" {
+            continue;
+        }
+        let world = HostWorld::new();
+        let before = "{ \"theme\":\"dark\" }\n";
+        for path in files {
+            world.put(path, Some(before));
+        }
+        let args: &[&str] = if host == "claude-code" { &[] } else { &[host] };
+        let run = |verb: &str, more: &[&str]| world.cru(&[&[verb], args, more].concat());
+        assert_eq!(run("connect", &[]).0, 2, "{host}: nobody agreed");
+        assert_eq!(run("connect", &["--dry-run"]).0, 0);
+        assert!(files.iter().all(|path| world.read(path).as_deref() == Some(before)), "{host}");
+        let (code, said) = run("connect", &["--yes", "-f", "json"]);
+        let value: Value = serde_json::from_str(&said[said.find('{').unwrap()..=said.rfind('}').unwrap()]).unwrap();
+        let changes = value["changes"].as_array().map_or(1, Vec::len);
+        assert_eq!((code, changes), (0, if host == "vscode" { 1 } else { 2 }), "{host}: {said}");
+        let all: String = files.iter().filter_map(|path| world.read(path)).collect();
+        assert!(all.contains("mcp") && all.contains("hook") == (host != "vscode"), "{host}: {all}");
+        assert!(run("connect", &["--yes"]).1.contains("already installed"), "{host}");
+        let (code, said) = run("disconnect", &["--yes"]);
+        assert_eq!(code, 0, "{host}: {said}");
+        for path in files {
+            assert_eq!(world.read(path).as_deref(), Some(before), "{host}: {path}");
+        }
+    }
+    let world = HostWorld::new();
+    let (code, said) = world.cru(&["connect", "--settings", "x.json", "--yes"]);
+    assert!(code == 2 && said.contains("say with --only what it holds"), "{said}");
+    let (code, said) = world.cru(&["connect", "nobody", "--yes"]);
+    assert!(code == 2 && said.contains("claude-code, codex"), "{said}");
+    assert_eq!(world.cru(&["connect", "--all", "--yes"]).0, 1, "no host is there");
+}

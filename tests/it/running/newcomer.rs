@@ -153,7 +153,7 @@ fn the_first_hour_goes_as_readme_says() {
     let world = World::new();
     let (home, notes) = (world.home(), world.home().join("notes"));
     let lines = commands("The first hour");
-    let [init, list, import, status, search, show, codify, read, install, hooks, mcp] = lines.as_slice() else {
+    let [init, list, import, status, search, show, codify, read, install, hooks] = lines.as_slice() else {
         panic!("{lines:?}")
     };
 
@@ -197,8 +197,6 @@ fn the_first_hour_goes_as_readme_says() {
     }
     assert_eq!(std::fs::read_dir(notes.join("sessions")).unwrap().count(), before, "no note of the test event");
 
-    let said = world.line(&format!("{mcp} --yes"), &notes);
-    assert!(said.contains("installed"), "{said}");
     assert!(text(&files::read(&home.join(".claude.json")).unwrap()).contains("mcpServers"));
 
     // An event from another folder.
@@ -260,7 +258,7 @@ fn every_line_of_readme_and_guide_is_understood_in_any_home() {
         let mut count = 0;
         for line in own {
             // A person is asked on a terminal.
-            let asks = ["hooks install", "mcp install", "import --again", "lessons apply"];
+            let asks = ["cru connect", "import --again", "lessons apply"];
             let yes = if asks.iter().any(|it| line.contains(it)) { " --yes" } else { "" };
             let is_example = line.starts_with("cru --vault vault-example ");
             let script = format!("{line}{yes}; code=$?; printf '\\n@@%s@@%s@@%s' $code \"$PWD\" \"$CRU_SESSION\"");
@@ -359,12 +357,12 @@ fn each_hint_of_a_moved_vault_leads_out() {
         let output = give(world.command("sh", &project).args(["-c", line]), "");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
-        assert!(said.contains("`cru hooks install` in its new folder names that one"), "{line}: {said}");
+        assert!(said.contains("`cru connect` in its new folder names that one"), "{line}: {said}");
     }
     let said = world.line("cru hooks status", &project);
-    assert!(said.contains("Run `cru hooks install` in the vault to name it"), "{said}");
+    assert!(said.contains("Run `cru connect` in the vault to name it"), "{said}");
     let said = world.line("cru hooks install --yes", &project);
-    assert!(said.contains("where it was moved, run `cru hooks install` in its new folder"), "{said}");
+    assert!(said.contains("where it was moved, run `cru connect` in its new folder"), "{said}");
     assert!(!notes.exists(), "no second vault is made");
     // Within the vault all is well already, and the one command of every hint mends the rest.
     assert!(world.line("cru session list", &moved).contains("Nightly"));

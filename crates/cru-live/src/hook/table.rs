@@ -36,7 +36,7 @@ pub const FIELDS: Fields = Fields {
 /// Seconds that a hook may take. Work takes milliseconds; this is for a machine that has stalled.
 pub(super) const TIMEOUT: u32 = 10;
 
-/// An event that `cru hooks install` brings.
+/// An event that `cru connect` brings.
 pub(super) const fn installed(event: Event, name: &'static str) -> Row {
     Row { event, name, installed: true, matcher: None, timeout: TIMEOUT }
 }
@@ -114,7 +114,7 @@ pub struct Row {
     pub event: Event,
     /// What the host calls it.
     pub name: &'static str,
-    /// Whether `cru hooks install` and the plugin bring it.
+    /// Whether `cru connect` and the plugin bring it.
     pub installed: bool,
     /// Only when this matches, where the host has such a thing; `None` for always.
     pub matcher: Option<&'static str>,

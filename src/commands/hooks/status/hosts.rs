@@ -63,7 +63,7 @@ impl HostState {
         let total = self.events.len() + self.missing.len();
         let state = match (&self.error, self.events.len()) {
             (Some(error), _) => paint(style::BAD, sanitise(error)),
-            (None, 0) => paint(style::DIM, format!("no hooks of cru; `cru hooks install --host {}`", self.host)),
+            (None, 0) => paint(style::DIM, format!("no hooks of cru; `cru connect {}`", self.host)),
             (None, count) if count == total => {
                 paint(style::GOOD, format!("installed, {}", plural(count as u64, "event")))
             }

@@ -11,7 +11,7 @@ impl ProgramState {
         let state = match self.state {
             Is::This => paint(style::GOOD, "this program"),
             Is::Other => paint(style::WARN, "another program than this one"),
-            Is::Gone => paint(style::BAD, "there is no such program: `cru hooks install` renews it"),
+            Is::Gone => paint(style::BAD, "there is no such program: `cru connect` renews it"),
         };
         let _ = writeln!(text, "  calls {}: {state}", sanitise(&self.path));
         if let Some(vault) = &self.vault {
@@ -41,7 +41,7 @@ pub(super) fn test_text(test: &Probe, text: &mut String) {
         (Arrival::Kept, _) => writeln!(
             text,
             "{} an event from another folder, sent through {program}, finds no vault and is kept. \
-             Run `cru hooks install` in the vault to name it.",
+             Run `cru connect` in the vault to name it.",
             paint(style::WARN, "Test:")
         ),
         (Arrival::Lost, _) => writeln!(
@@ -79,7 +79,7 @@ impl HooksReport {
         let sessions = plural(self.unfiled.len() as u64, "session");
         let _ = writeln!(
             text,
-            "{} {} of {sessions} found no vault and are kept. `cru hooks install` moves them to the vault that the hooks use.",
+            "{} {} of {sessions} found no vault and are kept. `cru connect` moves them to the vault that the hooks use.",
             paint(style::WARN, "Waiting:"),
             plural(events as u64, "event"),
         );

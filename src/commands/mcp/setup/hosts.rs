@@ -12,7 +12,7 @@ use crate::commands::hooks::place::{below_home, project};
 use crate::session::agent_table;
 
 /// The name of the server.
-pub(super) const NAME: &str = "cru";
+pub(in crate::commands) const NAME: &str = "cru";
 
 /// A program and its settings.
 #[derive(Debug)]

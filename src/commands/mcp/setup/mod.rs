@@ -1,12 +1,12 @@
-//! `cru mcp install`, `uninstall`, `status`: the server in the settings of an agent's program.
+//! The server in the settings of an agent's program.
 //!
 //! The settings belong to the person: they are edited as texts in which all else keeps its bytes, after the change was
 //! shown and agreed to, with a copy of what was there; by the same editor as hooks.
 
 mod hosts;
-mod install;
+pub(in crate::commands) mod install;
 mod status;
-mod uninstall;
+pub(in crate::commands) mod uninstall;
 
 use std::path::Path;
 
@@ -16,6 +16,7 @@ use serde_json::Value;
 use self::hosts::McpHost;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
+use crate::commands::hooks::change::Consent;
 use crate::commands::hooks::place::{Level, SettingsPlace, no_home};
 use crate::commands::hooks::record::{self, RecordKind};
 use crate::commands::{Context, Output};
@@ -23,40 +24,45 @@ use crate::commands::{Context, Output};
 /// What is done with the settings of an agent's program.
 #[derive(Debug, Subcommand)]
 pub(in crate::commands) enum SetupCommand {
-    Install(install::Args),
-    Uninstall(uninstall::Args),
     Status(status::Args),
 }
 
 impl SetupCommand {
     pub(super) fn run(&self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
-            Self::Install(args) => install::run(args, cx),
-            Self::Uninstall(args) => uninstall::run(args, cx),
             Self::Status(args) => status::run(args, cx),
         }
     }
 }
 
+pub(in crate::commands) use hosts::NAME;
+
 /// Which settings of which program.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct ServerPlace {
-    /// Whose settings: claude-code, codex, cursor, gemini-cli, opencode, copilot-cli, vscode, zed, goose, qwen-code, kimi-cli
-    #[arg(long, value_name = "HOST")]
-    host: String,
-    /// The project's settings; else those of all your projects
-    #[arg(long, conflicts_with = "settings")]
-    project: bool,
-    /// This settings file
-    #[arg(long, value_name = "FILE")]
-    settings: Option<std::path::PathBuf>,
-    /// The name of the entry
-    #[arg(long, value_name = "NAME", default_value = hosts::NAME, value_parser = entry_name)]
-    name: String,
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct ServerTarget {
+    /// Whose settings.
+    pub(in crate::commands) host: String,
+    /// The project's settings; else those of all projects.
+    pub(in crate::commands) project: bool,
+    /// This settings file.
+    pub(in crate::commands) settings: Option<std::path::PathBuf>,
+    /// The name of the entry.
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) consent: Consent,
+}
+
+/// Whether the settings of a host are known.
+pub(in crate::commands) fn is_known(host: &str) -> bool {
+    McpHost::find(host).is_some()
+}
+
+/// The hosts whose settings are known.
+pub(in crate::commands) fn known_hosts() -> String {
+    hosts::MCP_HOSTS.iter().map(|host| host.id).collect::<Vec<_>>().join(", ")
 }
 
 /// A name that needs no quotes in any settings.
-fn entry_name(name: &str) -> Result<String, String> {
+pub(in crate::commands) fn entry_name(name: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
         Ok(name.to_owned())
@@ -65,7 +71,12 @@ fn entry_name(name: &str) -> Result<String, String> {
     }
 }
 
-impl ServerPlace {
+impl ServerTarget {
+    /// Whether the program has such settings.
+    pub(in crate::commands) fn has_place(&self, cx: &Context<'_>) -> bool {
+        self.find(cx).is_ok()
+    }
+
     /// The program and the file.
     fn find(&self, cx: &Context<'_>) -> Result<(&'static McpHost, SettingsPlace)> {
         let host = named(&self.host)?;
@@ -84,10 +95,8 @@ impl ServerPlace {
 
 /// The program of that name.
 fn named(name: &str) -> Result<&'static McpHost> {
-    McpHost::find(name).ok_or_else(|| {
-        let known: Vec<_> = hosts::MCP_HOSTS.iter().map(|host| host.id).collect();
-        Error::usage(format!("no settings of a host '{name}' are known")).with_hint(known.join(", "))
-    })
+    McpHost::find(name)
+        .ok_or_else(|| Error::usage(format!("no settings of a host '{name}' are known")).with_hint(known_hosts()))
 }
 
 /// Whose an entry is.

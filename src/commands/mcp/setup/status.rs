@@ -73,7 +73,7 @@ fn look(host: &McpHost, level: Level, path: PathBuf, env: &Env) -> ServerSetting
     };
     if host.is_by_hand() {
         seen.state = "unread";
-        seen.error = Some("YAML is not read: `cru mcp install --host goose` prints what to add".to_owned());
+        seen.error = Some("YAML is not read: `cru connect goose` prints what to add".to_owned());
         return seen;
     }
     let entry = place.read().and_then(|text| {
@@ -119,7 +119,7 @@ impl Output for ServerReport {
                 (_, Some(error)) => paint(style::WARN, sanitise(error)),
                 ("installed", _) => paint(style::GOOD, format!("starts {command}")),
                 ("gone", _) => paint(style::BAD, format!("starts {command}: there is no such program")),
-                _ => paint(style::DIM, format!("no server of cru; `cru mcp install --host {}`", it.host)),
+                _ => paint(style::DIM, format!("no server of cru; `cru connect {}`", it.host)),
             };
             let path = sanitise(&it.path.to_string_lossy()).into_owned();
             let _ = writeln!(text, "{} ({path}): {state}", paint(style::ID, it.title));

@@ -1,27 +1,16 @@
-//! `cru mcp uninstall`.
+//! `cru disconnect`: the server.
 
 use cru_settings::entry;
 
-use super::{EntryOwner, ServerPlace, is_theirs, text_of};
+use super::{EntryOwner, ServerTarget, is_theirs, text_of};
 use crate::base::{Error, Result};
-use crate::commands::hooks::change::{Change, Consent};
+use crate::commands::hooks::change::Change;
 use crate::commands::hooks::record::{Record, RecordKind};
 use crate::commands::{Context, Output, Raw};
 
-/// Remove the server from an agent's settings
-///
-/// Gives back the very bytes from before where nobody changed the file since; else takes out the entry `cru` and nothing
-/// more. An entry that starts anything but `cru mcp`, or has fields that somebody added, is left.
-#[derive(Debug, clap::Args)]
-pub(in crate::commands) struct Args {
-    #[command(flatten)]
-    place: ServerPlace,
-    #[command(flatten)]
-    consent: Consent,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (host, place) = args.place.find(cx)?;
+/// Takes the entry of the server out of the settings of a program.
+pub(in crate::commands) fn run(target: &ServerTarget, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (host, place) = target.find(cx)?;
     if host.is_by_hand() {
         let path = place.path.display();
         let text = format!("cru does not edit YAML. Remove `cru` below `extensions` in {path} by hand.\n");
@@ -29,7 +18,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let (old, text) = text_of(&place)?;
     let refuse = |refused| place.refuse(&refused);
-    let name = args.place.name.as_str();
+    let name = target.name.as_str();
     let (keys, kind) = (host.keys(name), RecordKind::Server(name));
     let new = match entry::find(&text, host.format, &keys).map_err(refuse)? {
         None => old.clone(),
@@ -47,7 +36,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         },
     };
     let change = Change { place: place.clone(), old, new, beside: Vec::new() };
-    let report = change.make(args.consent, "uninstalled", "holds no server of cru", cx)?;
+    let report = change.make(target.consent, "uninstalled", "holds no server of cru", cx)?;
     if report.is_written() {
         Record::remove(kind, &place, cx.env);
     }

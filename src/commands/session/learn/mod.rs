@@ -271,7 +271,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
             export.report.grades.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
         cx.ui.note(&format!(
             "nobody has judged these cases ({}): a passed check does not make work right; `cru cases judge` has an agent judge them, \
-             `cru cases accept ID` accepts one",
+             `cru review accept ID` accepts one",
             grades.join(", ")
         ));
     }

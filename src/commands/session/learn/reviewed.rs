@@ -79,7 +79,7 @@ impl Output for Reviewed {
         }
         left_out(&mut text, &self.left_out);
         text.push_str(
-            "\nNext: read them in the editor or with `cru cases list`; `cru cases accept ID`, `cru cases reject ID`.\n",
+            "\nNext: read them in the editor or with `cru cases list`; `cru review accept ID`, `cru review reject ID`.\n",
         );
         text
     }
