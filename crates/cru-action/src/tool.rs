@@ -61,7 +61,7 @@ impl ToolKind {
         let kind = Self::of(tool);
         match input.get("command").and_then(Value::as_str).filter(|_| kind == Self::Edit) {
             Some("view") => Self::Read,
-            Some("create") => Self::Write,
+            Some("create" | "write") => Self::Write,
             _ => kind,
         }
     }

@@ -16,6 +16,7 @@ mod droid;
 mod example;
 mod file;
 mod gemini;
+mod goose;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -53,10 +54,11 @@ pub const IMPORTERS: &[Importer] = &[
     steno::IMPORTER,
     rlm::IMPORTER,
     pibrain::IMPORTER,
+    goose::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.
-const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi"), claude::hooked("goose")];
+const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi")];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
