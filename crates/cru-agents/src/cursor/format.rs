@@ -34,6 +34,11 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
     Ok(vec![key(path).session])
 }
 
+/// The session whose transcript, or that of a sub-agent, a file is.
+pub(super) fn session(path: &Path) -> String {
+    key(path).session
+}
+
 /// `<id>/<id>.jsonl` or `<id>.jsonl` for a session, `<id>/subagents/<agent>.jsonl` for a sub-agent of it.
 fn key(path: &Path) -> StreamKey {
     let stem = bundles::stem(path);
