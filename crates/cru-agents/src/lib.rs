@@ -17,6 +17,7 @@ mod example;
 mod file;
 mod gemini;
 mod goose;
+mod hermes;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -55,6 +56,7 @@ pub const IMPORTERS: &[Importer] = &[
     rlm::IMPORTER,
     pibrain::IMPORTER,
     goose::IMPORTER,
+    hermes::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.

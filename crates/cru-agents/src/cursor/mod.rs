@@ -19,13 +19,10 @@ mod window_session;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
+use self::window::CursorWindow;
 use crate::file::sqlite::is_database;
 use crate::file::{jsonl, tables};
-use cru_base::Result;
-use cru_session::source::{Bundle, Importer, Sink};
+use cru_session::source::{Bundle, Importer};
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -33,45 +30,15 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognise: |path, head| {
         if is_database(head) { window::recognise(path) } else { recognise::recognise(path, head) }
     },
-    bundle,
-    together: format::together,
-    read,
+    bundle: |files| tables::bundle(&CursorWindow::default(), files, &format::session, &format::bundle),
+    together: |path| match tables::is_base(&Bundle::default(), path) {
+        true => tables::names(&CursorWindow::default(), path),
+        false => format::together(path),
+    },
+    read: |bundle, sink| {
+        let rest = tables::read_first(&CursorWindow::default(), bundle, &format::session, sink)?;
+        jsonl::read(format::Cursor::default(), &rest, sink)
+    },
     beside: format::beside,
     hooked: None,
 };
-
-/// A database and the transcripts of the sessions that it has are read as one.
-fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let (bases, mut lines): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_store(path));
-    let mut bundles = Vec::new();
-    for base in bases {
-        let known = window::sessions(&base);
-        let is_known = |path: &mut PathBuf| known.contains(&format::session(path));
-        let mut beside: Vec<PathBuf> = lines.extract_if(.., is_known).collect();
-        beside.sort();
-        bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
-    }
-    bundles.sort_by(|one, other| one.files.cmp(&other.files));
-    bundles.extend(format::bundle(lines)?);
-    Ok(bundles)
-}
-
-fn is_store(path: &Path) -> bool {
-    let mut head = [0; 16];
-    let read = cru_base::files::open_regular(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head));
-    read.is_ok() && is_database(&head)
-}
-
-fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let Some((base, lines)) = bundle.files.split_first().filter(|(first, _)| is_store(first)) else {
-        return jsonl::read(format::Cursor::default(), bundle, sink);
-    };
-    let known = tables::read(&window::CursorWindow::default(), base, sink)?;
-    let (again, lines): (Vec<_>, Vec<_>) =
-        lines.iter().cloned().partition(|path| known.iter().any(|key| key.session == format::session(path)));
-    for path in &again {
-        jsonl::leave(bundle, path, tables::TOLD, sink)?;
-    }
-    let rest = Bundle { files: lines, memory: BTreeMap::new() };
-    jsonl::read(format::Cursor::default(), &rest, sink)
-}

@@ -4,14 +4,14 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::window_session::WindowSession;
 use crate::file::jsonl::{list, word};
-use crate::file::sqlite::{Database, holds, opened};
+use crate::file::sqlite::{Database, holds};
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::{self, filled};
 use cru_base::Result;
@@ -44,12 +44,6 @@ const RUNNING: &[&str] = &["pending", "loading", "running", "streaming"];
 
 pub(super) fn recognise(path: &Path) -> bool {
     holds(path, "state.vscdb", &|base| base.has_column(TABLE, "value"))
-}
-
-/// The ids of the sessions that a database has.
-pub(super) fn sessions(path: &Path) -> HashSet<String> {
-    let rows = opened(path, &[TABLE], |base| base.rows(TABLE, &["key"], SESSIONS, &[]));
-    rows.unwrap_or_default().iter().filter_map(|row| Some(id(row)?.to_owned())).collect()
 }
 
 fn id(row: &Value) -> Option<&str> {

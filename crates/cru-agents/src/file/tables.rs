@@ -6,23 +6,24 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::jsonl::State;
-use super::sqlite::{Database, opened};
+use super::jsonl::{self, State};
+use super::sqlite::{Database, is_database, opened};
 use super::value::canonical;
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::{Fate, Out};
 use crate::stream::teller::UNFINISHED;
 use cru_base::Result;
 use cru_session::event::StreamKey;
-use cru_session::source::{Account, Header, Sink};
+use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Why a file is left out that tells a session again.
-pub(crate) const TOLD: &str = "session that the database tells";
+const TOLD: &str = "session that the database tells";
 
 /// How a host's rows become streams.
 pub(crate) trait RowFormat {
@@ -70,6 +71,79 @@ impl StoredSession {
             _ => StreamKey { session: self.id.clone(), agent: None },
         }
     }
+}
+
+/// A database and the files that tell its sessions again are read as one. `session` says whose a file is, `rest` puts the
+/// others together.
+pub(crate) fn bundle<T: RowFormat>(
+    tables: &T,
+    files: Vec<PathBuf>,
+    session: &dyn Fn(&Path) -> String,
+    rest: &dyn Fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+) -> Result<Vec<Bundle>> {
+    let (mut bases, mut lines): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|path| is_base(&Bundle::default(), path));
+    bases.sort();
+    let mut bundles = Vec::new();
+    for base in bases {
+        let known = names(tables, &base)?;
+        let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
+        beside.sort();
+        bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
+    }
+    bundles.extend(rest(lines)?);
+    Ok(bundles)
+}
+
+/// The sessions of a database; none of one that cannot be read, which its reader says.
+pub(crate) fn names<T: RowFormat>(tables: &T, path: &Path) -> Result<Vec<String>> {
+    let of = |base: &Database<'_>| Ok(tables.sessions(base)?.into_iter().map(|it| it.key().session).collect());
+    Ok(opened(path, T::NAMES, of).unwrap_or_default())
+}
+
+/// Whether a file of a bundle is a database.
+pub(crate) fn is_base(bundle: &Bundle, path: &Path) -> bool {
+    let mut head = [0; 16];
+    bundle.peek(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && is_database(&head)
+}
+
+/// Reads the database of a bundle, leaves the files that tell its sessions again, and gives back the others.
+pub(crate) fn read_first<T: RowFormat>(
+    tables: &T,
+    bundle: &Bundle,
+    session: &dyn Fn(&Path) -> String,
+    sink: &mut dyn Sink,
+) -> Result<Bundle> {
+    let Some((base, lines)) = bundle.files.split_first().filter(|(first, _)| is_base(bundle, first)) else {
+        return Ok(bundle.clone());
+    };
+    let known = read(tables, base, sink)?;
+    let is_known = |path: &&PathBuf| known.iter().any(|key| key.session == session(path));
+    let (again, files): (Vec<_>, Vec<_>) = lines.iter().partition(is_known);
+    for path in again {
+        jsonl::leave(bundle, path, TOLD, sink)?;
+    }
+    Ok(Bundle { files: files.into_iter().cloned().collect(), memory: bundle.memory.clone() })
+}
+
+/// Tells one session of a file that is a whole document; a record that cannot be read says why.
+pub(crate) fn tell<S: State>(
+    header: Header,
+    state: S,
+    records: impl Iterator<Item = std::result::Result<Value, &'static str>>,
+    sink: &mut dyn Sink,
+) {
+    let mut account = Account::default();
+    let path = header.transcript.clone();
+    let mut stream = StoredStream::open(header, state, sink, &mut account);
+    for record in records {
+        match record {
+            Ok(record) => stream.take(&path, &record.clone(), record),
+            Err(reason) => stream.account.skip(reason),
+        }
+    }
+    stream.close();
+    sink.account(&path, account);
 }
 
 /// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
@@ -134,8 +208,12 @@ impl<'s, S: State> StoredStream<'s, S> {
             let lasting = tables.lasting(&record).into_owned();
             self.take(base.path, &lasting, record);
         })?;
-        self.sink.close(&self.key, self.intake.consumed(self.state.waits()));
+        self.close();
         Ok(())
+    }
+
+    fn close(self) {
+        self.sink.close(&self.key, self.intake.consumed(self.state.waits()));
     }
 
     fn take(&mut self, path: &Path, lasting: &Value, record: Value) {

@@ -9,7 +9,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -29,7 +28,10 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "goose",
     recognise,
     bundle,
-    together: |path| Ok(path.parent().map(|folder| format!("goose in {}", folder.display())).into_iter().collect()),
+    together: |path| match tables::is_base(&Bundle::default(), path) {
+        true => tables::names(&GooseStore, path),
+        false => Ok(vec![session(path)]),
+    },
     read,
     beside: bundles::alone,
     hooked: claude::IMPORTER.hooked,
@@ -55,49 +57,27 @@ fn is_message(record: &Value) -> bool {
     content && matches!(word(record, "/role"), "user" | "assistant") && record.get("type").is_none()
 }
 
-/// A database and the older files beside it are read as one: the host takes these into the database and leaves them.
 fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let (bases, lines): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_store(&Bundle::default(), path));
-    let mut beside: BTreeMap<PathBuf, Vec<PathBuf>> =
-        bases.into_iter().map(|path| (path.parent().map(Path::to_owned).unwrap_or_default(), vec![path])).collect();
-    let mut alone = Vec::new();
-    for path in lines {
-        match path.parent().and_then(|folder| beside.get_mut(folder)) {
-            Some(bundle) => bundle.push(path),
-            None => alone.push(path),
-        }
-    }
-    let alone = bundles::by_session(alone, |path| Ok((bundles::stem(path), 0, None)))?;
-    let with_base = beside.into_values().map(|mut files| {
-        files[1..].sort();
-        Bundle::of(files)
-    });
-    Ok(with_base.chain(alone).collect())
-}
-
-fn is_store(bundle: &Bundle, path: &Path) -> bool {
-    let mut head = [0; 16];
-    let read = bundle.peek(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head));
-    read.is_ok() && is_database(&head)
+    let alone = |files| bundles::by_session(files, |path| Ok((session(path), 0, None)));
+    tables::bundle(&GooseStore, files, &session, &alone)
 }
 
 fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut known = Vec::new();
-    for path in &bundle.files {
-        let of = Bundle { files: vec![path.clone()], memory: bundle.memory.clone() };
-        let records = if is_store(bundle, path) { Vec::new() } else { beginning(bundle, path, 20)? };
-        if is_store(bundle, path) {
-            known.extend(tables::read(&GooseStore, path, sink)?);
-        } else if !records.iter().any(|record| is_head(record) || is_message(record)) {
-            // What hooks told.
-            (claude::IMPORTER.read)(&of, sink)?;
-        } else if known.iter().any(|key: &StreamKey| key.session == session_of(&records, path)) {
-            jsonl::leave(bundle, path, tables::TOLD, sink)?;
-        } else {
-            jsonl::read(GooseLines, &of, sink)?;
-        }
+    let rest = tables::read_first(&GooseStore, bundle, &session, sink)?;
+    let is_own = |path: &PathBuf| -> Result<bool> {
+        Ok(beginning(&rest, path, 20)?.iter().any(|record| is_head(record) || is_message(record)))
+    };
+    for path in &rest.files {
+        let one = Bundle { files: vec![path.clone()], memory: rest.memory.clone() };
+        // Others are what hooks told.
+        if is_own(path)? { jsonl::read(GooseLines, &one, sink)? } else { (claude::IMPORTER.read)(&one, sink)? }
     }
     Ok(())
+}
+
+/// The session of one of the older files: the host takes these into the database, and leaves them.
+fn session(path: &Path) -> String {
+    session_of(&beginning(&Bundle::default(), path, 1).unwrap_or_default(), path)
 }
 
 fn session_of(records: &[Value], path: &Path) -> String {
