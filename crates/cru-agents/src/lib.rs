@@ -30,6 +30,7 @@ mod stream;
 mod told;
 mod unknown;
 mod wrapper;
+mod zed;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -57,6 +58,7 @@ pub const IMPORTERS: &[Importer] = &[
     pibrain::IMPORTER,
     goose::IMPORTER,
     hermes::IMPORTER,
+    zed::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.

@@ -28,12 +28,6 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     })
 }
 
-/// The session that a file is of.
-#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![key(path).session])
-}
-
 /// The session whose transcript, or that of a sub-agent, a file is.
 pub(super) fn session(path: &Path) -> String {
     key(path).session

@@ -22,7 +22,7 @@ mod tests;
 use self::window::CursorWindow;
 use crate::file::sqlite::is_database;
 use crate::file::{jsonl, tables};
-use cru_session::source::{Bundle, Importer};
+use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -31,10 +31,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         if is_database(head) { window::recognise(path) } else { recognise::recognise(path, head) }
     },
     bundle: |files| tables::bundle(&CursorWindow::default(), files, &format::session, &format::bundle),
-    together: |path| match tables::is_base(&Bundle::default(), path) {
-        true => tables::names(&CursorWindow::default(), path),
-        false => format::together(path),
-    },
+    together: |path| Ok(tables::together(&CursorWindow::default(), path, &format::session)),
     read: |bundle, sink| {
         let rest = tables::read_first(&CursorWindow::default(), bundle, &format::session, sink)?;
         jsonl::read(format::Cursor::default(), &rest, sink)

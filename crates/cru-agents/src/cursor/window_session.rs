@@ -10,6 +10,7 @@ use super::said;
 use crate::call::open::Calls;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
+use crate::call::touched::changed;
 use crate::file::document::moment;
 use crate::file::jsonl::{State, count, list, word};
 use crate::file::value::{self, filled};
@@ -217,16 +218,4 @@ fn said_in(result: &Value) -> Option<Cow<'static, str>> {
         _ => return None,
     };
     Some(text).filter(|text| !text.trim().is_empty() && text != "{}").map(Cow::Owned)
-}
-
-/// The lines of two texts of a file without those that both begin and end with, but one of each.
-fn changed(before: &str, after: &str) -> (String, String) {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let first = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
-    let rest = old.len().min(new.len()) - first;
-    let last = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
-    let first = first.saturating_sub(1);
-    let last = last.saturating_sub(1);
-    let part = |lines: &[&str]| lines.get(first..lines.len() - last).unwrap_or_default().join("\n");
-    (part(&old), part(&new))
 }

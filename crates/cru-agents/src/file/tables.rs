@@ -86,7 +86,7 @@ pub(crate) fn bundle<T: RowFormat>(
     bases.sort();
     let mut bundles = Vec::new();
     for base in bases {
-        let known = names(tables, &base)?;
+        let known = names(tables, &base);
         let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
         beside.sort();
         bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
@@ -95,14 +95,19 @@ pub(crate) fn bundle<T: RowFormat>(
     Ok(bundles)
 }
 
+/// The sessions that a file is of: those of a database, or the one that `session` says.
+pub(crate) fn together<T: RowFormat>(tables: &T, path: &Path, session: &dyn Fn(&Path) -> String) -> Vec<String> {
+    if is_base(&Bundle::default(), path) { names(tables, path) } else { vec![session(path)] }
+}
+
 /// The sessions of a database; none of one that cannot be read, which its reader says.
-pub(crate) fn names<T: RowFormat>(tables: &T, path: &Path) -> Result<Vec<String>> {
+fn names<T: RowFormat>(tables: &T, path: &Path) -> Vec<String> {
     let of = |base: &Database<'_>| Ok(tables.sessions(base)?.into_iter().map(|it| it.key().session).collect());
-    Ok(opened(path, T::NAMES, of).unwrap_or_default())
+    opened(path, T::NAMES, of).unwrap_or_default()
 }
 
 /// Whether a file of a bundle is a database.
-pub(crate) fn is_base(bundle: &Bundle, path: &Path) -> bool {
+fn is_base(bundle: &Bundle, path: &Path) -> bool {
     let mut head = [0; 16];
     bundle.peek(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && is_database(&head)
 }

@@ -28,10 +28,7 @@ pub(super) const IMPORTER: Importer = Importer {
     id: "goose",
     recognise,
     bundle,
-    together: |path| match tables::is_base(&Bundle::default(), path) {
-        true => tables::names(&GooseStore, path),
-        false => Ok(vec![session(path)]),
-    },
+    together: |path| Ok(tables::together(&GooseStore, path, &session)),
     read,
     beside: bundles::alone,
     hooked: claude::IMPORTER.hooked,

@@ -1,6 +1,6 @@
 //! Hermes: its sessions as events, from its database and from the files beside it.
 //!
-//! The database, the JSON documents and the JSON lines hold the same messages, in the form of the OpenAI service; where
+//! The database, the JSON documents and the JSON lines hold the same messages, with calls as functions; where
 //! several have a session, the database tells it.
 
 mod session;
@@ -32,10 +32,7 @@ pub(super) const IMPORTER: Importer = Importer {
         let alone = |files| bundles::by_session(files, |path| Ok((session(path), is_document(path), None)));
         tables::bundle(&HermesStore, files, &session, &alone)
     },
-    together: |path| match tables::is_base(&Bundle::default(), path) {
-        true => tables::names(&HermesStore, path),
-        false => Ok(vec![session(path)]),
-    },
+    together: |path| Ok(tables::together(&HermesStore, path, &session)),
     read,
     beside: bundles::alone,
     hooked: None,
@@ -71,9 +68,9 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let is_told = rest.files.iter().any(|path| !is_document(path));
     for path in rest.files.iter().filter(|path| is_document(path)) {
         if is_told {
-            jsonl::leave(&rest, path, "session that other lines tell", sink)?
+            jsonl::leave(&rest, path, "session that other lines tell", sink)?;
         } else {
-            read_document(&rest, path, sink)?
+            read_document(&rest, path, sink)?;
         }
     }
     rest.files.retain(|path| !is_document(path));
