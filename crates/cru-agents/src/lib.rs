@@ -10,6 +10,7 @@ mod call;
 mod claude;
 mod codex;
 mod copilot;
+mod crush;
 mod cursor;
 mod droid;
 #[cfg(test)]
@@ -59,6 +60,7 @@ pub const IMPORTERS: &[Importer] = &[
     goose::IMPORTER,
     hermes::IMPORTER,
     zed::IMPORTER,
+    crush::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.
