@@ -59,9 +59,13 @@ impl ToolKind {
     /// The kind of a call: some tools of editors do several things, by an argument `command`.
     pub fn of_call(tool: &str, input: &Value) -> Self {
         let kind = Self::of(tool);
+        // A tool of both gives a patch, or a text and the one that takes its place.
+        if kind == Self::Patch && input.get("old_string").is_some_and(Value::is_string) {
+            return Self::Edit;
+        }
         match input.get("command").and_then(Value::as_str).filter(|_| kind == Self::Edit) {
             Some("view") => Self::Read,
-            Some("create") => Self::Write,
+            Some("create" | "write") => Self::Write,
             _ => kind,
         }
     }

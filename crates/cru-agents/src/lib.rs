@@ -10,12 +10,15 @@ mod call;
 mod claude;
 mod codex;
 mod copilot;
+mod crush;
 mod cursor;
 mod droid;
 #[cfg(test)]
 mod example;
 mod file;
 mod gemini;
+mod goose;
+mod hermes;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -28,6 +31,7 @@ mod stream;
 mod told;
 mod unknown;
 mod wrapper;
+mod zed;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -53,10 +57,14 @@ pub const IMPORTERS: &[Importer] = &[
     steno::IMPORTER,
     rlm::IMPORTER,
     pibrain::IMPORTER,
+    goose::IMPORTER,
+    hermes::IMPORTER,
+    zed::IMPORTER,
+    crush::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.
-const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi"), claude::hooked("goose")];
+const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi")];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;

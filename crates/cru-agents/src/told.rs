@@ -200,6 +200,68 @@ pub(super) fn told_of(importer: &Importer, name: &str, bytes: Vec<u8>) -> Told {
     told
 }
 
+/// Reads a file on the disk, which the importer must know.
+pub(super) fn told_at(importer: &Importer, path: &Path) -> Told {
+    let bytes = cru_base::files::read(path).unwrap();
+    assert!((importer.recognise)(path, &bytes[..bytes.len().min(1 << 16)]), "{}", path.display());
+    let mut told = Told::default();
+    for bundle in (importer.bundle)(vec![path.to_owned()]).unwrap() {
+        (importer.read)(&bundle, &mut told).unwrap();
+    }
+    told
+}
+
+/// A database that is made so, read.
+pub(super) fn told_base(importer: &Importer, name: &str, made: &str) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    rusqlite::Connection::open(&path).unwrap().execute_batch(made).unwrap();
+    told_at(importer, &path)
+}
+
+/// A database that another connection writes is read as it is, with its log, with a torn one and without it, and no byte
+/// of it and of the files beside it changes. What is told after `more` goes on from what was told before.
+pub(super) fn survives_a_writer(importer: &Importer, name: &str, made: &str, more: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let of = |path: &Path| {
+        let names = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+        // The writer marks the index of the log.
+        let names = names.filter(|path| path.is_file() && !path.to_string_lossy().ends_with("-shm"));
+        let mut all: Vec<_> = names.map(|path| (path.clone(), cru_base::files::read(&path).unwrap())).collect();
+        all.sort();
+        all
+    };
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    writer.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;").unwrap();
+    writer.execute_batch(made).unwrap();
+    let read = |path: &Path| {
+        let before = of(path);
+        let told = told_at(importer, path);
+        assert_eq!(of(path), before, "nothing is written");
+        told
+    };
+    let first = read(&path);
+    assert!(!first.streams.is_empty());
+    assert_eq!((read(&path).streams, read(&path).consumed), (first.streams.clone(), first.consumed.clone()));
+    writer.execute_batch(more).unwrap();
+    let second = read(&path);
+    assert_ne!(second.streams, first.streams);
+    for (key, text) in &first.streams {
+        assert!(second.stream(key).starts_with(text), "{key}: {text}\n{}", second.stream(key));
+    }
+    let torn = folder.path().join("torn").join(name);
+    cru_base::files::create(&torn, &cru_base::files::read(&path).unwrap()).unwrap();
+    let log = cru_base::files::read(&folder.path().join(format!("{name}-wal"))).unwrap();
+    cru_base::files::create(&torn.with_file_name(format!("{name}-wal")), &log[..log.len() - 100]).unwrap();
+    for (key, text) in read(&torn).streams {
+        assert!(second.stream(&key).starts_with(&text));
+    }
+    drop(writer);
+    assert!(!folder.path().join(format!("{name}-wal")).exists());
+    assert_eq!(read(&path).streams, second.streams, "without its log");
+}
+
 /// A file that ends at any byte is read to there, and what it tells is how the whole begins where `prefix` says so.
 pub(super) fn survives_cuts(importer: &Importer, name: &str, bytes: &[u8], prefix: bool) {
     let whole = told_of(importer, name, bytes.to_vec()).streams;

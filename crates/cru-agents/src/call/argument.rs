@@ -59,8 +59,8 @@ pub(crate) fn script(tool: &str, input: &Value, place: &Place) -> Option<String>
 
 /// The folder that a call of a shell says it runs in; empty where it says none.
 pub(crate) fn folder(input: &Value) -> &str {
-    const NAMES: [&str; 7] =
-        ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory", "dir"];
+    const NAMES: [&str; 8] =
+        ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory", "dir", "cd"];
     NAMES.iter().find_map(|name| input.get(name)?.as_str()).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use cru_action::ToolKind;
 use cru_session::event::{StreamKey, SubagentRun};
 
 /// Arguments that hold what a sub-agent is asked.
-const ASKED: [&str; 5] = ["prompt", "task", "message", "instructions", "description"];
+const ASKED: [&str; 6] = ["prompt", "task", "message", "instructions", "goal", "description"];
 /// Arguments that name its part.
 const PART: [&str; 4] = ["subagent_type", "agent", "agent_type", "agentType"];
 /// Shorter words may stand in others by chance.

@@ -102,6 +102,18 @@ pub(crate) fn whole_text(text: &str) -> Hunk<'_> {
     Hunk { old_start: Some(0), new_start: Some(1), heading: "", lines }
 }
 
+/// The lines of two texts of a file without those that both begin and end with, but one of each.
+pub(crate) fn changed(before: &str, after: &str) -> (String, String) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let first = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let rest = old.len().min(new.len()) - first;
+    let last = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let first = first.saturating_sub(1);
+    let last = last.saturating_sub(1);
+    let part = |lines: &[&str]| lines.get(first..lines.len() - last).unwrap_or_default().join("\n");
+    (part(&old), part(&new))
+}
+
 /// The parts of a run between the lines of `unsure`.
 fn without<'t>(run: &WrittenRun<'t>, unsure: &HashSet<&str>) -> Vec<WrittenRun<'t>> {
     let mut at = 0;

@@ -6,10 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::types::ValueRef;
 use serde_json::Value;
 
-use crate::file::sqlite::{are_tables, in_place};
+use crate::file::sqlite::opened;
 use crate::file::value::{self, filled, millis};
 use crate::stream::out::Out;
 use cru_base::files;
@@ -93,20 +92,9 @@ impl Chat {
 
 /// The row of the database that describes the session: JSON, mostly written as hexadecimal digits.
 fn kept(path: &Path) -> Option<Value> {
-    if !path.is_file() {
-        return None;
-    }
-    let base = in_place(path).ok()?;
-    if !are_tables(&base, &["meta"]) {
-        return None;
-    }
-    let mut rows = base.prepare("SELECT value FROM meta ORDER BY key LIMIT 1").ok()?;
-    let value = rows.query_row([], |row| match row.get_ref(0)? {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() as u64 <= LARGEST => Ok(bytes.to_vec()),
-        _ => Ok(Vec::new()),
-    });
-    let value = value.ok()?;
-    value::read(&value).or_else(|| value::read(&digits(&value))).filter(Value::is_object)
+    let rows = opened(path, &["meta"], |base| base.rows("meta", &["value"], "ORDER BY key LIMIT 1", &[])).ok()?;
+    let value = filled(rows.first()?, "value")?.as_bytes();
+    value::read(value).or_else(|| value::read(&digits(value))).filter(Value::is_object)
 }
 
 /// The bytes that hexadecimal digits stand for; nothing where something else stands there.

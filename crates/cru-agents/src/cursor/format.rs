@@ -28,10 +28,9 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
     })
 }
 
-/// The session that a file is of.
-#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![key(path).session])
+/// The session whose transcript, or that of a sub-agent, a file is.
+pub(super) fn session(path: &Path) -> String {
+    key(path).session
 }
 
 /// `<id>/<id>.jsonl` or `<id>.jsonl` for a session, `<id>/subagents/<agent>.jsonl` for a sub-agent of it.

@@ -4,6 +4,8 @@
 //! versions, no answers of tools: who a file belongs to is told by its place, and a call whose answer is not recorded is
 //! neither a success nor a failure. Newer versions put the time before a person's words; title, model and times stand in
 //! the host's own folder of chats, too.
+//!
+//! The window keeps its sessions in a database, with the answers of tools, and tells those better that both have.
 
 mod chat;
 mod format;
@@ -11,20 +13,29 @@ mod recognise;
 mod said;
 mod session;
 mod stamp;
+mod window;
+mod window_session;
 
 #[cfg(test)]
 mod tests;
 
-use crate::file::jsonl;
+use self::window::CursorWindow;
+use crate::file::sqlite::is_database;
+use crate::file::{jsonl, tables};
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "cursor",
-    recognise: recognise::recognise,
-    bundle: format::bundle,
-    together: format::together,
-    read: |bundle, sink| jsonl::read(format::Cursor::default(), bundle, sink),
+    recognise: |path, head| {
+        if is_database(head) { window::recognise(path) } else { recognise::recognise(path, head) }
+    },
+    bundle: |files| tables::bundle(&CursorWindow::default(), files, &format::session, &format::bundle),
+    together: |path| Ok(tables::together(&CursorWindow::default(), path, &format::session)),
+    read: |bundle, sink| {
+        let rest = tables::read_first(&CursorWindow::default(), bundle, &format::session, sink)?;
+        jsonl::read(format::Cursor::default(), &rest, sink)
+    },
     beside: format::beside,
     hooked: None,
 };

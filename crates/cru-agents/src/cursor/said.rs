@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The words of a message; `None` where the host alone spoke.
 pub(super) fn words(text: &str) -> Option<Cow<'_, str>> {
-    let words = match crate::wrapper::own_words(super::IMPORTER.id, text) {
+    let words = match crate::wrapper::own_words("cursor", text) {
         Cow::Borrowed(words) => Cow::Borrowed(words.trim()),
         words @ Cow::Owned(_) => words,
     };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::IMPORTER;
-use crate::told::{lines, survives_cuts, survives_flips, told, told_of};
+use crate::told::{Told, lines, survives_a_writer, survives_cuts, survives_flips, told, told_base, told_of};
 
 #[expect(clippy::needless_pass_by_value, reason = "what is written in place")]
 fn message(role: &str, content: Value) -> Value {
@@ -119,4 +119,125 @@ proptest! {
     fn flipped_bytes_never_break_the_account(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
         survives_flips(&IMPORTER, "9f.jsonl", &lines(&session()), &flips);
     }
+}
+
+fn row(key: &str, value: &Value) -> String {
+    format!("INSERT INTO cursorDiskKV VALUES ('{key}', '{}');", value.to_string().replace('\'', "''"))
+}
+
+fn bubble(session: &str, number: u32, mut message: Value) -> String {
+    message["createdAt"] = json!(format!("2026-11-20T09:00:{number:02}.000Z"));
+    row(&format!("bubbleId:{session}:b{number}"), &message)
+}
+
+fn composer(session: &str, numbers: &[u32], mut fields: Value) -> String {
+    let named: Vec<Value> = numbers
+        .iter()
+        .map(|number| json!({"bubbleId": format!("b{number}"), "type": if number % 10 == 1 { 1 } else { 2 }}))
+        .collect();
+    fields["fullConversationHeadersOnly"] = named.into();
+    fields["createdAt"] = json!(1_795_165_200_000_i64);
+    row(&format!("composerData:{session}"), &fields)
+}
+
+fn tool(name: &str, id: &str, status: &str, args: &Value, result: &Value) -> Value {
+    json!({"type": 2, "text": "", "toolFormerData": {"name": name, "toolCallId": id, "status": status,
+        "rawArgs": args.to_string(), "result": result.to_string()}})
+}
+
+fn window() -> String {
+    let main = json!({"name": "Mend the lamp", "modelConfig": {"modelName": "opus-9"}, "blobEncryptionKey": "secret",
+        "workspaceIdentifier": {"uri": {"fsPath": "/home/mia/lamp"}}, "usageData": {"opus-9": {"costInCents": 12.5}}});
+    let sub = json!({"name": "Look for the fuse", "subagentInfo": {"parentComposerId": "s1", "toolCallId": "c4", "subagentTypeName": "explore"}});
+    let rows = [
+        "CREATE TABLE ItemTable (key TEXT UNIQUE, value BLOB); CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);".to_owned(),
+        composer("s1", &[1, 2, 3, 4, 5, 6, 7, 8, 9], main),
+        composer("s2", &[1, 2], sub),
+        bubble("s1", 1, json!({"type": 1, "text": "Mend the lamp"})),
+        bubble("s1", 2, json!({"type": 2, "text": "I look.", "thinking": {"text": "hm"}, "tokenCount": {"inputTokens": 90, "outputTokens": 7}})),
+        bubble("s1", 3, tool("run_terminal_command_v2", "c1", "completed", &json!({"command": "make test"}), &json!({"output": "2 failed", "exitCode": 2}))),
+        bubble("s1", 4, tool("edit_file_v2", "c2", "completed", &json!({"path": "/home/mia/lamp/a.c"}), &json!({"beforeContentId": "composer.content.x", "afterContentId": "composer.content.y"}))),
+        bubble("s1", 5, tool("read_file_v2", "c3", "error", &json!({"path": "/home/mia/lamp/b.c"}), &json!({"error": "no such file"}))),
+        bubble("s1", 6, tool("task_v2", "c4", "completed", &json!({"description": "Look for the fuse"}), &json!({"output": "In the box."}))),
+        bubble("s1", 7, tool("run_terminal_command_v2", "c5", "loading", &json!({"command": "rm -r x"}), &json!({"rejected": true}))),
+        bubble("s1", 8, json!({"type": 7})),
+        bubble("s2", 1, json!({"type": 1, "text": "Look for the fuse"})),
+        bubble("s2", 2, json!({"type": 2, "text": "In the box."})),
+        bubble("s1", 30, json!({"type": 2, "text": "of no session"})),
+        row("composer.content.x", &json!("")).replace("'\"\"'", "'a\nb\nc\nd\n'"),
+        row("composer.content.y", &json!("")).replace("'\"\"'", "'a\nb\nx\nd\n'"),
+        row("composerData:s3", &json!([])),
+    ];
+    rows.concat()
+}
+
+#[test]
+fn a_session_of_the_window_is_told() {
+    let first = told_base(&IMPORTER, "state.vscdb", &window());
+    assert!(
+        first.stream("s1").ends_with("agent explore s1/agent-s2\n"),
+        "a call that runs waits: {}",
+        first.stream("s1")
+    );
+    let told = told_base(&IMPORTER, "state.vscdb", &window().replace("loading", "completed"));
+    insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 title Host Mend the lamp
+    1 Meta(Model("opus-9"))
+    1 Meta(TotalCost(0.125))
+    2 prompt (typed) Mend the lamp
+    3 thinking hm
+    3 reply I look.
+    4 call c1 run_terminal_command_v2 make test
+    4 result c1 failed exit 2 2 failed
+    5 call c2 edit_file_v2 a.c
+    5 result c2 +1 −1 writes a.c
+    6 call c3 read_file_v2 b.c
+    6 result c3 failed no such file
+    7 call c4 task_v2 Look for the fuse
+    7 result c4 In the box. agent explore s1/agent-s2
+    8 call c5 run_terminal_command_v2 rm -r x
+    8 result c5 denied {"rejected":true}
+    "#);
+    insta::assert_snapshot!(told.stream("s1/agent-s2"), @r"
+    1 title Host Look for the fuse
+    2 prompt (task) Look for the fuse
+    3 reply In the box.
+    ");
+    assert_eq!((told.tokens("s1").input, told.tokens("s1").output), (90, 7));
+    let named =
+        ["unknown message type", "message that is not there", "message that no session names", "broken session"];
+    assert_eq!(named.map(|name| told.skipped(name)), [1, 1, 1, 1]);
+    assert!(!format!("{:?}", told.headers).contains("secret"));
+}
+
+#[test]
+fn a_window_in_use_is_read_without_harm() {
+    let more = [
+        "DELETE FROM cursorDiskKV WHERE key IN ('composerData:s1', 'bubbleId:s1:b7');".to_owned(),
+        composer(
+            "s1",
+            &[1, 2, 3, 4, 5, 6, 10],
+            json!({"name": "Mend the lamp", "modelConfig": {"modelName": "opus-9"}, "workspaceIdentifier": {"uri": {"fsPath": "/home/mia/lamp"}}, "usageData": {"opus-9": {"costInCents": 12.5}}}),
+        ),
+        bubble("s1", 10, json!({"type": 2, "text": "Done."})),
+    ];
+    survives_a_writer(&IMPORTER, "state.vscdb", &window(), &more.concat());
+}
+
+#[test]
+fn what_the_window_has_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, own, other) =
+        (folder.path().join("state.vscdb"), folder.path().join("s1.jsonl"), folder.path().join("s9.jsonl"));
+    rusqlite::Connection::open(&base).unwrap().execute_batch(&window()).unwrap();
+    for path in [&own, &other] {
+        cru_base::files::create(path, b"{\"role\":\"user\",\"message\":{\"content\":\"one\"}}\n").unwrap();
+    }
+    let bundles = (IMPORTER.bundle)(vec![own, other, base]).unwrap();
+    assert_eq!(bundles.iter().map(|it| it.files.len()).collect::<Vec<_>>(), [2, 1]);
+    let mut told = Told::default();
+    for bundle in &bundles {
+        (IMPORTER.read)(bundle, &mut told).unwrap();
+    }
+    assert_eq!((told.skipped("session that the database tells"), told.stream("s9")), (1, "1 prompt (typed) one\n"));
 }

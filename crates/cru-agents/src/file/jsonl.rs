@@ -73,6 +73,20 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
     Ok(())
 }
 
+/// Accounts for the lines of a file that nothing is told of, for this reason.
+pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &mut dyn Sink) -> Result<()> {
+    let failed = |source| Error::io("read", path, source);
+    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
+    let mut account = Account::default();
+    while let Some(line) = lines.next().map_err(failed)? {
+        if !matches!(line, Line::Whole(line, _) if trim(line).is_empty()) {
+            account.skip(reason);
+        }
+    }
+    sink.account(path, account);
+    Ok(())
+}
+
 /// A word of a record, `""` where there is none: `word(record, "/data/content")`.
 pub(crate) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
     record.pointer(pointer).and_then(Value::as_str).unwrap_or("")

@@ -8,5 +8,6 @@ pub(crate) mod markdown;
 pub mod pack;
 mod shorten;
 pub(crate) mod sqlite;
+pub(crate) mod tables;
 pub(crate) mod unpack;
 pub(crate) mod value;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{database, export, recognise, tree};
+use super::{database, export, tree};
 use crate::file::document::members;
+use crate::file::sqlite::is_database;
 use crate::file::value::millis;
 use cru_base::{Error, Result};
 use cru_session::source::{Bundle, Sink};
@@ -27,7 +28,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             continue;
         }
         let head = head(&Bundle::default(), &path)?;
-        if recognise::is_database(&head) {
+        if is_database(&head) {
             // One that cannot be read keeps no other from being read.
             let folder = path.parent().filter(|_| database::has_tables(&path)).map(Path::to_owned);
             databases.entry(folder.unwrap_or_else(|| path.clone())).or_default().push(path);
@@ -46,7 +47,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 
 /// The session that a file of the older ones belongs to, and the folder of a database. Exports stand for themselves.
 pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    if tree::place(path).is_none() && recognise::is_database(&head(&Bundle::default(), path)?) {
+    if tree::place(path).is_none() && is_database(&head(&Bundle::default(), path)?) {
         let folder = path.parent().map(|folder| format!("databases of {}", folder.display()));
         return Ok(folder.into_iter().collect());
     }
@@ -57,7 +58,7 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut databases = Vec::new();
     for path in &bundle.files {
-        if recognise::is_database(&head(bundle, path)?) {
+        if is_database(&head(bundle, path)?) {
             databases.push(path.as_path());
         } else if let Some(place) = tree::place(path) {
             tree::read(&place, path, sink)?;

@@ -9,16 +9,15 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
+use rusqlite::Row;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
 use super::newer;
 use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
-use crate::file::sqlite::{are_tables, copied, in_place};
+use crate::file::sqlite::{Database, bytes, holds, number, opened, word};
 use crate::file::value::text;
-use cru_base::files::{Aside, Stamp};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 
@@ -29,8 +28,8 @@ pub(super) fn is_own(path: &Path) -> bool {
 
 /// Whether a database can be read and has the tables that are read.
 pub(super) fn has_tables(path: &Path) -> bool {
-    in_place(path).is_ok_and(|base| {
-        let has = |name| has_table(&base, name);
+    holds(path, "", &|base| {
+        let has = |name| base.has_table(name);
         (has("session") && has("message") && has("part")) || (has("session_message") && SESSIONS.into_iter().any(has))
     })
 }
@@ -38,17 +37,15 @@ pub(super) fn has_tables(path: &Path) -> bool {
 /// The tables of sessions; what the first says of one counts.
 const SESSIONS: [&str; 2] = ["session_v2", "session"];
 
-fn has_table(base: &Connection, name: &str) -> bool {
-    let count = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
-    base.query_row(count, [name], |row| row.get::<_, i64>(0)).is_ok_and(|count| count > 0)
-}
+/// What is read.
+const TABLES: [&str; 6] = ["session", "session_v2", "message", "part", "todo", "session_message"];
 
 /// Reads the sessions of databases, each from the one that knows most of it: where it went on last.
 pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
     let mut newest: HashMap<String, (i64, usize)> = HashMap::new();
     if paths.len() > 1 {
         for (index, path) in paths.iter().enumerate() {
-            for (id, last) in opened(path, |base| Ok(latest(base)))? {
+            for (id, last) in opened(path, &TABLES, |base| Ok(latest(base)))? {
                 let known = newest.entry(id).or_insert((last, index));
                 *known = if last > known.0 { (last, index) } else { *known };
             }
@@ -61,40 +58,19 @@ pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// The sessions of a database, and when each went on last.
-fn latest(base: &Connection) -> Vec<(String, i64)> {
+fn latest(base: &Database<'_>) -> Vec<(String, i64)> {
     let of = |table: &str| {
         let query = format!("SELECT session_id, max(time_created) FROM {table} GROUP BY session_id");
-        let Ok(mut rows) = base.prepare(&query) else { return Vec::new() };
+        let Ok(mut rows) = base.base.prepare(&query) else { return Vec::new() };
         let rows = rows.query_map([], |row| Ok((word(row, 0), number(row, 1).unwrap_or(0))));
         rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
     };
     [of("message"), of("session_message")].concat()
 }
 
-/// Has a look into a database: into the file itself, or into a copy where it has a log.
-fn opened<T>(path: &Path, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-    let before = Stamp::of(path)?;
-    let aside = Aside::of(path)?;
-    let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
-    let base = match &aside {
-        Some(copy) => copied(&copy.path()),
-        None => in_place(path),
-    };
-    let base = base.map_err(failed)?;
-    base.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(failed)?;
-    if !are_tables(&base, &["session", "session_v2", "message", "part", "todo", "session_message"]) {
-        return Err(Error::io("read", path, io::Error::other("it has a view in the place of a table")));
-    }
-    let found = look(&base)?;
-    if aside.is_none() && Stamp::of(path)? != before {
-        return Err(Error::io("read", path, io::Error::other("it changed meanwhile; run it again")));
-    }
-    Ok(found)
-}
-
 /// Reads the sessions that are wanted from this database.
 fn read(path: &Path, wanted: &dyn Fn(&str) -> bool, sink: &mut dyn Sink) -> Result<()> {
-    let account = opened(path, |base| {
+    let account = opened(path, &TABLES, |base| {
         let mut account = Account::default();
         sessions(base, path, wanted, sink, &mut account)?;
         others(base, &mut account);
@@ -105,14 +81,14 @@ fn read(path: &Path, wanted: &dyn Fn(&str) -> bool, sink: &mut dyn Sink) -> Resu
 }
 
 fn sessions(
-    base: &Connection,
+    base: &Database<'_>,
     path: &Path,
     wanted: &dyn Fn(&str) -> bool,
     sink: &mut dyn Sink,
     account: &mut Account,
 ) -> Result<()> {
     let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
-    let tables = SESSIONS.into_iter().filter(|table| has_table(base, table));
+    let tables = SESSIONS.into_iter().filter(|table| base.has_table(table));
     let ids = tables.map(|table| format!("SELECT id, parent_id, time_created FROM {table}")).collect::<Vec<_>>();
     if ids.is_empty() {
         return Err(Error::io("read", path, io::Error::other("it has no table of sessions")));
@@ -120,7 +96,7 @@ fn sessions(
     let ids = format!("{} ORDER BY time_created, id", ids.join(" UNION "));
     let mut parents: HashMap<String, String> = HashMap::new();
     let mut sessions: Vec<String> = Vec::new();
-    let mut rows = base.prepare(&ids).map_err(failed)?;
+    let mut rows = base.base.prepare(&ids).map_err(failed)?;
     let mut rows = rows.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let (id, parent) = (word(row, 0), word(row, 1));
@@ -162,7 +138,7 @@ fn sessions(
 
 /// A session's row, as an export writes it. A column that a version does not have says nothing; names of columns are
 /// never asked for, for those of a damaged file are no text.
-fn info(base: &Connection, id: &str) -> Value {
+fn info(base: &Database<'_>, id: &str) -> Value {
     let read = |row: &Row<'_>| {
         Ok(match row.get_ref(0)? {
             ValueRef::Integer(number) => Value::from(number),
@@ -173,7 +149,7 @@ fn info(base: &Connection, id: &str) -> Value {
     let get = |column: &str| -> Option<Value> {
         let of = |table: &str| {
             let query = format!("SELECT {table}.{column} FROM {table} WHERE {table}.id = ?1");
-            base.query_row(&query, [id], read).ok().filter(|value| !value.is_null())
+            base.base.query_row(&query, [id], read).ok().filter(|value| !value.is_null())
         };
         SESSIONS.into_iter().find_map(of)
     };
@@ -197,11 +173,11 @@ fn info(base: &Connection, id: &str) -> Value {
 
 /// The rows of messages.
 struct Messages<'b> {
-    base: &'b Connection,
+    base: &'b Database<'b>,
 }
 
 impl<'b> Messages<'b> {
-    const fn of(base: &'b Connection) -> Self {
+    const fn of(base: &'b Database<'b>) -> Self {
         Self { base }
     }
 
@@ -236,7 +212,7 @@ impl<'b> Messages<'b> {
 
     fn rows(&self, read: &str, session: &str, of: impl Fn(&Row<'_>) -> KeptMessage) -> Vec<KeptMessage> {
         // A table that is not there has no rows.
-        let Ok(mut rows) = self.base.prepare(read) else { return Vec::new() };
+        let Ok(mut rows) = self.base.base.prepare(read) else { return Vec::new() };
         let rows = rows.query_map([session], |row| Ok(of(row)));
         rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
     }
@@ -245,14 +221,14 @@ impl<'b> Messages<'b> {
     fn parts_of(&self, message: &KeptMessage) -> i64 {
         let count = "SELECT count(*) FROM part WHERE message_id = ?1";
         match message.kind {
-            None => self.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
+            None => self.base.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
             Some(_) => 0,
         }
     }
 }
 
 struct DatabaseMessages<'b> {
-    base: &'b Connection,
+    base: &'b Database<'b>,
     path: &'b Path,
     rows: Vec<KeptMessage>,
 }
@@ -263,11 +239,11 @@ impl DatabaseMessages<'_> {
         if let Some(kind) = &row.kind {
             let query = "SELECT data FROM session_message WHERE id = ?1";
             let read = |it: &Row<'_>| Ok(newer::message(id, kind, Some(row.created), bytes(it, 0)));
-            return self.base.query_row(query, [id], read);
+            return self.base.base.query_row(query, [id], read);
         }
         let query = "SELECT data FROM message WHERE id = ?1";
-        let info = self.base.query_row(query, [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))?;
-        let mut parts = self.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
+        let info = self.base.base.query_row(query, [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))?;
+        let mut parts = self.base.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
         let parts = parts.query_map([id], |row| Ok(OpenCodeItem::of(bytes(row, 1), &word(row, 0))))?;
         Ok(OpenCodeMessage { info, parts: parts.collect::<rusqlite::Result<_>>()? })
     }
@@ -295,16 +271,14 @@ impl Store for DatabaseMessages<'_> {
 }
 
 /// Rows that belong to nothing that was read, or say again what was.
-fn others(base: &Connection, account: &mut Account) {
+fn others(base: &Database<'_>, account: &mut Account) {
     let mut count = |query: &str, reason: &'static str| {
-        // A table that is not there has no rows.
-        let rows = base.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap_or(0);
-        for _ in 0..rows {
+        for _ in 0..base.count(query) {
             account.skip(reason);
         }
     };
     let none_of = |table: &str| {
-        let known = SESSIONS.into_iter().filter(|table| has_table(base, table));
+        let known = SESSIONS.into_iter().filter(|table| base.has_table(table));
         let known: Vec<String> = known.map(|known| format!("SELECT id FROM {known}")).collect();
         format!("SELECT count(*) FROM {table} WHERE session_id NOT IN ({})", known.join(" UNION "))
     };
@@ -312,25 +286,4 @@ fn others(base: &Connection, account: &mut Account) {
     count(&none_of("session_message"), "message of no session");
     count("SELECT count(*) FROM part WHERE message_id NOT IN (SELECT id FROM message)", "part of no message");
     count("SELECT count(*) FROM todo", "task list, as the calls told it");
-}
-
-fn bytes<'r>(row: &'r Row<'_>, index: usize) -> &'r [u8] {
-    match row.get_ref(index) {
-        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes,
-        _ => b"",
-    }
-}
-
-fn word(row: &Row<'_>, index: usize) -> String {
-    match row.get_ref(index) {
-        Ok(ValueRef::Integer(number)) => number.to_string(),
-        _ => String::from_utf8_lossy(bytes(row, index)).into_owned(),
-    }
-}
-
-fn number(row: &Row<'_>, index: usize) -> Option<i64> {
-    match row.get_ref(index) {
-        Ok(ValueRef::Integer(number)) => Some(number),
-        _ => None,
-    }
 }

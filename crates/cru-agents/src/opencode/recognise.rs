@@ -4,14 +4,12 @@ use std::path::Path;
 
 use super::export::messages;
 use crate::file::document::{Piece, member, members};
+use crate::file::sqlite::is_database;
 use crate::file::value::{filled, text};
-
-/// How a database begins.
-const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// Whether the file is one that is read, or that belongs to one.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
-    if head.starts_with(DATABASE) {
+    if is_database(head) {
         return super::database::is_own(path);
     }
     if !head.trim_ascii_start().starts_with(b"{") {
@@ -25,11 +23,6 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
         let document = members(&head);
         member(&document, "id").is_some() && member(&document, "time").is_some()
     }
-}
-
-/// Whether a file is a database, by its first bytes.
-pub(super) fn is_database(head: &[u8]) -> bool {
-    head.starts_with(DATABASE)
 }
 
 /// Whether a document is an export: a session's row and its messages.

@@ -16,7 +16,7 @@ use cru_session::event::{EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Bounds, Sink};
 
 /// Why records are left out that stand behind something which may still change.
-const UNFINISHED: &str = "not read yet: still being written";
+pub(crate) const UNFINISHED: &str = "not read yet: still being written";
 
 /// Takes in the records of a session and tells their events.
 pub(crate) struct Teller<'s> {

@@ -1,5 +1,5 @@
-//! goose: a plugin folder with `hooks/hooks.json`. No importer reads its transcripts: what its hooks told stands in their
-//! place; they tell no results of calls.
+//! goose: a plugin folder with `hooks/hooks.json`. Its hooks name no transcript: what they told stands in the place of one;
+//! they tell no results of calls.
 
 use super::table::{Event, FIELDS, Fields, HookLayout, HookSettings, Host, ToolFile, installed};
 

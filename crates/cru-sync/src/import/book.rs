@@ -283,7 +283,8 @@ fn is_same(path: &Path, known: Fingerprint) -> bool {
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    path.extension().is_some_and(|end| end == "db") && std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    let is_base = |end: &std::ffi::OsStr| matches!(end.to_str(), Some("db" | "vscdb" | "sqlite" | "sqlite3"));
+    path.extension().is_some_and(is_base) && std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 fn reason(at: usize) -> &'static str {

@@ -1,0 +1,168 @@
+//! The database of the window, `state.vscdb`: rows of sessions (`composerData`) and of their messages (`bubbleId`).
+//!
+//! Other rows of it hold keys and settings; they are not looked at.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::window_session::WindowSession;
+use crate::file::jsonl::{list, word};
+use crate::file::sqlite::{Database, holds};
+use crate::file::tables::{RowFormat, StoredSession};
+use crate::file::value::{self, filled};
+use cru_base::Result;
+use cru_session::source::Account;
+
+/// Its table of keys and values.
+const TABLE: &str = "cursorDiskKV";
+
+/// The rows of sessions.
+const SESSIONS: &str = "WHERE key >= 'composerData:' AND key < 'composerData;' ORDER BY key";
+
+/// What is taken of a session; other fields are large, or keys.
+const FIELDS: &[&str] = &[
+    "name",
+    "createdAt",
+    "modelConfig",
+    "workspaceIdentifier",
+    "trackedGitRepos",
+    "usageData",
+    "status",
+    "subComposerIds",
+    "subagentInfo",
+    "fullConversationHeadersOnly",
+    "conversation",
+    "unifiedMode",
+];
+
+/// States of a call that runs.
+const RUNNING: &[&str] = &["pending", "loading", "running", "streaming"];
+
+pub(super) fn recognise(path: &Path) -> bool {
+    holds(path, "state.vscdb", &|base| base.has_column(TABLE, "value"))
+}
+
+fn id(row: &Value) -> Option<&str> {
+    word(row, "/key").strip_prefix("composerData:").filter(|id| !id.is_empty())
+}
+
+#[derive(Default)]
+pub(super) struct CursorWindow {
+    /// Messages that sessions name.
+    named: Cell<u64>,
+    /// Rows of sessions that cannot be read.
+    broken: Cell<u64>,
+}
+
+impl RowFormat for CursorWindow {
+    type State = WindowSession;
+    const NAMES: &'static [&'static str] = &[TABLE];
+
+    fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
+        let mut sessions = Vec::new();
+        let mut parents: HashMap<String, String> = HashMap::new();
+        base.each(TABLE, &["key", "value"], SESSIONS, &[], &mut |row| {
+            let read = value::read(word(&row, "/value").as_bytes()).filter(Value::is_object);
+            let (Some(id), Some(data)) = (id(&row), read) else { return self.broken.set(self.broken.get() + 1) };
+            let fields = FIELDS.iter().filter_map(|key| Some(((*key).to_owned(), data.get(*key)?.clone())));
+            let mut row: Map<String, Value> = fields.collect();
+            row.insert("composerId".to_owned(), id.into());
+            for child in list(&data, "/subComposerIds").iter().filter_map(Value::as_str) {
+                parents.insert(child.to_owned(), id.to_owned());
+            }
+            let named = list(&data, "/fullConversationHeadersOnly").len() as u64;
+            self.named.set(self.named.get() + named);
+            let parent =
+                filled(data.get("subagentInfo").unwrap_or(&Value::Null), "parentComposerId").map(str::to_owned);
+            sessions.push(StoredSession { id: id.to_owned(), parent, row: row.into(), ..StoredSession::default() });
+        })?;
+        for session in &mut sessions {
+            session.parent = session.parent.take().or_else(|| parents.get(&session.id).cloned());
+            let kind = ["/subagentInfo/subagentTypeName", "/subagentInfo/subagentType"];
+            let kind = kind.iter().map(|place| word(&session.row, place)).find(|kind| !kind.is_empty());
+            session.agent = session.parent.as_ref().map(|_| kind.unwrap_or("agent").to_owned());
+            session.task = filled(&session.row, "name").filter(|_| session.parent.is_some()).map(str::to_owned);
+        }
+        sessions.sort_by_cached_key(|it| (it.row.get("createdAt").and_then(Value::as_i64), it.id.clone()));
+        Ok(sessions)
+    }
+
+    fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<WindowSession> {
+        let of_call = |child: &&&StoredSession| {
+            let call = filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned();
+            Some((call, (child.key(), child.agent.clone(), child.task.clone())))
+        };
+        Ok(WindowSession::new(session.agent.is_some(), started.iter().filter_map(|it| of_call(&it)).collect()))
+    }
+
+    fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
+        let inline = list(&session.row, "/conversation");
+        let headers = list(&session.row, "/fullConversationHeadersOnly");
+        let headers = if headers.is_empty() { inline } else { headers };
+        let asked = headers.iter().rposition(|header| header.get("type") == Some(&json!(1))).unwrap_or(0);
+        let writes = word(&session.row, "/status") == "generating";
+        for (at, header) in headers.iter().enumerate() {
+            let id = word(header, "/bubbleId");
+            let key = format!("bubbleId:{}:{id}", session.id);
+            let row =
+                if inline.is_empty() { base.rows(TABLE, &["value"], "WHERE key = ?1", &[&key])? } else { Vec::new() };
+            if inline.is_empty() && row.is_empty() {
+                self.named.set(self.named.get().saturating_sub(1));
+            }
+            let bubble = row.first().and_then(|row| value::read(word(row, "/value").as_bytes()));
+            let mut bubble = bubble.unwrap_or_else(|| if inline.is_empty() { json!({}) } else { header.clone() });
+            with_texts(base, &mut bubble)?;
+            if let Some(bubble) = bubble.as_object_mut() {
+                bubble.insert("bubbleId".to_owned(), id.into());
+                let is_written = writes && at + 1 == headers.len();
+                // What a later request left behind stays as it is.
+                bubble.insert("mayRun".to_owned(), (at >= asked).into());
+                bubble.insert("isWritten".to_owned(), is_written.into());
+            }
+            each(bubble);
+        }
+        Ok(())
+    }
+
+    fn lasting<'v>(&self, record: &'v Value) -> Cow<'v, Value> {
+        let of = |place: &str| record.pointer(place);
+        let call = [of("/toolFormerData/toolCallId"), of("/toolFormerData/status")];
+        Cow::Owned(json!([of("/type"), of("/text"), of("/thinking/text"), call]))
+    }
+
+    fn may_change(&self, record: &Value) -> bool {
+        let runs = RUNNING.contains(&word(record, "/toolFormerData/status"));
+        record["isWritten"] == true || (runs && record["mayRun"] == true)
+    }
+
+    fn others(&self, base: &Database<'_>, account: &mut Account) {
+        let all = base.count("SELECT count(*) FROM cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;'");
+        for _ in 0..all.saturating_sub(self.named.get()) {
+            account.skip("message that no session names");
+        }
+        for _ in 0..self.broken.get() {
+            account.skip("broken session");
+        }
+    }
+}
+
+/// Puts the text of a file before and after an edit, which stand in rows of their own, to the call.
+fn with_texts(base: &Database<'_>, bubble: &mut Value) -> Result<()> {
+    let result = value::read(word(bubble, "/toolFormerData/result").as_bytes()).unwrap_or_default();
+    let mut texts = Vec::new();
+    for key in ["beforeContentId", "afterContentId"] {
+        let Some(id) = filled(&result, key) else { return Ok(()) };
+        let id = if id.starts_with("composer.content.") { id.to_owned() } else { format!("composer.content.{id}") };
+        let row = base.rows(TABLE, &["value"], "WHERE key = ?1", &[&id])?;
+        let Some(text) = row.first().map(|row| word(row, "/value").to_owned()) else { return Ok(()) };
+        texts.push(text);
+    }
+    if let ([before, after], Some(call)) = (&texts[..], bubble.pointer_mut("/toolFormerData")) {
+        call["texts"] = json!([before, after]);
+    }
+    Ok(())
+}

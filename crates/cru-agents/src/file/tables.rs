@@ -1,0 +1,237 @@
+//! Sessions as rows of a database: the loop that the hosts which keep them so have in common.
+//!
+//! The host may have the database open; nothing of it is changed. It says which rows are its sessions and what stands in
+//! each, in order ([`RowFormat`]), and what a record means ([`State`]). A session's own row is its first record: what may be
+//! another the next time (a title, tokens) is told with it and is no part of the cursor.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::jsonl::{self, State};
+use super::sqlite::{Database, is_database, opened};
+use super::value::canonical;
+use crate::stream::intake::{Intake, LATER};
+use crate::stream::out::{Fate, Out};
+use crate::stream::teller::UNFINISHED;
+use cru_base::Result;
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Bundle, Header, Sink};
+
+/// Why a file is left out that tells a session again.
+const TOLD: &str = "session that the database tells";
+
+/// How a host's rows become streams.
+pub(crate) trait RowFormat {
+    /// What is kept of a stream while it is read.
+    type State: State;
+    /// The tables that are read.
+    const NAMES: &'static [&'static str];
+    /// The sessions, each before those that it started.
+    fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>>;
+    /// A stream begins; `started` are the sessions that it started.
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<Self::State>;
+    /// Hands over the records of a session, in order.
+    fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()>;
+    /// What stays the same of a record however often the host writes it.
+    fn lasting<'v>(&self, record: &'v Value) -> Cow<'v, Value> {
+        Cow::Borrowed(record)
+    }
+    /// Whether a record may still become another one: it and what comes after it waits for the next reading.
+    fn may_change(&self, _record: &Value) -> bool {
+        false
+    }
+    /// Counts rows that belong to no session.
+    fn others(&self, _base: &Database<'_>, _account: &mut Account) {}
+}
+
+/// A row that stands for a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoredSession {
+    pub(crate) id: String,
+    /// The session that it was started from.
+    pub(crate) parent: Option<String>,
+    /// The type of a sub-agent; `None` for a session of a person.
+    pub(crate) agent: Option<String>,
+    /// What a sub-agent was asked, in a few words.
+    pub(crate) task: Option<String>,
+    /// The row, its first record.
+    pub(crate) row: Value,
+}
+
+impl StoredSession {
+    /// Its identity. A sub-agent belongs to the session that started it.
+    pub(crate) fn key(&self) -> StreamKey {
+        match (&self.parent, &self.agent) {
+            (Some(parent), Some(_)) => StreamKey { session: parent.clone(), agent: Some(self.id.clone()) },
+            _ => StreamKey { session: self.id.clone(), agent: None },
+        }
+    }
+}
+
+/// A database and the files that tell its sessions again are read as one. `session` says whose a file is, `rest` puts the
+/// others together.
+pub(crate) fn bundle<T: RowFormat>(
+    tables: &T,
+    files: Vec<PathBuf>,
+    session: &dyn Fn(&Path) -> String,
+    rest: &dyn Fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+) -> Result<Vec<Bundle>> {
+    let (mut bases, mut lines): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|path| is_base(&Bundle::default(), path));
+    bases.sort();
+    let mut bundles = Vec::new();
+    for base in bases {
+        let known = names(tables, &base);
+        let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
+        beside.sort();
+        bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
+    }
+    bundles.extend(rest(lines)?);
+    Ok(bundles)
+}
+
+/// The sessions that a file is of: those of a database, or the one that `session` says.
+pub(crate) fn together<T: RowFormat>(tables: &T, path: &Path, session: &dyn Fn(&Path) -> String) -> Vec<String> {
+    if is_base(&Bundle::default(), path) { names(tables, path) } else { vec![session(path)] }
+}
+
+/// The sessions of a database; none of one that cannot be read, which its reader says.
+fn names<T: RowFormat>(tables: &T, path: &Path) -> Vec<String> {
+    let of = |base: &Database<'_>| Ok(tables.sessions(base)?.into_iter().map(|it| it.key().session).collect());
+    opened(path, T::NAMES, of).unwrap_or_default()
+}
+
+/// Whether a file of a bundle is a database.
+fn is_base(bundle: &Bundle, path: &Path) -> bool {
+    let mut head = [0; 16];
+    bundle.peek(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && is_database(&head)
+}
+
+/// Reads the database of a bundle, leaves the files that tell its sessions again, and gives back the others.
+pub(crate) fn read_first<T: RowFormat>(
+    tables: &T,
+    bundle: &Bundle,
+    session: &dyn Fn(&Path) -> String,
+    sink: &mut dyn Sink,
+) -> Result<Bundle> {
+    let Some((base, lines)) = bundle.files.split_first().filter(|(first, _)| is_base(bundle, first)) else {
+        return Ok(bundle.clone());
+    };
+    let known = read(tables, base, sink)?;
+    let is_known = |path: &&PathBuf| known.iter().any(|key| key.session == session(path));
+    let (again, files): (Vec<_>, Vec<_>) = lines.iter().partition(is_known);
+    for path in again {
+        jsonl::leave(bundle, path, TOLD, sink)?;
+    }
+    Ok(Bundle { files: files.into_iter().cloned().collect(), memory: bundle.memory.clone() })
+}
+
+/// Tells one session of a file that is a whole document; a record that cannot be read says why.
+pub(crate) fn tell<S: State>(
+    header: Header,
+    state: S,
+    records: impl Iterator<Item = std::result::Result<Value, &'static str>>,
+    sink: &mut dyn Sink,
+) {
+    let mut account = Account::default();
+    let path = header.transcript.clone();
+    let mut stream = StoredStream::open(header, state, sink, &mut account);
+    for record in records {
+        match record {
+            Ok(record) => stream.take(&path, &record.clone(), record),
+            Err(reason) => stream.account.skip(reason),
+        }
+    }
+    stream.close();
+    sink.account(&path, account);
+}
+
+/// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
+pub(crate) fn read<T: RowFormat>(tables: &T, path: &Path, sink: &mut dyn Sink) -> Result<Vec<StreamKey>> {
+    let (known, account) = opened(path, T::NAMES, |base| {
+        let mut account = Account::default();
+        let sessions = tables.sessions(base)?;
+        let by_id: HashMap<&str, &StoredSession> = sessions.iter().map(|it| (it.id.as_str(), it)).collect();
+        let mut started: HashMap<&str, Vec<&StoredSession>> = HashMap::new();
+        for session in sessions.iter().filter(|it| it.agent.is_some()) {
+            started.entry(session.parent.as_deref().unwrap_or_default()).or_default().push(session);
+        }
+        for session in &sessions {
+            let parent = session.parent.as_ref().map(|id| match by_id.get(id.as_str()) {
+                Some(parent) => parent.key(),
+                None => StreamKey { session: id.clone(), agent: None },
+            });
+            let header = Header {
+                key: session.key(),
+                parent,
+                transcript: path.to_owned(),
+                agent: session.agent.clone(),
+                task: session.task.clone(),
+                aside: true,
+            };
+            if sink.wants(&header.key) {
+                let started = started.get(session.id.as_str()).map_or(&[][..], Vec::as_slice);
+                let state = tables.begin(base, session, started)?;
+                StoredStream::open(header, state, sink, &mut account).read(tables, base, session)?;
+            }
+        }
+        tables.others(base, &mut account);
+        Ok((sessions.iter().map(StoredSession::key).collect(), account))
+    })?;
+    sink.account(path, account);
+    Ok(known)
+}
+
+/// A session while it is read.
+struct StoredStream<'s, S> {
+    key: Rc<StreamKey>,
+    intake: Intake,
+    state: S,
+    sink: &'s mut dyn Sink,
+    account: &'s mut Account,
+    /// Whether a record was met that may still change.
+    held: bool,
+}
+
+impl<'s, S: State> StoredStream<'s, S> {
+    fn open(header: Header, state: S, sink: &'s mut dyn Sink, account: &'s mut Account) -> Self {
+        let key = Rc::new(header.key.clone());
+        sink.open(header);
+        let intake = Intake::new(sink.bounds(&key));
+        Self { key, intake, state, sink, account, held: false }
+    }
+
+    fn read<T: RowFormat<State = S>>(mut self, tables: &T, base: &Database<'_>, session: &StoredSession) -> Result<()> {
+        self.take(base.path, &json!({ "session": session.id }), session.row.clone());
+        tables.records(base, session, &mut |record| {
+            self.held |= tables.may_change(&record);
+            let lasting = tables.lasting(&record).into_owned();
+            self.take(base.path, &lasting, record);
+        })?;
+        self.close();
+        Ok(())
+    }
+
+    fn close(self) {
+        self.sink.close(&self.key, self.intake.consumed(self.state.waits()));
+    }
+
+    fn take(&mut self, path: &Path, lasting: &Value, record: Value) {
+        if self.held || self.intake.is_full() {
+            return self.account.skip(if self.held { UNFINISHED } else { LATER });
+        }
+        let id = self.state.id(&record).to_owned();
+        let number = self.intake.consume(&canonical(lasting), &id, self.state.waits());
+        self.sink.line(path, number);
+        let time = self.state.time(&record);
+        match self.state.tell(record, &mut Out::new(&mut *self.sink, Rc::clone(&self.key), number, time)) {
+            Fate::Shown => self.account.represent_of(&self.key),
+            Fate::Skipped(reason) => self.account.skip(reason),
+        }
+    }
+}
