@@ -152,7 +152,7 @@ impl SessionHistory {
         }
         let mut facts = Vec::new();
         if let Some(status) = self.status.as_deref() {
-            facts.push(paint(status_look(status), line(status)));
+            facts.push(paint(style::of_session(status), line(status)));
         }
         facts.extend(self.current.then(|| paint(style::GOOD, "current")));
         facts.extend(self.agent.as_deref().map(|agent| paint(style::AGENT, format_args!("@{}", line(agent)))));
@@ -161,15 +161,6 @@ impl SessionHistory {
             facts.push(paint(style::BAD, format_args!("{} failed", thousands(self.failed_steps))));
         }
         let _ = writeln!(out, "  {}", facts.join(" · "));
-    }
-}
-
-pub(super) fn status_look(status: &str) -> anstyle::Style {
-    match status {
-        "active" | "paused" => style::WARN,
-        "failed" | "abandoned" => style::BAD,
-        "completed" => style::GOOD,
-        _ => style::DIM,
     }
 }
 
@@ -201,7 +192,7 @@ impl HistoryStep {
         let name = step.id.as_deref().unwrap_or("–");
         let room = if view.terminal { view.width.saturating_sub(18 + id).max(20) } else { usize::MAX };
         let shown = cut(&format!("{call}{rest}"), room);
-        let (call, rest) = shown.split_at(call.len().min(shown.len()));
+        let (call, rest) = shown.split_at(if shown.starts_with(&call) { call.len() } else { shown.len() });
         let (rest, painted) = (paint(style::DIM, rest), paint(look, mark));
         let clock = paint(style::DIM, clock);
         let _ = writeln!(out, "    {painted} {clock}  {}  {call}{rest}", paint(style::ID, format_args!("{name:<id$}")));
@@ -250,5 +241,22 @@ impl Found for History {
             let _ = writeln!(out, "\n{}", paint(style::DIM, foot.join("; ")));
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_cut_to_the_terminal_whatever_its_letters() {
+        let args = "日本 – “é” ".repeat(9);
+        let step = StepRow { tool: "Bash".into(), args, result: Some("–".repeat(40)), ..StepRow::default() };
+        let step = HistoryStep { step, phase_title: None, stale: Vec::new() };
+        for width in 1..240 {
+            let mut out = String::new();
+            step.text(None, 5, &View { width, terminal: true }, &mut out);
+            assert!(out.contains("Bash"), "{width}: {out}");
+        }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jiff::tz::TimeZone;
+
 use crate::note::NotedSession;
 use crate::table::{Cell, RowTable, TableRows, day};
 use crate::{FOLD_VERSION, digest};
 use cru_base::lines::floor_char_boundary;
 use cru_graph::{Place, Reason, Turn, dependencies, recoveries, turns};
-use cru_index::Record;
+use cru_index::table::{RowItem, TableRow, column, rows};
+use cru_index::{Record, Table};
 use cru_session::{Item, Session, Step};
 use cru_vault::VaultPath;
 
@@ -62,6 +65,28 @@ impl SessionRows<'_> {
         self.rows.push(table, row);
     }
 
+    /// Adds the rows of a table of the record. A cell is what `own` gives, else what `cru query` has in the column.
+    fn add_table(
+        &mut self,
+        table: RowTable,
+        of: Table,
+        record: &Record,
+        own: impl Fn(&mut Self, usize, &str, TableRow<'_>) -> Option<Cell>,
+    ) {
+        let columns: Vec<_> = table.own().iter().skip(1).collect();
+        let query: Vec<_> =
+            columns.iter().map(|column| of.columns().iter().find(|it| it.name == column.source)).collect();
+        for (index, row) in rows(record, record.session.subagent, of.rows(), &TimeZone::UTC).enumerate() {
+            let mut cells = self.head.cells();
+            cells.push(index.into());
+            for (column, query) in columns.iter().zip(&query) {
+                let value = || query.map_or(Cell::Null, |query| (query.get)(row).into());
+                cells.push(own(self, index, column.name, row).unwrap_or_else(value));
+            }
+            self.rows.push(table, cells);
+        }
+    }
+
     /// The id of a block, else one that depends on what it says and on how often that was said before.
     fn id(&mut self, id: Option<&str>, kind: &str, text: &str) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty()) {
@@ -83,94 +108,33 @@ pub(crate) fn add(family: i64, noted: &NotedSession, places: &StepPlaces, rows: 
         SessionHead { uid: noted.uid.clone(), family, day: day(session.meta.started), host: noted.host.to_owned() };
     add_session(&head, noted, &record, rows);
     let mut to = SessionRows { head, rows, made: HashMap::new(), places: HashMap::new() };
-    for (phase, row) in session.phases.iter().zip(&record.phases) {
-        let above = phase.parent.and_then(|parent| session.phases.get(parent)).map(|it| it.id.clone());
-        to.add(
-            RowTable::Phases,
-            [
-                row.id.as_str().into(),
-                above.into(),
-                row.title.as_str().into(),
-                row.agent.clone().into(),
-                row.channel.clone().into(),
-                row.started.into(),
-                row.steps.into(),
-                row.failed_steps.into(),
-            ],
-        );
-    }
+    let above = |index: usize| session.phases.get(index)?.parent.and_then(|above| session.phases.get(above));
+    to.add_table(RowTable::Phases, Table::Phases, &record, |_, index, name, row| match name {
+        "parent_phase" => Some(above(index).map(|it| it.id.clone()).into()),
+        "agent" => Some(row.phase.and_then(|it| it.agent.clone()).into()),
+        "channel" => Some(row.phase.and_then(|it| it.channel.clone()).into()),
+        _ => None,
+    });
     add_steps(&mut to, session, &record, places);
     add_messages(&mut to, session);
-    for row in &record.decisions {
-        let id = to.id(row.id.as_deref(), "decision", &format!("{}\n{}", row.title, row.text));
-        to.add(
-            RowTable::Decisions,
-            [
-                id.into(),
-                row.phase.clone().into(),
-                row.title.as_str().into(),
-                row.text.as_str().into(),
-                row.why.clone().into(),
-                row.rejected.clone().into(),
-                row.impact.clone().into(),
-                row.at.into(),
-            ],
-        );
-    }
-    for row in &record.errors {
-        let id = to.id(row.id.as_deref(), "error", &format!("{}\n{}", row.title, row.text));
-        to.add(
-            RowTable::Errors,
-            [
-                id.into(),
-                row.phase.clone().into(),
-                row.title.as_str().into(),
-                row.text.as_str().into(),
-                row.resolution.clone().into(),
-                row.at.into(),
-            ],
-        );
-    }
-    for row in &record.tasks {
-        let cells = [
-            row.id.as_str().into(),
-            row.content.as_str().into(),
-            row.status.as_str().into(),
-            row.priority.clone().into(),
-        ];
-        to.add(RowTable::Tasks, cells);
-    }
-    for row in &record.subagents {
-        let id = to.id(row.id.as_deref(), "subagent", row.task.as_deref().unwrap_or_default());
-        to.add(
-            RowTable::Subagents,
-            [
-                id.into(),
-                row.phase.clone().into(),
-                row.agent.clone().into(),
-                row.model.clone().into(),
-                row.mode.as_str().into(),
-                row.session.clone().into(),
-                row.task.clone().into(),
-                row.summary.clone().into(),
-                row.tokens.into(),
-            ],
-        );
-    }
-    for row in &record.files {
-        to.add(
-            RowTable::Files,
-            [
-                row.path.as_str().into(),
-                row.access.as_str().into(),
-                row.hash.clone().into(),
-                row.step.clone().into(),
-                row.phase.clone().into(),
-                row.tool.as_str().into(),
-                row.time.into(),
-            ],
-        );
-    }
+    // What has no id gets one.
+    let made = |to: &mut SessionRows<'_>, _: usize, name: &str, row: TableRow<'_>| match (name, row.item) {
+        ("decision_id", RowItem::Decision(it)) => {
+            Some(to.id(it.id.as_deref(), "decision", &format!("{}\n{}", it.title, it.text)).into())
+        }
+        ("error_id", RowItem::Error(it)) => {
+            Some(to.id(it.id.as_deref(), "error", &format!("{}\n{}", it.title, it.text)).into())
+        }
+        ("subagent_id", RowItem::Subagent(it)) => {
+            Some(to.id(it.id.as_deref(), "subagent", it.task.as_deref().unwrap_or_default()).into())
+        }
+        _ => None,
+    };
+    to.add_table(RowTable::Decisions, Table::Decisions, &record, made);
+    to.add_table(RowTable::Errors, Table::Errors, &record, made);
+    to.add_table(RowTable::Tasks, Table::Tasks, &record, made);
+    to.add_table(RowTable::Subagents, Table::Subagents, &record, made);
+    to.add_table(RowTable::Files, Table::Files, &record, made);
     for row in &record.session.usage {
         to.add(
             RowTable::Tokens,
@@ -190,39 +154,17 @@ pub(crate) fn add(family: i64, noted: &NotedSession, places: &StepPlaces, rows: 
 fn add_session(head: &SessionHead, noted: &NotedSession, record: &Record, rows: &mut TableRows) {
     let (row, meta) = (&record.session, &noted.session.meta);
     let mut cells = head.cells();
-    cells.extend([
-        row.host_session.clone().into(),
-        meta.host_version.clone().into(),
-        row.agent.clone().into(),
-        row.subagent.into(),
-        row.parent.clone().into(),
-        row.title.as_str().into(),
-        row.status.clone().into(),
-        row.started.into(),
-        row.ended.into(),
-        row.duration_ms.into(),
-        row.active_ms.into(),
-        row.model.clone().into(),
-        row.project.clone().into(),
-        row.branch.clone().into(),
-        meta.commit.clone().into(),
-        row.channel.clone().into(),
-        row.tokens.into(),
-        row.cost_usd.into(),
-        row.phases.into(),
-        row.steps.into(),
-        row.failed_steps.into(),
-        row.user.into(),
-        row.corrections.into(),
-        row.errors.into(),
-        row.decisions.into(),
-        row.proof.clone().into(),
-        activity(&noted.session).into(),
-        noted.masked.into(),
-        row.transcript.clone().into(),
-        meta.tags.clone().into(),
-        noted.text.as_str().into(),
-    ]);
+    let utc = TimeZone::UTC;
+    let query = TableRow::session(row, row.subagent, &utc);
+    cells.extend(RowTable::Sessions.own().iter().map(|column| match column.name {
+        "host_version" => meta.host_version.clone().into(),
+        "commit" => meta.commit.clone().into(),
+        "activity" => activity(&noted.session).into(),
+        "masked" => noted.masked.into(),
+        "tags" => meta.tags.clone().into(),
+        "note" => noted.text.as_str().into(),
+        _ => column::of_session(column.source).map_or(Cell::Null, |it| (it.get)(query).into()),
+    }));
     rows.push(RowTable::Sessions, cells);
 }
 
@@ -245,31 +187,20 @@ fn add_steps(to: &mut SessionRows<'_>, session: &Session, record: &Record, place
     let agents: HashMap<&str, Option<&String>> =
         record.phases.iter().map(|phase| (phase.id.as_str(), phase.agent.as_ref())).collect();
     let steps: Vec<&Step> = session.steps().map(|(_, step)| step).collect();
-    for (step, row) in steps.into_iter().zip(&record.steps) {
-        let args = step.full_args();
-        let agent = row.phase.as_deref().and_then(|phase| agents.get(phase).copied().flatten());
-        let action = step.action();
-        to.add(
-            RowTable::Steps,
-            [
-                row.id.clone().into(),
-                row.phase.clone().into(),
-                agent.cloned().into(),
-                row.tool.as_str().into(),
-                action.kind.name().into(),
-                action.class().name().into(),
-                args[..floor_char_boundary(args, ARGS)].into(),
-                digest(&[args], 16).into(),
-                row.result.clone().into(),
-                row.status.as_str().into(),
-                row.check.clone().into(),
-                row.exit.into(),
-                row.time.into(),
-                row.duration_ms.into(),
-                row.id.as_deref().and_then(|id| places.get(id)).cloned().unwrap_or_default(),
-            ],
-        );
-    }
+    let actions: Vec<_> = steps.iter().map(|step| step.action()).collect();
+    to.add_table(RowTable::Steps, Table::Steps, record, |_, index, name, row| {
+        let (step, action) = (steps.get(index)?, actions.get(index)?);
+        let RowItem::Step(own) = row.item else { return None };
+        Some(match name {
+            "agent" => own.phase.as_deref().and_then(|phase| agents.get(phase).copied().flatten()).cloned().into(),
+            "kind" => action.kind.name().into(),
+            "action" => action.class().name().into(),
+            "args" => step.full_args()[..floor_char_boundary(step.full_args(), ARGS)].into(),
+            "args_hash" => digest(&[step.full_args()], 16).into(),
+            "evidence" => own.id.as_deref().and_then(|id| places.get(id)).cloned().unwrap_or_default(),
+            _ => return None,
+        })
+    });
 }
 
 /// What people and agents said, in the order of the page.

@@ -249,6 +249,16 @@ pub mod style {
         }
     }
 
+    /// The look of a session's status.
+    pub fn of_session(status: &str) -> Style {
+        match status {
+            "completed" => GOOD,
+            "failed" => BAD,
+            "active" | "paused" | "abandoned" => WARN,
+            _ => DIM,
+        }
+    }
+
     /// `text` in `style`.
     pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
         format!("{style}{text}{style:#}")

@@ -33,7 +33,7 @@ impl FieldSet for QueryKind {
 
     fn names(&self) -> Vec<&'static str> {
         let mut names = self.names_of_columns();
-        for name in self.filters().chain(column::SESSION.iter().chain([&column::SUBAGENT]).map(|column| column.name)) {
+        for name in self.filters().chain(column::SESSION.iter().map(|column| column.name)) {
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -51,103 +51,45 @@ pub(super) enum QueryKind {
     Outcomes,
 }
 
-/// A row of the table.
+/// What a kind is called, and what people are shown of it unless they say otherwise.
 struct KindTable {
     name: &'static str,
     one: &'static str,
-    /// Its own columns, in order.
-    own: &'static [Column],
-    /// What people are shown unless they say otherwise.
+    /// The table of a record that its rows are; sessions have none, and rows of notes beside them have none.
+    table: Option<Rows>,
     shown: &'static [&'static str],
-    /// The tables of a record that its rows are made of.
-    tables: &'static [Rows],
-    things: RowsOf,
+}
+
+const fn kind(name: &'static str, one: &'static str, table: Option<Rows>, shown: &'static [&'static str]) -> KindTable {
+    KindTable { name, one, table, shown }
 }
 
 /// In the order of [`QueryKind`].
 const TABLE: [KindTable; 13] = [
-    KindTable {
-        name: "sessions",
-        one: "session",
-        own: column::SESSION,
-        shown: &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
-        tables: &[],
-        things: |_| Box::new(std::iter::once((None, RowItem::Session))),
-    },
-    KindTable {
-        name: "phases",
-        one: "phase",
-        own: column::PHASE,
-        shown: &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
-        tables: &[Rows::Phases],
-        things: |record| Box::new(record.phases.iter().map(|it| (None, RowItem::Phase(it)))),
-    },
-    KindTable {
-        name: "steps",
-        one: "step",
-        own: column::STEP,
-        shown: &["session", "id", "agent", "status", "duration_ms", "tool", "args"],
-        tables: &[Rows::Phases, Rows::Steps],
-        things: |record| Box::new(record.steps.iter().map(|it| (it.phase.as_deref(), RowItem::Step(it)))),
-    },
-    KindTable {
-        name: "decisions",
-        one: "decision",
-        own: column::DECISION,
-        shown: &["session", "id", "agent", "title", "why"],
-        tables: &[Rows::Phases, Rows::Decisions],
-        things: |record| Box::new(record.decisions.iter().map(|it| (it.phase.as_deref(), RowItem::Decision(it)))),
-    },
-    KindTable {
-        name: "errors",
-        one: "error",
-        own: column::ERROR,
-        shown: &["session", "id", "agent", "title", "resolution"],
-        tables: &[Rows::Phases, Rows::Errors],
-        things: |record| Box::new(record.errors.iter().map(|it| (it.phase.as_deref(), RowItem::Error(it)))),
-    },
-    KindTable {
-        name: "user",
-        one: "word of the user",
-        own: column::USER,
-        shown: &["session", "id", "at", "correction", "words", "action"],
-        tables: &[Rows::Phases, Rows::User],
-        things: |record| Box::new(record.user.iter().map(|it| (it.phase.as_deref(), RowItem::User(it)))),
-    },
-    KindTable {
-        name: "subagents",
-        one: "sub-agent",
-        own: column::SUBAGENTS,
-        shown: &["session", "agent", "model", "tokens", "link", "task"],
-        tables: &[Rows::Phases, Rows::Subagents],
-        things: |record| Box::new(record.subagents.iter().map(|it| (it.phase.as_deref(), RowItem::Subagent(it)))),
-    },
-    KindTable {
-        name: "files",
-        one: "file",
-        own: column::FILE,
-        shown: &["session", "step", "tool", "access", "time", "path"],
-        tables: &[Rows::Phases, Rows::Files],
-        things: |record| Box::new(record.files.iter().map(|it| (it.phase.as_deref(), RowItem::File(it)))),
-    },
-    KindTable {
-        name: "tasks",
-        one: "task",
-        own: column::TASK,
-        shown: &["session", "id", "status", "priority", "content"],
-        tables: &[Rows::Tasks],
-        things: |record| Box::new(record.tasks.iter().map(|it| (None, RowItem::Task(it)))),
-    },
-    of_notes("lessons", "lesson"),
-    of_notes("quirks", "quirk"),
-    of_notes("segments", "segment"),
-    of_notes("outcomes", "outcome"),
+    kind(
+        "sessions",
+        "session",
+        None,
+        &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
+    ),
+    kind(
+        "phases",
+        "phase",
+        Some(Rows::Phases),
+        &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
+    ),
+    kind("steps", "step", Some(Rows::Steps), &["session", "id", "agent", "status", "duration_ms", "tool", "args"]),
+    kind("decisions", "decision", Some(Rows::Decisions), &["session", "id", "agent", "title", "why"]),
+    kind("errors", "error", Some(Rows::Errors), &["session", "id", "agent", "title", "resolution"]),
+    kind("user", "word of the user", Some(Rows::User), &["session", "id", "at", "correction", "words", "action"]),
+    kind("subagents", "sub-agent", Some(Rows::Subagents), &["session", "agent", "model", "tokens", "link", "task"]),
+    kind("files", "file", Some(Rows::Files), &["session", "step", "tool", "access", "time", "path"]),
+    kind("tasks", "task", Some(Rows::Tasks), &["session", "id", "status", "priority", "content"]),
+    kind("lessons", "lesson", None, &[]),
+    kind("quirks", "quirk", None, &[]),
+    kind("segments", "segment", None, &[]),
+    kind("outcomes", "outcome", None, &[]),
 ];
-
-/// A kind whose rows come of notes beside the sessions.
-const fn of_notes(name: &'static str, one: &'static str) -> KindTable {
-    KindTable { name, one, own: &[], shown: &[], tables: &[], things: |_| Box::new(std::iter::empty()) }
-}
 
 /// A column by the name it was asked for.
 #[derive(Clone, Debug)]
@@ -171,12 +113,15 @@ impl QueryKind {
     }
 
     pub(super) fn things(self) -> RowsOf {
-        self.table().things
+        self.table().table.map_or(|_| Box::new(std::iter::once((None, RowItem::Session))), Rows::rows)
     }
 
     /// The tables that its rows are made of.
-    pub(super) fn tables(self) -> &'static [Rows] {
-        self.table().tables
+    pub(super) fn tables(self) -> Vec<Rows> {
+        let table = self.table().table;
+        let phases = Rows::Phases;
+        let named = table.filter(|it| ![Rows::Phases, Rows::Tasks].contains(it)).map(|_| phases);
+        named.into_iter().chain(table).collect()
     }
 
     /// Whether a session may have some, as its row tells.
@@ -195,14 +140,12 @@ impl QueryKind {
     }
 
     /// What a session does not say of it.
-    fn own(self) -> impl Iterator<Item = &'static Column> {
-        let more: &'static [Column] = match self {
-            Self::Sessions => &[column::SUBAGENT],
-            Self::Subagents => &[column::LINK],
-            Self::Steps => &[column::VERDICT],
-            _ => &[],
-        };
-        self.table().own.iter().chain(more)
+    fn own(self) -> std::slice::Iter<'static, Column> {
+        match self {
+            Self::Sessions => column::SESSION,
+            _ => self.table().table.map_or(&[][..], Rows::columns),
+        }
+        .iter()
     }
 
     /// Those that every kind has and this one does not say itself.

@@ -173,7 +173,7 @@ impl Question {
         let columns = match cx.global.format {
             _ if !args.columns.is_empty() => named("--columns", &args.columns)?,
             Format::Text => kind.shown(),
-            _ => kind.columns().into_iter().filter(|it| it.name != column::VERDICT.name).collect(),
+            _ => kind.columns().into_iter().filter(|it| it.name != column::VERDICT).collect(),
         };
         let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit));
         let mut question = Self {
@@ -197,7 +197,7 @@ impl Question {
 
     /// Whether the verdict of steps must be known.
     fn asks_verdict(&self) -> bool {
-        let name = column::VERDICT.name;
+        let name = column::VERDICT;
         let sorted = match &self.order {
             Order::Column(by) => Some(by),
             Order::Given | Order::Place(_) => None,
@@ -210,7 +210,7 @@ impl Question {
 
     /// The tables of records that it reads.
     fn tables(&self) -> Vec<Rows> {
-        let mut tables = self.kind.tables().to_vec();
+        let mut tables = self.kind.tables();
         if self.row.iter().any(QueryNode::asks_files) && !tables.contains(&Rows::Files) {
             tables.push(Rows::Files);
         }

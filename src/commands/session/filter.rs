@@ -1,12 +1,14 @@
-//! Which sessions a command is about: `--status`, `--agent`, `--since` and their like.
+//! Which sessions a command is about: `--status`, `--agent`, `--since` and their like, each a test of the query language.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use crate::base::{Env, Error, Result};
 use crate::index::SessionRow;
+use crate::index::query::{Field, FieldTest, TestValue};
+use crate::index::table::{TableRow, column};
+use crate::session::Status;
 use crate::session::time::moment;
-use crate::session::{Agent, Status};
 
 /// Filters over sessions; all that are given must hold.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -32,54 +34,50 @@ pub(in crate::commands) struct SessionFilter {
     pub(in crate::commands) project: Option<String>,
 }
 
-/// A filter with its times read.
+/// The query that a filter stands for.
 #[derive(Debug)]
 pub(in crate::commands) struct Chosen {
-    status: Vec<Status>,
-    agent: Vec<String>,
-    channel: Vec<String>,
-    since: Option<Timestamp>,
-    until: Option<Timestamp>,
-    project: Option<String>,
+    tests: Vec<FieldTest>,
     zone: TimeZone,
+    /// The folder that `.` means.
+    here: String,
 }
 
 impl SessionFilter {
-    /// Reads times and folders. Usage error: a time that cannot be read, a status that does not exist.
+    /// Reads times and words. Usage error: a time that cannot be read, a status that does not exist.
     pub(in crate::commands) fn read(&self, now: &Zoned, env: &Env) -> Result<Chosen> {
-        let status = self.status.iter().flat_map(|words| words.split(',')).map(status).collect::<Result<_>>()?;
-        let lower = |words: &[String], mark: char| -> Vec<String> {
-            words
-                .iter()
-                .flat_map(|words| words.split(','))
-                .map(|word| word.trim_start_matches(mark).to_lowercase())
-                .collect()
+        let mut chosen = Chosen { tests: Vec::new(), zone: now.time_zone().clone(), here: env.folder() };
+        let words = |words: &[String]| words.iter().flat_map(|it| it.split(',')).map(str::to_owned).collect::<Vec<_>>();
+        let status: Vec<Status> = words(&self.status).iter().map(|word| status(word)).collect::<Result<_>>()?;
+        chosen.add(session_column("status"), status.iter().map(|it| TestValue::text(it.as_str())));
+        let named = |given: &[String], mark| {
+            words(given).into_iter().map(move |it| TestValue::text(it.trim_start_matches(mark)))
         };
-        let project = self.project.as_ref().map(|project| {
-            if project == "." {
-                let cwd = env.cwd().to_string_lossy().into_owned();
-                let home = env.home().map(|home| home.to_string_lossy().into_owned());
-                match home.and_then(|home| cwd.strip_prefix(&home).map(|rest| format!("~{rest}"))) {
-                    Some(short) => short.to_lowercase(),
-                    None => cwd.to_lowercase(),
-                }
-            } else {
-                project.to_lowercase()
-            }
-        });
-        Ok(Chosen {
-            status,
-            agent: lower(&self.agent, '@'),
-            channel: lower(&self.channel, '#'),
-            since: self.since.as_deref().map(|text| time("--since", text, false, now)).transpose()?,
-            until: self.until.as_deref().map(|text| time("--until", text, true, now)).transpose()?,
-            project,
-            zone: now.time_zone().clone(),
-        })
+        chosen.add(Some(Field::Agent), named(&self.agent, '@'));
+        chosen.add(Some(Field::Channel), named(&self.channel, '#'));
+        let limit = |option: &str, text: &Option<String>, end: bool| -> Result<Option<TestValue>> {
+            let text = text.as_deref();
+            text.map(|text| time(option, text, end, now).map(TestValue::limit)).transpose()
+        };
+        chosen.add(Some(Field::After), limit("--since", &self.since, false)?);
+        chosen.add(Some(Field::Before), limit("--until", &self.until, true)?);
+        chosen.add(session_column("project"), self.project.as_deref().map(TestValue::text));
+        Ok(chosen)
     }
 }
 
+/// The column of that name that sessions have.
+pub(super) fn session_column(name: &str) -> Option<Field> {
+    column::of_session(name).map(Field::Column)
+}
+
 impl Chosen {
+    /// One more test: one of the values must hold, where there are any.
+    pub(super) fn add(&mut self, field: Option<Field>, values: impl IntoIterator<Item = TestValue>) {
+        let values: Vec<TestValue> = values.into_iter().collect();
+        self.tests.extend(field.filter(|_| !values.is_empty()).map(|field| FieldTest::has(field, values)));
+    }
+
     /// The zone whose days are meant.
     pub(in crate::commands) fn zone(&self) -> &TimeZone {
         &self.zone
@@ -87,25 +85,8 @@ impl Chosen {
 
     /// Whether this session is meant.
     pub(in crate::commands) fn matches_row(&self, row: &SessionRow) -> bool {
-        let own = row.status.as_deref().map(Status::parse);
-        let status = self.status.is_empty() || own.is_some_and(|own| self.status.contains(&own));
-        let agent = self.agent.is_empty()
-            || row.participants.split(", ").any(|own| {
-                let (name, full) = (Agent::parse(own).name.to_lowercase(), own.to_lowercase());
-                self.agent.iter().any(|wanted| *wanted == name || *wanted == full)
-            });
-        let channel = self.channel.is_empty()
-            || row
-                .channel
-                .as_ref()
-                .is_some_and(|own| self.channel.contains(&own.trim_start_matches('#').to_lowercase()));
-        let since = self.since.is_none_or(|since| row.started.is_some_and(|started| started >= since));
-        let until = self.until.is_none_or(|until| row.started.is_some_and(|started| started < until));
-        let project = self
-            .project
-            .as_ref()
-            .is_none_or(|wanted| row.project.as_ref().is_some_and(|own| own.to_lowercase().contains(wanted)));
-        status && agent && channel && since && until && project
+        let row = TableRow::session(row, row.subagent, &self.zone);
+        self.tests.iter().all(|test| test.holds(row, Some(&self.here)))
     }
 }
 

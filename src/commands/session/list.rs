@@ -3,11 +3,14 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::filter::SessionFilter;
+use super::filter::{Chosen, SessionFilter, session_column};
 use crate::base::text::plural;
 use crate::base::{Env, Result};
 use crate::commands::output::style;
@@ -18,8 +21,8 @@ use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
-use crate::index::table::Families;
-use crate::price::Prices;
+use crate::index::query::{Field, TestValue};
+use crate::index::table::{Families, TableRow, column};
 use crate::session::{Meta, Status};
 use crate::sync::hooked;
 use crate::vault::Vault;
@@ -42,8 +45,8 @@ pub struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     limit: usize,
     /// Columns of the table, in this order
-    #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
-    columns: Vec<ListColumn>,
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = PossibleValuesParser::new(named_columns()))]
+    columns: Vec<String>,
     #[command(flatten)]
     filter: SessionFilter,
     #[command(flatten)]
@@ -69,25 +72,19 @@ struct More {
 }
 
 impl More {
-    fn matches(&self, row: &SessionRow) -> bool {
-        let same = |wanted: &String, own: &str| wanted.to_lowercase() == own.to_lowercase();
-        let model = self.model.as_ref().is_none_or(|wanted| {
-            row.model.as_ref().is_some_and(|own| own.to_lowercase().contains(&wanted.to_lowercase()))
-        });
-        let branch = self.branch.as_ref().is_none_or(|wanted| row.branch.as_ref().is_some_and(|own| same(wanted, own)));
-        let tag = self.tag.iter().all(|wanted| {
-            let wanted = wanted.trim_start_matches('#').to_lowercase();
-            row.tags
-                .to_lowercase()
-                .split(", ")
-                .any(|own| own.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
-        });
-        let parent = self.parent.as_ref().is_none_or(|wanted| {
-            // A link may name the note by its path.
-            let name = |link: &str| link.rsplit('/').next().unwrap_or(link).trim_end_matches(".md").to_lowercase();
-            row.parent.as_ref().is_some_and(|own| name(own) == name(wanted))
-        });
-        model && branch && tag && parent
+    /// Adds its tests to those of all commands.
+    fn add_to(&self, chosen: &mut Chosen) {
+        chosen.add(session_column("model"), self.model.as_deref().map(TestValue::text));
+        chosen.add(session_column("branch"), self.branch.as_deref().map(TestValue::text));
+        for tag in &self.tag {
+            chosen.add(Some(Field::Tag), [TestValue::text(tag.trim_start_matches('#'))]);
+        }
+    }
+
+    /// Whether a session was started from the one that is named; a link may name the note by its path.
+    fn is_child(&self, row: &SessionRow) -> bool {
+        let name = |link: &str| link.rsplit('/').next().unwrap_or(link).trim_end_matches(".md").to_lowercase();
+        self.parent.as_ref().is_none_or(|wanted| row.parent.as_ref().is_some_and(|own| name(own) == name(wanted)))
     }
 }
 
@@ -107,9 +104,10 @@ enum ListSort {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
+    let Asked { mut chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
+    args.more.add_to(&mut chosen);
     let subagents = Families::of(snapshot.sessions());
-    let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.matches(row));
+    let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.is_child(row));
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
     sort(&mut rows, args.sort);
@@ -122,13 +120,17 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let total = rows.len();
     rows.truncate(most(args.limit));
     let (prices, vault) = (prices(cx)?, reading::vault(cx)?);
-    let of = |row: &SessionRow| SessionListRow {
+    let of = |row: &SessionRow| ListedSession {
         copies: snapshot.copies(&row.path),
         idle_since: idle_since(row, &vault, cx.env),
-        ..SessionListRow::of(row, subagents.is_subagent(row), &prices)
+        subagent: subagents.is_subagent(row),
+        estimate: Estimate::of(row, &prices),
+        row: row.clone(),
     };
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
-    let columns = if args.columns.is_empty() { ListColumn::USUAL.to_vec() } else { args.columns.clone() };
+    let names = args.columns.iter().map(String::as_str);
+    let names: Vec<&str> = if args.columns.is_empty() { USUAL.to_vec() } else { names.collect() };
+    let columns = names.into_iter().filter_map(|name| COLUMNS.iter().find(|it| it.name == name)).collect();
     Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
 }
 
@@ -153,140 +155,115 @@ fn sort(rows: &mut [&SessionRow], by: ListSort) {
     }
 }
 
+/// A session of the list.
+#[derive(Debug)]
+struct ListedSession {
+    row: SessionRow,
+    subagent: bool,
+    /// What its own tokens cost by list prices.
+    estimate: Estimate,
+    /// Since when nothing happened, where the next flush pauses or closes it for that.
+    idle_since: Option<Timestamp>,
+    /// Copies of the note that a sync service left.
+    copies: u64,
+}
+
 /// A column of the table for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ListColumn {
-    /// Id
-    Id,
-    /// Status; `idle` for an active session that the next flush pauses or closes
-    Status,
-    /// What checks prove of the writes
-    Proof,
-    /// Begin, UTC
-    Started,
-    /// End, UTC
-    Ended,
-    /// Time without pauses of ten minutes and more
-    Active,
-    /// Time by the wall clock
-    Duration,
-    /// Agents
-    Agents,
-    /// Channel
-    Channel,
-    /// Steps
-    Steps,
-    /// Failed steps
-    Failed,
-    /// Tokens, without those read from a cache
-    Tokens,
-    /// Cost of its own tokens by list prices, an estimate in US dollars
-    Cost,
-    /// Primary model
-    Model,
-    /// Project
-    Project,
-    /// Title
-    Title,
-    /// Path of the note
-    Path,
+#[derive(Debug)]
+struct ListColumn {
+    name: &'static str,
+    help: &'static str,
+    heading: (&'static str, Align),
+    cell: fn(&ListedSession) -> Cell,
 }
 
-impl ListColumn {
-    /// Where none are asked for.
-    const USUAL: &'static [Self] = &[
-        Self::Id,
-        Self::Status,
-        Self::Started,
-        Self::Agents,
-        Self::Channel,
-        Self::Steps,
-        Self::Failed,
-        Self::Tokens,
-        Self::Title,
-    ];
-
-    const fn heading(self) -> (&'static str, Align) {
-        match self {
-            Self::Id => ("SESSION", Align::Left),
-            Self::Status => ("STATUS", Align::Left),
-            Self::Proof => ("PROOF", Align::Left),
-            Self::Started => ("STARTED", Align::Left),
-            Self::Ended => ("ENDED", Align::Left),
-            Self::Active => ("ACTIVE", Align::Right),
-            Self::Duration => ("WALL CLOCK", Align::Right),
-            Self::Agents => ("AGENTS", Align::Left),
-            Self::Channel => ("CHANNEL", Align::Left),
-            Self::Steps => ("STEPS", Align::Right),
-            Self::Failed => ("FAILED", Align::Right),
-            Self::Tokens => ("TOKENS", Align::Right),
-            Self::Cost => ("US$ (ESTIMATE)", Align::Right),
-            Self::Model => ("MODEL", Align::Left),
-            Self::Project => ("PROJECT", Align::Left),
-            Self::Title => ("TITLE", Align::Left),
-            Self::Path => ("PATH", Align::Left),
-        }
-    }
-
-    fn cell(self, row: &SessionListRow) -> Cell {
-        let or_none = |text: Option<&str>| Cell::new(text.unwrap_or("–"));
-        let time = |time: Option<Timestamp>| Cell::new(time.map_or_else(|| "–".into(), minute));
-        let took = |ms: Option<u64>| Cell::new(ms.map_or_else(|| "–".into(), |ms| duration(ms / 1_000)));
-        match self {
-            Self::Id => Cell::new(&row.id).style(style::ID),
-            Self::Status => {
-                let look = match row.status {
-                    Some(Status::Active | Status::Paused | Status::Abandoned) => style::WARN,
-                    Some(Status::Failed) => style::BAD,
-                    Some(Status::Completed) => style::GOOD,
-                    Some(Status::Other(_)) | None => style::DIM,
-                };
-                let status = row.status.as_ref().map(Status::as_str);
-                or_none(row.idle_since.map(|_| "idle").or(status)).style(look)
-            }
-            Self::Proof => or_none(row.proof_text.as_deref()).style(match row.proof.as_deref() {
-                Some("green") => style::GOOD,
-                Some("failing") => style::BAD,
-                Some(_) => style::WARN,
-                None => style::DIM,
-            }),
-            Self::Started => time(row.started),
-            Self::Ended => time(row.ended),
-            Self::Active => took(row.active_ms),
-            Self::Duration => took(row.duration_ms),
-            Self::Agents => Cell::new(agents(&row.participants)).style(style::AGENT),
-            Self::Channel => or_none(row.channel.as_deref()).style(style::CHANNEL),
-            Self::Steps => Cell::new(row.steps.to_string()),
-            Self::Failed if row.failures > 0 => Cell::new(row.failures.to_string()).style(style::BAD),
-            Self::Failed => Cell::new("–").style(style::DIM),
-            Self::Tokens => Cell::new(row.tokens.map_or_else(|| "–".into(), amount)),
-            // What has tokens without a price costs more than is known.
-            Self::Cost => Cell::new(match (row.estimated_cost_usd, row.unpriced_tokens) {
-                (None, _) => "unknown".to_owned(),
-                (Some(cost), 0) => usd(cost),
-                (Some(cost), _) => format!("{} + unknown", usd(cost)),
-            }),
-            Self::Model => or_none(row.model.as_deref()),
-            Self::Project => or_none(row.project.as_deref()),
-            Self::Title if row.copies > 0 => Cell::new(format!("{} ({})", row.title, plural_copies(row.copies))),
-            Self::Title => Cell::new(&row.title),
-            Self::Path => Cell::new(&row.path),
-        }
-    }
+const fn left(
+    name: &'static str,
+    heading: &'static str,
+    help: &'static str,
+    cell: fn(&ListedSession) -> Cell,
+) -> ListColumn {
+    ListColumn { name, help, heading: (heading, Align::Left), cell }
 }
 
-#[derive(Debug, Serialize)]
-struct SessionList {
-    schema: u32,
-    total: usize,
-    hidden_subagents: u64,
-    sessions: Vec<SessionListRow>,
-    #[serde(skip)]
-    columns: Vec<ListColumn>,
+const fn right(
+    name: &'static str,
+    heading: &'static str,
+    help: &'static str,
+    cell: fn(&ListedSession) -> Cell,
+) -> ListColumn {
+    ListColumn { name, help, heading: (heading, Align::Right), cell }
 }
 
-/// The fields of [`SessionListRow`].
-const COLUMNS: &[&str] = &[
+/// The columns of the table for people.
+const COLUMNS: [ListColumn; 17] = [
+    left("id", "SESSION", "Id", |it| Cell::new(&it.row.id).style(style::ID)),
+    left("status", "STATUS", "Status; `idle` for an active session that the next flush pauses or closes", status),
+    left("proof", "PROOF", "What checks prove of the writes", proof),
+    left("started", "STARTED", "Begin, UTC", |it| or_none(it.row.started.map(minute))),
+    left("ended", "ENDED", "End, UTC", |it| or_none(it.row.ended.map(minute))),
+    right("active", "ACTIVE", "Time without pauses of ten minutes and more", |it| took(it.row.active_ms)),
+    right("duration", "WALL CLOCK", "Time by the wall clock", |it| took(it.row.duration_ms)),
+    left("agents", "AGENTS", "Agents", |it| Cell::new(agents(&it.row.participants)).style(style::AGENT)),
+    left("channel", "CHANNEL", "Channel", |it| or_none(it.row.channel.as_ref()).style(style::CHANNEL)),
+    right("steps", "STEPS", "Steps", |it| Cell::new(it.row.steps.to_string())),
+    right("failed", "FAILED", "Failed steps", |it| match it.row.failed_steps {
+        0 => Cell::new("–").style(style::DIM),
+        failed => Cell::new(failed.to_string()).style(style::BAD),
+    }),
+    right("tokens", "TOKENS", "Tokens, without those read from a cache", |it| or_none(it.row.tokens.map(amount))),
+    right("cost", "US$ (ESTIMATE)", "Cost of its own tokens by list prices, an estimate in US dollars", cost),
+    left("model", "MODEL", "Primary model", |it| or_none(it.row.model.as_ref())),
+    left("project", "PROJECT", "Project", |it| or_none(it.row.project.as_ref())),
+    left("title", "TITLE", "Title", |it| match it.copies {
+        0 => Cell::new(&it.row.title),
+        1 => Cell::new(format!("{} (1 copy)", it.row.title)),
+        copies => Cell::new(format!("{} ({copies} copies)", it.row.title)),
+    }),
+    left("path", "PATH", "Path of the note", |it| Cell::new(&it.row.path)),
+];
+
+/// Where none are asked for.
+const USUAL: &[&str] = &["id", "status", "started", "agents", "channel", "steps", "failed", "tokens", "title"];
+
+/// The columns as the command line names them.
+fn named_columns() -> [PossibleValue; 17] {
+    COLUMNS.map(|it| PossibleValue::new(it.name).help(it.help))
+}
+
+fn or_none(text: Option<impl AsRef<str>>) -> Cell {
+    text.map_or_else(|| Cell::new("–"), Cell::new)
+}
+
+fn took(ms: Option<u64>) -> Cell {
+    or_none(ms.map(|ms| duration(ms / 1_000)))
+}
+
+fn status(it: &ListedSession) -> Cell {
+    let status = it.row.status.as_deref();
+    or_none(it.idle_since.map(|_| "idle").or(status)).style(style::of_session(status.unwrap_or_default()))
+}
+
+fn proof(it: &ListedSession) -> Cell {
+    or_none(proof_text(&it.row)).style(match it.row.proof.as_deref() {
+        Some("green") => style::GOOD,
+        Some("failing") => style::BAD,
+        Some(_) => style::WARN,
+        None => style::DIM,
+    })
+}
+
+/// What has tokens without a price costs more than is known.
+fn cost(it: &ListedSession) -> Cell {
+    Cell::new(match (it.estimate.known_usd, it.estimate.unpriced) {
+        (None, _) => "unknown".to_owned(),
+        (Some(cost), 0) => usd(cost),
+        (Some(cost), _) => format!("{} + unknown", usd(cost)),
+    })
+}
+
+/// The keys for programs, in order: columns of `cru query sessions`, and what only this list knows.
+const KEYS: &[&str] = &[
     "id",
     "status",
     "started",
@@ -311,80 +288,41 @@ const COLUMNS: &[&str] = &[
     "path",
 ];
 
-#[derive(Debug, Serialize)]
-struct SessionListRow {
-    id: String,
-    status: Option<Status>,
-    /// Since when nothing happened, where the next flush pauses or closes it for that.
-    idle_since: Option<Timestamp>,
-    started: Option<Timestamp>,
-    ended: Option<Timestamp>,
-    participants: Vec<String>,
-    title: String,
-    channel: Option<String>,
-    steps: u64,
-    failures: u64,
-    tokens: Option<u64>,
-    /// As the record of the agent has it.
-    cost_usd: Option<f64>,
-    /// By list prices, for its own tokens.
-    estimated_cost_usd: Option<f64>,
-    /// Tokens that the estimate leaves out.
-    unpriced_tokens: u64,
-    active_ms: Option<u64>,
-    duration_ms: Option<u64>,
-    proof: Option<String>,
-    writes_after_check: u64,
-    #[serde(skip)]
-    proof_text: Option<String>,
-    model: Option<String>,
-    project: Option<String>,
-    subagent: bool,
-    path: String,
-    /// Copies of the note that a sync service left.
-    #[serde(skip_serializing_if = "is_zero")]
-    copies: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-fn plural_copies(count: u64) -> String {
-    if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
-}
-
-impl SessionListRow {
-    fn of(it: &SessionRow, subagent: bool, prices: &Prices) -> Self {
-        let estimate = Estimate::of(it, prices);
-        Self {
-            id: it.id.clone(),
-            status: it.status.as_deref().map(Status::parse),
-            idle_since: None,
-            started: it.started,
-            ended: it.ended,
-            participants: it.participants.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-            title: it.title.clone(),
-            channel: it.channel.clone(),
-            steps: it.steps,
-            failures: it.failed_steps,
-            tokens: it.tokens,
-            cost_usd: it.cost_usd,
-            estimated_cost_usd: estimate.known_usd,
-            unpriced_tokens: estimate.unpriced,
-            active_ms: it.active_ms,
-            duration_ms: it.duration_ms,
-            proof: it.proof.clone(),
-            writes_after_check: it.writes_after_check,
-            proof_text: proof_text(it),
-            model: it.model.clone(),
-            project: it.project.clone(),
-            subagent,
-            path: it.path.clone(),
-            copies: 0,
+impl ListedSession {
+    fn value(&self, key: &str) -> Value {
+        match key {
+            "participants" => self.row.participants.split(", ").filter(|name| !name.is_empty()).collect(),
+            "failures" => self.row.failed_steps.into(),
+            "estimated_cost_usd" => json!(self.estimate.known_usd),
+            "unpriced_tokens" => self.estimate.unpriced.into(),
+            "idle_since" => json!(self.idle_since),
+            key => column::of_session(key).map_or(Value::Null, |column| {
+                (column.get)(TableRow::session(&self.row, self.subagent, &TimeZone::UTC)).json()
+            }),
         }
     }
+
+    fn json(&self) -> Value {
+        let pairs = KEYS.iter().map(|key| ((*key).to_owned(), self.value(key)));
+        let copies = (self.copies > 0).then(|| ("copies".to_owned(), self.copies.into()));
+        Value::Object(pairs.chain(copies).collect())
+    }
+}
+
+impl Serialize for ListedSession {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct SessionList {
+    schema: u32,
+    total: usize,
+    hidden_subagents: u64,
+    sessions: Vec<ListedSession>,
+    #[serde(skip)]
+    columns: Vec<&'static ListColumn>,
 }
 
 impl Found for SessionList {
@@ -396,10 +334,10 @@ impl Found for SessionList {
         if self.sessions.is_empty() {
             return String::new();
         }
-        let head: Vec<_> = self.columns.iter().map(|column| column.heading()).collect();
+        let head: Vec<_> = self.columns.iter().map(|column| column.heading).collect();
         let mut table = Table::new(&head);
         for row in &self.sessions {
-            table.row(self.columns.iter().map(|column| column.cell(row)));
+            table.row(self.columns.iter().map(|column| (column.cell)(row)));
         }
         let mut text = table.render(view);
         if view.terminal {
@@ -417,17 +355,16 @@ impl Found for SessionList {
     }
 
     fn rows(&self, format: Format) -> Option<String> {
-        let rows = self.sessions.iter().filter_map(|row| serde_json::to_value(row).ok());
-        rows::export(format, COLUMNS, rows)
+        rows::export(format, KEYS, self.sessions.iter().map(ListedSession::json))
     }
 }
 
 /// The first agent and how many more there are: a column must not grow with the busiest session.
-fn agents(participants: &[String]) -> String {
-    match participants {
-        [] => "–".to_owned(),
-        [one] => one.clone(),
-        [first, rest @ ..] => format!("{first} +{}", rest.len()),
+fn agents(participants: &str) -> String {
+    match participants.split_once(", ") {
+        None if participants.is_empty() => "–".to_owned(),
+        None => participants.to_owned(),
+        Some((first, rest)) => format!("{first} +{}", rest.split(", ").count()),
     }
 }
 
@@ -447,18 +384,19 @@ mod tests {
         let holds = |model: &str, branch: &str, tags: &[&str], parent: &str| {
             let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let tag = tags.iter().map(ToString::to_string).collect();
-            More { model: some(model), branch: some(branch), tag, parent: some(parent) }.matches(&row)
+            let more = More { model: some(model), branch: some(branch), tag, parent: some(parent) };
+            let env = Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]);
+            let mut chosen = SessionFilter::default().read(&jiff::Zoned::default(), &env).unwrap();
+            more.add_to(&mut chosen);
+            (chosen.matches_row(&row) && more.is_child(&row), chosen.matches_row(&SessionRow::default()))
         };
-        assert!(holds("", "", &[], ""));
-        assert!(holds("OPUS", "Feature/tides", &["#api", "auth"], "2026-11-02-plan"));
-        assert!(holds("", "", &["auth/tokens"], "other/2026-11-02-plan.md"));
-        assert!(!holds("haiku", "", &[], ""));
-        assert!(!holds("", "feature", &[], ""));
-        assert!(!holds("", "", &["api", "au"], ""));
-        assert!(!holds("", "", &[], "2026-11-02"));
-        assert!(
-            !More { model: Some("x".into()), branch: None, tag: Vec::new(), parent: None }
-                .matches(&SessionRow::default())
-        );
+        assert!(holds("", "", &[], "").0);
+        assert!(holds("OPUS", "Feature/tides", &["#api", "auth"], "2026-11-02-plan").0);
+        assert!(holds("", "", &["auth/tokens"], "other/2026-11-02-plan.md").0);
+        assert!(!holds("haiku", "", &[], "").0);
+        assert!(!holds("", "feature", &[], "").0);
+        assert!(!holds("", "", &["api", "au"], "").0);
+        assert!(!holds("", "", &[], "2026-11-02").0);
+        assert_eq!(holds("opus", "", &[], ""), (true, false));
     }
 }

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::figures::rounded;
-use super::group::By;
-use crate::commands::output::{Estimate, Found};
+use super::figures::{Counted, rounded};
+use super::group::{By, Grouped, SessionGroup};
+use crate::commands::output::Found;
 use crate::commands::{View, session::filter::Chosen};
 use crate::index::SessionRow;
 use crate::index::table::Families;
@@ -54,22 +54,6 @@ impl CostSum {
     }
 }
 
-/// Sessions that have something in common, and their cost.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct CostGroup {
-    /// What they have in common; nothing where they do not tell.
-    pub(super) key: Option<String>,
-    #[serde(flatten)]
-    pub(super) sum: CostSum,
-}
-
-/// A table of costs.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct CostTable {
-    pub(super) by: By,
-    pub(super) groups: Vec<CostGroup>,
-}
-
 /// The answer of `cru stats --cost`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CostReport {
@@ -81,28 +65,19 @@ pub(super) struct CostReport {
     pub(super) total: CostSum,
     /// Models without a price, the most used first.
     pub(super) unpriced_models: Vec<String>,
-    pub(super) by: Vec<CostTable>,
+    pub(super) by: Vec<Grouped<CostSum>>,
     #[serde(skip)]
     pub(super) limit: usize,
-}
-
-/// A session that counts on its own, or in that of another.
-struct Placed<'a> {
-    row: &'a SessionRow,
-    /// The session that it counts in; itself where it is not a sub-agent of one that is asked for.
-    root: &'a SessionRow,
-    /// Tokens of its sub-agents without a note.
-    orphans: u64,
 }
 
 impl CostReport {
     /// Of the sessions of a vault that are chosen, with all their sub-agents. `limit`: rows of a table of text.
     pub(super) fn of(rows: &[SessionRow], chosen: &Chosen, prices: &Prices, kinds: &[By], limit: usize) -> Self {
-        let placed = placed(rows, |row| chosen.matches_row(row));
+        let placed = placed(rows, prices, |row| chosen.matches_row(row));
         Self::of_placed(&placed, prices, kinds, limit, chosen.zone())
     }
 
-    fn of_placed(placed: &[Placed<'_>], prices: &Prices, kinds: &[By], limit: usize, zone: &TimeZone) -> Self {
+    fn of_placed(placed: &[Counted<'_>], prices: &Prices, kinds: &[By], limit: usize, zone: &TimeZone) -> Self {
         let mut unpriced: BTreeMap<&str, u64> = BTreeMap::new();
         for usage in placed.iter().flat_map(|it| &it.row.usage) {
             if prices.of(&usage.model).is_none() {
@@ -112,7 +87,7 @@ impl CostReport {
         }
         let mut unpriced: Vec<(&str, u64)> = unpriced.into_iter().collect();
         unpriced.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
-        let total = table(By::Status, placed, prices, |_| Some(Cow::Borrowed("")));
+        let total = table(By::Status, placed, |_| Some(Cow::Borrowed("")));
         Self {
             schema: 1,
             prices_date: Prices::date(),
@@ -123,7 +98,7 @@ impl CostReport {
                 .iter()
                 .map(|by| match by {
                     By::Model => by_model(placed, prices),
-                    by => table(*by, placed, prices, |root| by.key(root, zone)),
+                    by => table(*by, placed, |root| by.key(root, zone)),
                 })
                 .collect(),
             limit,
@@ -132,20 +107,19 @@ impl CostReport {
 }
 
 /// The sessions that count, each with the outermost chosen session that it worked for.
-fn placed(rows: &[SessionRow], is_chosen: impl Fn(&SessionRow) -> bool) -> Vec<Placed<'_>> {
+fn placed<'a>(rows: &'a [SessionRow], prices: &Prices, is_chosen: impl Fn(&SessionRow) -> bool) -> Vec<Counted<'a>> {
     let families = Families::of(rows);
     let place = |row| {
         let root = families.ancestry(row).into_iter().rev().find(|row| is_chosen(row))?;
-        Some(Placed { row, root, orphans: families.tokens_without_note(row) })
+        Some(Counted { root, ..Counted::of(row, &families, prices) })
     };
     rows.iter().filter_map(place).collect()
 }
 
-fn sum(it: &Placed<'_>, prices: &Prices) -> CostSum {
-    let estimate = Estimate::of(it.row, prices);
+fn sum(it: &Counted<'_>) -> CostSum {
     let mut sum = CostSum {
-        estimated_cost_usd: estimate.known_usd,
-        unpriced_tokens: estimate.unpriced.saturating_add(it.orphans),
+        estimated_cost_usd: it.estimate.known_usd,
+        unpriced_tokens: it.estimate.unpriced.saturating_add(it.orphans),
         ..CostSum::default()
     };
     for usage in &it.row.usage {
@@ -164,23 +138,22 @@ fn sum(it: &Placed<'_>, prices: &Prices) -> CostSum {
 
 fn table<'a>(
     by: By,
-    placed: &'a [Placed<'a>],
-    prices: &Prices,
+    placed: &'a [Counted<'a>],
     key: impl Fn(&'a SessionRow) -> Option<Cow<'a, str>>,
-) -> CostTable {
+) -> Grouped<CostSum> {
     let mut groups: BTreeMap<Option<Cow<'_, str>>, CostSum> = BTreeMap::new();
     for it in placed {
         let group = groups.entry(key(it.root)).or_default();
         group.sessions += u64::from(std::ptr::eq(it.row, it.root));
-        group.add(&sum(it, prices));
+        group.add(&sum(it));
     }
     finished(by, groups)
 }
 
-fn by_model(placed: &[Placed<'_>], prices: &Prices) -> CostTable {
+fn by_model(placed: &[Counted<'_>], prices: &Prices) -> Grouped<CostSum> {
     let mut groups: BTreeMap<Option<Cow<'_, str>>, (CostSum, BTreeSet<&str>)> = BTreeMap::new();
     for it in placed {
-        let mut rest = sum(it, prices).unpriced_tokens;
+        let mut rest = sum(it).unpriced_tokens;
         for usage in &it.row.usage {
             let cost = prices.cost(&usage.model, usage.usage());
             let counts = usage.usage();
@@ -211,19 +184,19 @@ fn by_model(placed: &[Placed<'_>], prices: &Prices) -> CostTable {
 }
 
 /// Days stand in their order, other groups by cost.
-fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> CostTable {
+fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> Grouped<CostSum> {
     let group = |(key, mut sum): (Option<Cow<'_, str>>, CostSum)| {
         sum.estimated_cost_usd = sum.estimated_cost_usd.map(rounded);
-        CostGroup { key: key.map(Cow::into_owned), sum }
+        SessionGroup { key: key.map(Cow::into_owned), sum }
     };
-    let mut groups: Vec<CostGroup> = groups.into_iter().map(group).collect();
+    let mut groups: Vec<SessionGroup<CostSum>> = groups.into_iter().map(group).collect();
     if !by.is_time() {
-        let cost = |group: &CostGroup| group.sum.estimated_cost_usd.unwrap_or(-1.0);
+        let cost = |group: &SessionGroup<CostSum>| group.sum.estimated_cost_usd.unwrap_or(-1.0);
         groups.sort_by(|a, b| {
             cost(b).total_cmp(&cost(a)).then(b.sum.unpriced_tokens.cmp(&a.sum.unpriced_tokens)).then(a.key.cmp(&b.key))
         });
     }
-    CostTable { by, groups }
+    Grouped { by, groups }
 }
 
 impl Found for CostReport {
@@ -232,7 +205,7 @@ impl Found for CostReport {
     }
 
     fn shown(&self, view: &View) -> String {
-        super::cost_text::render(self, view)
+        super::text::costs(self, view)
     }
 }
 
@@ -273,7 +246,13 @@ mod tests {
     }
 
     fn report(rows: &[SessionRow], is_chosen: fn(&SessionRow) -> bool) -> CostReport {
-        CostReport::of_placed(&placed(rows, is_chosen), &Prices::default(), OVERVIEW, 8, &TimeZone::UTC)
+        CostReport::of_placed(
+            &placed(rows, &Prices::default(), is_chosen),
+            &Prices::default(),
+            OVERVIEW,
+            8,
+            &TimeZone::UTC,
+        )
     }
 
     #[test]

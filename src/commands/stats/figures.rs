@@ -152,6 +152,8 @@ impl Figures {
 pub(super) struct Counted<'a> {
     /// Its row.
     pub(super) row: &'a SessionRow,
+    /// The session that it counts in: of costs the outermost one that it worked for and that is asked for, else itself.
+    pub(super) root: &'a SessionRow,
     /// Whether a sub-agent worked in it.
     pub(super) subagent: bool,
     /// Tokens of its sub-agents that have no note.
@@ -164,7 +166,7 @@ impl<'a> Counted<'a> {
     /// A session as it counts in `families`.
     pub(super) fn of(row: &'a SessionRow, families: &Families<'_>, prices: &Prices) -> Self {
         let (subagent, orphans) = (families.is_subagent(row), families.tokens_without_note(row));
-        Self { row, subagent, orphans, estimate: Estimate::of(row, prices) }
+        Self { row, root: row, subagent, orphans, estimate: Estimate::of(row, prices) }
     }
 }
 

@@ -43,19 +43,8 @@ pub(super) enum By {
 
 impl By {
     /// Heading of its table.
-    pub(super) const fn heading(self) -> &'static str {
-        match self {
-            Self::Agent | Self::AgentVersion => "AGENT",
-            Self::Channel => "CHANNEL",
-            Self::Status => "STATUS",
-            Self::Model => "MODEL",
-            Self::Tool => "TOOL",
-            Self::Project => "PROJECT",
-            Self::Day => "DAY",
-            Self::Week => "WEEK",
-            Self::Outcome => "OUTCOME",
-            Self::Type => "TYPE",
-        }
+    pub(super) fn heading(self) -> String {
+        self.name().to_uppercase()
     }
 
     /// Its value on the command line.
@@ -114,23 +103,30 @@ fn week(time: Timestamp, zone: &TimeZone) -> String {
 
 /// Groups of one kind.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Grouped {
+pub(super) struct Grouped<S> {
     /// Of which kind.
     pub(super) by: By,
-    /// All of them: by time the first comes first, others by tokens.
-    pub(super) groups: Vec<SessionGroup>,
+    /// All of them: by time the first comes first, others by tokens or by cost.
+    pub(super) groups: Vec<SessionGroup<S>>,
 }
 
-/// A group.
+/// Sessions that have something in common, and what they come to.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct SessionGroup {
-    /// What its sessions have in common; nothing where they do not tell.
+pub(super) struct SessionGroup<S> {
+    /// What they have in common; nothing where they do not tell.
     pub(super) key: Option<String>,
     #[serde(flatten)]
-    pub(super) figures: Figures,
+    pub(super) sum: S,
 }
 
-impl Grouped {
+impl<S> Grouped<S> {
+    /// Whether any of its sessions tells what it is grouped by.
+    pub(super) fn has_keys(&self) -> bool {
+        self.groups.iter().any(|it| it.key.is_some())
+    }
+}
+
+impl Grouped<Figures> {
     /// Groups sessions.
     pub(super) fn of(by: By, sessions: &[Counted<'_>], zone: &TimeZone) -> Self {
         Self::with(by, sessions, zone, |_| None)
@@ -156,11 +152,11 @@ impl Grouped {
         }
         let group = |(key, sum): (Option<Cow<'_, str>>, FigureSum)| SessionGroup {
             key: key.map(Cow::into_owned),
-            figures: sum.done(),
+            sum: sum.done(),
         };
-        let mut groups: Vec<SessionGroup> = sums.into_iter().map(group).collect();
+        let mut groups: Vec<SessionGroup<Figures>> = sums.into_iter().map(group).collect();
         if !by.is_time() {
-            groups.sort_by_key(|it| std::cmp::Reverse((it.figures.tokens, it.figures.sessions, it.figures.steps)));
+            groups.sort_by_key(|it| std::cmp::Reverse((it.sum.tokens, it.sum.sessions, it.sum.steps)));
         }
         Self { by, groups }
     }
@@ -177,7 +173,7 @@ mod tests {
         let prices = Prices::default();
         let families = Families::of(rows);
         let counted: Vec<_> = rows.iter().map(|row| Counted::of(row, &families, &prices)).collect();
-        let shown = |it: &SessionGroup| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.figures.sessions);
+        let shown = |it: &SessionGroup<Figures>| format!("{} {}", it.key.as_deref().unwrap_or("–"), it.sum.sessions);
         Grouped::of(by, &counted, &TimeZone::UTC).groups.iter().map(shown).collect()
     }
 

@@ -3,10 +3,10 @@
 //! From the rows of sessions alone, no note and no record is read; outcomes and types are those of accepted readings.
 
 mod cost;
-mod cost_text;
 mod figures;
 mod group;
 mod page;
+mod table;
 mod text;
 
 use std::collections::BTreeMap;
@@ -213,9 +213,9 @@ struct StatsReport {
     /// When the last began.
     last: Option<Timestamp>,
     total: Figures,
-    by: Vec<Grouped>,
+    by: Vec<Grouped<Figures>>,
     #[serde(skip)]
-    days: Grouped,
+    days: Grouped<Figures>,
     #[serde(skip)]
     overview: bool,
     #[serde(skip)]

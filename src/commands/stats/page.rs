@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::cost::CostReport;
-use super::cost_text;
 use super::figures::Figures;
-use super::group::{By, Grouped, SessionGroup, day};
-use super::text::Share;
+use super::group::{Grouped, day};
+use super::table::GroupTable;
 use super::{GENERATOR, StatsReport};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
@@ -26,93 +25,8 @@ pub(super) const ROWS: usize = 30;
 const COLUMNS: usize = 120;
 /// Weeks of a chart.
 const WEEKS: usize = 260;
-/// Headings of a table of costs behind its key.
-const COST_HEADINGS: [&str; 7] =
-    ["Sessions", "Input", "Output", "Cache writes", "Cache reads", "US$ (estimate)", "Tokens without price"];
 const WIDTH: usize = 1000;
 const HEIGHT: usize = 160;
-
-#[derive(Serialize)]
-struct StatsValues<'a> {
-    /// Markup.
-    head: String,
-    title: String,
-    now: String,
-    /// The first and the last day.
-    span: Option<(String, String)>,
-    cards: Vec<CardValues>,
-    over_time: bool,
-    charts: Vec<ChartValues<'a>>,
-    /// Of a chart.
-    width: usize,
-    height: usize,
-    costs: Vec<CostTableValues<'a>>,
-    /// What the costs are.
-    cost_note: String,
-    tables: Vec<TableValues>,
-}
-
-#[derive(Serialize)]
-struct CostTableValues<'a> {
-    by: &'static str,
-    name: String,
-    headings: [&'static str; 7],
-    rows: Vec<(&'a str, [String; 7])>,
-    more: Option<String>,
-}
-
-#[derive(Serialize)]
-struct CardValues {
-    name: &'static str,
-    value: String,
-    more: String,
-}
-
-#[derive(Serialize)]
-struct ChartValues<'a> {
-    name: &'static str,
-    most: String,
-    bars: Vec<BarValues<'a>>,
-    /// Labels of both ends.
-    first: &'a str,
-    last: &'a str,
-}
-
-#[derive(Serialize)]
-struct BarValues<'a> {
-    x: String,
-    y: String,
-    width: String,
-    height: String,
-    label: &'a str,
-    value: String,
-}
-
-#[derive(Serialize)]
-struct TableValues {
-    by: &'static str,
-    /// The same as a heading.
-    name: String,
-    headings: Vec<&'static str>,
-    rows: Vec<RowValues>,
-    /// What is not shown.
-    more: Option<String>,
-}
-
-#[derive(Serialize)]
-struct RowValues {
-    key: String,
-    cells: Vec<CellValues>,
-    share: String,
-    /// Of 100.
-    width: String,
-}
-
-#[derive(Serialize)]
-struct CellValues {
-    text: String,
-    bad: bool,
-}
 
 /// The page. Error: the built-in template cannot be used.
 pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: Timestamp) -> Result<String> {
@@ -124,30 +38,36 @@ pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: 
         chart("Sessions", &columns, |it| it.sessions),
         chart("Failed steps", &columns, |it| it.failed_steps),
     ];
-    let tables = report.by.iter().filter(|grouped| grouped.groups.iter().any(|it| it.key.is_some()));
-    let values = StatsValues {
-        head: templates.head(&title, STYLE, GENERATOR)?,
-        title,
-        now: minute(now),
-        span: report.first.zip(report.last).map(|(first, last)| (day(first, &report.zone), day(last, &report.zone))),
-        cards: cards(&report.total),
-        over_time: columns.len() > 1,
-        charts: charts.into_iter().flatten().collect(),
-        width: WIDTH,
-        height: HEIGHT,
-        costs: costs(cost),
-        cost_note: format!(
-            "Estimated by list prices of {} ({}), [prices] over them. Sub-agents are counted in their sessions.",
-            cost.prices_date, cost.prices_source
-        ),
-        tables: tables.map(|grouped| table(grouped, &report.total, report.limit)).collect(),
-    };
+    let tables = report.by.iter().filter(|it| it.has_keys());
+    let tables = tables.map(|it| GroupTable::of_figures(it, &report.total, report.limit, true).page());
+    let costs = cost.by.iter().filter(|it| it.has_keys());
+    let costs = costs.map(|it| GroupTable::of_costs(it, cost.limit).page());
+    let note = format!(
+        "Estimated by list prices of {} ({}), [prices] over them. Sub-agents are counted in their sessions.",
+        cost.prices_date, cost.prices_source
+    );
+    let span = report.first.zip(report.last).map(|(first, last)| (day(first, &report.zone), day(last, &report.zone)));
+    let values = json!({
+        // Markup.
+        "head": templates.head(&title, STYLE, GENERATOR)?,
+        "title": title,
+        "now": minute(now),
+        "span": span,
+        "cards": cards(&report.total),
+        "over_time": columns.len() > 1,
+        "charts": charts.into_iter().flatten().collect::<Vec<_>>(),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "costs": costs.collect::<Vec<_>>(),
+        "cost_note": note,
+        "tables": tables.collect::<Vec<_>>(),
+    });
     templates.render("stats.html", values)
 }
 
 /// What a chart over time shows: its label and figures, gaps filled.
-fn columns(days: &Grouped) -> Vec<(String, Figures)> {
-    let dated = days.groups.iter().filter_map(|it| Some((it.key.as_ref()?.parse::<Date>().ok()?, &it.figures)));
+fn columns(days: &Grouped<Figures>) -> Vec<(String, Figures)> {
+    let dated = days.groups.iter().filter_map(|it| Some((it.key.as_ref()?.parse::<Date>().ok()?, &it.sum)));
     let dated: BTreeMap<Date, &Figures> = dated.collect();
     let (Some((first, _)), Some((last, _))) = (dated.first_key_value(), dated.last_key_value()) else {
         return Vec::new();
@@ -181,7 +101,8 @@ fn back(date: Date, days: i32) -> Date {
     date.saturating_sub(jiff::SignedDuration::from_hours(i64::from(days) * 24))
 }
 
-fn cards(all: &Figures) -> Vec<CardValues> {
+/// Names, values and what is said below them.
+fn cards(all: &Figures) -> Vec<Value> {
     let time = |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000));
     let subagents = match all.subagent_sessions {
         0 => String::new(),
@@ -223,139 +144,28 @@ fn cards(all: &Figures) -> Vec<CardValues> {
         ("Active time", time(all.active_ms), format!("median {}", time(all.median_active_ms))),
         ("Wall clock", time(all.duration_ms), format!("median {}", time(all.median_duration_ms))),
     ];
-    cards.into_iter().map(|(name, value, more)| CardValues { name, value, more }).collect()
+    cards.into_iter().map(|(name, value, more)| json!({ "name": name, "value": value, "more": more })).collect()
 }
 
 /// A chart over time; none where there is nothing to draw.
-fn chart<'c>(name: &'static str, columns: &'c [(String, Figures)], of: fn(&Figures) -> u64) -> Option<ChartValues<'c>> {
+fn chart(name: &str, columns: &[(String, Figures)], of: fn(&Figures) -> u64) -> Option<Value> {
     let most = columns.iter().map(|(_, it)| of(it)).max().filter(|most| *most > 0)?;
     let slot = WIDTH as f64 / columns.len() as f64;
     let bars = columns.iter().enumerate().filter(|(_, (_, it))| of(it) > 0).map(|(at, (label, figures))| {
         let value = of(figures);
         let height = (value as f64 / most as f64 * HEIGHT as f64).max(1.0);
-        BarValues {
-            x: format!("{:.1}", at as f64 * slot + slot * 0.1),
-            y: format!("{:.1}", HEIGHT as f64 - height),
-            width: format!("{:.1}", (slot * 0.8).min(60.0)),
-            height: format!("{height:.1}"),
-            label,
-            value: thousands(value),
-        }
-    });
-    let (first, last) = (columns.first()?, columns.last()?);
-    Some(ChartValues { name, most: amount(most), bars: bars.collect(), first: &first.0, last: &last.0 })
-}
-
-fn table(grouped: &Grouped, all: &Figures, most: usize) -> TableValues {
-    let share = Share::of(grouped.by, all);
-    let name = capital(grouped.by.name());
-    let skip = if grouped.by.is_time() { grouped.groups.len().saturating_sub(most) } else { 0 };
-    let rows = grouped.groups.iter().skip(skip).take(most);
-    let more = grouped.groups.len().saturating_sub(most) as u64;
-    TableValues {
-        by: grouped.by.name(),
-        name,
-        headings: headings(grouped.by, share),
-        rows: rows.map(|it| row(grouped.by, it, share.value(&it.figures), share.value(all))).collect(),
-        more: (more > 0).then(|| {
-            if grouped.by.is_time() { plural(more, "earlier one") } else { format!("{} more", thousands(more)) }
-        }),
-    }
-}
-
-fn capital(word: &str) -> String {
-    let mut word = word.to_owned();
-    if let Some(first) = word.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    word
-}
-
-fn costs(report: &CostReport) -> Vec<CostTableValues<'_>> {
-    let tables = report.by.iter().filter(|table| table.groups.iter().any(|group| group.key.is_some()));
-    tables
-        .map(|table| {
-            let hidden = table.groups.len().saturating_sub(report.limit);
-            let from = if table.by.is_time() { hidden } else { 0 };
-            let rows = table.groups.iter().skip(from).take(report.limit);
-            CostTableValues {
-                by: table.by.name(),
-                name: capital(table.by.name()),
-                headings: COST_HEADINGS,
-                rows: rows.map(|it| (it.key.as_deref().unwrap_or("–"), cost_text::cells(&it.sum))).collect(),
-                more: (hidden > 0).then(|| {
-                    let hidden = hidden as u64;
-                    if table.by.is_time() {
-                        plural(hidden, "earlier one")
-                    } else {
-                        format!("{} more", thousands(hidden))
-                    }
-                }),
-            }
+        json!({
+            "x": format!("{:.1}", at as f64 * slot + slot * 0.1),
+            "y": format!("{:.1}", HEIGHT as f64 - height),
+            "width": format!("{:.1}", (slot * 0.8).min(60.0)),
+            "height": format!("{height:.1}"),
+            "label": label,
+            "value": thousands(value),
         })
-        .collect()
-}
-
-/// Headings behind the key; a tool has no tokens and no time.
-fn headings(by: By, share: Share) -> Vec<&'static str> {
-    let share = match share {
-        Share::Tokens => "Share of tokens",
-        Share::Sessions => "Share of sessions",
-        Share::Steps => "Share of steps",
-    };
-    match by {
-        By::Tool => vec!["Sessions", "Steps", "Steps failed", share],
-        _ => vec![
-            "Sessions",
-            "Sessions failed",
-            "Steps",
-            "Steps failed",
-            "Tokens",
-            "Cache reads",
-            "US$ (estimate)",
-            "Active time",
-            "Wall clock",
-            share,
-        ],
-    }
-}
-
-fn row(by: By, it: &SessionGroup, part: u64, whole: u64) -> RowValues {
-    let sum = &it.figures;
-    let none = || "–".to_owned();
-    let plain = |text: String| CellValues { text, bad: false };
-    let failed = |part: u64, whole: u64| match (part, whole) {
-        (_, 0) => plain(none()),
-        (0, _) => plain("0".to_owned()),
-        _ => CellValues { text: format!("{} ({})", thousands(part), percent(part, whole)), bad: true },
-    };
-    let time = |ms: Option<u64>| plain(ms.map_or_else(none, |ms| duration(ms / 1_000)));
-    let width = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
-    RowValues {
-        key: match (by, it.key.as_deref()) {
-            (_, None) => none(),
-            (By::Channel, Some(channel)) => format!("#{channel}"),
-            (_, Some(key)) => key.to_owned(),
-        },
-        cells: match by {
-            By::Tool => {
-                vec![plain(thousands(sum.sessions)), plain(thousands(sum.steps)), failed(sum.failed_steps, sum.steps)]
-            }
-            _ => vec![
-                plain(thousands(sum.sessions)),
-                failed(sum.failed_sessions, sum.closed_sessions),
-                plain(thousands(sum.steps)),
-                failed(sum.failed_steps, sum.steps),
-                plain(sum.tokens.map_or_else(none, amount)),
-                plain(sum.cache_read_tokens.map_or_else(none, amount)),
-                plain(sum.estimated_cost_usd.map_or_else(|| "unknown".to_owned(), usd)),
-                time(sum.active_ms),
-                time(sum.duration_ms),
-            ],
-        },
-        share: percent(part, whole),
-        width: format!("{width:.1}"),
-    }
+    });
+    let bars: Vec<Value> = bars.collect();
+    let (first, last) = (columns.first()?, columns.last()?);
+    Some(json!({ "name": name, "most": amount(most), "bars": bars, "first": first.0, "last": last.0 }))
 }
 
 #[cfg(test)]
@@ -363,6 +173,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::super::figures::Counted;
+    use super::super::group::By;
     use super::*;
     use crate::base::Env;
     use crate::commands::session::filter::SessionFilter;

@@ -2,33 +2,16 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr as _;
-
 use super::StatsReport;
+use super::cost::CostReport;
 use super::figures::Figures;
-use super::group::{By, Grouped, SessionGroup};
+use super::group::Grouped;
+use super::table::GroupTable;
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Table, amount, bar, cost_text, cut, duration, percent, spark, usd};
+use crate::commands::output::{amount, cost_text, duration, percent, spark};
 use crate::price::Prices;
-
-/// Columns of a table beside its key, the ones that go first on a narrow terminal at the end.
-const NARROW: [Column; 9] = [
-    Column::Sessions,
-    Column::Steps,
-    Column::Tokens,
-    Column::Cost,
-    Column::StepsFailed,
-    Column::SessionsFailed,
-    Column::Active,
-    Column::CacheReads,
-    Column::WallClock,
-];
-/// The longest key that a terminal shows whole.
-pub(super) const LONGEST_KEY: usize = 32;
-/// Columns of the widest bar.
-const BAR: usize = 16;
 
 pub(super) fn render(report: &StatsReport, view: &View) -> String {
     if report.total.sessions == 0 {
@@ -40,21 +23,59 @@ pub(super) fn render(report: &StatsReport, view: &View) -> String {
     }
     for grouped in &report.by {
         // A group of all says what the head has said.
-        if report.overview && grouped.groups.iter().all(|it| it.key.is_none()) {
+        if report.overview && !grouped.has_keys() {
             continue;
         }
-        out.push('\n');
-        table(grouped, report, view, &mut out);
+        let all = if report.overview { format!(" (--by {})", grouped.by.name()) } else { String::new() };
+        table(&GroupTable::of_figures(grouped, &report.total, report.limit, false), &all, view, &mut out);
     }
     out
+}
+
+/// Costs for people: the sum, what it leaves out, a table for each kind of group.
+pub(super) fn costs(report: &CostReport, view: &View) -> String {
+    let total = &report.total;
+    let mut out = String::new();
+    if total.sessions == 0 {
+        return out;
+    }
+    let mut line = |name: &str, text: String| fact(name, &text, &mut out);
+    line("Sessions", format!("{}, sub-agents counted in theirs", thousands(total.sessions)));
+    line("Cost, estimated", cost_text(total.estimated_cost_usd, total.unpriced_tokens));
+    line("Prices", format!("list prices of {} ({}), [prices] over them", report.prices_date, report.prices_source));
+    if total.web_searches > 0 {
+        line("Web searches", format!("{}, in the estimate", thousands(total.web_searches)));
+    }
+    if !report.unpriced_models.is_empty() {
+        let few: Vec<&str> = report.unpriced_models.iter().take(4).map(String::as_str).collect();
+        let more = report.unpriced_models.len().saturating_sub(few.len()) as u64;
+        let more = if more > 0 { format!(" and {}", plural(more, "other")) } else { String::new() };
+        line("Without price", format!("{}{more}", few.join(", ")));
+    }
+    for grouped in &report.by {
+        let all = format!(" (--by {} -n 0)", grouped.by.name());
+        table(&GroupTable::of_costs(grouped, report.limit), &all, view, &mut out);
+    }
+    out
+}
+
+/// A blank line, the table, and how many groups it leaves out; `all` names what shows them.
+fn table(table: &GroupTable<'_>, all: &str, view: &View, out: &mut String) {
+    out.push('\n');
+    out.push_str(&table.text(view));
+    if let Some(more) = table.more() {
+        let _ = writeln!(out, "{}", paint(style::DIM, format_args!("{more}{all}")));
+    }
+}
+
+fn fact(name: &str, text: &str, out: &mut String) {
+    let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<15}")));
 }
 
 fn head(report: &StatsReport) -> String {
     let all = &report.total;
     let mut out = String::new();
-    let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{}  {text}", paint(style::DIM, format_args!("{name:<15}")));
-    };
+    let mut line = |name: &str, text: String| fact(name, &text, &mut out);
     let mut sessions = thousands(all.sessions);
     if all.subagent_sessions > 0 {
         let _ = write!(sessions, ", {} of sub-agents", thousands(all.subagent_sessions));
@@ -121,8 +142,8 @@ fn head(report: &StatsReport) -> String {
 }
 
 /// One character for each of the last days.
-fn lines(days: &Grouped, view: &View, out: &mut String) {
-    let dated = || days.groups.iter().filter_map(|it| Some((it.key.as_ref()?.parse().ok()?, &it.figures)));
+fn lines(days: &Grouped<Figures>, view: &View, out: &mut String) {
+    let dated = || days.groups.iter().filter_map(|it| Some((it.key.as_ref()?.parse().ok()?, &it.sum)));
     let dated: std::collections::BTreeMap<jiff::civil::Date, &Figures> = dated().collect();
     let (Some((first, _)), Some((last, _))) = (dated.first_key_value(), dated.last_key_value()) else { return };
     let room = view.width.saturating_sub(44).clamp(7, 120);
@@ -151,172 +172,4 @@ fn lines(days: &Grouped, view: &View, out: &mut String) {
     let gap = shown.len().saturating_sub(20).max(1);
     let scale = if shown.len() < 21 { format!("{from} to {last}") } else { format!("{from}{:gap$}{last}", "") };
     let _ = writeln!(out, "{:17}{}", "", paint(style::DIM, scale));
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Sessions,
-    SessionsFailed,
-    Steps,
-    StepsFailed,
-    Tokens,
-    CacheReads,
-    Cost,
-    Active,
-    WallClock,
-}
-
-impl Column {
-    /// In the order of the table.
-    const ALL: [Self; 9] = [
-        Self::Sessions,
-        Self::SessionsFailed,
-        Self::Steps,
-        Self::StepsFailed,
-        Self::Tokens,
-        Self::CacheReads,
-        Self::Cost,
-        Self::Active,
-        Self::WallClock,
-    ];
-
-    const fn heading(self) -> &'static str {
-        match self {
-            Self::Sessions => "SESSIONS",
-            Self::SessionsFailed => "SESSIONS FAILED",
-            Self::Steps => "STEPS",
-            Self::StepsFailed => "STEPS FAILED",
-            Self::Tokens => "TOKENS",
-            Self::CacheReads => "CACHE READS",
-            Self::Cost => "US$ (ESTIMATE)",
-            Self::Active => "ACTIVE TIME",
-            Self::WallClock => "WALL CLOCK",
-        }
-    }
-
-    fn cell(self, it: &Figures) -> Cell {
-        let none = || "–".to_owned();
-        let failed = |part: u64, whole: u64| match (part, whole) {
-            (_, 0) => Cell::new("–").style(style::DIM),
-            (0, _) => Cell::new("0").style(style::DIM),
-            _ => Cell::new(format!("{part} ({})", percent(part, whole))).style(style::BAD),
-        };
-        let time = |ms: Option<u64>| Cell::new(ms.map_or_else(none, |ms| duration(ms / 1_000)));
-        match self {
-            Self::Sessions => Cell::new(thousands(it.sessions)),
-            Self::SessionsFailed => failed(it.failed_sessions, it.closed_sessions),
-            Self::Steps => Cell::new(thousands(it.steps)),
-            Self::StepsFailed => failed(it.failed_steps, it.steps),
-            Self::Tokens => Cell::new(it.tokens.map_or_else(none, amount)),
-            Self::CacheReads => Cell::new(it.cache_read_tokens.map_or_else(none, amount)),
-            Self::Cost => Cell::new(it.estimated_cost_usd.map_or_else(|| "unknown".to_owned(), usd)),
-            Self::Active => time(it.active_ms),
-            Self::WallClock => time(it.duration_ms),
-        }
-    }
-}
-
-fn table(grouped: &Grouped, report: &StatsReport, view: &View, out: &mut String) {
-    let all = &grouped.groups;
-    // Of times the newest are meant.
-    let from = if grouped.by.is_time() { all.len().saturating_sub(report.limit) } else { 0 };
-    let shown: Vec<&SessionGroup> = all.iter().skip(from).take(report.limit).collect();
-    let key = |it: &SessionGroup| {
-        let key = it.key.as_deref().unwrap_or("–");
-        if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
-    };
-    let (cost, reads) = (report.total.estimated_cost_usd.is_some(), report.total.cache_read_tokens.is_some());
-    let has = |column: &Column| match column {
-        Column::Sessions | Column::Steps | Column::StepsFailed => true,
-        // What a step cost and how long it took is not recorded.
-        _ if grouped.by == By::Tool => false,
-        Column::Cost => cost,
-        Column::CacheReads => reads,
-        _ => true,
-    };
-    let mut columns: Vec<Column> = Column::ALL.into_iter().filter(has).collect();
-    let share = Share::of(grouped.by, &report.total);
-    if view.terminal {
-        let keys = shown.iter().map(|it| key(it).width()).max().unwrap_or(0).max(grouped.by.heading().width());
-        let width =
-            |columns: &[Column]| keys + columns.iter().map(|it| it.heading().len().max(8) + 2).sum::<usize>() + 2;
-        for last in NARROW.iter().rev() {
-            if width(&columns) + share.heading().len() <= view.width {
-                break;
-            }
-            columns.retain(|it| it != last);
-        }
-    }
-    let mut head = vec![(grouped.by.heading(), Align::Left)];
-    head.extend(columns.iter().map(|it| (it.heading(), Align::Right)));
-    head.push((share.heading(), Align::Left));
-    let mut table = Table::new(&head);
-    for it in shown {
-        let mut cells = vec![Cell::new(key(it)).style(key_style(grouped.by, it.key.as_deref()))];
-        cells.extend(columns.iter().map(|column| column.cell(&it.figures)));
-        let (part, whole) = (share.value(&it.figures), share.value(&report.total));
-        let text = percent(part, whole);
-        cells.push(if view.terminal {
-            Cell::new(format!("{text:>6} {}", bar(part, whole, BAR))).style(style::CHART)
-        } else {
-            Cell::new(text)
-        });
-        table.row(cells);
-    }
-    out.push_str(&table.render(view));
-    let hidden = all.len().saturating_sub(report.limit);
-    if hidden > 0 {
-        let more = if grouped.by.is_time() { "earlier ones" } else { "more" };
-        let all = if report.overview { format!(" (--by {})", grouped.by.name()) } else { String::new() };
-        let _ = writeln!(out, "{}", paint(style::DIM, format_args!("{} {more}{all}", thousands(hidden as u64))));
-    }
-}
-
-/// What a row's bar is a share of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Share {
-    Tokens,
-    Sessions,
-    Steps,
-}
-
-impl Share {
-    /// Of tokens, where any are known; of tools their steps.
-    pub(super) fn of(by: By, total: &Figures) -> Self {
-        match total.tokens {
-            _ if by == By::Tool => Self::Steps,
-            Some(1..) => Self::Tokens,
-            _ => Self::Sessions,
-        }
-    }
-
-    /// Heading of a text table.
-    const fn heading(self) -> &'static str {
-        match self {
-            Self::Tokens => "SHARE OF TOKENS",
-            Self::Sessions => "SHARE OF SESSIONS",
-            Self::Steps => "SHARE OF STEPS",
-        }
-    }
-
-    pub(super) fn value(self, it: &Figures) -> u64 {
-        match self {
-            Self::Tokens => it.tokens.unwrap_or(0),
-            Self::Sessions => it.sessions,
-            Self::Steps => it.steps,
-        }
-    }
-}
-
-/// The style of a group's name.
-pub(super) fn key_style(by: By, key: Option<&str>) -> anstyle::Style {
-    match (by, key) {
-        (_, None) => style::DIM,
-        (By::Agent | By::AgentVersion, _) => style::AGENT,
-        (By::Channel, _) => style::CHANNEL,
-        (By::Status, Some("completed")) => style::GOOD,
-        (By::Status, Some("failed")) => style::BAD,
-        (By::Status, Some("active" | "paused" | "abandoned")) => style::WARN,
-        _ => anstyle::Style::new(),
-    }
 }

@@ -17,7 +17,7 @@ use self::due::Due;
 use self::evidence::{AtRisk, Deletes, Evidence};
 use self::waiting::Waiting;
 use super::check::quoted;
-use super::history::{line, status_look};
+use super::history::line;
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
 use super::{Context, Output, View, current, reading};
@@ -201,7 +201,7 @@ impl StatusReport {
         if !self.statuses.is_empty() {
             let shown = self.statuses.iter().map(|it| {
                 let status = it.status.as_deref().unwrap_or("without a status");
-                format!("{} {}", thousands(it.sessions), paint(status_look(status), line(status)))
+                format!("{} {}", thousands(it.sessions), paint(style::of_session(status), line(status)))
             });
             row("Sessions", shown.collect::<Vec<_>>().join(", "));
         }

@@ -165,7 +165,7 @@ impl FieldSet for SearchFields {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        let columns = column::SESSION.iter().chain([&column::SUBAGENT]).map(|column| column.name);
+        let columns = column::SESSION.iter().map(|column| column.name);
         let filters = FILTERS.iter().map(|filter| filter.name);
         filters.chain(columns.filter(|name| filter(name).is_none())).collect()
     }

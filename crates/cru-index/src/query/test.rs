@@ -58,6 +58,16 @@ pub enum Operand {
 }
 
 impl TestValue {
+    /// A text as it is.
+    pub fn text(text: &str) -> Self {
+        Self { text: text.to_owned(), folded: text.to_lowercase(), prefix: false, operand: Operand::Text }
+    }
+
+    /// A limit of time.
+    pub fn limit(time: Timestamp) -> Self {
+        Self { operand: Operand::Time(time, time), ..Self::text("") }
+    }
+
     /// Whether `own` is this value, case ignored.
     pub fn is(&self, own: &str) -> bool {
         let own = own.to_lowercase();
@@ -78,6 +88,11 @@ impl TestValue {
 }
 
 impl FieldTest {
+    /// A test that an option stands for: `field:value`.
+    pub fn has(field: Field, values: Vec<TestValue>) -> Self {
+        Self { field, op: Operator::Has, values, span: Span::default() }
+    }
+
     /// Whether the session alone decides it.
     pub fn is_about_sessions(&self) -> bool {
         match self.field {

@@ -74,22 +74,30 @@ macro_rules! session {
             of: ColumnType::$of,
             of_session: true,
             get: |row| row.session.$name.value(),
-        }),*]
+        },)* Column {
+            // Not by its own row alone.
+            name: "subagent",
+            of: ColumnType::Bool,
+            of_session: true,
+            get: |row| CellValue::Bool(row.is_subagent),
+        }]
     };
 }
 
 macro_rules! own {
-    ($item:ident: $($name:ident $of:ident),* $(,)?) => {
+    ($item:ident: $($name:ident $of:ident $(= $field:ident)?),* $(,)?) => {
         &[$(Column {
             name: stringify!($name),
             of: ColumnType::$of,
             of_session: false,
             get: |row| match row.item {
-                RowItem::$item(it) => it.$name.value(),
+                RowItem::$item(it) => own!(@field it $name $($field)?).value(),
                 _ => CellValue::Null,
             },
         }),*]
     };
+    (@field $it:ident $name:ident) => { $it.$name };
+    (@field $it:ident $name:ident $field:ident) => { $it.$field };
 }
 
 /// Of sessions.
@@ -100,30 +108,18 @@ pub const SESSION: &[Column] = session![
     corrections Int, subagents Int, open_tasks Int, open Text, tokens Int, cost_usd Float, active_ms Int, proof Word, writes_after_check Int, path Path,
 ];
 
-/// Of sessions, but not by their own rows alone.
-pub const SUBAGENT: Column =
-    Column { name: "subagent", of: ColumnType::Bool, of_session: true, get: |row| CellValue::Bool(row.is_subagent) };
-
 /// Of phases.
 pub const PHASE: &[Column] =
     own![Phase: id Word, title Text, started Time, steps Int, failed_steps Int, after Text, line Int];
 
+/// The column of steps that is computed for a query that names it.
+pub const VERDICT: &str = "verdict";
+
 /// Of steps.
 pub const STEP: &[Column] = own![
     Step: id Word, phase Word, tool Word, args Text, result Text, status Word, check Word, time Time, exit Int,
-    duration_ms Int, after Text, dependents Text, line Int
+    duration_ms Int, after Text, dependents Text, line Int, verdict Text
 ];
-
-/// Of steps: the verdict on what it read and wrote, which is computed for a query that names it.
-pub const VERDICT: Column = Column {
-    name: "verdict",
-    of: ColumnType::Text,
-    of_session: false,
-    get: |row| match row.item {
-        RowItem::Step(it) => it.verdict.value(),
-        _ => CellValue::Null,
-    },
-};
 
 /// Of decisions.
 pub const DECISION: &[Column] = own![
@@ -140,19 +136,8 @@ pub const USER: &[Column] =
 
 /// Of sub-agents. What its link names is `link`, because `session` is the session it stands in.
 pub const SUBAGENTS: &[Column] = own![
-    Subagent: id Word, phase Word, agent Agent, model Text, mode Word, task Text, summary Text, tokens Int, line Int
+    Subagent: id Word, phase Word, agent Agent, model Text, mode Word, task Text, summary Text, tokens Int, line Int, link Text = session
 ];
-
-/// Of sub-agents: the session that the link names.
-pub const LINK: Column = Column {
-    name: "link",
-    of: ColumnType::Text,
-    of_session: false,
-    get: |row| match row.item {
-        RowItem::Subagent(it) => it.session.value(),
-        _ => CellValue::Null,
-    },
-};
 
 /// Of files.
 pub const FILE: &[Column] =
@@ -163,9 +148,8 @@ pub const TASK: &[Column] = own![Task: id Word, content Text, status Word, prior
 
 /// The column of a session called `name`; `session_status` is `status`.
 pub fn of_session(name: &str) -> Option<&'static Column> {
-    static SUBAGENT_COLUMN: Column = SUBAGENT;
     let name = name.strip_prefix("session_").unwrap_or(name);
-    SESSION.iter().chain([&SUBAGENT_COLUMN]).find(|column| column.name == name)
+    SESSION.iter().find(|column| column.name == name)
 }
 
 /// Of every kind.

@@ -5,6 +5,7 @@
 
 pub mod column;
 mod family;
+mod kind;
 mod row;
 mod value;
 

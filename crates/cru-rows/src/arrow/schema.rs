@@ -4,41 +4,33 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
-use crate::table::{ColumnKind, RowTable, TableColumn};
-
-const fn column(name: &'static str, kind: ColumnKind, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind, meaning }
-}
+use crate::table::{ColumnKind, RowTable, TableColumn, columns};
 
 /// Columns of what `scan` gives.
-pub const SCAN: &[TableColumn] = &[
-    column("uri", ColumnKind::Text, "the object"),
-    column("size", ColumnKind::Int, "bytes"),
-    column("hash", ColumnKind::Text, "hash of its bytes"),
-    column("prefix_hash", ColumnKind::Text, "hash of its first 4 KiB"),
-    column("status", ColumnKind::Text, "transcript, other, failed"),
-    column("host", ColumnKind::Text, "which host wrote it"),
-    column("session", ColumnKind::Text, "the host's id of its first session"),
-    column("parent", ColumnKind::Text, "the host's id of the session that started it"),
-    column("keys", ColumnKind::Texts, "objects that share a key are one family"),
-    column("first_time", ColumnKind::Time, "earliest time of its records"),
-    column("last_time", ColumnKind::Time, "latest time of its records"),
-    column("reason", ColumnKind::Text, "why it is no transcript, or could not be read"),
+///
+/// `uri`: the object; `size`: bytes; `hash`: hash of its bytes; `prefix_hash`: hash of its first 4 KiB; `status`:
+/// transcript, other, failed; `host`: which host wrote it; `session`: the host's id of its first session; `parent`:
+/// the host's id of the session that started it; `keys`: objects that share a key are one family; `first_time`:
+/// earliest time of its records; `last_time`: latest time of its records; `reason`: why it is no transcript, or could
+/// not be read.
+pub const SCAN: &[TableColumn] = columns![
+    uri Text, size Int, hash Text, prefix_hash Text, status Text, host Text, session Text, parent Text, keys Texts,
+    first_time Time, last_time Time, reason Text,
 ];
 
 /// Columns of what `families` gives.
-pub(super) const FAMILIES: &[TableColumn] =
-    &[column("uri", ColumnKind::Text, "the object"), column("family", ColumnKind::Int, "number of its family")];
+///
+/// `uri`: the object; `family`: number of its family.
+pub(super) const FAMILIES: &[TableColumn] = columns![
+    uri Text, family Int,
+];
 
 /// Columns of what `codify` gives.
-pub(super) const WORKFLOWS: &[TableColumn] = &[
-    column("cluster", ColumnKind::Text, "the cluster"),
-    column("sessions", ColumnKind::Texts, "its sessions"),
-    column("left_out", ColumnKind::Int, "sessions beyond the limit"),
-    column("title", ColumnKind::Text, "title"),
-    column("steps", ColumnKind::Int, "number of steps"),
-    column("workflow", ColumnKind::Text, "the workflow as markdown"),
-    column("diagnostics", ColumnKind::Texts, "what there is to say of it"),
+///
+/// `cluster`: the cluster; `sessions`: its sessions; `left_out`: sessions beyond the limit; `steps`: number of steps;
+/// `workflow`: the workflow as markdown; `diagnostics`: what there is to say of it.
+pub(super) const WORKFLOWS: &[TableColumn] = columns![
+    cluster Text, sessions Texts, left_out Int, title Text, steps Int, workflow Text, diagnostics Texts,
 ];
 
 /// Names of the columns of what `fold` gives for all tables together: the table, the number of its rows, and these as an

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::schema::RowTable;
+use cru_index::table::CellValue;
 
 /// One value of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +81,19 @@ impl From<Timestamp> for Cell {
 impl From<Vec<String>> for Cell {
     fn from(texts: Vec<String>) -> Self {
         Self::Texts(texts)
+    }
+}
+
+impl From<CellValue<'_>> for Cell {
+    fn from(value: CellValue<'_>) -> Self {
+        match value {
+            CellValue::Null => Self::Null,
+            CellValue::Bool(it) => Self::Bool(it),
+            CellValue::Int(it) => Self::Int(i64::try_from(it).unwrap_or(i64::MAX)),
+            CellValue::Float(it) => Self::Float(it),
+            CellValue::Time(it) => Self::Time(it),
+            CellValue::Text(it) => Self::Text(it.into_owned()),
+        }
     }
 }
 

@@ -5,4 +5,6 @@ mod schema;
 
 pub(crate) use cell::day;
 pub use cell::{Cell, TableRows, day_text};
+#[cfg(feature = "rows")]
+pub(crate) use schema::columns;
 pub use schema::{COMMON, ColumnKind, RowTable, TableColumn};

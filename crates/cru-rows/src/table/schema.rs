@@ -29,39 +29,31 @@ pub struct TableColumn {
     pub name: &'static str,
     /// What stands in it.
     pub kind: ColumnKind,
-    /// What it means.
-    pub meaning: &'static str,
+    /// The column of `cru query` that fills it, where there is one.
+    pub source: &'static str,
 }
 
-const fn text(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Text, meaning }
+/// Columns by name and kind; `= name` is the column of `cru query` that fills one of another name.
+macro_rules! columns {
+    ($($name:ident $kind:ident $(= $source:ident)?),* $(,)?) => {
+        &[$(TableColumn {
+            name: stringify!($name),
+            kind: ColumnKind::$kind,
+            source: columns!(@source $name $($source)?),
+        }),*]
+    };
+    (@source $name:ident) => { stringify!($name) };
+    (@source $name:ident $source:ident) => { stringify!($source) };
 }
-const fn int(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Int, meaning }
-}
-const fn float(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Float, meaning }
-}
-const fn flag(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Bool, meaning }
-}
-const fn time(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Time, meaning }
-}
-const fn texts(name: &'static str, meaning: &'static str) -> TableColumn {
-    TableColumn { name, kind: ColumnKind::Texts, meaning }
-}
+#[cfg(feature = "rows")]
+pub(crate) use columns;
 
-/// The columns that every table begins with.
-pub const COMMON: &[TableColumn] = &[
-    text("session_uid", "the session: hash of host and the host's id; of a file, its first session"),
-    int("family", "number of the family that was read together"),
-    TableColumn { name: "day", kind: ColumnKind::Day, meaning: "day the session began, UTC; 1970-01-01: not known" },
-    text("host", "which program ran it; empty: not known"),
-    int("fold_version", "version of the rules that made the row"),
+/// The columns that every table begins with. `session_uid`: the session, the hash of host and the host's id; of a file, its
+/// first session; `family`: number of the family that was read together; `day`: day the session began, UTC; 1970-01-01: not
+/// known; `host`: which program ran it; empty: not known; `fold_version`: version of the rules that made the row.
+pub const COMMON: &[TableColumn] = columns![
+    session_uid Text, family Int, day Day, host Text, fold_version Int,
 ];
-
-const SEQ: TableColumn = int("seq", "place in the session, from 0; of accounting, in the family");
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,21 +94,7 @@ impl RowTable {
 
     /// Its name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sessions => "sessions",
-            Self::Phases => "phases",
-            Self::Steps => "steps",
-            Self::Messages => "messages",
-            Self::Decisions => "decisions",
-            Self::Errors => "errors",
-            Self::Tasks => "tasks",
-            Self::Subagents => "subagents",
-            Self::Files => "files",
-            Self::Tokens => "tokens",
-            Self::Edges => "edges",
-            Self::Cases => "cases",
-            Self::Accounting => "accounting",
-        }
+        TABLES[self as usize].0
     }
 
     /// The table of that name.
@@ -131,192 +109,128 @@ impl RowTable {
 
     /// The columns of this table alone.
     pub const fn own(self) -> &'static [TableColumn] {
-        match self {
-            Self::Sessions => SESSIONS,
-            Self::Phases => PHASES,
-            Self::Steps => STEPS,
-            Self::Messages => MESSAGES,
-            Self::Decisions => DECISIONS,
-            Self::Errors => ERRORS,
-            Self::Tasks => TASKS,
-            Self::Subagents => SUBAGENTS,
-            Self::Files => FILES,
-            Self::Tokens => TOKENS,
-            Self::Edges => EDGES,
-            Self::Cases => CASES,
-            Self::Accounting => ACCOUNTING,
-        }
+        TABLES[self as usize].1
     }
 }
 
-const SESSIONS: &[TableColumn] = &[
-    text("host_session", "the host's own id"),
-    text("host_version", "version of the host program"),
-    text("agent", "first agent that took part, with version"),
-    flag("subagent", "whether it is a sub-agent's"),
-    text("parent_uid", "the session that started it, where it is in the family"),
-    text("title", "title"),
-    text("status", "active, paused, completed, failed, abandoned"),
-    time("started", "when it began"),
-    time("ended", "when it ended"),
-    int("duration_ms", "from begin to end"),
-    int("active_ms", "the same without pauses of ten minutes and more"),
-    text("model", "primary model"),
-    text("project", "working directory"),
-    text("branch", "git branch"),
-    text("commit", "git commit that the work began on"),
-    text("channel", "channel"),
-    int("tokens", "tokens of this session alone, without cache reads"),
-    float("cost_usd", "cost, where the record stores one"),
-    int("phases", "number of phases"),
-    int("steps", "number of steps"),
-    int("failed_steps", "number of steps that failed"),
-    int("requests", "number of a person's messages"),
-    int("corrections", "those that correct the agent"),
-    int("errors", "number of errors"),
-    int("decisions", "number of decisions"),
-    text("proof", "how far what was written was checked"),
-    text("activity", "classes of its first actions in order, for clusters: look>change>check"),
-    int("masked", "number of secrets that were taken out"),
-    text("transcript", "URI of the object with its first record"),
-    texts("tags", "tags"),
-    text("note", "the session as a markdown note"),
+/// Names and columns, in the order of [`RowTable`].
+const TABLES: [(&str, &[TableColumn]); 13] = [
+    ("sessions", SESSIONS),
+    ("phases", PHASES),
+    ("steps", STEPS),
+    ("messages", MESSAGES),
+    ("decisions", DECISIONS),
+    ("errors", ERRORS),
+    ("tasks", TASKS),
+    ("subagents", SUBAGENTS),
+    ("files", FILES),
+    ("tokens", TOKENS),
+    ("edges", EDGES),
+    ("cases", CASES),
+    ("accounting", ACCOUNTING),
 ];
 
-const PHASES: &[TableColumn] = &[
-    SEQ,
-    text("phase_id", "block id in the note"),
-    text("parent_phase", "phase that a sub-phase stands in"),
-    text("title", "title"),
-    text("agent", "agent with version"),
-    text("channel", "channel"),
-    time("started", "when it began"),
-    int("steps", "number of steps"),
-    int("failed_steps", "number of steps that failed"),
+/// `host_session`: the host's own id; `host_version`: version of the host program; `agent`: first agent that took
+/// part, with version; `subagent`: whether it is a sub-agent's; `parent_uid`: the session that started it, where it
+/// is in the family; `status`: active, paused, completed, failed, abandoned; `started`: when it began; `ended`: when
+/// it ended; `duration_ms`: from begin to end; `active_ms`: the same without pauses of ten minutes and more; `model`:
+/// primary model; `project`: working directory; `branch`: git branch; `commit`: git commit that the work began on;
+/// `tokens`: tokens of this session alone, without cache reads; `cost_usd`: cost, where the record stores one;
+/// `phases`: number of phases; `steps`: number of steps; `failed_steps`: number of steps that failed; `requests`:
+/// number of a person's messages; `corrections`: those that correct the agent; `errors`: number of errors;
+/// `decisions`: number of decisions; `proof`: how far what was written was checked; `activity`: classes of its first
+/// actions in order, for clusters: look>change>check; `masked`: number of secrets that were taken out; `transcript`:
+/// URI of the object with its first record; `note`: the session as a markdown note.
+const SESSIONS: &[TableColumn] = columns![
+    host_session Text, host_version Text, agent Text, subagent Bool, parent_uid Text = parent, title Text,
+    status Text, started Time, ended Time, duration_ms Int, active_ms Int, model Text, project Text, branch Text,
+    commit Text, channel Text, tokens Int, cost_usd Float, phases Int, steps Int, failed_steps Int,
+    requests Int = user, corrections Int, errors Int, decisions Int, proof Text, activity Text, masked Int,
+    transcript Text, tags Texts, note Text,
 ];
 
-const STEPS: &[TableColumn] = &[
-    SEQ,
-    text("step_id", "block id in the note"),
-    text("phase_id", "its phase"),
-    text("agent", "agent of the phase, with version"),
-    text("tool", "tool"),
-    text("kind", "kind of the tool: shell, read, edit, ..."),
-    text("action", "class of what it did: look, check, change, ...; unknown where it is not understood"),
-    text("args", "arguments, secrets masked, at most 1 kB"),
-    text("args_hash", "hash of all of them, secrets masked"),
-    text("result", "result as the note shows it"),
-    text("status", "complete, failed, denied, interrupted, no_result, ..."),
-    text("verdict", "how the checks that it ran ended: passed, failed, unknown"),
-    int("exit", "exit code"),
-    time("time", "when it was called"),
-    int("duration_ms", "how long it took"),
-    TableColumn { name: "evidence", kind: ColumnKind::Place, meaning: "the record of the call" },
+/// `phase_id`: block id in the note; `parent_phase`: phase that a sub-phase stands in; `agent`: agent with version;
+/// `started`: when it began; `steps`: number of steps; `failed_steps`: number of steps that failed.
+const PHASES: &[TableColumn] = columns![
+    seq Int, phase_id Text = id, parent_phase Text, title Text, agent Text, channel Text, started Time, steps Int,
+    failed_steps Int,
 ];
 
-const MESSAGES: &[TableColumn] = &[
-    SEQ,
-    text("message_id", "block id, else a stable one"),
-    text("phase_id", "its phase"),
-    text("role", "user or agent"),
-    text("kind", "request, correction, reply, conclusion"),
-    text("text", "the words, secrets masked"),
-    time("time", "when"),
+/// `step_id`: block id in the note; `phase_id`: its phase; `agent`: agent of the phase, with version; `kind`: kind of
+/// the tool: shell, read, edit, ...; `action`: class of what it did: look, check, change, ...; unknown where it is
+/// not understood; `args`: arguments, secrets masked, at most 1 kB; `args_hash`: hash of all of them, secrets masked;
+/// `result`: result as the note shows it; `status`: complete, failed, denied, interrupted, `no_result`, ...; `verdict`:
+/// how the checks that it ran ended: passed, failed, unknown; `exit`: exit code; `time`: when it was called;
+/// `duration_ms`: how long it took; `evidence`: the record of the call.
+const STEPS: &[TableColumn] = columns![
+    seq Int, step_id Text = id, phase_id Text = phase, agent Text, tool Text, kind Text, action Text, args Text,
+    args_hash Text, result Text, status Text, verdict Text = check, exit Int, time Time, duration_ms Int,
+    evidence Place,
 ];
 
-const DECISIONS: &[TableColumn] = &[
-    SEQ,
-    text("decision_id", "block id, else a stable one"),
-    text("phase_id", "its phase"),
-    text("title", "what was decided"),
-    text("text", "body"),
-    text("why", "why"),
-    text("rejected", "what was not taken"),
-    text("impact", "what it touches"),
-    time("time", "when"),
+/// `message_id`: block id, else a stable one; `phase_id`: its phase; `role`: user or agent; `kind`: request,
+/// correction, reply, conclusion; `text`: the words, secrets masked; `time`: when.
+const MESSAGES: &[TableColumn] = columns![
+    seq Int, message_id Text, phase_id Text, role Text, kind Text, text Text, time Time,
 ];
 
-const ERRORS: &[TableColumn] = &[
-    SEQ,
-    text("error_id", "block id, else a stable one"),
-    text("phase_id", "its phase"),
-    text("title", "title"),
-    text("text", "what went wrong"),
-    text("resolution", "how it was resolved"),
-    time("time", "when"),
+/// `decision_id`: block id, else a stable one; `phase_id`: its phase; `title`: what was decided; `text`: body;
+/// `rejected`: what was not taken; `impact`: what it touches; `time`: when.
+const DECISIONS: &[TableColumn] = columns![
+    seq Int, decision_id Text = id, phase_id Text = phase, title Text, text Text, why Text, rejected Text,
+    impact Text, time Time = at,
 ];
 
-const TASKS: &[TableColumn] = &[
-    SEQ,
-    text("task_id", "id of the task; empty: it has none"),
-    text("content", "what to do"),
-    text("status", "newest status"),
-    text("priority", "priority"),
+/// `error_id`: block id, else a stable one; `phase_id`: its phase; `text`: what went wrong; `resolution`: how it was
+/// resolved; `time`: when.
+const ERRORS: &[TableColumn] = columns![
+    seq Int, error_id Text = id, phase_id Text = phase, title Text, text Text, resolution Text, time Time = at,
 ];
 
-const SUBAGENTS: &[TableColumn] = &[
-    SEQ,
-    text("subagent_id", "block id, else a stable one"),
-    text("phase_id", "its phase"),
-    text("agent", "agent with version"),
-    text("model", "model"),
-    text("mode", "inline, link, embed"),
-    text("child_uid", "its session, where it is in the family"),
-    text("task", "what it was asked"),
-    text("summary", "what it answered"),
-    int("tokens", "its own tokens"),
+/// `task_id`: id of the task; empty: it has none; `content`: what to do; `status`: newest status.
+const TASKS: &[TableColumn] = columns![
+    seq Int, task_id Text = id, content Text, status Text, priority Text,
 ];
 
-const FILES: &[TableColumn] = &[
-    SEQ,
-    text("path", "path, relative to the project where it lies inside"),
-    text("access", "read, write, create"),
-    text("hash", "hash of the file, where it is known"),
-    text("step_id", "the step"),
-    text("phase_id", "its phase"),
-    text("tool", "tool of the step"),
-    time("time", "when"),
+/// `subagent_id`: block id, else a stable one; `phase_id`: its phase; `agent`: agent with version; `mode`: inline,
+/// link, embed; `child_uid`: its session, where it is in the family; `task`: what it was asked; `summary`: what it
+/// answered; `tokens`: its own tokens.
+const SUBAGENTS: &[TableColumn] = columns![
+    seq Int, subagent_id Text = id, phase_id Text = phase, agent Text, model Text, mode Text, child_uid Text = link,
+    task Text, summary Text, tokens Int,
 ];
 
-const TOKENS: &[TableColumn] = &[
-    SEQ,
-    text("model", "model"),
-    int("input", "tokens of requests that came from no cache"),
-    int("output", "tokens of answers"),
-    int("cache_write", "tokens written to the cache"),
-    int("cache_write_1h", "those that are kept for an hour"),
-    int("cache_read", "tokens read from the cache"),
+/// `path`: path, relative to the project where it lies inside; `access`: read, write, create; `hash`: hash of the
+/// file, where it is known; `step_id`: the step; `phase_id`: its phase; `tool`: tool of the step; `time`: when.
+const FILES: &[TableColumn] = columns![
+    seq Int, path Text, access Text, hash Text, step_id Text = step, phase_id Text = phase, tool Text, time Time,
 ];
 
-const EDGES: &[TableColumn] = &[
-    SEQ,
-    text("from_id", "the step, phase or decision that depends; empty: the session"),
-    text("kind", "after, recovers, replays, rests-on, from"),
-    text("reason", "written or data, of `after`"),
-    text("to_uid", "the session of the other end"),
-    text("to_id", "the other end; empty: the session"),
+/// `input`: tokens of requests that came from no cache; `output`: tokens of answers; `cache_write`: tokens written to
+/// the cache; `cache_write_1h`: those that are kept for an hour; `cache_read`: tokens read from the cache.
+const TOKENS: &[TableColumn] = columns![
+    seq Int, model Text, input Int, output Int, cache_write Int, cache_write_1h Int, cache_read Int,
 ];
 
-const CASES: &[TableColumn] = &[
-    SEQ,
-    text("case_id", "id"),
-    text("kind", "puzzle, correction, demonstration, preference"),
-    text("title", "title"),
-    text("block_id", "block of the note that it comes from"),
-    text("fidelity", "none, summary"),
-    text("content_hash", "hash of context and story: equal ones are duplicates"),
-    int("redactions", "number of secrets and personal data taken out"),
-    text("fault", "what the record shows to be wrong with its answer"),
-    text("body", "the whole case as JSON"),
+/// `from_id`: the step, phase or decision that depends; empty: the session; `kind`: after, recovers, replays,
+/// rests-on, from; `reason`: written or data, of `after`; `to_uid`: the session of the other end; `to_id`: the other
+/// end; empty: the session.
+const EDGES: &[TableColumn] = columns![
+    seq Int, from_id Text, kind Text, reason Text, to_uid Text, to_id Text,
 ];
 
-const ACCOUNTING: &[TableColumn] = &[
-    SEQ,
-    text("uri", "the object"),
-    text("outcome", "read, empty, duplicate, other, failed"),
-    text("reason", "why it gave no session"),
-    texts("sessions", "sessions that its records belong to"),
-    int("records", "records"),
-    int("represented", "records that the rows tell or use"),
-    text("skipped", "the others by reason, as JSON"),
+/// `case_id`: id; `kind`: puzzle, correction, demonstration, preference; `block_id`: block of the note that it comes
+/// from; `fidelity`: none, summary; `content_hash`: hash of context and story: equal ones are duplicates;
+/// `redactions`: number of secrets and personal data taken out; `fault`: what the record shows to be wrong with its
+/// answer; `body`: the whole case as JSON.
+const CASES: &[TableColumn] = columns![
+    seq Int, case_id Text, kind Text, title Text, block_id Text, fidelity Text, content_hash Text, redactions Int,
+    fault Text, body Text,
+];
+
+/// `uri`: the object; `outcome`: read, empty, duplicate, other, failed; `reason`: why it gave no session; `sessions`:
+/// sessions that its records belong to; `represented`: records that the rows tell or use; `skipped`: the others by
+/// reason, as JSON.
+const ACCOUNTING: &[TableColumn] = columns![
+    seq Int, uri Text, outcome Text, reason Text, sessions Texts, records Int, represented Int, skipped Text,
 ];
