@@ -171,7 +171,7 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             if is_json { printable_json(&text).into_owned() } else { sanitise(&text).into_owned() }.into()
         }
     };
-    if terminal && format == Format::Text && output.paged() && pager::page(&text, choice, env) {
+    if terminal && format == Format::Text && output.handover().is_none() && pager::page(&text, choice, env) {
         return Ok(());
     }
     let mut stdout = stdout.lock();

@@ -315,10 +315,6 @@ impl Output for CheckReport {
         }))
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.count(Severity::Error) > 0)
     }

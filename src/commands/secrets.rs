@@ -126,10 +126,6 @@ impl Output for Scanned {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.found.is_empty())
     }

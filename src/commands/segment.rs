@@ -271,10 +271,6 @@ impl Output for ShownSegments {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }
 
 impl Cut {

@@ -81,10 +81,6 @@ impl Output for ShownSteps {
         let steps = self.0.iter().map(Output::json).collect::<serde_json::Result<Vec<_>>>()?;
         Ok(json!({ "schema": 1, "steps": steps }))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }
 
 /// What is asked of the steps that are named.
@@ -230,10 +226,6 @@ impl Output for ShownStep {
             });
         }
         Ok(value)
-    }
-
-    fn paged(&self) -> bool {
-        true
     }
 }
 

@@ -209,10 +209,6 @@ impl Output for WriteList {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }
 
 #[derive(Debug, Serialize)]

@@ -128,10 +128,6 @@ impl Output for CheckedCases {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.findings.is_empty())
     }

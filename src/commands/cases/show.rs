@@ -48,8 +48,4 @@ impl Output for ShownCase {
             "expected": part(Part::Expected),
         }))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

@@ -87,8 +87,4 @@ impl Output for CheckpointDiff {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         Ok(serde_json::json!({ "schema": 1, "id": self.id, "diff": self.diff }))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

@@ -142,8 +142,4 @@ impl Output for ShownGraph {
             }
         }
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

@@ -39,8 +39,4 @@ impl Output for ShownStates {
             _ => None,
         }
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

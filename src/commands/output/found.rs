@@ -31,10 +31,6 @@ impl<T: Found> Output for T {
         self.rows(format)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.is_empty())
     }

@@ -111,11 +111,6 @@ pub trait Output {
         None
     }
 
-    /// Whether a terminal should page it when it is long.
-    fn paged(&self) -> bool {
-        false
-    }
-
     /// A program that takes over when the output is written; its exit code is then the command's.
     fn handover(&self) -> Option<Launch> {
         None

@@ -217,10 +217,6 @@ impl Output for NotedRows {
         rows::export(format, &self.columns, self.objects())
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.matched == 0)
     }

@@ -112,10 +112,6 @@ impl Output for QueryAnswer {
         rows::export(format, &names, self.objects())
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     /// Nothing found is the answer "no".
     fn exit_code(&self) -> u8 {
         u8::from(self.matched == 0)

@@ -153,10 +153,6 @@ impl Output for CheckReport {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.readings.iter().any(CheckRow::is_bad))
     }

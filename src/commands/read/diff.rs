@@ -72,10 +72,6 @@ impl Output for ReadingDiff {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.differences.is_empty())
     }

@@ -161,8 +161,4 @@ impl Output for ReviewList {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

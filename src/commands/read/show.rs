@@ -47,8 +47,4 @@ impl Output for ShownReading {
         }
         Ok(value)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

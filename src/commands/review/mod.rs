@@ -126,8 +126,4 @@ impl Output for Inbox {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

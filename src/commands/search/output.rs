@@ -182,10 +182,6 @@ impl Output for FoundHits {
         }))
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     /// Nothing found is the answer "no".
     fn exit_code(&self) -> u8 {
         u8::from(self.groups.is_empty())

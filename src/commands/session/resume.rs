@@ -366,10 +366,6 @@ impl Output for Resumed {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        self.show == Show::Pack
-    }
-
     fn handover(&self) -> Option<Launch> {
         self.launch.clone()
     }

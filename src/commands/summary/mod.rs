@@ -118,8 +118,4 @@ impl Output for ToldSummary {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        self.note.is_none()
-    }
 }

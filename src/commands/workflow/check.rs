@@ -241,10 +241,6 @@ impl Output for ConformanceReport {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.holds)
     }

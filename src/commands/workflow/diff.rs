@@ -168,10 +168,6 @@ impl Output for Diff {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.is_same())
     }

@@ -78,8 +78,4 @@ impl Output for Drawn {
             _ => None,
         }
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

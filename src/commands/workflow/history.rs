@@ -286,8 +286,4 @@ impl Output for Groups {
         columns.extend(["sum", "avg", "min", "max"].map(|word| format!("{word}_{}", self.of)));
         rows::export(format, &columns, self.rows.iter().map(|group| self.object(group)))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

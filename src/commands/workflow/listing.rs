@@ -40,8 +40,4 @@ impl<R: Row> Output for Listing<R> {
     fn export(&self, format: Format) -> Option<String> {
         rows::export(format, R::COLUMNS, self.0.iter().filter_map(|row| serde_json::to_value(row).ok()))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

@@ -111,10 +111,6 @@ impl Output for Shown {
             "results": self.picture.results,
         }))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }
 
 impl Shown {

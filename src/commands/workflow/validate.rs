@@ -90,10 +90,6 @@ impl Output for ValidationReport {
         }))
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.count(Severity::Error) > 0)
     }

@@ -33,119 +33,75 @@ impl<'a> Outcome<'a> {
 
 /// The fields of all tools.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Detail<'a> {
     // files
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) file: Maybe<FileDetail<'a>>,
-    #[serde(borrow, default)]
     pub(super) old_string: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) new_string: Text<'a>,
-    #[serde(default)]
     pub(super) replace_all: Flag,
-    #[serde(borrow, default)]
     pub(super) original_file: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) structured_patch: List<Hunk<'a>>,
     // searches
-    #[serde(borrow, default)]
     pub(super) mode: Text<'a>,
-    #[serde(default)]
     pub(super) num_files: Number,
-    #[serde(default)]
     pub(super) num_lines: Number,
-    #[serde(default)]
     pub(super) num_matches: Number,
-    #[serde(default)]
     pub(super) truncated: Flag,
-    #[serde(default)]
     pub(super) matches: Length,
-    #[serde(default)]
     pub(super) results: Length,
     // the web
-    #[serde(default)]
     pub(super) code: Number,
-    #[serde(borrow, default)]
     pub(super) code_text: Text<'a>,
-    #[serde(default)]
     pub(super) bytes: Number,
     // a run of a workflow
-    #[serde(borrow, default)]
     pub(super) run_id: Text<'a>,
     // an answer that stands in a file of its own
-    #[serde(borrow, default)]
     pub(super) persisted_output_path: Text<'a>,
     // durations
-    #[serde(default)]
     pub(super) duration_ms: Number,
-    #[serde(default)]
     pub(super) duration_seconds: Number,
-    #[serde(default)]
     pub(super) total_duration_ms: Number,
     // commands
-    #[serde(default)]
     pub(super) interrupted: Flag,
-    #[serde(borrow, default)]
     pub(super) background_task_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) return_code_interpretation: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) git_operation: Maybe<GitOperation<'a>>,
     // sub-agents
-    #[serde(borrow, default)]
     pub(super) agent_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) agent_type: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) resolved_model: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) status: Text<'a>,
-    #[serde(default)]
     pub(super) is_async: Flag,
     // tasks
-    #[serde(borrow, default)]
     pub(super) task: Maybe<TaskDetail<'a>>,
     // questions and plans
-    #[serde(borrow, default)]
     pub(super) answers: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) annotations: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) plan: Text<'a>,
 }
 
 /// A file that was read.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct FileDetail<'a> {
-    #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(default)]
     pub(super) start_line: Number,
-    #[serde(default)]
     pub(super) num_lines: Number,
-    #[serde(default)]
     pub(super) total_lines: Number,
-    #[serde(default)]
     pub(super) cells: Length,
-    #[serde(default)]
     pub(super) count: Number,
 }
 
 /// One hunk of a change.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Hunk<'a> {
-    #[serde(default)]
     pub(super) old_start: Number,
-    #[serde(default)]
     pub(super) new_start: Number,
-    #[serde(borrow, default)]
     pub(super) lines: HunkLines<'a>,
 }
 
@@ -162,22 +118,22 @@ impl HunkLines<'_> {
 
 /// What git did.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct GitOperation<'a> {
-    #[serde(borrow, default)]
     pub(super) commit: Maybe<GitCommit<'a>>,
 }
 
 /// A commit.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct GitCommit<'a> {
-    #[serde(borrow, default)]
     pub(super) sha: Text<'a>,
 }
 
 /// A task of the list or one that runs in the background.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct TaskDetail<'a> {
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
 }
 

@@ -16,113 +16,70 @@ use crate::file::lenient::{Flag, List, Maybe, Number, Text, otherwise};
 
 /// The fields by which a record is placed: all that is read of a progress line.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ClaudeEnvelope<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) parent_uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) session_id: Text<'a>,
-    #[serde(default)]
     pub(super) is_sidechain: Flag,
-    #[serde(borrow, default)]
     pub(super) message_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) leaf_uuid: Text<'a>,
 }
 
 /// One line of a transcript.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ClaudeRecord<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) subtype: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) parent_uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) logical_parent_uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) session_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) agent_id: Text<'a>,
-    #[serde(default)]
     pub(super) is_sidechain: Flag,
-    #[serde(borrow, default)]
     pub(super) timestamp: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) cwd: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) git_branch: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) version: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) forked_from: Maybe<ForkedFrom<'a>>,
 
     // user and assistant
-    #[serde(borrow, default)]
     pub(super) message: Maybe<ClaudeMessage<'a>>,
-    #[serde(borrow, default)]
     pub(super) tool_use_result: Outcome<'a>,
-    #[serde(borrow, default, rename = "sourceToolAssistantUUID")]
+    #[serde(rename = "sourceToolAssistantUUID")]
     pub(super) source_uuid: Text<'a>,
-    #[serde(default)]
     pub(super) is_meta: Flag,
-    #[serde(default)]
     pub(super) is_compact_summary: Flag,
-    #[serde(default)]
     pub(super) is_api_error_message: Flag,
-    #[serde(borrow, default)]
     pub(super) plan_content: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) prompt_source: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) origin: Maybe<Origin<'a>>,
-    #[serde(borrow, default)]
     pub(super) tool_denial_kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) user_feedback: Text<'a>,
-    #[serde(default, rename = "costUSD")]
+    #[serde(rename = "costUSD")]
     pub(super) cost: Number,
 
     // system, attachment and the rest
-    #[serde(borrow, default)]
     pub(super) content: ClaudeContent<'a>,
-    #[serde(borrow, default)]
     pub(super) compact_metadata: Maybe<CompactMetadata<'a>>,
-    #[serde(borrow, default)]
     pub(super) attachment: Maybe<Attachment<'a>>,
-    #[serde(borrow, default)]
     pub(super) operation: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) summary: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) leaf_uuid: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) ai_title: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) custom_title: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) pr_url: Text<'a>,
-    #[serde(default)]
     pub(super) pr_number: Number,
-    #[serde(default, rename = "totalCostUSD")]
+    #[serde(rename = "totalCostUSD")]
     pub(super) total_cost: Number,
-    #[serde(default)]
     pub(super) model_usage: Value,
-    #[serde(borrow, default)]
     pub(super) worktree_session: Maybe<Worktree<'a>>,
-    #[serde(borrow, default)]
     pub(super) relocated_cwd: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) continued_in_session_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) session_kind: Text<'a>,
 }
 

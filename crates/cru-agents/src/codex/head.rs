@@ -136,24 +136,21 @@ struct CodexSource {
 impl CodexSource {
     fn of(raw: Option<&RawValue>) -> Self {
         #[derive(Default, Deserialize)]
+        #[serde(default, bound(deserialize = "'de: 'a"))]
         struct Outer<'a> {
-            #[serde(borrow, default)]
             subagent: Option<&'a RawValue>,
         }
         #[derive(Default, Deserialize)]
+        #[serde(default, bound(deserialize = "'de: 'a"))]
         struct Inner<'a> {
-            #[serde(borrow, default)]
             thread_spawn: Maybe<Spawn<'a>>,
-            #[serde(borrow, default)]
             other: Text<'a>,
         }
         #[derive(Default, Deserialize)]
+        #[serde(default, bound(deserialize = "'de: 'a"))]
         struct Spawn<'a> {
-            #[serde(borrow, default)]
             parent_thread_id: Text<'a>,
-            #[serde(borrow, default)]
             agent_nickname: Text<'a>,
-            #[serde(borrow, default)]
             agent_role: Text<'a>,
         }
         let outer = raw.and_then(|raw| serde_json::from_str::<Maybe<Outer<'_>>>(raw.get()).ok()?.0);

@@ -15,230 +15,168 @@ use cru_session::event::Attachment;
 
 /// One line.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CodexEnvelope<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) record_type: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) timestamp: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) payload: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
     /// Its number in the history of the session, which goes on over the files of it.
-    #[serde(default)]
     pub(super) ordinal: Number,
 }
 
 /// What a line says.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Payload<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
 
     // session and turn
-    #[serde(borrow, default)]
     pub(super) session_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) timestamp: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) cwd: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) cli_version: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) git: Maybe<Git<'a>>,
-    #[serde(borrow, default)]
     pub(super) source: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) forked_from_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) history_base: Maybe<HistoryBase<'a>>,
-    #[serde(borrow, default)]
     pub(super) parent_thread_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) agent_nickname: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) agent_role: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) model: Text<'a>,
 
     // items
-    #[serde(borrow, default)]
     pub(super) role: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) summary: List<CodexPart<'a>>,
-    #[serde(borrow, default)]
     pub(super) name: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) namespace: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) function: Maybe<Named<'a>>,
-    #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) call_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) status: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) output: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) action: Option<&'a RawValue>,
-    #[serde(default)]
     pub(super) tools: Length,
-    #[serde(borrow, default)]
     pub(super) revised_prompt: Text<'a>,
 
     // events
-    #[serde(borrow, default)]
     pub(super) message: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) text: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) images: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) local_images: Option<&'a RawValue>,
-    #[serde(default)]
     pub(super) info: Maybe<Info>,
-    #[serde(default)]
     pub(super) results: Length,
-    #[serde(default)]
     pub(super) exit_code: Number,
-    #[serde(default)]
     pub(super) duration: Maybe<Duration>,
-    #[serde(borrow, default)]
     pub(super) changes: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) reason: Text<'a>,
-    #[serde(default)]
     pub(super) num_turns: Number,
-    #[serde(borrow, default)]
     pub(super) thread_name: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) new_thread_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) new_agent_nickname: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) new_agent_role: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) user_facing_hint: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) error: Maybe<Failure<'a>>,
-    #[serde(borrow, default)]
     pub(super) item: Maybe<CodexItem<'a>>,
 }
 
 /// A part of a message or of an answer.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CodexPart<'a> {
-    #[serde(borrow, default)]
     pub(super) text: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) image_url: Text<'a>,
     /// Of a picture that is a file.
-    #[serde(borrow, default)]
     pub(super) path: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) content: Text<'a>,
-    #[serde(default)]
     pub(super) success: Option<bool>,
 }
 
 /// Where the work tree stood.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Git<'a> {
-    #[serde(borrow, default)]
     pub(super) commit_hash: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) branch: Text<'a>,
 }
 
 /// Something with a name.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Named<'a> {
-    #[serde(borrow, default)]
     pub(super) name: Text<'a>,
 }
 
 /// What went wrong.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Failure<'a> {
-    #[serde(borrow, default)]
     pub(super) message: Text<'a>,
 }
 
 /// A finished item of newer versions.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CodexItem<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
-    #[serde(default)]
     pub(super) exit_code: Number,
-    #[serde(default)]
     pub(super) duration: Maybe<Duration>,
-    #[serde(default)]
     pub(super) duration_ms: Number,
-    #[serde(borrow, default)]
     pub(super) changes: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) status: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) summary_text: Option<&'a RawValue>,
 }
 
 /// The earlier history that a file goes on with, and does not repeat.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct HistoryBase<'a> {
     /// The file that it stands in, by the id in its name.
-    #[serde(borrow, default)]
     pub(super) thread_id: Text<'a>,
     /// The number of the first record that is no part of it.
-    #[serde(default, alias = "ordinal")]
+    #[serde(alias = "ordinal")]
     pub(super) end_ordinal_exclusive: Number,
 }
 
 /// Token counts: of the session so far, and of the last message.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Info {
-    #[serde(default)]
     pub(super) total_token_usage: Maybe<CodexTokens>,
-    #[serde(default)]
     pub(super) last_token_usage: Maybe<CodexTokens>,
 }
 
 /// Token counts. Cached ones are a part of the input.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct CodexTokens {
-    #[serde(default, rename = "input_tokens")]
+    #[serde(rename = "input_tokens")]
     pub(super) input: Number,
-    #[serde(default, rename = "cached_input_tokens")]
+    #[serde(rename = "cached_input_tokens")]
     pub(super) cached: Number,
-    #[serde(default, rename = "cache_write_input_tokens")]
+    #[serde(rename = "cache_write_input_tokens")]
     pub(super) cache_write: Number,
-    #[serde(default, rename = "output_tokens")]
+    #[serde(rename = "output_tokens")]
     pub(super) output: Number,
-    #[serde(default, rename = "total_tokens")]
+    #[serde(rename = "total_tokens")]
     pub(super) total: Number,
 }
 
 /// A time that something took.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Duration {
-    #[serde(default)]
     secs: Number,
-    #[serde(default)]
     nanos: Number,
 }
 

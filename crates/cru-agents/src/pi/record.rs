@@ -13,53 +13,33 @@ use crate::file::lenient::{Flag, List, Maybe, Number, Text, drained};
 
 /// One line of a session.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PiRecord<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) parent_id: Parent<'a>,
-    #[serde(borrow, default)]
     pub(super) timestamp: Text<'a>,
 
     // the header
-    #[serde(borrow, default)]
     pub(super) cwd: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) parent_session: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) branched_from: Text<'a>,
 
     // entries
-    #[serde(borrow, default)]
     pub(super) message: Maybe<PiMessage<'a>>,
-    #[serde(borrow, default)]
     pub(super) model_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) model: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) summary: Text<'a>,
-    #[serde(default)]
     pub(super) tokens_before: Number,
-    #[serde(borrow, default)]
     pub(super) from_id: Text<'a>,
-    #[serde(default)]
     pub(super) usage: Maybe<PiTokens>,
-    #[serde(borrow, default)]
     pub(super) name: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) title: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) source: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) target_id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) label: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) custom_type: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) data: Maybe<Data<'a>>,
 }
 
@@ -164,23 +144,16 @@ pub(super) struct Cost {
 
 /// One block of a message.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PiBlock<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) text: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) thinking: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
     pub(super) name: Text<'a>,
-    #[serde(default)]
     pub(super) arguments: Value,
-    #[serde(borrow, default)]
     pub(super) mime_type: Text<'a>,
-    #[serde(borrow, default)]
     data: Option<&'a RawValue>,
 }
 

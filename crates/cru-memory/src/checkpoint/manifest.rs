@@ -130,18 +130,19 @@ pub struct KeptRef {
 
 /// What git kept under names that a command takes away.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct KeptRefs {
     /// Branches, tags and others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refs: Vec<KeptRef>,
     /// Stashes, newest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stashes: Vec<KeptRef>,
     /// Commits that only the reflog leads to.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<String>,
     /// Parts of a pack with the objects that only these lead to, as objects of the store.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pack: Vec<String>,
 }
 

@@ -137,10 +137,6 @@ impl Output for Made {
         }
     }
 
-    fn paged(&self) -> bool {
-        self.output.is_none() || self.shown
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(self.refused.is_some())
     }

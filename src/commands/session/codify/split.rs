@@ -80,8 +80,4 @@ impl Output for Jobs {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        self.jobs.iter().all(|job| job.output.is_none())
-    }
 }

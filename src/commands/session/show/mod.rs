@@ -207,8 +207,4 @@ impl Output for ShownSession {
             "diagnostics": serde_json::to_value(&self.diagnostics)?,
         }))
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }

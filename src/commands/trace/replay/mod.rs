@@ -230,10 +230,6 @@ impl Output for ShownReport {
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
     }
-
-    fn paged(&self) -> bool {
-        true
-    }
 }
 
 /// A step of a plan that is only shown.
@@ -313,10 +309,6 @@ impl Output for PlanReport {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self)
-    }
-
-    fn paged(&self) -> bool {
-        true
     }
 
     fn exit_code(&self) -> u8 {

@@ -374,10 +374,6 @@ impl Output for StaleReport {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.rows.is_empty() || self.strict && self.unknown > 0)
     }

@@ -114,10 +114,6 @@ impl Output for Verified {
         serde_json::to_value(self)
     }
 
-    fn paged(&self) -> bool {
-        true
-    }
-
     fn exit_code(&self) -> u8 {
         u8::from(!self.sessions.iter().all(|it| it.holds(self.strict)))
     }
