@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
 
 use super::graph::boundary_words;
 use super::output::style::{self, paint};
@@ -66,7 +67,13 @@ pub(in crate::commands) fn of(
 }
 
 /// One session, cut.
-fn cut(head: &Head, read: &[ReadSegment], catalog: &Catalog, vault: &Vault, now: Timestamp) -> Result<Cut> {
+fn cut(
+    head: &Head,
+    read: &[ReadSegment],
+    catalog: &Catalog,
+    vault: &Vault,
+    now: Timestamp,
+) -> Result<SegmentedSession> {
     let session = vault.load(&head.path)?.session;
     let breaks = segment::breaks(&session, is_fork(head, catalog, vault));
     let id = |index: usize| session.phases.get(index).map(|phase| phase.id.clone()).unwrap_or_default();
@@ -79,13 +86,13 @@ fn cut(head: &Head, read: &[ReadSegment], catalog: &Catalog, vault: &Vault, now:
     let parts = segment::segments(&session, &breaks);
     let alone = parts.len() == 1;
     let segments = parts.into_iter().map(|it| Segment {
-        facts: SegmentFacts::of(&session, it.phases.clone(), alone),
+        facts: facts(&session, it.phases.clone(), alone),
         read: read.iter().find(|own| own.id == it.id).cloned(),
         boundary: within(&it.phases),
         id: it.id,
         phases: session.phases[it.phases.clone()]
             .iter()
-            .map(|phase| Phase { id: phase.id.clone(), title: phase.title.clone() })
+            .map(|phase| BTreeMap::from([("id", phase.id.clone()), ("title", phase.title.clone())]))
             .collect(),
         open: active
             && it.phases.end == session.phases.len()
@@ -96,7 +103,7 @@ fn cut(head: &Head, read: &[ReadSegment], catalog: &Catalog, vault: &Vault, now:
         ended_by: it.ended_by,
     });
     let segments = segments.collect();
-    let boundaries = breaks.iter().map(|it| Boundary {
+    let boundaries = breaks.iter().map(|it| SegmentBreak {
         kinds: it.kinds.clone(),
         phase: id(it.phase),
         previous: it.previous.map(id),
@@ -106,7 +113,7 @@ fn cut(head: &Head, read: &[ReadSegment], catalog: &Catalog, vault: &Vault, now:
         words: boundary_words(it).unwrap_or_else(|| "fork".to_owned()),
     });
     let boundaries = boundaries.collect();
-    Ok(Cut { session: head.id(), title: head.title(), path: head.path.to_string(), segments, boundaries })
+    Ok(SegmentedSession { session: head.id(), title: head.title(), path: head.path.to_string(), segments, boundaries })
 }
 
 /// Whether the session is a copy of another from which it goes on, and not the work of a sub-agent.
@@ -129,107 +136,78 @@ pub(super) fn is_fork(head: &Head, catalog: &Catalog, vault: &Vault) -> bool {
 #[derive(Debug, Serialize)]
 struct ShownSegments {
     schema: u32,
-    sessions: Vec<Cut>,
+    sessions: Vec<SegmentedSession>,
 }
 
 #[derive(Debug, Serialize)]
-struct Cut {
+struct SegmentedSession {
     session: String,
     title: String,
     path: String,
     segments: Vec<Segment>,
-    boundaries: Vec<Boundary>,
+    boundaries: Vec<SegmentBreak>,
 }
 
 /// Work between two boundaries.
 #[derive(Debug, Serialize)]
 pub(in crate::commands) struct Segment {
-    pub(in crate::commands) id: String,
-    phases: Vec<Phase>,
-    pub(in crate::commands) started: Option<Timestamp>,
-    pub(in crate::commands) ended: Option<Timestamp>,
-    pub(in crate::commands) steps: usize,
+    id: String,
+    /// Ids and titles.
+    phases: Vec<BTreeMap<&'static str, String>>,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    steps: usize,
     /// More may come.
     open: bool,
     #[serde(flatten)]
-    pub(in crate::commands) facts: SegmentFacts,
+    facts: Map<String, Json>,
     #[serde(skip)]
     boundary: Option<usize>,
-    pub(in crate::commands) ended_by: Vec<BoundaryKind>,
+    ended_by: Vec<BoundaryKind>,
     /// What an accepted reading says that it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::commands) read: Option<ReadSegment>,
 }
 
-/// What the record says of a segment: its `[!segment]` callout, its steps, and the session's own fields.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(in crate::commands) struct SegmentFacts {
-    /// Title of the callout: `coding: success`.
-    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) told: Option<String>,
-    /// Its first paragraph.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) summary: Option<String>,
-    /// Whether the person had a clear goal, as an analyst says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) goal: Option<String>,
-    /// As an analyst says, else the one in which most files were written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) language: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) frameworks: Option<String>,
-    /// Of the segment; of the session where that is one segment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) machine: Option<String>,
-    /// The host's entries, as an analyst names them; else the first and the last step, with the count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) entries: Option<String>,
-    /// `2, after a1b2-v1`, and when and by what it was analysed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) analyzed: Option<String>,
-}
-
-impl SegmentFacts {
-    /// Of the phases of a session; `alone` where these are all of it.
-    fn of(session: &Session, phases: Range<usize>, alone: bool) -> Self {
-        let phases = session.phases.get(phases).unwrap_or_default();
-        let callout = segment::callout(phases);
-        let field = |name: &str| callout.and_then(|it| it.field(name)).map(one_line);
-        let steps: Vec<&crate::session::Step> = phases
-            .iter()
-            .flat_map(|phase| &phase.items)
-            .filter_map(|item| match item {
-                Item::Step(step) => Some(step),
-                _ => None,
-            })
-            .collect();
-        let ids: Vec<&str> = steps.iter().filter_map(|step| step.id.as_deref()).collect();
-        let entries = ids.first().zip(ids.last()).map(|(first, last)| format!("{first} … {last} ({})", ids.len()));
-        let digits = |text: String| text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        let meta = &session.meta;
-        Self {
-            told: callout.map(|it| one_line(&it.title)).filter(|title| !title.is_empty()),
-            summary: callout.map(|it| one_line(&it.paragraph())).filter(|text| !text.is_empty()),
-            goal: field("Goal"),
-            language: field("Language").or_else(|| language(&steps)),
-            frameworks: field("Frameworks"),
-            tokens: field("Segment tokens").and_then(digits).or(meta.tokens_used.filter(|_| alone)),
-            cost_usd: meta.cost_usd.filter(|_| alone),
-            machine: match meta.more.get("machine") {
-                Some(Value::String(name)) => Some(one_line(name)),
-                _ => None,
-            },
-            entries: field("Entries").or(entries),
-            version: field("Version"),
-            analyzed: field("Analyzed"),
-        }
-    }
+/// What the record says of a segment of some phases, as far as it is known: its `[!segment]` callout, its steps, and the
+/// session's own fields where it is `alone`.
+///
+/// `told`: title of the callout, `coding: success`; `summary`: its first paragraph; `goal`: whether the person had a clear
+/// one, as an analyst says; `language`: as an analyst says, else the one in which most files were written; `tokens`: of
+/// the segment, of the session where that is one segment; `entries`: the host's entries, as an analyst names them, else the
+/// first and the last step with the count; `version`: `2, after a1b2-v1`; `analyzed`: when and by what.
+fn facts(session: &Session, phases: Range<usize>, alone: bool) -> Map<String, Json> {
+    let phases = session.phases.get(phases).unwrap_or_default();
+    let callout = segment::callout(phases);
+    let field = |name: &str| callout.and_then(|it| it.field(name)).map(one_line);
+    let steps: Vec<&crate::session::Step> = phases
+        .iter()
+        .flat_map(|phase| &phase.items)
+        .filter_map(|item| match item {
+            Item::Step(step) => Some(step),
+            _ => None,
+        })
+        .collect();
+    let ids: Vec<&str> = steps.iter().filter_map(|step| step.id.as_deref()).collect();
+    let entries = ids.first().zip(ids.last()).map(|(first, last)| format!("{first} … {last} ({})", ids.len()));
+    let digits = |text: String| text.chars().filter(char::is_ascii_digit).collect::<String>().parse::<u64>().ok();
+    let meta = &session.meta;
+    let machine =
+        meta.more.get("machine").and_then(|it| if let Value::String(name) = it { Some(one_line(name)) } else { None });
+    let known = [
+        ("told", json!(callout.map(|it| one_line(&it.title)).filter(|title| !title.is_empty()))),
+        ("summary", json!(callout.map(|it| one_line(&it.paragraph())).filter(|text| !text.is_empty()))),
+        ("goal", json!(field("Goal"))),
+        ("language", json!(field("Language").or_else(|| language(&steps)))),
+        ("frameworks", json!(field("Frameworks"))),
+        ("tokens", json!(field("Segment tokens").and_then(digits).or(meta.tokens_used.filter(|_| alone)))),
+        ("cost_usd", json!(meta.cost_usd.filter(|_| alone))),
+        ("machine", json!(machine)),
+        ("entries", json!(field("Entries").or(entries))),
+        ("version", json!(field("Version"))),
+        ("analyzed", json!(field("Analyzed"))),
+    ];
+    known.into_iter().filter(|(_, it)| !it.is_null()).map(|(name, it)| (name.to_owned(), it)).collect()
 }
 
 /// The language in which most files were written; of several the first by name.
@@ -244,13 +222,7 @@ fn language(steps: &[&crate::session::Step]) -> Option<String> {
 }
 
 #[derive(Debug, Serialize)]
-struct Phase {
-    id: String,
-    title: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Boundary {
+struct SegmentBreak {
     kinds: Vec<BoundaryKind>,
     phase: String,
     previous: Option<String>,
@@ -263,7 +235,7 @@ struct Boundary {
 
 impl Output for ShownSegments {
     fn text(&self, _: &View) -> String {
-        let cuts: Vec<String> = self.sessions.iter().map(Cut::text).collect();
+        let cuts: Vec<String> = self.sessions.iter().map(SegmentedSession::text).collect();
         cuts.join("\n")
     }
 
@@ -276,7 +248,7 @@ impl Output for ShownSegments {
     }
 }
 
-impl Cut {
+impl SegmentedSession {
     fn text(&self) -> String {
         let mut out = format!("{}\n", paint(style::TITLE, one_line(&self.title)));
         let count = |number: usize, noun: &str| plural(number as u64, noun);
@@ -296,6 +268,7 @@ impl Cut {
                 let words = format!("↳ {}{}", one_line(&boundary.words), from.unwrap_or_default());
                 let _ = writeln!(out, "{}", paint(style::WARN, words));
             }
+            let fact = |name: &str| Some(segment.facts.get(name)?.as_str()?.to_owned());
             let mut facts = vec![count(segment.steps, "step")];
             facts.extend(segment.started.map(|time| format!("{} UTC", minute(time))));
             let took = segment.started.zip(segment.ended).map(|(from, to)| to.as_second() - from.as_second());
@@ -303,15 +276,15 @@ impl Cut {
             facts.extend(took.map(duration));
             facts.extend(segment.open.then(|| "open".to_owned()));
             let read = segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str()));
-            facts.extend(read.or_else(|| segment.facts.told.clone()));
-            facts.extend(segment.facts.language.clone());
+            facts.extend(read.or_else(|| fact("told")));
+            facts.extend(fact("language"));
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));
             if let Some(read) = &segment.read {
                 let _ = writeln!(out, "  {}", one_line(&read.summary.text));
             }
             for phase in &segment.phases {
-                let _ = writeln!(out, "  {}  {}", paint(style::DIM, one_line(&phase.id)), one_line(&phase.title));
+                let _ = writeln!(out, "  {}  {}", paint(style::DIM, one_line(&phase["id"])), one_line(&phase["title"]));
             }
         }
         out
