@@ -1,10 +1,9 @@
 //! `cru decisions`: what was decided, over all sessions, and why.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::history::line;
@@ -15,7 +14,7 @@ use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
 use crate::base::Result;
 use crate::base::text::plural;
-use crate::index::record::{DecisionRow, PhaseRow};
+use crate::index::table::{RowView, ViewedRow, rows};
 use crate::index::{Record, SessionRow, Table};
 use crate::session::Link;
 
@@ -41,29 +40,35 @@ pub struct Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
     let wanted = args.grep.as_deref().map(str::to_lowercase);
-    let mut decisions: Vec<MadeDecision> = Vec::new();
-    let made = |record: Record| {
-        let mut made = MadeDecision::all(record);
-        made.retain(|it| wanted.as_deref().is_none_or(|wanted| it.has(wanted)));
+    let mut decisions: Vec<ViewedRow> = Vec::new();
+    let view = RowView::of(Table::Decisions.columns(), VIEW);
+    let matching = |record: Record| {
+        let mut made = made(&view, &record, snapshot.zone());
+        made.retain(|it| wanted.as_deref().is_none_or(|wanted| has(it, wanted)));
         made
     };
     let with = |row: &SessionRow| row.decisions > 0 && chosen.matches_row(row);
-    snapshot.each_record(with, &[Table::Phases, Table::Decisions], made, |some| decisions.extend(some))?;
-    let time = |it: &MadeDecision| (Reverse(it.time), Reverse(it.session_started));
+    snapshot.each_record(with, &[Table::Phases, Table::Decisions], matching, |some| decisions.extend(some))?;
+    let time = |it: &ViewedRow| (Reverse(it.time("time")), Reverse(it.time("session_started")));
+    let place = |it: &ViewedRow| (it.text("path").unwrap_or_default().to_owned(), it.count("line"));
     if args.by_session {
         decisions.sort_by(|a, b| {
-            let key = |it: &MadeDecision| (Reverse(it.session_started), it.path.clone(), it.row.line);
+            let key = |it: &ViewedRow| (Reverse(it.time("session_started")), place(it));
             key(a).cmp(&key(b))
         });
     } else {
-        decisions.sort_by(|a, b| time(a).cmp(&time(b)).then_with(|| (&a.path, b.row.line).cmp(&(&b.path, a.row.line))));
+        let newest = |a: &ViewedRow, b: &ViewedRow| {
+            let ((path, line), (other, last)) = (place(a), place(b));
+            time(a).cmp(&time(b)).then_with(|| (path, last).cmp(&(other, line)))
+        };
+        decisions.sort_by(newest);
     }
     let total = decisions.len();
     decisions.truncate(most(args.limit));
     if decisions.is_empty() {
         cx.ui.note("no decision matches");
     }
-    let log = Log { schema: 1, total, by_session: args.by_session, decisions };
+    let log = DecisionLog { schema: 1, total, by_session: args.by_session, decisions };
     if args.markdown && !log.decisions.is_empty() {
         return Ok(Box::new(Raw { name: "markdown", text: log.markdown() }));
     }
@@ -71,94 +76,76 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 }
 
 #[derive(Debug, Serialize)]
-struct Log {
+struct DecisionLog {
     schema: u32,
     total: usize,
     #[serde(skip)]
     by_session: bool,
-    decisions: Vec<MadeDecision>,
+    decisions: Vec<ViewedRow>,
 }
 
-/// A decision with where it was made.
-#[derive(Debug, Serialize)]
-struct MadeDecision {
-    session: String,
-    session_title: String,
-    session_started: Option<Timestamp>,
-    agent: Option<String>,
-    phase_title: Option<String>,
-    /// When: its own time, else that its phase or session began.
-    time: Option<Timestamp>,
-    path: String,
-    link: String,
-    #[serde(flatten)]
-    row: DecisionRow,
+/// A decision with where it was made. Its time is its own, else that its phase or session began.
+const VIEW: &[&str] = &[
+    "session",
+    "session_title",
+    "session_started",
+    "agent",
+    "phase_title",
+    "time",
+    "path=session_path",
+    "link",
+    "id",
+    "phase",
+    "title",
+    "text",
+    "why",
+    "rejected",
+    "impact",
+    "at",
+    "line",
+];
+
+/// The decisions of a session.
+fn made(view: &RowView, record: &Record, zone: &TimeZone) -> Vec<ViewedRow> {
+    let made = |row| {
+        let mut made = view.row(row);
+        let phase = row.phase.map(|phase| phase.title.as_str());
+        made.set("link", link(&record.session.path, made.text("id"), phase));
+        made
+    };
+    rows(record, false, Table::Decisions.rows(), zone).map(made).collect()
 }
 
-impl MadeDecision {
-    fn all(record: Record) -> Vec<Self> {
-        let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
-        let session = &record.session;
-        let made = |row: DecisionRow| {
-            let phase = row.phase.as_deref().and_then(|id| phases.get(id));
-            Self {
-                session: session.id.clone(),
-                session_title: session.title.clone(),
-                session_started: session.started,
-                agent: phase.and_then(|phase| phase.agent.clone()).or_else(|| session.agent.clone()),
-                phase_title: phase.map(|phase| phase.title.clone()),
-                time: row.at.or_else(|| phase.and_then(|phase| phase.started)).or(session.started),
-                path: session.path.clone(),
-                link: link(&session.path, row.id.as_deref(), phase.map(|phase| phase.title.as_str())),
-                row,
-            }
-        };
-        record.decisions.into_iter().map(made).collect()
-    }
+fn has(it: &ViewedRow, wanted: &str) -> bool {
+    let texts = ["title", "text", "why", "rejected", "impact"].into_iter().filter_map(|key| it.text(key));
+    texts.into_iter().any(|text| text.to_lowercase().contains(wanted))
+}
 
-    fn has(&self, wanted: &str) -> bool {
-        let row = &self.row;
-        let texts = [Some(&row.title), Some(&row.text), row.why.as_ref(), row.rejected.as_ref(), row.impact.as_ref()];
-        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(wanted))
-    }
+/// Labels and values of what it says beside its title.
+fn fields(it: &ViewedRow) -> impl Iterator<Item = (&'static str, String)> {
+    let rows = [("", "text"), ("Why: ", "why"), ("Rejected: ", "rejected"), ("Impact: ", "impact")];
+    let field = |(label, key)| Some((label, line(it.text(key)?)));
+    rows.into_iter().filter_map(field).filter(|(_, text)| !text.is_empty())
+}
 
-    /// Names and values of what it says beside its title.
-    fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let row = &self.row;
-        let rows = [
-            ("", Some(&row.text)),
-            ("Why", row.why.as_ref()),
-            ("Rejected", row.rejected.as_ref()),
-            ("Impact", row.impact.as_ref()),
-        ];
-        rows.into_iter().filter_map(|(name, text)| Some((name, line(text?)))).filter(|(_, text)| !text.is_empty())
-    }
-
-    fn text(&self, by_session: bool, view: &View, out: &mut String) {
-        let time = self.time.map_or_else(|| "–".to_owned(), minute);
-        let title = line(&self.row.title);
-        let title = if title.is_empty() { "untitled".to_owned() } else { title };
-        let _ = writeln!(out, "{}  {}", paint(style::DIM, time), paint(style::TITLE, title));
-        for (name, value) in self.fields() {
-            let label = if name.is_empty() { String::new() } else { format!("{name}: ") };
-            let text = format!("{label}{value}");
-            let width = if view.terminal { view.width.saturating_sub(2).max(20) } else { usize::MAX };
-            for (at, part) in wrap(&text, width).iter().enumerate() {
-                let (label, rest) = part.split_at(if at == 0 { label.len().min(part.len()) } else { 0 });
-                let _ = writeln!(out, "  {}{rest}", paint(style::DIM, label));
-            }
+fn text_of(it: &ViewedRow, by_session: bool, view: &View, out: &mut String) {
+    let own = |key: &str| line(it.text(key).unwrap_or_default());
+    let time = it.time("time").map_or_else(|| "–".to_owned(), minute);
+    let title = own("title");
+    let title = if title.is_empty() { "untitled".to_owned() } else { title };
+    let _ = writeln!(out, "{}  {}", paint(style::DIM, time), paint(style::TITLE, title));
+    for (label, value) in fields(it) {
+        let text = format!("{label}{value}");
+        let width = if view.terminal { view.width.saturating_sub(2).max(20) } else { usize::MAX };
+        for (at, part) in wrap(&text, width).iter().enumerate() {
+            let (label, rest) = part.split_at(if at == 0 { label.len().min(part.len()) } else { 0 });
+            let _ = writeln!(out, "  {}{rest}", paint(style::DIM, label));
         }
-        let agent = self.agent.as_deref().map(|it| format!("  {}", paint(style::AGENT, format_args!("@{}", line(it)))));
-        let session = if by_session { String::new() } else { format!("{}  ", line(&self.session_title)) };
-        let place = format!("{}:{}", line(&self.path), self.row.line);
-        let _ = writeln!(
-            out,
-            "  {session}{}  {}{}",
-            paint(style::CHANNEL, line(&self.link)),
-            paint(style::ID, place),
-            agent.unwrap_or_default()
-        );
     }
+    let agent = it.text("agent").map(|agent| format!("  {}", paint(style::AGENT, format_args!("@{}", line(agent)))));
+    let session = if by_session { String::new() } else { format!("{}  ", own("session_title")) };
+    let place = paint(style::ID, format_args!("{}:{}", own("path"), it.count("line")));
+    let _ = writeln!(out, "  {session}{}  {place}{}", paint(style::CHANNEL, own("link")), agent.unwrap_or_default());
 }
 
 /// `[[session#^d-01]]`; without an id to the heading that it stands under.
@@ -173,23 +160,24 @@ fn link(path: &str, id: Option<&str>, phase: Option<&str>) -> String {
     link.to_string()
 }
 
-impl Log {
+impl DecisionLog {
     /// One item for each decision, its reasons below it.
     fn markdown(&self) -> String {
         let mut out = String::new();
         let mut last = None;
         for it in &self.decisions {
-            if self.by_session && last != Some(&it.path) {
+            let path = it.text("path");
+            if self.by_session && last != path {
                 if last.is_some() {
                     out.push('\n');
                 }
-                let _ = writeln!(out, "## {}\n", link(&it.path, None, None));
-                last = Some(&it.path);
+                let _ = writeln!(out, "## {}\n", link(path.unwrap_or_default(), None, None));
+                last = path;
             }
-            let day = it.time.map(|time| format!("{} ", time.strftime("%F"))).unwrap_or_default();
-            let _ = writeln!(out, "- {day}**{}** {}", line(&it.row.title), it.link);
-            for (name, value) in it.fields() {
-                let label = if name.is_empty() { String::new() } else { format!("{name}: ") };
+            let day = it.time("time").map(|time| format!("{} ", time.strftime("%F"))).unwrap_or_default();
+            let own = |key: &str| it.text(key).unwrap_or_default();
+            let _ = writeln!(out, "- {day}**{}** {}", line(own("title")), own("link"));
+            for (label, value) in fields(it) {
                 let _ = writeln!(out, "    - {label}{value}");
             }
         }
@@ -197,7 +185,7 @@ impl Log {
     }
 }
 
-impl Found for Log {
+impl Found for DecisionLog {
     fn is_empty(&self) -> bool {
         self.decisions.is_empty()
     }
@@ -209,13 +197,14 @@ impl Found for Log {
             if last.is_some() {
                 out.push('\n');
             }
-            if self.by_session && last != Some(&it.path) {
-                let started = it.session_started.map_or_else(|| "–".to_owned(), minute);
-                let (id, title) = (paint(style::ID, line(&it.session)), paint(style::TITLE, line(&it.session_title)));
+            if self.by_session && last != it.text("path") {
+                let started = it.time("session_started").map_or_else(|| "–".to_owned(), minute);
+                let own = |key: &str| line(it.text(key).unwrap_or_default());
+                let (id, title) = (paint(style::ID, own("session")), paint(style::TITLE, own("session_title")));
                 let _ = writeln!(out, "{}  {id}  {title}\n", paint(style::DIM, started));
             }
-            it.text(self.by_session, view, &mut out);
-            last = Some(&it.path);
+            text_of(it, self.by_session, view, &mut out);
+            last = it.text("path");
         }
         if self.decisions.len() < self.total {
             let foot = format!("{} of {}", self.decisions.len(), plural(self.total as u64, "decision"));

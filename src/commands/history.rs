@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
@@ -17,7 +16,7 @@ use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
 use crate::index::record::{PhaseRow, StepRow};
-use crate::index::table::Families;
+use crate::index::table::{CellValue, Families, RowView, ViewedRow};
 use crate::index::{Record, SessionRow, Table};
 use crate::session::StepStatus;
 
@@ -60,7 +59,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         SessionHistory::of(record, is_current, most(args.steps))
     };
     let mut found: HashMap<String, SessionHistory> = HashMap::new();
-    let take = |told: SessionHistory| drop(found.insert(told.path.clone(), told));
+    let take = |told: SessionHistory| drop(found.insert(told.path(), told));
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
     let mut sessions: Vec<SessionHistory> = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
     mark_stale(&mut sessions, cx);
@@ -77,9 +76,10 @@ fn mark_stale(sessions: &mut [SessionHistory], cx: &Context<'_>) {
         reasons.entry((row.path.to_string(), id)).or_default().push(row.reason);
     }
     for session in sessions {
+        let path = session.path();
         for step in &mut session.steps {
             let id = step.step.id.clone().unwrap_or_default();
-            step.stale = reasons.remove(&(session.path.clone(), id)).unwrap_or_default();
+            step.stale = reasons.remove(&(path.clone(), id)).unwrap_or_default();
         }
     }
 }
@@ -94,18 +94,14 @@ struct History {
 
 #[derive(Debug, Serialize)]
 struct SessionHistory {
-    id: String,
-    path: String,
-    title: String,
-    current: bool,
-    status: Option<String>,
-    started: Option<Timestamp>,
-    ended: Option<Timestamp>,
-    agent: Option<String>,
-    total_steps: u64,
-    failed_steps: u64,
+    #[serde(flatten)]
+    row: ViewedRow,
     steps: Vec<HistoryStep>,
 }
+
+/// What is told of a session.
+const VIEW: &[&str] =
+    &["id", "path", "title", "current", "status", "started", "ended", "agent", "total_steps=steps", "failed_steps"];
 
 #[derive(Debug, Serialize)]
 struct HistoryStep {
@@ -127,38 +123,33 @@ impl SessionHistory {
         };
         // A step without a time stands where it stands: the later in the note, the newer.
         let steps = record.steps.into_iter().rev().take(most).map(deed).collect();
-        let row = record.session;
-        Self {
-            id: row.id,
-            path: row.path,
-            title: row.title,
-            current,
-            status: row.status,
-            started: row.started,
-            ended: row.ended,
-            agent: row.agent,
-            total_steps: row.steps,
-            failed_steps: row.failed_steps,
-            steps,
-        }
+        let mut row = RowView::of_sessions(VIEW).session(&record.session, false);
+        row.set("current", current);
+        Self { row, steps }
+    }
+
+    fn path(&self) -> String {
+        self.row.text("path").unwrap_or_default().to_owned()
     }
 
     fn head(&self, out: &mut String) {
-        let mark = if self.current { paint(style::GOOD, "▶ ") } else { String::new() };
-        let started = self.started.map_or_else(|| "–".repeat(16), minute);
-        let _ = write!(out, "{mark}{}  {}", paint(style::DIM, started), paint(style::ID, line(&self.id)));
-        if self.title != self.id {
-            let _ = write!(out, "  {}", paint(style::TITLE, line(&self.title)));
+        let own = |key: &str| self.row.text(key).map(line);
+        let current = *self.row.get("current") == CellValue::Bool(true);
+        let mark = if current { paint(style::GOOD, "▶ ") } else { String::new() };
+        let started = self.row.time("started").map_or_else(|| "–".repeat(16), minute);
+        let (id, title) = (own("id").unwrap_or_default(), own("title").unwrap_or_default());
+        let _ = write!(out, "{mark}{}  {}", paint(style::DIM, started), paint(style::ID, &id));
+        if title != id {
+            let _ = write!(out, "  {}", paint(style::TITLE, title));
         }
         let mut facts = Vec::new();
-        if let Some(status) = self.status.as_deref() {
-            facts.push(paint(style::of_session(status), line(status)));
-        }
-        facts.extend(self.current.then(|| paint(style::GOOD, "current")));
-        facts.extend(self.agent.as_deref().map(|agent| paint(style::AGENT, format_args!("@{}", line(agent)))));
-        facts.push(plural(self.total_steps, "step"));
-        if self.failed_steps > 0 {
-            facts.push(paint(style::BAD, format_args!("{} failed", thousands(self.failed_steps))));
+        facts.extend(own("status").map(|status| paint(style::of_session(&status), &status)));
+        facts.extend(current.then(|| paint(style::GOOD, "current")));
+        facts.extend(own("agent").map(|agent| paint(style::AGENT, format_args!("@{agent}"))));
+        facts.push(plural(self.row.count("total_steps"), "step"));
+        let failed = self.row.count("failed_steps");
+        if failed > 0 {
+            facts.push(paint(style::BAD, format_args!("{} failed", thousands(failed))));
         }
         let _ = writeln!(out, "  {}", facts.join(" · "));
     }
@@ -223,7 +214,7 @@ impl Found for History {
                 deed.text(deed.phase_title.as_deref().filter(|_| changed), id.min(24), view, &mut out);
                 last = Some(&deed.step.phase);
             }
-            let earlier = told.total_steps.saturating_sub(told.steps.len() as u64);
+            let earlier = told.row.count("total_steps").saturating_sub(told.steps.len() as u64);
             if earlier > 0 {
                 let more = format!("    {} (--steps 0 shows all)", plural(earlier, "earlier step"));
                 let _ = writeln!(out, "{}", paint(style::DIM, more));

@@ -7,7 +7,7 @@ use crate::guard::guarded;
 use crate::note::{self, NotedSession};
 use crate::record::{SessionHead, StepPlaces};
 use crate::stage::Stage;
-use crate::table::{Cell, RowTable, TableRows};
+use crate::table::{RowCell, RowTable, TableRows};
 use crate::{learn, lines, record};
 use cru_agents::any;
 use cru_base::Result;
@@ -56,7 +56,7 @@ struct ObjectAccount {
 }
 
 impl ObjectAccount {
-    fn row(self, family: i64, seq: usize) -> Vec<Cell> {
+    fn row(self, family: i64, seq: usize) -> Vec<RowCell> {
         let head = SessionHead {
             uid: self.sessions.first().cloned().unwrap_or_default(),
             family,
@@ -191,7 +191,11 @@ fn evidence(
         let (uri, lines) = found.get(place.file.as_path())?;
         let number = |number: u64| i64::try_from(number).ok();
         let range = lines.get(&place.line);
-        Some(Cell::Place(uri.clone(), range.and_then(|it| number(it.0)), range.and_then(|it| number(it.1))))
+        Some(RowCell::Place(Box::new((
+            uri.clone(),
+            range.and_then(|it| number(it.0)),
+            range.and_then(|it| number(it.1)),
+        ))))
     };
     let of_stream = |steps: &BTreeMap<String, CallPlace>| {
         steps.iter().filter_map(|(step, place)| Some((step.clone(), cell(place)?))).collect()

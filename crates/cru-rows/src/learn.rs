@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::record::SessionHead;
-use crate::table::{Cell, RowTable, TableRows, day};
+use crate::table::{RowTable, TableRows, day};
 use cru_learn::{Family, Kind, Note, extract};
 use cru_session::Session;
 
@@ -50,7 +50,7 @@ pub fn add(family: i64, notes: &[SessionNote<'_>], rows: &mut TableRows) {
             case.fidelity.as_str().into(),
             case.content_hash.clone().into(),
             case.redactions.into(),
-            fault.as_ref().and_then(serde_json::Value::as_str).map_or(Cell::Null, Cell::from),
+            fault.as_ref().and_then(serde_json::Value::as_str).map(str::to_owned).into(),
             serde_json::to_string(&case).unwrap_or_default().into(),
         ]);
         *seq += 1;

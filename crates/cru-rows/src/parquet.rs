@@ -20,7 +20,7 @@ use crate::family::Families;
 use crate::fold::fold;
 use crate::scan::{ScanRow, scan};
 use crate::stage::Stage;
-use crate::table::{Cell, RowTable, TableColumn, TableRows, day, day_text};
+use crate::table::{RowCell, RowTable, TableColumn, TableRows, day, day_text};
 use cru_base::files::{self, Bulk};
 use cru_base::{Error, Result};
 
@@ -173,7 +173,7 @@ type Partition = (RowTable, i32, i64);
 /// Collects rows and writes them, a file for each folder.
 struct PartWriter {
     root: PathBuf,
-    waiting: BTreeMap<Partition, Vec<Vec<Cell>>>,
+    waiting: BTreeMap<Partition, Vec<Vec<RowCell>>>,
     size: usize,
     part: usize,
     done: Exported,
@@ -185,7 +185,9 @@ impl PartWriter {
         for table in RowTable::ALL {
             for row in rows.take(table) {
                 let (day, family) = match (row.get(2), row.get(1)) {
-                    (Some(Cell::Day(day)), Some(Cell::Int(family))) => (*day, *family),
+                    (Some(RowCell::Int(day)), Some(RowCell::Int(family))) => {
+                        (i32::try_from(*day).unwrap_or(0), i64::try_from(*family).unwrap_or(0))
+                    }
                     _ => (0, 0),
                 };
                 if table == RowTable::Accounting {
@@ -196,10 +198,10 @@ impl PartWriter {
         }
     }
 
-    fn fail(&mut self, row: &[Cell]) {
+    fn fail(&mut self, row: &[RowCell]) {
         let at = |name: &str| RowTable::Accounting.columns().position(|column| column.name == name);
         let text = |name: &str| match at(name).and_then(|at| row.get(at)) {
-            Some(Cell::Text(text)) => text.clone(),
+            Some(RowCell::Text(text)) => text.clone().into_owned(),
             _ => String::new(),
         };
         if text("outcome") == "failed" {
@@ -237,7 +239,7 @@ impl PartWriter {
 }
 
 /// Rows as a Parquet file, without the day: the folder says it.
-fn packed(table: RowTable, rows: &[Vec<Cell>]) -> std::result::Result<Vec<u8>, ParquetError> {
+fn packed(table: RowTable, rows: &[Vec<RowCell>]) -> std::result::Result<Vec<u8>, ParquetError> {
     let (places, columns): (Vec<usize>, Vec<&TableColumn>) =
         table.columns().enumerate().filter(|(_, column)| column.name != "day").unzip();
     let batch: RecordBatch = own_batch(&columns, rows, &places)?;

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use jiff::tz::TimeZone;
 
 use crate::note::NotedSession;
-use crate::table::{Cell, RowTable, TableRows, day};
+use crate::table::{RowCell, RowTable, TableRows, day};
 use crate::{FOLD_VERSION, digest};
 use cru_base::lines::floor_char_boundary;
 use cru_graph::{Place, Reason, Turn, dependencies, recoveries, turns};
-use cru_index::table::{RowItem, TableRow, column, rows};
+use cru_index::table::{CellValue, RowItem, TableRow, column, rows};
 use cru_index::{Record, Table};
 use cru_session::{Item, Session, Step};
 use cru_vault::VaultPath;
@@ -21,7 +21,7 @@ const ARGS: usize = 1024;
 const ACTIONS: usize = 24;
 
 /// Where the calls of the steps of a session stand.
-pub(crate) type StepPlaces = HashMap<String, Cell>;
+pub(crate) type StepPlaces = HashMap<String, RowCell>;
 
 /// What every row begins with.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ pub(crate) struct SessionHead {
 
 impl SessionHead {
     /// The columns that every table has.
-    pub(crate) fn cells(&self) -> Vec<Cell> {
+    pub(crate) fn cells(&self) -> Vec<RowCell> {
         vec![
-            self.uid.as_str().into(),
+            self.uid.clone().into(),
             self.family.into(),
-            Cell::Day(self.day),
-            self.host.as_str().into(),
+            i64::from(self.day).into(),
+            self.host.clone().into(),
             FOLD_VERSION.into(),
         ]
     }
@@ -56,7 +56,7 @@ struct SessionRows<'a> {
 
 impl SessionRows<'_> {
     /// Adds a row of a table that has places.
-    fn add<const N: usize>(&mut self, table: RowTable, cells: [Cell; N]) {
+    fn add<const N: usize>(&mut self, table: RowTable, cells: [RowCell; N]) {
         let place = self.places.entry(table).or_default();
         let mut row = self.head.cells();
         row.push((*place).into());
@@ -71,7 +71,7 @@ impl SessionRows<'_> {
         table: RowTable,
         of: Table,
         record: &Record,
-        own: impl Fn(&mut Self, usize, &str, TableRow<'_>) -> Option<Cell>,
+        own: impl Fn(&mut Self, usize, &str, TableRow<'_>) -> Option<RowCell>,
     ) {
         let columns: Vec<_> = table.own().iter().skip(1).collect();
         let query: Vec<_> =
@@ -80,7 +80,7 @@ impl SessionRows<'_> {
             let mut cells = self.head.cells();
             cells.push(index.into());
             for (column, query) in columns.iter().zip(&query) {
-                let value = || query.map_or(Cell::Null, |query| (query.get)(row).into());
+                let value = || query.map_or(CellValue::Null, |query| (query.get)(row).into_owned());
                 cells.push(own(self, index, column.name, row).unwrap_or_else(value));
             }
             self.rows.push(table, cells);
@@ -139,7 +139,7 @@ pub(crate) fn add(family: i64, noted: &NotedSession, places: &StepPlaces, rows: 
         to.add(
             RowTable::Tokens,
             [
-                row.model.as_str().into(),
+                row.model.clone().into(),
                 row.input.into(),
                 row.output.into(),
                 row.cache_write.into(),
@@ -162,8 +162,8 @@ fn add_session(head: &SessionHead, noted: &NotedSession, record: &Record, rows: 
         "activity" => activity(&noted.session).into(),
         "masked" => noted.masked.into(),
         "tags" => meta.tags.clone().into(),
-        "note" => noted.text.as_str().into(),
-        _ => column::of_session(column.source).map_or(Cell::Null, |it| (it.get)(query).into()),
+        "note" => noted.text.clone().into(),
+        _ => column::of_session(column.source).map_or(CellValue::Null, |it| (it.get)(query).into_owned()),
     }));
     rows.push(RowTable::Sessions, cells);
 }
@@ -195,7 +195,7 @@ fn add_steps(to: &mut SessionRows<'_>, session: &Session, record: &Record, place
             "agent" => own.phase.as_deref().and_then(|phase| agents.get(phase).copied().flatten()).cloned().into(),
             "kind" => action.kind.name().into(),
             "action" => action.class().name().into(),
-            "args" => step.full_args()[..floor_char_boundary(step.full_args(), ARGS)].into(),
+            "args" => step.full_args()[..floor_char_boundary(step.full_args(), ARGS)].to_owned().into(),
             "args_hash" => digest(&[step.full_args()], 16).into(),
             "evidence" => own.id.as_deref().and_then(|id| places.get(id)).cloned().unwrap_or_default(),
             _ => return None,
@@ -221,7 +221,10 @@ fn add_messages(to: &mut SessionRows<'_>, session: &Session) {
         };
         let id = to.id(id, role, text);
         let phase = phase.map(|phase| phase.id.clone());
-        to.add(RowTable::Messages, [id.into(), phase.into(), role.into(), kind.into(), text.into(), time.into()]);
+        to.add(
+            RowTable::Messages,
+            [id.into(), phase.into(), role.into(), kind.into(), text.to_owned().into(), time.into()],
+        );
     }
 }
 

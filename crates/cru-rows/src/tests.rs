@@ -7,7 +7,7 @@ use crate::family::Families;
 use crate::fold::fold;
 use crate::scan::{ScanRow, scan};
 use crate::stage::Stage;
-use crate::table::{Cell, RowTable, TableRows};
+use crate::table::{RowCell, RowTable, TableRows};
 
 /// Objects by their URIs.
 type Objects = BTreeMap<String, Vec<u8>>;
@@ -72,8 +72,8 @@ fn column(table: RowTable, name: &str) -> usize {
 
 fn texts<'r>(rows: &'r TableRows, table: RowTable, name: &str) -> Vec<&'r str> {
     let at = column(table, name);
-    let text = |row: &'r Vec<Cell>| match &row[at] {
-        Cell::Text(text) => text.as_str(),
+    let text = |row: &'r Vec<RowCell>| match &row[at] {
+        RowCell::Text(text) => text.as_ref(),
         _ => "",
     };
     rows.of(table).iter().map(text).collect()
@@ -183,8 +183,8 @@ fn secrets_are_masked_in_every_table() {
     }
     let at = column(RowTable::Steps, "evidence");
     assert!(
-        matches!(&rows.of(RowTable::Steps)[0][at], Cell::Place(uri, Some(offset), Some(length))
-            if uri.contains(uuid) && *offset > 0 && *length > 100),
+        matches!(&rows.of(RowTable::Steps)[0][at], RowCell::Place(place)
+            if place.0.contains(uuid) && place.1 > Some(0) && place.2 > Some(100)),
         "{:?}",
         rows.of(RowTable::Steps)[0][at]
     );
@@ -196,12 +196,14 @@ fn cases_made_anew_of_notes_are_those_of_the_transcripts() {
     let at = |name| column(RowTable::Sessions, name);
     let mut families: BTreeMap<i64, Vec<(String, String, String)>> = BTreeMap::new();
     for row in rows.of(RowTable::Sessions) {
-        let (Cell::Int(family), Cell::Text(uid), Cell::Text(host), Cell::Text(note)) =
+        let (RowCell::Int(family), RowCell::Text(uid), RowCell::Text(host), RowCell::Text(note)) =
             (&row[at("family")], &row[at("session_uid")], &row[at("host")], &row[at("note")])
         else {
             panic!("{row:?}")
         };
-        families.entry(*family).or_default().push((uid.clone(), host.clone(), note.clone()));
+        let texts = [uid, host, note].map(|text| text.clone().into_owned());
+        let family = i64::try_from(*family).unwrap();
+        families.entry(family).or_default().push(texts.into());
     }
     let mut again = TableRows::default();
     for (family, notes) in &families {

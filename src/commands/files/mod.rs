@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use self::place::{FilePlace, WantedFile};
@@ -15,7 +16,8 @@ use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, View};
 use crate::base::{Env, Result};
-use crate::index::record::{FileRow, PhaseRow};
+use crate::index::record::FileRow;
+use crate::index::table::{RowItem, RowView, ViewedRow, rows};
 use crate::index::{NoteKey, Record, SessionRow, Table, touch};
 
 /// Files of a list where none is named.
@@ -55,9 +57,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Access::Read => !args.writers,
         Access::Write | Access::Create => !args.readers,
     };
-    let touched = |record: Record| File::all(&record, wanted.as_ref(), asked, cx.env);
-    let mut files: HashMap<FilePlace, File> = HashMap::new();
-    let add = |some: HashMap<FilePlace, File>| {
+    let touched = |record: Record| TouchedFile::all(&record, wanted.as_ref(), asked, cx.env);
+    let mut files: HashMap<FilePlace, TouchedFile> = HashMap::new();
+    let add = |some: HashMap<FilePlace, TouchedFile>| {
         for (place, file) in some {
             files.entry(place).or_default().merge(file);
         }
@@ -68,7 +70,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let places: HashSet<FilePlace> = wanted.choose(files.keys()).into_iter().cloned().collect();
         files.retain(|place, _| places.contains(place));
     }
-    let mut files: Vec<File> = files.into_iter().map(|(place, file)| file.named(&place)).collect();
+    let mut files: Vec<TouchedFile> = files.into_iter().map(|(place, file)| file.named(&place)).collect();
     let (total, one) = (files.len(), wanted.is_some());
     if one {
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -77,7 +79,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     } else {
         files.sort_by(|a, b| {
-            let key = |it: &File| (Reverse(it.reads + it.writes), Reverse(it.last));
+            let key = |it: &TouchedFile| (Reverse(it.reads + it.writes), Reverse(it.last));
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         files.truncate(limit.unwrap_or(MOST));
@@ -125,12 +127,12 @@ struct FilesReport {
     total: usize,
     #[serde(skip)]
     one: bool,
-    files: Vec<File>,
+    files: Vec<TouchedFile>,
 }
 
 /// A file and all that was done to it.
 #[derive(Debug, Default, Serialize)]
-struct File {
+struct TouchedFile {
     /// From the root or home, where that is known.
     path: String,
     reads: u64,
@@ -142,7 +144,7 @@ struct File {
     touches: Vec<Touch>,
 }
 
-impl File {
+impl TouchedFile {
     /// What one session did to files: to those that may be `wanted`, each time; else how often to all.
     fn all(
         record: &Record,
@@ -150,23 +152,23 @@ impl File {
         asked: impl Fn(Access) -> bool,
         env: &Env,
     ) -> HashMap<FilePlace, Self> {
-        let phases: HashMap<&str, &PhaseRow> = record.phases.iter().map(|it| (it.id.as_str(), it)).collect();
+        let view = RowView::of(Table::Files.columns(), VIEW);
         let mut files: HashMap<FilePlace, Self> = HashMap::new();
-        for row in &record.files {
-            let access = Access::of(row);
-            let place = FilePlace::of(&row.path, record.session.project.as_deref(), env);
+        for row in rows(record, false, Table::Files.rows(), &TimeZone::UTC) {
+            let RowItem::File(own) = row.item else { continue };
+            let access = Access::of(own);
+            let place = FilePlace::of(&own.path, record.session.project.as_deref(), env);
             if !asked(access) || wanted.is_some_and(|wanted| !wanted.may_be(&place)) {
                 continue;
             }
-            let phase = row.phase.as_deref().and_then(|id| phases.get(id)).copied();
-            let time = row.time.or_else(|| phase.and_then(|it| it.started)).or(record.session.started);
+            let time = row.time();
             let file = files.entry(place).or_default();
             file.reads += u64::from(access == Access::Read);
             file.writes += u64::from(access != Access::Read);
             file.sessions = 1;
             file.last = file.last.max(time);
             if wanted.is_some() {
-                file.touches.push(Touch::of(row, phase, record, access, time));
+                file.touches.push(Touch { access, time, row: view.row(row) });
             }
         }
         files
@@ -185,8 +187,9 @@ impl File {
     fn named(mut self, place: &FilePlace) -> Self {
         place.text().clone_into(&mut self.path);
         self.touches.sort_by(|a, b| {
-            let within = |it: &Touch| (Reverse(it.line), Reverse(it.access));
-            (Reverse(a.time), &a.note, within(a)).cmp(&(Reverse(b.time), &b.note, within(b)))
+            let within = |it: &Touch| (Reverse(it.row.count("line")), Reverse(it.access));
+            let key = |it: &Touch| (Reverse(it.time), it.row.text("note").map(str::to_owned), within(it));
+            key(a).cmp(&key(b))
         });
         self
     }
@@ -198,37 +201,13 @@ struct Touch {
     access: Access,
     /// When: the step's own time, else that its phase or session began.
     time: Option<Timestamp>,
-    agent: Option<String>,
-    tool: String,
-    step: Option<String>,
-    phase: Option<String>,
-    phase_title: Option<String>,
-    session: String,
-    session_title: String,
-    hash: Option<String>,
-    note: String,
-    line: u64,
+    #[serde(flatten)]
+    row: ViewedRow,
 }
 
-impl Touch {
-    fn of(row: &FileRow, phase: Option<&PhaseRow>, record: &Record, access: Access, time: Option<Timestamp>) -> Self {
-        let session = &record.session;
-        Self {
-            access,
-            time,
-            agent: phase.and_then(|it| it.agent.clone()).or_else(|| session.agent.clone()),
-            tool: row.tool.clone(),
-            step: row.step.clone(),
-            phase: row.phase.clone(),
-            phase_title: phase.map(|it| it.title.clone()),
-            session: session.id.clone(),
-            session_title: session.title.clone(),
-            hash: row.hash.clone(),
-            note: session.path.clone(),
-            line: row.line,
-        }
-    }
-}
+/// What is told of an access.
+const VIEW: &[&str] =
+    &["agent", "tool", "step", "phase", "phase_title", "session", "session_title", "hash", "note", "line"];
 
 impl Found for FilesReport {
     fn is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Access, File, FilesReport, Touch};
+use super::{Access, FilesReport, Touch, TouchedFile};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::history::line;
@@ -58,7 +58,7 @@ fn most(report: &FilesReport, view: &View) -> String {
 }
 
 /// A file with all that was done to it.
-fn one(file: &File, view: &View, out: &mut String) {
+fn one(file: &TouchedFile, view: &View, out: &mut String) {
     let mut facts = Vec::new();
     if file.writes > 0 {
         facts.push(format!("written {}×", thousands(file.writes)));
@@ -79,7 +79,8 @@ fn one(file: &File, view: &View, out: &mut String) {
     let wrote = |it: &Touch| it.access != Access::Read;
     for (at, it) in file.touches.iter().enumerate() {
         // A step that edits reads and writes: that is told in one line.
-        let same = |other: &&Touch| other.note == it.note && other.line == it.line;
+        let own = |key: &str| it.row.text(key);
+        let same = |other: &&Touch| ["note", "line"].iter().all(|key| other.row.get(key) == it.row.get(key));
         let before = at.checked_sub(1).and_then(|at| file.touches.get(at)).filter(same);
         if !wrote(it) && before.is_some_and(wrote) {
             continue;
@@ -87,20 +88,21 @@ fn one(file: &File, view: &View, out: &mut String) {
         let edited = it.access == Access::Write && file.touches.get(at + 1).filter(same).is_some_and(|it| !wrote(it));
         let word = if edited { "edited" } else { it.access.word() };
         let look = if it.access == Access::Read { style::DIM } else { style::WARN };
-        let step = match &it.step {
-            Some(id) => format!("{}#{id}", it.session),
-            None => format!("{}:{}", it.note, it.line),
+        let session = own("session_title").unwrap_or_default();
+        let step = match own("step") {
+            Some(id) => format!("{}#{id}", own("session").unwrap_or_default()),
+            None => format!("{}:{}", own("note").unwrap_or_default(), it.row.count("line")),
         };
-        let phase = it.phase_title.as_ref().filter(|title| **title != it.session_title && !title.is_empty());
+        let phase = own("phase_title").filter(|title| *title != session && !title.is_empty());
         table.row([
             Cell::new(it.time.map_or_else(|| "–".to_owned(), minute)),
             Cell::new(word).style(look),
-            Cell::new(it.agent.as_deref().unwrap_or("–")).style(style::AGENT),
-            Cell::new(&it.tool),
+            Cell::new(own("agent").unwrap_or("–")).style(style::AGENT),
+            Cell::new(own("tool").unwrap_or_default()),
             Cell::new(step).style(style::ID),
             Cell::new(match phase {
-                Some(phase) => format!("{} › {phase}", it.session_title),
-                None => it.session_title.clone(),
+                Some(phase) => format!("{session} › {phase}"),
+                None => session.to_owned(),
             }),
         ]);
     }

@@ -1,10 +1,12 @@
 //! The kinds of rows that can be asked for: one table.
 
+use jiff::tz::TimeZone;
+
 use crate::base::{Error, Result};
 use crate::commands::language;
 use crate::index::query::FieldSet as _;
 use crate::index::table::column::{self, Column};
-use crate::index::table::{RowItem, RowsOf};
+use crate::index::table::{CellValue, RowItem, RowsOf, TableRow};
 use crate::index::{SessionRow, Table as Rows};
 
 /// What rows are of.
@@ -57,6 +59,7 @@ struct KindTable {
     one: &'static str,
     /// The table of a record that its rows are; sessions have none, and rows of notes beside them have none.
     table: Option<Rows>,
+    /// Without any all are shown.
     shown: &'static [&'static str],
 }
 
@@ -87,7 +90,12 @@ const TABLE: [KindTable; 13] = [
     kind("tasks", "task", Some(Rows::Tasks), &["session", "id", "status", "priority", "content"]),
     kind("lessons", "lesson", None, &[]),
     kind("quirks", "quirk", None, &[]),
-    kind("segments", "segment", None, &[]),
+    kind(
+        "segments",
+        "segment",
+        None,
+        &["session", "id", "type", "outcome", "language", "steps", "started", "ended_by", "summary"],
+    ),
     kind("outcomes", "outcome", None, &[]),
 ];
 
@@ -124,38 +132,38 @@ impl QueryKind {
         named.into_iter().chain(table).collect()
     }
 
-    /// Whether a session may have some, as its row tells.
+    /// Whether a session may have some, as its row tells: it counts most of them.
     pub(super) fn may_be_in(self, session: &SessionRow) -> bool {
-        let count = match self {
-            Self::Sessions | Self::Tasks => return true,
-            Self::Lessons | Self::Quirks | Self::Segments | Self::Outcomes => 0,
-            Self::Phases => session.phases,
-            Self::Steps | Self::Files => session.steps,
-            Self::Decisions => session.decisions,
-            Self::Errors => session.errors,
-            Self::User => session.user,
-            Self::Subagents => session.subagents,
-        };
-        count > 0
+        let counts = if self == Self::Files { "steps" } else { self.name() };
+        let Some(column) = self.table().table.and_then(|_| column::of_session(counts)) else { return true };
+        (column.get)(TableRow::session(session, false, &TimeZone::UTC)) != CellValue::Int(0)
+    }
+
+    /// Whether its rows come of notes beside the sessions.
+    pub(super) const fn is_noted(self) -> bool {
+        matches!(self, Self::Lessons | Self::Quirks | Self::Segments | Self::Outcomes)
     }
 
     /// What a session does not say of it.
-    fn own(self) -> std::slice::Iter<'static, Column> {
+    fn own(self) -> &'static [Column] {
         match self {
             Self::Sessions => column::SESSION,
-            _ => self.table().table.map_or(&[][..], Rows::columns),
+            Self::Lessons => column::LESSON,
+            Self::Quirks => column::QUIRK,
+            Self::Segments => column::SEGMENT,
+            Self::Outcomes => column::OUTCOME,
+            _ => self.table().table.map_or(&[], Rows::columns),
         }
-        .iter()
     }
 
     /// Those that every kind has and this one does not say itself.
     fn shared(self) -> impl Iterator<Item = &'static Column> {
-        const PHASE_TITLE: &[Column] = &[column::PHASE_TITLE];
-        let phase = if self.own().any(|own| own.name == "phase") { PHASE_TITLE } else { &[] };
+        let phase = self.own().iter().any(|own| own.name == "phase").then_some(&column::PHASE_TITLE);
         let shared = column::SHARED.iter().filter(move |shared| match self {
             // Their own id and path.
             Self::Sessions => false,
-            _ => !self.own().any(|own| own.name == shared.name),
+            _ if self.is_noted() => false,
+            _ => !self.own().iter().any(|own| own.name == shared.name),
         });
         shared.chain(phase)
     }
@@ -169,19 +177,16 @@ impl QueryKind {
 
     /// The columns that people are shown.
     pub(super) fn shown(self) -> Vec<ChosenColumn> {
-        self.table().shown.iter().filter_map(|name| self.find(name)).collect()
+        match self.table().shown {
+            [] => self.columns(),
+            shown => shown.iter().filter_map(|name| self.find(name)).collect(),
+        }
     }
 
     /// The column of that name: its own, else one that all have, else its session's, which may be called `session_…`.
     pub(super) fn find(self, name: &str) -> Option<ChosenColumn> {
         let lower = name.trim().to_lowercase();
-        let same = |column: &&'static Column| column.name == lower;
-        let column = self
-            .own()
-            .find(same)
-            .or_else(|| self.shared().find(same))
-            .or_else(|| column::CALENDAR.iter().chain(column::SHARED).find(same))
-            .or_else(|| column::of_session(&lower))?;
+        let column = column::find(self.own(), &lower)?;
         Some(ChosenColumn { name: lower, column })
     }
 
@@ -196,8 +201,8 @@ impl QueryKind {
     /// The names of its columns and of those that every kind has; of a session's, where rows are no sessions, none.
     pub(super) fn names_of_columns(self) -> Vec<&'static str> {
         let mut names: Vec<&str> = self.columns().iter().map(|chosen| chosen.column.name).collect();
-        let calendar = column::CALENDAR.iter().map(|column| column.name);
-        names.extend(calendar.filter(|name| self.own().all(|own| own.name != *name)));
+        let calendar = column::CALENDAR.iter().map(|column| column.name).filter(|_| !self.is_noted());
+        names.extend(calendar.filter(|name| self.own().iter().all(|own| own.name != *name)));
         names
     }
 
@@ -218,11 +223,7 @@ impl QueryKind {
         use clap::ValueEnum as _;
         let mut text = "Columns:".to_owned();
         for kind in Self::value_variants() {
-            if let Some(names) = super::noted::columns(*kind) {
-                text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
-                continue;
-            }
-            let names: Vec<&str> = kind.own().map(|column| column.name).collect();
+            let names: Vec<&str> = kind.own().iter().map(|column| column.name).collect();
             text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
         }
         format!("{text}{HELP}\n\n{}", language::rules())

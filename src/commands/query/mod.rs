@@ -13,6 +13,8 @@ mod output;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use super::session::filter::SessionFilter;
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -21,7 +23,7 @@ use crate::commands::reading::{self, Asked};
 use crate::commands::trace::stale::{self, StepVerdicts};
 use crate::commands::{Context, Format, Output};
 use crate::index::query::QueryNode;
-use crate::index::table::{Families, TableRow, column, rows};
+use crate::index::table::{Families, RowItem, TableRow, column, rows};
 use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
@@ -83,11 +85,8 @@ struct Question {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    if let Some(columns) = noted::columns(args.kind) {
-        return noted::run(args, columns, cx);
-    }
     let question = Question::of(args, cx)?;
-    let Asked { chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
+    let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let subagents = Families::of(snapshot.sessions());
     let wanted = |session: &SessionRow| {
         let row = TableRow::session(session, subagents.is_subagent(session), snapshot.zone());
@@ -97,6 +96,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let gathered = if question.kind == QueryKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
         Gathered::of(sessions.map(|it| TableRow::session(it, subagents.is_subagent(it), snapshot.zone())), &question)
+    } else if question.kind.is_noted() {
+        let sessions: HashMap<&str, &SessionRow> =
+            snapshot.sessions().iter().map(|it| (it.path.as_str(), it)).collect();
+        let found = noted::rows(question.kind, &vault, cx)?;
+        let (nobody, zone) = (SessionRow::default(), snapshot.zone());
+        let rows = found.iter().filter_map(|(path, it)| {
+            // What is about no session is in each of them.
+            let session = path.as_deref().map_or(Some(&nobody), |path| sessions.get(path).copied())?;
+            let row = TableRow::session(session, subagents.is_subagent(session), zone);
+            (path.is_none() || wanted(session)).then_some(TableRow { item: RowItem::Noted(it), ..row })
+        });
+        Gathered::of(rows, &question)
     } else {
         let mut all = Gathered::default();
         let verdicts = if question.asks_verdict() { stale::verdicts(cx)? } else { StepVerdicts::default() };
@@ -122,7 +133,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 /// Says what was looked at in vain.
 fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>) {
     let one = question.kind.one();
-    let why = if looked_at > 0 {
+    let why = if question.kind.is_noted() && looked_at == 0 {
+        "the vault has none; `cru read SESSION` makes readings".to_owned()
+    } else if looked_at > 0 {
         format!("{} of the sessions asked for were looked at", plural(looked_at as u64, one))
     } else if sessions == 0 {
         "the vault holds no session; `cru import claude` brings some in".to_owned()

@@ -24,6 +24,8 @@ pub(super) fn shown<'a>(value: &'a CellValue<'_>) -> Cow<'a, str> {
         CellValue::Float(it) => format!("{it:.2}").into(),
         CellValue::Time(it) => minute(*it).into(),
         CellValue::Text(it) => it.as_ref().into(),
+        CellValue::List(it) => it.join("; ").into(),
+        CellValue::Place(it) => it.0.as_str().into(),
     }
 }
 

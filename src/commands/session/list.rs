@@ -4,11 +4,9 @@ use std::cmp::Reverse;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::filter::{Chosen, SessionFilter, session_column};
 use crate::base::text::plural;
@@ -22,7 +20,7 @@ use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
 use crate::index::query::{Field, TestValue};
-use crate::index::table::{Families, TableRow, column};
+use crate::index::table::{Families, RowView};
 use crate::session::{Meta, Status};
 use crate::sync::hooked;
 use crate::vault::Vault;
@@ -272,7 +270,7 @@ const KEYS: &[&str] = &[
     "title",
     "channel",
     "steps",
-    "failures",
+    "failures=failed_steps",
     "tokens",
     "cost_usd",
     "estimated_cost_usd",
@@ -288,30 +286,18 @@ const KEYS: &[&str] = &[
     "path",
 ];
 
-impl ListedSession {
-    fn value(&self, key: &str) -> Value {
-        match key {
-            "participants" => self.row.participants.split(", ").filter(|name| !name.is_empty()).collect(),
-            "failures" => self.row.failed_steps.into(),
-            "estimated_cost_usd" => json!(self.estimate.known_usd),
-            "unpriced_tokens" => self.estimate.unpriced.into(),
-            "idle_since" => json!(self.idle_since),
-            key => column::of_session(key).map_or(Value::Null, |column| {
-                (column.get)(TableRow::session(&self.row, self.subagent, &TimeZone::UTC)).json()
-            }),
-        }
-    }
-
-    fn json(&self) -> Value {
-        let pairs = KEYS.iter().map(|key| ((*key).to_owned(), self.value(key)));
-        let copies = (self.copies > 0).then(|| ("copies".to_owned(), self.copies.into()));
-        Value::Object(pairs.chain(copies).collect())
-    }
-}
-
 impl Serialize for ListedSession {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        self.json().serialize(serializer)
+        let participants = self.row.participants.split(", ").filter(|name| !name.is_empty()).map(str::to_owned);
+        let mut row = RowView::of_sessions(KEYS).session(&self.row, self.subagent);
+        row.set("participants", participants.collect::<Vec<_>>());
+        row.set("estimated_cost_usd", self.estimate.known_usd);
+        row.set("unpriced_tokens", self.estimate.unpriced);
+        row.set("idle_since", self.idle_since);
+        if self.copies > 0 {
+            row.set("copies", self.copies);
+        }
+        row.serialize(serializer)
     }
 }
 
@@ -355,7 +341,8 @@ impl Found for SessionList {
     }
 
     fn rows(&self, format: Format) -> Option<String> {
-        rows::export(format, KEYS, self.sessions.iter().map(ListedSession::json))
+        let keys: Vec<&str> = KEYS.iter().map(|key| key.split('=').next().unwrap_or(key)).collect();
+        rows::export(format, &keys, self.sessions.iter().filter_map(|row| serde_json::to_value(row).ok()))
     }
 }
 

@@ -23,7 +23,8 @@ use super::output::{Align, Cell, Table};
 use super::{Context, Output, View, current, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Env, Result};
-use crate::index::{SessionRow, Snapshot};
+use crate::index::SessionRow;
+use crate::index::table::{RowView, ViewedRow};
 use crate::live::hook::unfiled;
 use crate::vault::{Catalog, Head, Link, LinkTrust, Vault};
 
@@ -57,13 +58,19 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         copies: catalog.conflict_copies().map(ConflictCopy::of).collect(),
         sessions: rows.len() as u64,
         statuses: statuses(rows),
-        current: current.map(Current::of),
+        current: current.map(|row| {
+            let view = RowView::of_sessions(&["id", "title", "path", "status", "started"]);
+            view.session(row, row.subagent)
+        }),
         waiting: waiting::all(&vault, cx.env, || rows.iter().map(|row| row.id.clone()).collect())?,
         unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
         due: Due::of(rows, &catalog, &vault, cx),
         links: vault.links(),
         foreign_cache: vault.root().join(".cru/cache").symlink_metadata().is_ok(),
-        index: Index::of(&snapshot),
+        index: IndexSize {
+            entries: snapshot.parts().iter().map(|part| part.searcher().num_docs()).sum(),
+            bytes: snapshot.size(),
+        },
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
         most: if args.all { usize::MAX } else { MOST },
@@ -84,7 +91,7 @@ struct StatusReport {
     sessions: u64,
     /// Sessions by status, in the order of a session's life.
     statuses: Vec<StatusCount>,
-    current: Option<Current>,
+    current: Option<ViewedRow>,
     waiting: Vec<Waiting>,
     /// Events of hooks that wait for a vault.
     #[serde(skip_serializing_if = "is_zero")]
@@ -99,7 +106,7 @@ struct StatusReport {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     foreign_cache: bool,
     due: Due,
-    index: Index,
+    index: IndexSize,
     evidence: Evidence,
     #[serde(skip)]
     now: Timestamp,
@@ -150,39 +157,11 @@ fn statuses(rows: &[SessionRow]) -> Vec<StatusCount> {
     counts.into_iter().map(count).collect()
 }
 
-#[derive(Debug, Serialize)]
-struct Current {
-    id: String,
-    title: String,
-    path: String,
-    status: Option<String>,
-    started: Option<Timestamp>,
-}
-
-impl Current {
-    fn of(row: &SessionRow) -> Self {
-        Self {
-            id: row.id.clone(),
-            title: row.title.clone(),
-            path: row.path.clone(),
-            status: row.status.clone(),
-            started: row.started,
-        }
-    }
-}
-
 /// The search index.
 #[derive(Debug, Serialize)]
-struct Index {
+struct IndexSize {
     entries: u64,
     bytes: u64,
-}
-
-impl Index {
-    fn of(snapshot: &Snapshot) -> Self {
-        let entries = snapshot.parts().iter().map(|part| part.searcher().num_docs()).sum();
-        Self { entries, bytes: snapshot.size() }
-    }
 }
 
 impl StatusReport {
@@ -208,8 +187,11 @@ impl StatusReport {
         row(
             "Current",
             match &self.current {
-                Some(it) if it.title == it.id => paint(style::ID, line(&it.id)),
-                Some(it) => format!("{}  {}", paint(style::ID, line(&it.id)), line(&it.title)),
+                Some(it) => {
+                    let (id, title) = (it.text("id").unwrap_or_default(), it.text("title").unwrap_or_default());
+                    let title = if title == id { String::new() } else { format!("  {}", line(title)) };
+                    format!("{}{title}", paint(style::ID, line(id)))
+                }
                 None => match self.statuses.iter().find(|it| it.status.as_deref() == Some("active")) {
                     Some(it) => format!("one of {} active sessions: CRU_SESSION names it", thousands(it.sessions)),
                     None => "none".to_owned(),

@@ -21,7 +21,7 @@ fn text(hosts: Vec<Deletes>, at_risk: Vec<AtRisk>) -> String {
         copies: Vec::new(),
         links: Vec::new(),
         foreign_cache: false,
-        index: Index { entries: 0, bytes: 0 },
+        index: IndexSize { entries: 0, bytes: 0 },
         evidence: Evidence { hosts, at_risk, ..Evidence::default() },
         now: "2026-11-20T12:00:00Z".parse().unwrap(),
         most: MOST,

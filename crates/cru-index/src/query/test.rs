@@ -197,6 +197,10 @@ fn compare(own: &CellValue<'_>, column: &Column, op: Operator, value: &TestValue
             Operator::Equal | Operator::Has => own >= from && own < to,
             Operator::Unequal | Operator::Contains | Operator::Lacks => false,
         },
+        // One of several must hold.
+        (CellValue::List(own), Operand::Text) => {
+            own.iter().any(|own| compare(&CellValue::Text(own.as_str().into()), column, op, value, here))
+        }
         (CellValue::Text(own), Operand::Text) => match op {
             Operator::Contains => value.is_in(own),
             Operator::Has => has(own, column, value, here),

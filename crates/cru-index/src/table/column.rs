@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::row::{RowItem, TableRow};
-use super::value::{CellValue, ToCell as _};
+use super::value::CellValue;
 
 /// What a column holds, which decides how a query compares it; `:` above all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ macro_rules! session {
             name: stringify!($name),
             of: ColumnType::$of,
             of_session: true,
-            get: |row| row.session.$name.value(),
+            get: |row| (&row.session.$name).into(),
         },)* Column {
             // Not by its own row alone.
             name: "subagent",
@@ -91,13 +91,27 @@ macro_rules! own {
             of: ColumnType::$of,
             of_session: false,
             get: |row| match row.item {
-                RowItem::$item(it) => own!(@field it $name $($field)?).value(),
+                RowItem::$item(it) => (&own!(@field it $name $($field)?)).into(),
                 _ => CellValue::Null,
             },
         }),*]
     };
     (@field $it:ident $name:ident) => { $it.$name };
     (@field $it:ident $name:ident $field:ident) => { $it.$field };
+}
+
+macro_rules! noted {
+    ($($name:tt $of:ident),* $(,)?) => {
+        &[$(Column {
+            name: stringify!($name),
+            of: ColumnType::$of,
+            of_session: false,
+            get: |row| match row.item {
+                RowItem::Noted(it) => it.get(stringify!($name)).into(),
+                _ => CellValue::Null,
+            },
+        }),*]
+    };
 }
 
 /// Of sessions.
@@ -146,6 +160,38 @@ pub const FILE: &[Column] =
 /// Of tasks.
 pub const TASK: &[Column] = own![Task: id Word, content Text, status Word, priority Word];
 
+/// Of lessons.
+pub const LESSON: &[Column] = noted![
+    id Word, status Word, level Word, confidence Word, seen Int, where Text, project Path, learned Word, text Text,
+    do Text, tags Text,
+];
+
+/// Of lessons about models, tools and the person.
+pub const QUIRK: &[Column] = noted![
+    id Word, status Word, level Word, where Text, frequency Text, severity Text, confidence Word, seen Int,
+    project Path, learned Word, text Text, do Text,
+];
+
+/// Of segments of sessions.
+pub const SEGMENT: &[Column] = noted![
+    session Text, id Word, type Word, outcome Word, goal Text, language Text, frameworks Text, steps Int, tokens Int,
+    cost Float, machine Text, entries Text, started Text, ended Text, ended_by Text, topics Text, version Text,
+    analyzed Text, summary Text,
+];
+
+/// Of what came of sessions.
+pub const OUTCOME: &[Column] = noted![
+    session Text, outcome Word, type Word, goal Text, result Text, decisions Text, open Text, reading Text,
+];
+
+/// The column of that name in rows that have columns of their `own`: one of these, else one that all rows have, else their
+/// session's, which may be called `session_…`.
+pub fn find(own: &'static [Column], name: &str) -> Option<&'static Column> {
+    let same = |column: &&Column| column.name == name;
+    let phase = own.iter().any(|own| own.name == "phase").then_some(&PHASE_TITLE);
+    own.iter().chain(SHARED).chain(phase).chain(CALENDAR).find(same).or_else(|| of_session(name))
+}
+
 /// The column of a session called `name`; `session_status` is `status`.
 pub fn of_session(name: &str) -> Option<&'static Column> {
     let name = name.strip_prefix("session_").unwrap_or(name);
@@ -154,48 +200,33 @@ pub fn of_session(name: &str) -> Option<&'static Column> {
 
 /// Of every kind.
 pub const SHARED: &[Column] = &[
-    Column { name: "session", of: ColumnType::Text, of_session: true, get: |row| row.session.id.value() },
-    Column { name: "note", of: ColumnType::Path, of_session: true, get: |row| row.session.path.value() },
+    Column { name: "session", of: ColumnType::Text, of_session: true, get: |row| (&row.session.id).into() },
+    Column { name: "note", of: ColumnType::Path, of_session: true, get: |row| (&row.session.path).into() },
     Column {
         name: "agent",
         of: ColumnType::Agent,
         of_session: false,
-        get: |row| {
-            row.phase
-                .and_then(|phase| phase.agent.as_ref())
-                .or(row.session.agent.as_ref())
-                .map_or(CellValue::Null, |it| it.value())
-        },
+        get: |row| row.phase.and_then(|phase| phase.agent.as_ref()).or(row.session.agent.as_ref()).into(),
     },
     Column {
         name: "channel",
         of: ColumnType::Channel,
         of_session: false,
-        get: |row| {
-            row.phase
-                .and_then(|phase| phase.channel.as_ref())
-                .or(row.session.channel.as_ref())
-                .map_or(CellValue::Null, |it| it.value())
-        },
+        get: |row| row.phase.and_then(|phase| phase.channel.as_ref()).or(row.session.channel.as_ref()).into(),
     },
 ];
 
 /// The phase's title, of what stands in one.
-pub const PHASE_TITLE: Column = Column {
+pub static PHASE_TITLE: Column = Column {
     name: "phase_title",
     of: ColumnType::Text,
     of_session: false,
-    get: |row| row.phase.map_or(CellValue::Null, |phase| phase.title.value()),
+    get: |row| row.phase.map(|phase| &phase.title).into(),
 };
 
 /// A row's time, else its phase's or session's start; its day and ISO week in the zone of the vault.
 pub const CALENDAR: &[Column] = &[
-    Column {
-        name: "time",
-        of: ColumnType::Time,
-        of_session: false,
-        get: |row| row.time().map_or(CellValue::Null, CellValue::Time),
-    },
+    Column { name: "time", of: ColumnType::Time, of_session: false, get: |row| row.time().into() },
     Column { name: "day", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%Y-%m-%d") },
     Column { name: "week", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%G-W%V") },
 ];

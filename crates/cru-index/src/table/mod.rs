@@ -8,8 +8,10 @@ mod family;
 mod kind;
 mod row;
 mod value;
+mod view;
 
 pub use column::{Column, ColumnType};
 pub use family::Families;
 pub use row::{RowItem, RowsOf, TableRow, rows};
 pub use value::CellValue;
+pub use view::{RowView, ViewedRow};

@@ -47,6 +47,8 @@ pub enum RowItem<'a> {
     File(&'a FileRow),
     /// A task.
     Task(&'a TaskRow),
+    /// What a note beside the sessions tells, by the names of its columns.
+    Noted(&'a serde_json::Value),
 }
 
 impl RowItem<'_> {
@@ -62,6 +64,7 @@ impl RowItem<'_> {
             Self::Subagent(_) => "subagent",
             Self::File(_) => "file",
             Self::Task(_) => "task",
+            Self::Noted(_) => "noted",
         }
     }
 }
@@ -75,7 +78,7 @@ impl<'a> TableRow<'a> {
     /// When it was, else when its session began.
     pub fn time(self) -> Option<Timestamp> {
         let own = match self.item {
-            RowItem::Session | RowItem::Subagent(_) | RowItem::Task(_) => None,
+            RowItem::Session | RowItem::Subagent(_) | RowItem::Task(_) | RowItem::Noted(_) => None,
             RowItem::Phase(it) => it.started,
             RowItem::Step(it) => it.time,
             RowItem::Decision(it) => it.at,

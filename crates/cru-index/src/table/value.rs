@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// What a row has in a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum CellValue<'a> {
     /// Nothing is known.
+    #[default]
     Null,
     /// Yes or no.
     Bool(bool),
@@ -20,6 +22,10 @@ pub enum CellValue<'a> {
     Time(Timestamp),
     /// Text.
     Text(Cow<'a, str>),
+    /// Several texts.
+    List(Vec<String>),
+    /// A place in an object: its URI, the first byte and the number of bytes.
+    Place(Box<(String, Option<i64>, Option<i64>)>),
 }
 
 impl CellValue<'_> {
@@ -32,6 +38,8 @@ impl CellValue<'_> {
             Self::Float(it) => CellValue::Float(it),
             Self::Time(it) => CellValue::Time(it),
             Self::Text(it) => CellValue::Text(Cow::Owned(it.into_owned())),
+            Self::List(it) => CellValue::List(it),
+            Self::Place(it) => CellValue::Place(it),
         }
     }
 
@@ -41,18 +49,20 @@ impl CellValue<'_> {
     }
 
     /// For programs.
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         match self {
-            Self::Null => serde_json::Value::Null,
+            Self::Null => Value::Null,
             Self::Bool(it) => (*it).into(),
             Self::Int(it) => match (u64::try_from(*it), i64::try_from(*it)) {
                 (Ok(it), _) => it.into(),
                 (_, Ok(it)) => it.into(),
                 _ => (*it as f64).into(),
             },
-            Self::Float(it) => serde_json::Number::from_f64(*it).map_or(serde_json::Value::Null, Into::into),
+            Self::Float(it) => serde_json::Number::from_f64(*it).map_or(Value::Null, Into::into),
             Self::Time(it) => it.to_string().into(),
             Self::Text(it) => it.as_ref().into(),
+            Self::List(it) => it.as_slice().into(),
+            Self::Place(it) => it.0.as_str().into(),
         }
     }
 
@@ -66,6 +76,8 @@ impl CellValue<'_> {
             Self::Bool(false) => Some("no".to_owned()),
             Self::Int(it) => Some(it.to_string()),
             Self::Text(it) => Some(it.as_ref().to_owned()),
+            Self::List(it) => Some(it.join("; ")),
+            Self::Place(it) => Some(it.0.clone()),
         }
     }
 
@@ -92,6 +104,7 @@ impl CellValue<'_> {
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
             (Self::Int(a), Self::Int(b)) => a.cmp(b),
             (Self::Time(a), Self::Time(b)) => a.cmp(b),
+            (Self::List(a), Self::List(b)) => a.cmp(b),
             (Self::Text(a), Self::Text(b)) => {
                 let lower = |text: &str| text.to_lowercase();
                 lower(a).cmp(&lower(b)).then_with(|| a.cmp(b))
@@ -105,49 +118,82 @@ impl CellValue<'_> {
     }
 }
 
-/// A member of a row as a cell.
-pub(super) trait ToCell {
-    fn value(&self) -> CellValue<'_>;
-}
-
-impl ToCell for String {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Text(Cow::Borrowed(self))
+impl<'a> From<&'a Value> for CellValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(it) => Self::Bool(*it),
+            Value::Number(it) => match it.as_i128() {
+                Some(it) => Self::Int(it),
+                None => it.as_f64().map_or(Self::Null, Self::Float),
+            },
+            Value::String(it) => Self::Text(it.into()),
+            Value::Array(items) => {
+                let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+                Self::List(items.iter().map(text).collect())
+            }
+            Value::Object(_) => Self::Text(Cow::Owned(value.to_string())),
+        }
     }
 }
 
-impl ToCell for bool {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Bool(*self)
+/// Members of rows as cells, owned and borrowed.
+macro_rules! cells {
+    ($($of:ty: |$it:ident| $value:expr;)*) => {$(
+        impl From<$of> for CellValue<'_> {
+            fn from($it: $of) -> Self {
+                $value
+            }
+        }
+
+        impl<'a> From<&'a $of> for CellValue<'a> {
+            fn from(it: &'a $of) -> Self {
+                let $it = it.clone();
+                $value
+            }
+        }
+    )*};
+}
+
+cells! {
+    bool: |it| Self::Bool(it);
+    u64: |it| Self::Int(it.into());
+    i64: |it| Self::Int(it.into());
+    usize: |it| Self::Int(it as i128);
+    f64: |it| Self::Float(it);
+    Timestamp: |it| Self::Time(it);
+    Vec<String>: |it| Self::List(it);
+}
+
+impl From<String> for CellValue<'_> {
+    fn from(it: String) -> Self {
+        Self::Text(it.into())
     }
 }
 
-impl ToCell for u64 {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Int(i128::from(*self))
+impl<'a> From<&'a String> for CellValue<'a> {
+    fn from(it: &'a String) -> Self {
+        Self::Text(it.into())
     }
 }
 
-impl ToCell for i64 {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Int(i128::from(*self))
+impl<'a> From<&'a str> for CellValue<'a> {
+    fn from(it: &'a str) -> Self {
+        Self::Text(it.into())
     }
 }
 
-impl ToCell for f64 {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Float(*self)
+impl<'a, T: Into<CellValue<'a>>> From<Option<T>> for CellValue<'a> {
+    fn from(it: Option<T>) -> Self {
+        it.map_or(Self::Null, Into::into)
     }
 }
 
-impl ToCell for Timestamp {
-    fn value(&self) -> CellValue<'_> {
-        CellValue::Time(*self)
-    }
-}
-
-impl<T: ToCell> ToCell for Option<T> {
-    fn value(&self) -> CellValue<'_> {
-        self.as_ref().map_or(CellValue::Null, ToCell::value)
+impl<'a, T> From<&'a Option<T>> for CellValue<'a>
+where
+    &'a T: Into<CellValue<'a>>,
+{
+    fn from(it: &'a Option<T>) -> Self {
+        it.as_ref().into()
     }
 }

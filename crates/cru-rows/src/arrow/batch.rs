@@ -10,22 +10,22 @@ use arrow_array::{
 use arrow_schema::ArrowError;
 
 use super::schema::{item_field, place_fields, schema, table_schema};
-use crate::table::{Cell, ColumnKind, RowTable, TableColumn};
+use crate::table::{ColumnKind, RowCell, RowTable, TableColumn};
 
 /// The rows of a table as a batch.
-pub fn batch(table: RowTable, rows: &[Vec<Cell>]) -> Result<RecordBatch, ArrowError> {
+pub fn batch(table: RowTable, rows: &[Vec<RowCell>]) -> Result<RecordBatch, ArrowError> {
     let arrays = table.columns().enumerate().map(|(at, column)| array(column.kind, rows, at)).collect();
     RecordBatch::try_new(Arc::new(table_schema(table)), arrays)
 }
 
 /// Rows of other columns as a batch. `from` is the first cell of each row that is taken.
-pub fn own_batch(columns: &[&TableColumn], rows: &[Vec<Cell>], from: &[usize]) -> Result<RecordBatch, ArrowError> {
+pub fn own_batch(columns: &[&TableColumn], rows: &[Vec<RowCell>], from: &[usize]) -> Result<RecordBatch, ArrowError> {
     let arrays = columns.iter().zip(from).map(|(column, at)| array(column.kind, rows, *at)).collect();
     RecordBatch::try_new(Arc::new(schema(columns.iter().copied())), arrays)
 }
 
-fn array(kind: ColumnKind, rows: &[Vec<Cell>], at: usize) -> ArrayRef {
-    let cells = || rows.iter().map(move |row| row.get(at).unwrap_or(&Cell::Null));
+fn array(kind: ColumnKind, rows: &[Vec<RowCell>], at: usize) -> ArrayRef {
+    let cells = || rows.iter().map(move |row| row.get(at).unwrap_or(&RowCell::Null));
     match kind {
         ColumnKind::Text => Arc::new(cells().map(text).collect::<StringArray>()),
         ColumnKind::Int => Arc::new(cells().map(int).collect::<Int64Array>()),
@@ -37,7 +37,7 @@ fn array(kind: ColumnKind, rows: &[Vec<Cell>], at: usize) -> ArrayRef {
             let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item_field());
             for cell in cells() {
                 match cell {
-                    Cell::Texts(texts) => {
+                    RowCell::List(texts) => {
                         for text in texts {
                             builder.values().append_value(text);
                         }
@@ -49,8 +49,8 @@ fn array(kind: ColumnKind, rows: &[Vec<Cell>], at: usize) -> ArrayRef {
             Arc::new(builder.finish())
         }
         ColumnKind::Place => {
-            let place = |cell: &Cell| match cell {
-                Cell::Place(uri, offset, length) => Some((uri.clone(), *offset, *length)),
+            let place = |cell: &RowCell| match cell {
+                RowCell::Place(place) => Some(place),
                 _ => None,
             };
             let places: Vec<_> = cells().map(place).collect();
@@ -64,26 +64,26 @@ fn array(kind: ColumnKind, rows: &[Vec<Cell>], at: usize) -> ArrayRef {
     }
 }
 
-fn text(cell: &Cell) -> Option<&str> {
-    if let Cell::Text(text) = cell { Some(text) } else { None }
+fn text(cell: &RowCell) -> Option<&str> {
+    if let RowCell::Text(text) = cell { Some(text) } else { None }
 }
 
-const fn int(cell: &Cell) -> Option<i64> {
-    if let Cell::Int(number) = cell { Some(*number) } else { None }
+fn int(cell: &RowCell) -> Option<i64> {
+    if let RowCell::Int(number) = cell { Some(i64::try_from(*number).unwrap_or(i64::MAX)) } else { None }
 }
 
-const fn float(cell: &Cell) -> Option<f64> {
-    if let Cell::Float(number) = cell { Some(*number) } else { None }
+const fn float(cell: &RowCell) -> Option<f64> {
+    if let RowCell::Float(number) = cell { Some(*number) } else { None }
 }
 
-const fn flag(cell: &Cell) -> Option<bool> {
-    if let Cell::Bool(yes) = cell { Some(*yes) } else { None }
+const fn flag(cell: &RowCell) -> Option<bool> {
+    if let RowCell::Bool(yes) = cell { Some(*yes) } else { None }
 }
 
-fn time(cell: &Cell) -> Option<i64> {
-    if let Cell::Time(time) = cell { Some(time.as_microsecond()) } else { None }
+fn time(cell: &RowCell) -> Option<i64> {
+    if let RowCell::Time(time) = cell { Some(time.as_microsecond()) } else { None }
 }
 
-const fn day(cell: &Cell) -> Option<i32> {
-    if let Cell::Day(day) = cell { Some(*day) } else { None }
+fn day(cell: &RowCell) -> Option<i32> {
+    if let RowCell::Int(day) = cell { i32::try_from(*day).ok() } else { None }
 }

@@ -15,7 +15,7 @@ use super::{batch, failed, own_batch};
 use crate::family::Families;
 use crate::scan::ScanRow;
 use crate::stage::Stage;
-use crate::table::{Cell, RowTable, TableColumn, TableRows};
+use crate::table::{RowCell, RowTable, TableColumn, TableRows};
 use crate::{codify as cluster, fold as one_family, learn as cases, scan as one_object};
 use cru_base::{Error, Result};
 
@@ -48,7 +48,7 @@ pub fn scan(input: impl Read, output: impl Write) -> Result<()> {
     out.finish()
 }
 
-fn scan_cells(row: ScanRow) -> Vec<Cell> {
+fn scan_cells(row: ScanRow) -> Vec<RowCell> {
     vec![
         row.uri.into(),
         row.size.into(),
@@ -164,7 +164,7 @@ pub fn codify(input: impl Read, output: impl Write) -> Result<()> {
     out.finish()
 }
 
-fn workflow(name: String, notes: Vec<(String, String)>) -> Vec<Cell> {
+fn workflow(name: String, notes: Vec<(String, String)>) -> Vec<RowCell> {
     let made = cluster::workflow(notes);
     vec![
         name.into(),
@@ -192,7 +192,7 @@ fn each_row(input: impl Read, names: &[&'static str], take: &mut dyn FnMut(Input
 struct Rows<W: Write> {
     writer: StreamWriter<W>,
     columns: Vec<&'static TableColumn>,
-    waiting: Vec<Vec<Cell>>,
+    waiting: Vec<Vec<RowCell>>,
 }
 
 impl<W: Write> Rows<W> {
@@ -202,7 +202,7 @@ impl<W: Write> Rows<W> {
         Ok(Self { writer, columns, waiting: Vec::new() })
     }
 
-    fn add(&mut self, row: Option<Vec<Cell>>) -> Result<()> {
+    fn add(&mut self, row: Option<Vec<RowCell>>) -> Result<()> {
         self.waiting.extend(row);
         if self.waiting.len() < ROWS / 8 { Ok(()) } else { self.write() }
     }
@@ -289,7 +289,7 @@ impl<W: Write> Tables<W> {
 }
 
 /// Rows as a stream of their own.
-fn packed(table: RowTable, rows: &[Vec<Cell>]) -> Result<Vec<u8>> {
+fn packed(table: RowTable, rows: &[Vec<RowCell>]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &table_schema(table)).map_err(failed("write"))?;
     writer.write(&batch(table, rows).map_err(failed("write"))?).map_err(failed("write"))?;

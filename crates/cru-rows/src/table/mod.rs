@@ -4,7 +4,7 @@ mod cell;
 mod schema;
 
 pub(crate) use cell::day;
-pub use cell::{Cell, TableRows, day_text};
+pub use cell::{RowCell, TableRows, day_text};
 #[cfg(feature = "rows")]
 pub(crate) use schema::columns;
 pub use schema::{COMMON, ColumnKind, RowTable, TableColumn};
