@@ -17,7 +17,7 @@ fuzz_target!(|input: (&[u8], u8)| {
                 .concat()
         }
     };
-    for host in HOSTS {
+    for host in &HOSTS {
         let Ok(input) = Input::read(&text) else { return };
         if let Some(session) = input.session() {
             let key = key(&session);
@@ -25,7 +25,8 @@ fuzz_target!(|input: (&[u8], u8)| {
             assert!(!key.contains(['/', '\\', ':', '\0']), "{key:?}");
         }
         assert!(input.cwd().is_none_or(|cwd| cwd.is_absolute()));
-        let row = &host.rows[usize::from(which) % host.rows.len()];
+        let rows: Vec<_> = host.rows().collect();
+        let row = rows[usize::from(which) % rows.len()];
         let event = input.event(host).unwrap_or(row.event);
         let entry = HookEntry::new(host, event, input);
         assert_eq!(entry.event(), Some(event));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::history::line;
 use super::output::style::{self, paint};
-use super::output::{Found, minute, most, wrap};
+use super::output::{PlainOutput, minute, most, wrap};
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, Raw, View};
@@ -185,7 +185,7 @@ impl DecisionLog {
     }
 }
 
-impl Found for DecisionLog {
+impl PlainOutput for DecisionLog {
     fn is_empty(&self) -> bool {
         self.decisions.is_empty()
     }

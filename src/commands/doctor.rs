@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::hooks::place::Which;
 use super::output::style::{self, paint};
-use super::{Context, Output, View, check, hooks, status};
+use super::{Context, Output, PlainOutput, View, check, hooks, status};
 use crate::base::text::{one_line, plural};
 use crate::base::{Result, files};
 use crate::live::hook::HOSTS;
@@ -210,7 +210,7 @@ fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
     const PART: &str = "temporary files";
     let mut folders: BTreeSet<PathBuf> = [cx.env.cwd().to_owned()].into();
     folders.extend(cx.env.config_dir());
-    for host in HOSTS {
+    for host in &HOSTS {
         let places = Which::default().places(host, cx)?;
         folders.extend(places.iter().filter_map(|place| place.path.parent()).map(Path::to_owned));
     }
@@ -275,8 +275,8 @@ fn of_hooks(cx: &Context<'_>) -> DoctorRow {
     }
 }
 
-impl Output for DoctorReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for DoctorReport {
+    fn shown(&self, _: &View) -> String {
         let width = self.rows.iter().map(|row| row.part.len()).max().unwrap_or(0);
         let mut out = String::new();
         for row in &self.rows {
@@ -293,11 +293,7 @@ impl Output for DoctorReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.rows.iter().any(|row| row.health == Health::Bad))
+    fn is_empty(&self) -> bool {
+        self.rows.iter().any(|row| row.health == Health::Bad)
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::derived::DerivedPages;
 use super::events::{self, ChangedNote};
 use super::status::waiting::{self, Waiting};
-use super::{Context, Output, View, agent, checkpoint, onset, reading};
+use super::{Context, Output, PlainOutput, View, agent, checkpoint, onset, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::hook::{trouble, unfiled};
@@ -269,8 +269,8 @@ impl FlushReport {
     }
 }
 
-impl Output for FlushReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for FlushReport {
+    fn shown(&self, _: &View) -> String {
         if self.sessions.is_empty() && self.waiting.is_empty() {
             return "nothing waits\n".to_owned();
         }
@@ -299,9 +299,5 @@ impl Output for FlushReport {
             let _ = writeln!(out, "{}  {entries} still waiting: {why}", sanitise(&it.session));
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{Found, cut, duration, minute, most};
+use super::output::{PlainOutput, cut, duration, minute, most};
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::trace::TraceWorld;
@@ -195,7 +195,7 @@ impl HistoryStep {
     }
 }
 
-impl Found for History {
+impl PlainOutput for History {
     fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }

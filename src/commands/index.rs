@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::output::{View, style};
 use super::watching::Watching;
-use super::{Context, Output, reading};
+use super::{Context, Output, PlainOutput, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Error, Result};
 use crate::index::{self, Snapshot};
@@ -94,8 +94,8 @@ impl IndexReport {
     }
 }
 
-impl Output for IndexReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for IndexReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = format!(
             "{} with {}, {}\n",
             plural(self.sessions as u64, "session"),
@@ -127,12 +127,8 @@ impl Output for IndexReport {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.differences.as_ref().is_some_and(|found| !found.is_empty()))
+    fn is_empty(&self) -> bool {
+        self.differences.as_ref().is_some_and(|found| !found.is_empty())
     }
 }
 

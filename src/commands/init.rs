@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::output::style::{self, paint};
-use super::{Context, Output, View};
+use super::{Context, Output, PlainOutput, View};
 use crate::base::{Error, Result, files};
 use crate::live::hook::shell;
 use crate::vault::scaffold::{Action, Change, scaffold};
@@ -134,8 +134,8 @@ struct InitReport {
     enter: String,
 }
 
-impl Output for InitReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for InitReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = format!("Vault {}\n", paint(style::TITLE, self.vault.display()));
         for change in &self.changes {
             let (mark, word) = match change.action {
@@ -151,10 +151,6 @@ impl Output for InitReport {
         }
         let _ = writeln!(text, "\nNext: {}`cru import` lists the sessions of agents on this machine.", self.enter);
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

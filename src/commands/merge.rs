@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::check::quoted;
 use super::output::style::{self, paint};
-use super::{Context, Output, View};
+use super::{Context, Output, PlainOutput, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::vault::{Catalog, Head, State, Vault};
@@ -85,8 +85,8 @@ struct MergeReport {
     missing: Vec<String>,
 }
 
-impl Output for MergeReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for MergeReport {
+    fn shown(&self, _: &View) -> String {
         let verb = if self.moved.is_some() { "merged" } else { "would merge" };
         let versions = if self.three_way { "three versions" } else { "two versions" };
         let mut text = format!("{verb} {} into {} ({versions})\n", sanitise(&self.copy), sanitise(&self.note));
@@ -108,9 +108,5 @@ impl Output for MergeReport {
             let _ = writeln!(text, "the copy is in {}; `cru undo` takes the changes of the note back", sanitise(moved));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -66,7 +66,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub use hooks::edited as fuzz_settings;
 
 pub use context::{AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, ProgramCall, Progress, Ui};
-pub use output::{Format, Launch, Output, Raw, View};
+pub use output::{Format, Launch, Output, PlainOutput, Raw, View};
 pub use reach::Reach;
 
 use crate::base::{Error, Result};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::output::amount;
-use super::{Context, Output, View};
+use super::{Context, Output, PlainOutput, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::memory::prune::{Prunable, PrunedFile, candidates, remove};
@@ -109,8 +109,8 @@ impl PruneReport {
     }
 }
 
-impl Output for PruneReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for PruneReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for line in self.lines() {
             let _ = writeln!(out, "{line}");
@@ -120,9 +120,5 @@ impl Output for PruneReport {
             some => writeln!(out, "removed {}, {}B", plural(some, "file"), amount(self.bytes)),
         };
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::check::{Target, targets};
 use super::output::style::{self, paint};
-use super::{Context, Output, View};
+use super::{Context, Output, PlainOutput, View};
 use crate::base::text::{plural, sanitise, thousands};
 use crate::base::{Lines, Result, files};
 use crate::session::mask;
@@ -96,8 +96,8 @@ struct Scanned {
     found: Vec<SecretPlace>,
 }
 
-impl Output for Scanned {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Scanned {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         if self.found.is_empty() {
             let _ = writeln!(text, "{}: {}", plural(self.files, "file"), paint(style::GOOD, "no secrets found"));
@@ -122,11 +122,7 @@ impl Output for Scanned {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.found.is_empty())
+    fn is_empty(&self) -> bool {
+        !self.found.is_empty()
     }
 }

@@ -15,7 +15,7 @@ use super::output::style::{self, paint};
 use super::output::{duration, minute};
 use super::read::Shelf;
 use super::session::current_or_newest;
-use super::{Context, Output, View, reading};
+use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::graph::segment;
@@ -262,14 +262,10 @@ struct Boundary {
     words: String,
 }
 
-impl Output for ShownSegments {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ShownSegments {
+    fn shown(&self, _: &View) -> String {
         let cuts: Vec<String> = self.sessions.iter().map(Cut::text).collect();
         cuts.join("\n")
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table, minute};
-use super::{Context, Output, View};
+use super::{Context, Output, PlainOutput, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::sync::archive;
@@ -180,8 +180,8 @@ struct WriteList {
     writes: Vec<Past>,
 }
 
-impl Output for WriteList {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for WriteList {
+    fn shown(&self, view: &View) -> String {
         if self.writes.is_empty() {
             return String::new();
         }
@@ -204,10 +204,6 @@ impl Output for WriteList {
             ]);
         }
         table.render(view)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 
@@ -234,8 +230,8 @@ struct RenamedBack {
     links: usize,
 }
 
-impl Output for UndoReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for UndoReport {
+    fn shown(&self, _: &View) -> String {
         let verb = if self.revision.is_some() { "undid" } else { "would undo" };
         let mut text = String::new();
         for past in &self.undone {
@@ -261,10 +257,6 @@ impl Output for UndoReport {
             let _ = writeln!(text, "{}", paint(style::DIM, again));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

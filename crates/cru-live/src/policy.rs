@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_completes_something_is_always_due() {
         let none = Path::new("/nonexistent");
-        for &event in Event::ALL {
+        for (event, _) in crate::hook::EVENTS {
             assert_eq!(Save::Phase.due(event, none, 0, at(0)), event.completes(), "{event:?}");
         }
         assert!(Save::Step.due(Event::PostTool, none, 0, at(0)));

@@ -10,7 +10,8 @@ mod toml_text;
 mod trivia;
 
 /// How a settings file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SettingsFormat {
     /// JSON as RFC 8259 has it: comments are errors.
     Json,

@@ -8,7 +8,7 @@ use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::learn::{WantedCases, extract};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::learn::review::Part;
 use crate::learn::{Kind, ReviewStatus};
 use crate::session::mask;
@@ -105,8 +105,8 @@ struct CheckedCases {
     findings: Vec<Finding>,
 }
 
-impl Output for CheckedCases {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for CheckedCases {
+    fn shown(&self, _: &View) -> String {
         let cases = plural(self.cases as u64, "case note");
         if self.findings.is_empty() {
             return format!("{cases}: {}\n", paint(style::GOOD, "nothing wrong"));
@@ -124,11 +124,7 @@ impl Output for CheckedCases {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.findings.is_empty())
+    fn is_empty(&self) -> bool {
+        !self.findings.is_empty()
     }
 }

@@ -9,7 +9,7 @@ use crate::commands::agent::{Asked, Refused, agent, ask_twice};
 use crate::commands::output::Raw;
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::text_of;
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::learn::review::Part;
 use crate::learn::review::verdict::{self, CaseVerdict, without_verdict};
 use crate::learn::{Review, ReviewStatus};
@@ -213,8 +213,8 @@ impl CasesJudged {
     }
 }
 
-impl Output for CasesJudged {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for CasesJudged {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         let look = |verdict| match verdict {
             CaseVerdict::Good => style::GOOD,
@@ -237,9 +237,5 @@ impl Output for CasesJudged {
             text.push_str(&format!("{} left; run again to go on\n", plural(self.left as u64, "case")));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -9,7 +9,7 @@ use super::look;
 use crate::base::Result;
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Found, Table};
+use crate::commands::output::{Align, Cell, PlainOutput, Table};
 use crate::commands::{Context, Output, View};
 use crate::learn::ReviewStatus;
 
@@ -88,7 +88,7 @@ struct CaseRow {
     path: String,
 }
 
-impl Found for CaseList {
+impl PlainOutput for CaseList {
     fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

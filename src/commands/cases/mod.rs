@@ -8,7 +8,7 @@ mod list;
 mod show;
 
 use super::session::learn::Reviews;
-use super::{Context, Output, View, reading};
+use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::text::{note_name, plural};
 use crate::base::{Error, Result, files};
 use crate::learn::{Review, ReviewStatus};
@@ -112,8 +112,8 @@ struct DecidedCase {
     title: String,
 }
 
-impl Output for Decided {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Decided {
+    fn shown(&self, _: &View) -> String {
         use super::output::style::{self, paint};
         let mut text = String::new();
         for case in &self.cases {
@@ -125,10 +125,6 @@ impl Output for Decided {
             text.push_str(&format!("{}  {change}  {title}\n", paint(style::ID, crate::base::text::sanitise(&case.id))));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::base::text::plural;
 use crate::commands::output::style;
 use crate::commands::output::{Align, Cell, Table, minute};
 use crate::commands::session::current_or_newest;
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::log::Target;
 use crate::memory::checkpoint::listing;
 use crate::vault::{Catalog, State};
@@ -70,8 +70,8 @@ struct CheckpointList {
     checkpoints: Vec<CheckpointRow>,
 }
 
-impl Output for CheckpointList {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for CheckpointList {
+    fn shown(&self, view: &View) -> String {
         if self.checkpoints.is_empty() {
             return format!("{} has no checkpoints\n", self.session);
         }
@@ -97,11 +97,7 @@ impl Output for CheckpointList {
         table.render(view)
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.checkpoints.is_empty())
+    fn is_empty(&self) -> bool {
+        self.checkpoints.is_empty()
     }
 }

@@ -17,7 +17,7 @@ pub(super) use shelf::{MarkedSessions, place, session_keys};
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::{Context, Output, View, reading};
+use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::live::entry::{self, Entry};
@@ -131,17 +131,13 @@ struct MadeCheckpoint {
     left_out: u64,
 }
 
-impl Output for MadeCheckpoint {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for MadeCheckpoint {
+    fn shown(&self, _: &View) -> String {
         let copied = if self.files == 0 { String::new() } else { format!(" ({})", plural(self.files as u64, "file")) };
         let left_out = match self.left_out {
             0 => String::new(),
             some => format!("; {} left out, see `cru checkpoint show {}`", plural(some, "file"), self.id),
         };
         format!("{}{copied}{left_out}\n", paint(style::ID, &self.id))
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -9,7 +9,7 @@ use crate::base::Result;
 use crate::base::text::{one_line, plural, sanitise};
 use crate::commands::output::amount;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::memory::checkpoint::{CopyManifest, ObjectStore, listing};
 use crate::vault::State;
 
@@ -70,8 +70,8 @@ struct ShownCheckpoint {
     instead: Option<String>,
 }
 
-impl Output for ShownCheckpoint {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ShownCheckpoint {
+    fn shown(&self, _: &View) -> String {
         let mut out =
             format!("{}  {}\n", paint(style::ID, &self.id), one_line(self.title.as_deref().unwrap_or_default()));
         let _ = writeln!(out, "session  {}", one_line(&self.session));
@@ -106,9 +106,5 @@ impl Output for ShownCheckpoint {
             let _ = writeln!(out, "\nthe checkpoint before it with a copy: {instead}");
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

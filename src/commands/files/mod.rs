@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use self::place::{FilePlace, WantedFile};
-use super::output::Found;
+use super::output::PlainOutput;
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, View};
@@ -209,7 +209,7 @@ struct Touch {
 const VIEW: &[&str] =
     &["agent", "tool", "step", "phase", "phase_title", "session", "session_title", "hash", "note", "line"];
 
-impl Found for FilesReport {
+impl PlainOutput for FilesReport {
     fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

@@ -10,7 +10,7 @@ use super::record;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, PlainOutput, View};
 
 /// Whether it is written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -161,8 +161,8 @@ impl ChangeReport {
     }
 }
 
-impl Output for ChangeReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ChangeReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         for line in self.diff.lines() {
             let style = match line.as_bytes() {
@@ -186,9 +186,5 @@ impl Output for ChangeReport {
             let _ = writeln!(text, "{} {}", paint(style::WARN, "note:"), sanitise(note));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

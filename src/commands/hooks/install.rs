@@ -18,7 +18,7 @@ use crate::vault::{State, Vault};
 /// Hosts with a folder in the home folder.
 pub(in crate::commands) fn found_hosts(env: &Env) -> Vec<&'static Host> {
     let is_there = |host: &&Host| below_home(host.settings.folder, env).is_some_and(|folder| folder.is_dir());
-    HOSTS.iter().copied().filter(is_there).collect()
+    HOSTS.iter().map(|host| &**host).filter(is_there).collect()
 }
 
 /// Adds the hooks of `program`, else of this one, to the settings of a host, or renews them there.

@@ -39,7 +39,7 @@ pub(super) fn find(places: &[SettingsPlace], env: &Env) -> Option<InstalledPlugi
     let roots = folder.map(|folder| roots(&folder, &name)).unwrap_or_default();
     let files = roots.into_iter().map(|root| root.join("hooks/hooks.json"));
     let read = |path: &Path| String::from_utf8(files::read_regular(path, LARGEST).ok().flatten()?).ok();
-    let mut found = files.filter_map(|path| Some((settings::find(&read(&path)?, HOSTS[0]).ok()?, path)));
+    let mut found = files.filter_map(|path| Some((settings::find(&read(&path)?, &HOSTS[0]).ok()?, path)));
     let (found, hooks) = found.next().map(|(found, path)| (found, Some(path))).unwrap_or_default();
     Some(InstalledPlugin { name, hooks, found })
 }

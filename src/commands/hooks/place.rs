@@ -100,7 +100,7 @@ pub(in crate::commands) fn below_home(path: &str, env: &Env) -> Option<PathBuf> 
 impl SettingsPlace {
     /// The settings of Claude Code for all projects of the user.
     pub(in crate::commands) fn user(env: &Env) -> Option<Self> {
-        Self::of(HOSTS[0], Level::User, env)
+        Self::of(&HOSTS[0], Level::User, env)
     }
 
     fn of(host: &Host, level: Level, env: &Env) -> Option<Self> {
@@ -158,13 +158,13 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(home.join(".claude")).unwrap();
         let env = |vars: &[(&str, &str)]| Env::fixed(Timestamp::UNIX_EPOCH, &deep, vars);
-        let path = |level, env: &Env| SettingsPlace::of(HOSTS[0], level, env).unwrap().path;
+        let path = |level, env: &Env| SettingsPlace::of(&HOSTS[0], level, env).unwrap().path;
         let plain = env(&[("HOME", home.to_str().unwrap())]);
         assert_eq!(path(Level::User, &plain), home.join(".claude/settings.json"));
         assert_eq!(path(Level::Project, &plain), deep.join(".claude/settings.json"), "never the home folder's");
         std::fs::create_dir_all(home.join("work/app/.git")).unwrap();
         assert_eq!(path(Level::Local, &plain), home.join("work/app/.claude/settings.local.json"));
         assert_eq!(path(Level::User, &env(&[("CLAUDE_CONFIG_DIR", "/c")])), Path::new("/c/settings.json"));
-        assert_eq!(SettingsPlace::of(HOSTS[0], Level::User, &env(&[])), None);
+        assert_eq!(SettingsPlace::of(&HOSTS[0], Level::User, &env(&[])), None);
     }
 }

@@ -38,7 +38,7 @@ const TEXTS: &[(&str, &str)] = &[
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let root = cx.absolute(&args.out);
     let mut written = Vec::new();
-    for (path, text) in folder(HOSTS[0]) {
+    for (path, text) in folder(&HOSTS[0]) {
         let file = root.join(path);
         if !files::create(&file, text.as_bytes())? {
             let old = files::read(&file)?;
@@ -78,7 +78,7 @@ fn manifest() -> String {
 
 fn hooks(host: &Host) -> String {
     let program = Program { path: "cru".to_owned(), vault: None };
-    let events = host.installed().map(|row| (row.name.to_owned(), json!([program.group(host, row)])));
+    let events = host.installed.iter().map(|row| (row.name.to_owned(), json!([program.group(host, row)])));
     pretty(&json!({
         "description": "Tells cru what happens, one short line for each event. Prints nothing and never stops the agent.",
         "hooks": Value::Object(events.collect::<Map<_, _>>()),

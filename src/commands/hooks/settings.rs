@@ -106,7 +106,7 @@ pub struct Edited {
 pub fn edited(text: &str) -> Result<Edited, String> {
     let words = |refused: Refused| refused.message;
     let program = Program { path: "/opt/cru".to_owned(), vault: None };
-    let host = crate::live::hook::HOSTS[0];
+    let host = &crate::live::hook::HOSTS[0];
     let installed = install(text, host, &program).map_err(words)?;
     let again = install(&installed, host, &program).map_err(words)?;
     let removed = uninstall(&installed, host).map_err(words)?.unwrap_or_default();

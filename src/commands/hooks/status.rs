@@ -23,7 +23,7 @@ use super::settings::{self, FoundHooks};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Env, Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::live::hook::{HOSTS, Host, Row, trouble, unfiled};
 use crate::vault::{State, Vault};
 
@@ -151,7 +151,7 @@ struct Trouble {
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let host = match &args.host {
-        None => HOSTS[0],
+        None => &HOSTS[0],
         Some(name) => Host::find(name).ok_or_else(|| {
             Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(super::known_hosts())
         })?,
@@ -213,7 +213,7 @@ impl PluginState {
     fn of(plugin: InstalledPlugin, host: &Host, env: &Env) -> Self {
         let calls =
             |row: &Row| plugin.found.iter().any(|found| found.name == row.name && found.ours.event == row.event.name());
-        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed().partition(|row| calls(row));
+        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed.iter().partition(|row| calls(row));
         let missing = missing.into_iter().map(|row| row.name).collect();
         let (name, events, programs) = (plugin.name, events.len(), programs(&plugin.found, env));
         Self { name, hooks: plugin.hooks, events, missing, programs }
@@ -253,7 +253,7 @@ fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
         }
     };
     let calls = |name: &str, event: &str| found.iter().any(|found| found.name == name && found.ours.event == event);
-    for row in host.installed() {
+    for row in host.installed.iter() {
         let list = if calls(row.name, row.event.name()) { &mut settings.events } else { &mut settings.missing };
         list.push(row.name);
     }
@@ -322,8 +322,8 @@ impl HooksReport {
     }
 }
 
-impl Output for HooksReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for HooksReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         for settings in &self.settings {
             let path = settings.path.to_string_lossy();
@@ -380,11 +380,7 @@ impl Output for HooksReport {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         let is_lost = self.tests.iter().any(|test| test.result == Arrival::Lost);
         u8::from(is_lost || !self.works())
     }

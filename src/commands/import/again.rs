@@ -11,7 +11,7 @@ use crate::base::text::{note_name, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::reading as notes;
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::session::fold;
 use crate::sync::import::Machine;
 use crate::sync::import::again::{AgainNote, AgainOptions, UNSEALED, again};
@@ -166,8 +166,8 @@ impl AgainReport {
     }
 }
 
-impl Output for AgainReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for AgainReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = if self.hide { String::new() } else { self.diffs() };
         if !self.left.is_empty() {
             let _ = writeln!(text, "{}", paint(style::TITLE, "Left as they are"));
@@ -196,9 +196,5 @@ impl Output for AgainReport {
             text.push_str("`cru undo` takes the changes of a note back\n");
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -14,7 +14,7 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::commands::derived::DerivedPages;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::resume::host;
 use crate::sync::report::{Outcome, Report};
 use crate::vault::writer::Which;
@@ -163,8 +163,8 @@ struct Left {
     why: String,
 }
 
-impl Output for UndoneImport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for UndoneImport {
+    fn shown(&self, _: &View) -> String {
         let would = if self.dry_run { "would be " } else { "" };
         let mut text = String::new();
         if !self.removed.is_empty() {
@@ -201,11 +201,7 @@ impl Output for UndoneImport {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.left.is_empty())
+    fn is_empty(&self) -> bool {
+        !self.left.is_empty()
     }
 }

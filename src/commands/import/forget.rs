@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::super::{Context, Output, View};
+use super::super::{Context, Output, PlainOutput, View};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::sync;
@@ -66,8 +66,8 @@ struct Forgotten {
     note: Option<String>,
 }
 
-impl Output for ForgetReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ForgetReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         for row in &self.forgotten {
             let _ = match &row.note {
@@ -86,9 +86,5 @@ impl Output for ForgetReport {
         }
         text.push_str("`cru import AGENT --restore` imports it again\n");
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

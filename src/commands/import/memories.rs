@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::sync::memories::{MemoryFolder, MemoryImport, MemoryReport, folders};
 use crate::trace::ProjectRoots;
 use crate::vault::{Catalog, State, UserConfig, Vault};
@@ -69,8 +69,8 @@ struct ImportedMemories {
     report: MemoryReport,
 }
 
-impl Output for ImportedMemories {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ImportedMemories {
+    fn shown(&self, _: &View) -> String {
         let MemoryReport { made, updated, unchanged, deleted, left } = &self.report;
         let would = if self.dry_run { "would be " } else { "" };
         let mut text = String::new();
@@ -94,11 +94,7 @@ impl Output for ImportedMemories {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         if self.report.left.is_empty() { 0 } else { 2 }
     }
 }

@@ -8,7 +8,7 @@ use crate::base::Result;
 use crate::base::text::{sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, PlainOutput, View};
 use crate::import::{self, places};
 use crate::session::source::Importer;
 use crate::sync::report::{Outcome, Report};
@@ -133,8 +133,8 @@ fn options(args: &Args) -> String {
     options
 }
 
-impl Output for Overview {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for Overview {
+    fn shown(&self, view: &View) -> String {
         let mut text = format!("{}\n\n", paint(style::TITLE, "Transcripts on this machine"));
         let right = Align::Right;
         let mut columns = vec![("AGENT", Align::Left), ("FILES", right), ("SESSIONS", right), ("NEW", right)];
@@ -176,9 +176,5 @@ impl Output for Overview {
             ),
         });
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -11,7 +11,7 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::{NamedBlock, References};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::note::LineEnd;
 use crate::readings::answer::{Confidence, LessonLevel};
 use crate::readings::lesson::{FOLDER, Lesson, LessonNote, Likeness, ToldLesson, likeness};
@@ -283,14 +283,10 @@ struct MadeLesson {
     anchors: usize,
 }
 
-impl Output for MadeLesson {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for MadeLesson {
+    fn shown(&self, _: &View) -> String {
         let what = if self.created { "" } else { "  the evidence was added" };
         format!("{}{what}\n", paint(style::ID, sanitise(&self.path)))
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

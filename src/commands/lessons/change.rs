@@ -12,7 +12,7 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::probe::{ProbeEnd, probe};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::readings::lesson::LessonNote;
@@ -82,8 +82,8 @@ struct ShownLesson {
     lesson: JudgedLesson,
 }
 
-impl Output for ShownLesson {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ShownLesson {
+    fn shown(&self, _: &View) -> String {
         let it = &self.lesson;
         let mut out = format!("{}  {}\n", paint(style::ID, one_line(&it.note.path)), it.verdict.word());
         if let LessonVerdict::Drifted { reasons } = &it.verdict {
@@ -96,10 +96,6 @@ impl Output for ShownLesson {
         }
         let _ = write!(out, "\n{}", sanitise(&public::text(&it.note.text)));
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 
@@ -143,8 +139,8 @@ struct CheckedLessons {
     lessons: Vec<JudgedLesson>,
 }
 
-impl Output for CheckedLessons {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for CheckedLessons {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for it in &self.lessons {
             let look = if it.verdict.is_sound() { style::GOOD } else { style::WARN };
@@ -173,11 +169,7 @@ impl Output for CheckedLessons {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         let fails = |it: &JudgedLesson| matches!(it.verdict, LessonVerdict::Drifted { .. } | LessonVerdict::Orphaned);
         u8::from(self.strict && self.lessons.iter().any(fails))
     }
@@ -225,13 +217,9 @@ struct EndedLesson {
     by: Option<String>,
 }
 
-impl Output for EndedLesson {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for EndedLesson {
+    fn shown(&self, _: &View) -> String {
         let by = self.by.as_deref().map_or_else(String::new, |by| format!(" by {}", one_line(by)));
         format!("{}  {}{by}\n", paint(style::ID, one_line(&self.path)), self.status)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -16,7 +16,7 @@ use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
 use super::read::Shelf;
 use super::trace::TraceWorld;
-use super::{Context, Output, Reach, View, reading};
+use super::{Context, Output, PlainOutput, Reach, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::note::edit::ChangedPage;
@@ -207,8 +207,8 @@ struct LessonList {
     lessons: Vec<JudgedLesson>,
 }
 
-impl Output for LessonList {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for LessonList {
+    fn shown(&self, view: &View) -> String {
         if self.lessons.is_empty() {
             return format!("None of {} is meant.\n", plural(self.all as u64, "lesson"));
         }
@@ -231,10 +231,6 @@ impl Output for LessonList {
         }
         table.render(view)
     }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -248,8 +244,8 @@ struct AppliedLessons {
     diff: String,
 }
 
-impl Output for AppliedLessons {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for AppliedLessons {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for line in self.diff.lines() {
             let look = match line.chars().next() {
@@ -275,9 +271,5 @@ impl Output for AppliedLessons {
             );
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::gather::{ContextPart, Gathered};
 pub(super) use self::told::{keep_for_note, waits_for_note, write_into_note};
 use super::output::style::{self, paint};
-use super::{Context, Global, Output, Reach, View};
+use super::{Context, Global, Output, PlainOutput, Reach, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::live::resume::token;
@@ -152,8 +152,8 @@ impl ContextReport {
     }
 }
 
-impl Output for ContextReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ContextReport {
+    fn shown(&self, _: &View) -> String {
         if !self.explain {
             return self.plain();
         }
@@ -177,10 +177,6 @@ impl Output for ContextReport {
             plural(self.lines.len() as u64, "line")
         );
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

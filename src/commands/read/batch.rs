@@ -15,7 +15,7 @@ use crate::base::text::{one_line, plural, sanitise, thousands, truncate};
 use crate::commands::agent::{agent, ask};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::current_or_newest;
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::resume::token;
 use crate::readings::answer::{AnswerError, patched};
 use crate::readings::note::ReadingNote;
@@ -371,8 +371,8 @@ impl ReadRow {
     }
 }
 
-impl Output for BatchReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for BatchReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for row in self.sessions.iter().filter(|row| row.fate != "skipped") {
             let look = match row.fate {
@@ -413,11 +413,7 @@ impl Output for BatchReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.sessions.iter().any(|row| row.fate == "failed"))
+    fn is_empty(&self) -> bool {
+        self.sessions.iter().any(|row| row.fate == "failed")
     }
 }

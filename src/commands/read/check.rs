@@ -11,7 +11,7 @@ use super::{Shelf, text};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::readings::note::ReviewStatus;
 use crate::readings::{Checked, check};
 use crate::vault::{Catalog, Vault, VaultPath};
@@ -123,8 +123,8 @@ impl CheckRow {
     }
 }
 
-impl Output for CheckReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for CheckReport {
+    fn shown(&self, _: &View) -> String {
         if self.readings.is_empty() {
             return "No readings. `cru read SESSION` makes one.\n".to_owned();
         }
@@ -149,11 +149,7 @@ impl Output for CheckReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(self.readings.iter().any(CheckRow::is_bad))
+    fn is_empty(&self) -> bool {
+        self.readings.iter().any(CheckRow::is_bad)
     }
 }

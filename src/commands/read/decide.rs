@@ -10,7 +10,7 @@ use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::learn::{self, Reviews};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::learn::LeftOut;
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
@@ -177,8 +177,8 @@ struct DecidedReading {
     was: ReviewStatus,
 }
 
-impl Output for DecidedReadings {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for DecidedReadings {
+    fn shown(&self, _: &View) -> String {
         let look = if self.status == ReviewStatus::Rejected { style::BAD } else { style::GOOD };
         let now = paint(look, self.status.as_str());
         let mut out = String::new();
@@ -197,9 +197,5 @@ impl Output for DecidedReadings {
             let _ = writeln!(out, "no case: {}: {}", sanitise(&it.title), it.reason.as_str());
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -8,7 +8,7 @@ use super::Shelf;
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::readings::diff::{Difference, diff};
 use crate::vault::Catalog;
 
@@ -52,8 +52,8 @@ struct ReadingDiff {
     differences: Vec<Difference>,
 }
 
-impl Output for ReadingDiff {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ReadingDiff {
+    fn shown(&self, _: &View) -> String {
         let mut out = format!("{} → {}\n", paint(style::ID, sanitise(&self.a)), paint(style::ID, sanitise(&self.b)));
         for it in &self.differences {
             let _ = writeln!(out, "\n{} {}", it.part, paint(style::TITLE, sanitise(&it.name)));
@@ -68,11 +68,7 @@ impl Output for ReadingDiff {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.differences.is_empty())
+    fn is_empty(&self) -> bool {
+        !self.differences.is_empty()
     }
 }

@@ -8,7 +8,7 @@ use super::{Shelf, decide};
 use crate::base::Result;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::readings::answer::Confidence;
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Catalog, Vault};
@@ -138,8 +138,8 @@ struct ReviewRow {
     note: String,
 }
 
-impl Output for ReviewList {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ReviewList {
+    fn shown(&self, _: &View) -> String {
         if self.rows.is_empty() {
             return "Nothing to review. `cru read SESSION` makes readings.\n".to_owned();
         }
@@ -156,9 +156,5 @@ impl Output for ReviewList {
             plural(self.rows.len() as u64, "note")
         );
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

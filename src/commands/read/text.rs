@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::write::WrittenReading;
 use crate::base::text::{plural, sanitise};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Output, View};
+use crate::commands::{PlainOutput, View};
 use crate::readings::Checked;
 use crate::readings::check::Severity;
 
@@ -41,8 +41,8 @@ pub(super) fn findings(checked: &Checked, out: &mut String) {
     }
 }
 
-impl Output for TakenReading {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for TakenReading {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{}  {}", paint(style::ID, sanitise(&self.written.path)), self.written.fate);
         findings(&self.checked, &mut out);
@@ -79,9 +79,5 @@ impl Output for TakenReading {
             let _ = writeln!(out, "\nNext: `cru read show {session}`, then `cru review accept {session}` or `reject`.");
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

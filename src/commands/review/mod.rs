@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::{Context, Output, View, reading};
+use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
@@ -101,8 +101,8 @@ struct Inbox {
     written: bool,
 }
 
-impl Output for Inbox {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Inbox {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for it in &self.done {
             let _ = writeln!(out, "{}  {}", it.what, one_line(&it.words));
@@ -121,9 +121,5 @@ impl Output for Inbox {
             let _ = writeln!(out, "{} more wait", self.more);
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

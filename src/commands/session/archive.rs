@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::session::time;
 use crate::sync::archive::ArchivePlan;
 use crate::sync::rename::RenameGround;
@@ -88,8 +88,8 @@ struct ArchiveReport {
     stays: Vec<StayingNote>,
 }
 
-impl Output for ArchiveReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ArchiveReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for it in &self.moved {
             let _ = writeln!(out, "{} → {}", sanitise(&it.from), paint(style::ID, sanitise(&it.to)));
@@ -106,9 +106,5 @@ impl Output for ArchiveReport {
         };
         let _ = writeln!(out, "{} {done}", plural(self.moved.len() as u64, "session"));
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -13,7 +13,7 @@ use crate::base::text::plural;
 use crate::base::{Env, Result};
 use crate::commands::output::style;
 use crate::commands::output::{
-    Align, Cell, Estimate, Found, Table, amount, duration, minute, most, proof_text, rows, usd,
+    Align, Cell, Estimate, PlainOutput, Table, amount, duration, minute, most, proof_text, rows, usd,
 };
 use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
@@ -311,7 +311,7 @@ struct SessionList {
     columns: Vec<&'static ListColumn>,
 }
 
-impl Found for SessionList {
+impl PlainOutput for SessionList {
     fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }

@@ -9,7 +9,7 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::derived::{self, DerivedPages};
 use crate::commands::output::note_diff;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::sync::rename::{RenameGround, Renamed};
 use crate::vault::{Catalog, State, Vault};
 
@@ -85,8 +85,8 @@ fn unified(path: &str, before: &str, after: &str) -> String {
     format!("--- {path}\n+++ {path}\n{}", note_diff(before, after, 0))
 }
 
-impl Output for RenameReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for RenameReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         let would = if self.dry_run { "would rename" } else { "renamed" };
         let (from, to) = (sanitise(&self.from), sanitise(&self.to));
@@ -112,9 +112,5 @@ impl Output for RenameReport {
             format!("{} in {}", plural(self.links as u64, "link"), plural(self.files.len() as u64, "other file"));
         let _ = writeln!(text, "{}", paint(style::DIM, count));
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

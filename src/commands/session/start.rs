@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::{Error, Result};
 use crate::commands::events::{self, ChangedNote};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, derived, flush};
+use crate::commands::{Context, Output, PlainOutput, View, derived, flush};
 use crate::live::git;
 use crate::live::log::Log;
 use crate::live::start::{Start, start};
@@ -125,12 +125,8 @@ struct Begun {
     created: bool,
 }
 
-impl Output for Begun {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Begun {
+    fn shown(&self, _: &View) -> String {
         format!("{}\n", paint(style::ID, &self.session))
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -7,7 +7,7 @@ use crate::base::{Result, text};
 use crate::commands::derived::DerivedPages;
 use crate::commands::events::{self, ChangedNote};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, checkpoint, reading};
+use crate::commands::{Context, Output, PlainOutput, View, checkpoint, reading};
 use crate::live::log::{Log, Target};
 use crate::live::status::{self, Changed};
 use crate::session::Status;
@@ -88,13 +88,9 @@ struct StatusChange {
     changed: bool,
 }
 
-impl Output for StatusChange {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for StatusChange {
+    fn shown(&self, _: &View) -> String {
         let already = if self.changed { "" } else { " already" };
         format!("{} is {}{already}\n", paint(style::ID, &self.session), self.status.as_str())
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

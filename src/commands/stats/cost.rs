@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::figures::{Counted, rounded};
 use super::group::{By, Grouped, SessionGroup};
-use crate::commands::output::Found;
+use crate::commands::output::PlainOutput;
 use crate::commands::{View, session::filter::Chosen};
 use crate::index::SessionRow;
 use crate::index::table::Families;
@@ -199,7 +199,7 @@ fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> Grouped<
     Grouped { by, groups }
 }
 
-impl Found for CostReport {
+impl PlainOutput for CostReport {
     fn is_empty(&self) -> bool {
         self.total.sessions == 0
     }

@@ -20,12 +20,12 @@ use serde::Serialize;
 use self::cost::CostReport;
 use self::figures::{Counted, Figures};
 use self::group::{By, Grouped};
-use super::output::Found;
+
 use super::prices::prices;
 use super::read::Shelf;
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
-use super::{Context, Output, Raw, View};
+use super::{Context, Output, PlainOutput, Raw, View};
 use crate::base::text::note_name;
 use crate::base::{Error, Result, files};
 use crate::index::SessionRow;
@@ -225,7 +225,7 @@ struct StatsReport {
     zone: TimeZone,
 }
 
-impl Found for StatsReport {
+impl PlainOutput for StatsReport {
     fn is_empty(&self) -> bool {
         self.total.sessions == 0
     }
@@ -243,14 +243,10 @@ struct WrittenPage {
     sessions: u64,
 }
 
-impl Output for WrittenPage {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for WrittenPage {
+    fn shown(&self, _: &View) -> String {
         let name = super::output::style::paint(super::output::style::ID, self.output.display());
         format!("{name}  {}\n", crate::base::text::plural(self.sessions, "session"))
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 

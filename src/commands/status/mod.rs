@@ -20,7 +20,7 @@ use super::check::quoted;
 use super::history::line;
 use super::output::style::{self, paint};
 use super::output::{Align, Cell, Table};
-use super::{Context, Output, View, current, reading};
+use super::{Context, Output, PlainOutput, View, current, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Env, Result};
 use crate::index::SessionRow;
@@ -398,8 +398,8 @@ fn size(bytes: u64) -> String {
     }
 }
 
-impl Output for StatusReport {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for StatusReport {
+    fn shown(&self, view: &View) -> String {
         let mut out = String::new();
         self.head(&mut out);
         self.waiting(view, &mut out);
@@ -407,9 +407,5 @@ impl Output for StatusReport {
         self.at_risk(view, &mut out);
         self.gone(view, &mut out);
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

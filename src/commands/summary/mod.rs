@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{Context, Output, View, reading};
+use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::{Error, Result};
 use crate::vault::Vault;
 
@@ -106,16 +106,12 @@ struct ToldSummary {
     written: bool,
 }
 
-impl Output for ToldSummary {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ToldSummary {
+    fn shown(&self, _: &View) -> String {
         match &self.note {
             Some(note) if self.written => format!("{note}  written\n"),
             Some(note) => format!("{note}  as it was\n"),
             None => self.text.clone(),
         }
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

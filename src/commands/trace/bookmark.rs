@@ -158,7 +158,7 @@ struct BookmarkList {
     bookmarks: Vec<BookmarkRow>,
 }
 
-impl crate::commands::output::Found for BookmarkList {
+impl crate::commands::output::PlainOutput for BookmarkList {
     fn is_empty(&self) -> bool {
         self.bookmarks.is_empty()
     }

@@ -12,7 +12,7 @@ use crate::base::text::one_line;
 use crate::base::{Error, Result};
 use crate::commands::files::place::{FilePlace, WantedFile};
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Found, cut};
+use crate::commands::output::{PlainOutput, cut};
 use crate::commands::{Context, Output, View};
 use crate::graph::node::{Body, NodeId, NodeKind};
 use crate::graph::{EdgeKind, Graph};
@@ -155,7 +155,7 @@ struct Dependencies {
     steps: Vec<DependencyRow>,
 }
 
-impl Found for Dependencies {
+impl PlainOutput for Dependencies {
     fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

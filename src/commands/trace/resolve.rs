@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::TraceWorld;
 use super::refs::{NamedThing, References};
 use crate::base::{Error, Result};
-use crate::commands::output::Found;
+use crate::commands::output::PlainOutput;
 use crate::commands::{Context, Output, View};
 use crate::session::FileRef;
 
@@ -84,7 +84,7 @@ struct Resolved {
     things: Vec<ResolvedThing>,
 }
 
-impl Found for Resolved {
+impl PlainOutput for Resolved {
     fn is_empty(&self) -> bool {
         self.things.is_empty()
     }

@@ -8,7 +8,7 @@ use super::find::{self, FoundWorkflow};
 use crate::base::text::{fold_whitespace, one_line, plural, sanitise};
 use crate::base::{Error, Lines, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::note::Note;
 use crate::session::op::Op;
 use crate::session::{Item, Session, escape, read};
@@ -204,8 +204,8 @@ struct ConformanceReport {
     written: Option<usize>,
 }
 
-impl Output for ConformanceReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ConformanceReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         let width = self.deviations.iter().map(|row| row.deviation.kind.word().len()).max().unwrap_or(0);
         for row in &self.deviations {
@@ -237,11 +237,7 @@ impl Output for ConformanceReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.holds)
+    fn is_empty(&self) -> bool {
+        !self.holds
     }
 }

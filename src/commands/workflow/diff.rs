@@ -8,7 +8,7 @@ use super::find::{self, FoundWorkflow};
 use crate::base::Result;
 use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::workflow::align::{Features, align};
 use crate::workflow::{Need, Step, flow};
 
@@ -131,8 +131,8 @@ impl Diff {
     }
 }
 
-impl Output for Diff {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Diff {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.steps {
             let (mark, look) = match row.kind {
@@ -164,11 +164,7 @@ impl Output for Diff {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.is_same())
+    fn is_empty(&self) -> bool {
+        !self.is_same()
     }
 }

@@ -9,7 +9,7 @@ use super::history::{Filter, gather};
 use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, Raw, View};
+use crate::commands::{Context, Output, PlainOutput, Raw, View};
 use crate::workflow::export::{Trace, dot, graph, mermaid, ocel, skill, xes};
 use crate::workflow::{RecipeStatus, Workflow};
 
@@ -129,12 +129,8 @@ struct Written {
     bytes: usize,
 }
 
-impl Output for Written {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Written {
+    fn shown(&self, _: &View) -> String {
         format!("{}  {}\n", paint(style::ID, self.output.display()), plural(self.bytes as u64, "byte"))
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

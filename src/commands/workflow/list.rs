@@ -6,7 +6,7 @@ use super::find::{self, FoundWorkflow};
 use crate::base::text::plural;
 use crate::base::{Result, Severity};
 use crate::commands::output::{Align, Cell, Table, style};
-use crate::commands::{Context, Output, View, reading};
+use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::vault::Catalog;
 use crate::workflow::history::runs;
 use crate::workflow::{Dialect, validate};
@@ -75,8 +75,8 @@ fn row(found: &FoundWorkflow) -> WorkflowRow {
     }
 }
 
-impl Output for List {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for List {
+    fn shown(&self, view: &View) -> String {
         let mut table = Table::new(&[
             ("workflow", Align::Left),
             ("steps", Align::Right),
@@ -109,9 +109,5 @@ impl Output for List {
             text.push_str(&format!("\n{number} with remarks: `cru workflow validate` shows them\n"));
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

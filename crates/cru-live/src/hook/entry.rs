@@ -103,7 +103,7 @@ mod tests {
             "tool_input": { "command": format!("echo {token}"), "password": format!("correct{}", "horse") },
             "tool_response": { "stdout": format!("{}{token}", "x".repeat(8180)) },
         });
-        let entry = HookEntry::new(HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
+        let entry = HookEntry::new(&HOSTS[0], Event::PostTool, Input::read(input.to_string().as_bytes()).unwrap());
         let text = serde_json::to_string(&entry).unwrap();
         assert!(!text.contains(&token[..12]) && !text.contains("correcthorse"), "{text}");
         assert!(text.contains("\"session_id\":\"s-1\"") && text.contains("[secret:github-token]"), "{text}");

@@ -57,7 +57,7 @@ mod tests {
 
     fn files_of(event: Event, tool: &str, arguments: &Value, response: &Value, cwd: &Path) -> Vec<HashedFile> {
         let input = json!({"tool_name": tool, "tool_input": arguments, "tool_response": response, "cwd": cwd});
-        of(HOSTS[0], event, &Input::read(input.to_string().as_bytes()).unwrap())
+        of(&HOSTS[0], event, &Input::read(input.to_string().as_bytes()).unwrap())
     }
 
     #[test]

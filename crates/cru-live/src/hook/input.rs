@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn fields_may_be_odd() {
-        let host = HOSTS[0];
+        let host = &HOSTS[0];
         let input = read(r#" {"session_id": 12, "cwd": "relative", "hook_event_name": "SubagentStop", "x": null} "#);
         assert_eq!(input.session().as_deref(), Some("12"));
         assert_eq!(input.cwd(), None);
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn who_told_it_is_seen() {
-        let claude = HOSTS[0];
+        let claude = &HOSTS[0];
         let teller = |text: &str| read(text).teller(claude).map(|host| host.id);
         assert_eq!(teller(r#"{"session_id": "s", "hook_event_name": "Stop"}"#), Ok("claude-code"));
         assert_eq!(teller(r#"{"conversation_id": "c", "cursor_version": "2"}"#), Ok("cursor"));

@@ -1,22 +1,27 @@
-//! The hosts, and what each of their events is called here and does.
+//! The hosts, and what each of their events is called here.
 //!
-//! Another host is a file with one constant and a line in [`HOSTS`]; another event is a member of [`Event`], and the
-//! compiler names what is still open. Settings, the plugin and `--help` are made from this table.
+//! A host is a file of `data/hooks` with a line in [`HOSTS`]; another event is a member of [`Event`] with its line in [`EVENTS`].
+//! Settings and the plugin are made from this table.
 
-use super::claude_code::CLAUDE_CODE;
-use super::codex::CODEX;
-use super::copilot::COPILOT;
-use super::cursor::CURSOR;
-use super::gemini::GEMINI;
-use super::goose::GOOSE;
-use super::kimi::KIMI;
-use super::opencode::OPENCODE;
-use super::pi::PI;
-use super::qwen::QWEN;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use cru_session::agent_table;
 
-/// All hosts whose hooks are understood; Claude Code is the first.
-pub static HOSTS: &[&Host] = &[&CLAUDE_CODE, &CODEX, &CURSOR, &GEMINI, &COPILOT, &OPENCODE, &PI, &QWEN, &KIMI, &GOOSE];
+/// All hosts whose hooks are understood, each read when it is asked for; Claude Code is the first.
+pub static HOSTS: [LazyLock<Host>; 10] = [
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/claude-code.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/codex.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/cursor.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/gemini-cli.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/copilot-cli.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/opencode.toml"), include_str!("opencode.js"))),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/pi.toml"), include_str!("pi.ts"))),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/qwen-code.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/kimi-cli.toml"), "")),
+    LazyLock::new(|| Host::read(include_str!("../../data/hooks/goose.toml"), "")),
+];
 
 /// Names of fields in the journal, whatever the host calls them: those of Claude Code.
 pub const FIELDS: Fields = Fields {
@@ -34,37 +39,31 @@ pub const FIELDS: Fields = Fields {
 };
 
 /// Seconds that a hook may take. Work takes milliseconds; this is for a machine that has stalled.
-pub(super) const TIMEOUT: u32 = 10;
-
-/// An event that `cru connect` brings.
-pub(super) const fn installed(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: true, matcher: None, timeout: TIMEOUT }
-}
-
-/// An event that is understood and not installed.
-pub(super) const fn known(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: false, matcher: None, timeout: TIMEOUT }
-}
+pub const TIMEOUT: u32 = 10;
 
 /// An agent's program that calls hooks.
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct Host {
     /// As in `--host` and in a note's `host`; its row in the table of agents has the rest.
     pub id: &'static str,
-    /// Its events.
-    pub rows: &'static [Row],
+    /// The events that `cru connect` and the plugin bring.
+    pub installed: Vec<Row>,
+    /// Events that are understood and not installed.
+    known: Vec<Row>,
     /// What the fields of its JSON are called.
     pub fields: Fields,
     /// Where its hooks are set up, and how.
     pub settings: HookSettings,
     /// Tools that name a file.
-    pub files: &'static [ToolFile],
+    pub files: Vec<ToolFile>,
     /// The variable that names a file whose lines the agent's shell runs.
     pub env_file: Option<&'static str>,
 }
 
 /// Where a host's hooks are set up. Paths of the user begin with `~/`, those of a project at its folder.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct HookSettings {
     /// What is written.
     pub layout: HookLayout,
@@ -87,7 +86,8 @@ pub struct HookSettings {
 }
 
 /// What a hook looks like in the settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum HookLayout {
     /// `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}}`; the timeout in
     /// milliseconds or seconds.
@@ -101,29 +101,25 @@ pub enum HookLayout {
         timeout: bool,
     },
     /// TOML: `[[hooks]]` with `event`, `command` and `timeout`.
+    #[default]
     Rows,
     /// A file of its own in the host's language, which calls `cru hook`; `{call}` stands for the words of the command as
     /// a JSON list, without the event.
     Script(&'static str),
 }
 
-/// An event of a host.
-#[derive(Clone, Copy, Debug)]
+/// An event of a host: what it is called here and there.
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Row {
     /// What it is called here.
     pub event: Event,
     /// What the host calls it.
     pub name: &'static str,
-    /// Whether `cru connect` and the plugin bring it.
-    pub installed: bool,
-    /// Only when this matches, where the host has such a thing; `None` for always.
-    pub matcher: Option<&'static str>,
-    /// Seconds after which the host stops waiting.
-    pub timeout: u32,
 }
 
 /// Names of fields in a host's JSON.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
 pub struct Fields {
     /// Id of the session.
     pub session: &'static str,
@@ -149,6 +145,12 @@ pub struct Fields {
     pub error: &'static str,
 }
 
+impl Default for Fields {
+    fn default() -> Self {
+        FIELDS
+    }
+}
+
 impl Fields {
     /// Each name with the one that all hosts share.
     pub(super) fn shared(&self) -> [(&'static str, &'static str); 11] {
@@ -169,7 +171,7 @@ impl Fields {
 }
 
 /// A tool that names a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ToolFile {
     /// The tool.
     pub tool: &'static str,
@@ -180,8 +182,9 @@ pub struct ToolFile {
 }
 
 /// What happened, whatever the host calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`does` says it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "&str")]
+#[expect(missing_docs, reason = "docs/live.md says what each does")]
 pub enum Event {
     SessionStart,
     SessionEnd,
@@ -209,123 +212,54 @@ pub enum Event {
     InstructionsLoaded,
 }
 
-impl Event {
-    /// All of them.
-    pub const ALL: &[Self] = &[
-        Self::SessionStart,
-        Self::SessionEnd,
-        Self::Prompt,
-        Self::PreTool,
-        Self::PostTool,
-        Self::PostToolFailure,
-        Self::Stop,
-        Self::StopFailure,
-        Self::SubagentStart,
-        Self::SubagentStop,
-        Self::PreCompact,
-        Self::PostCompact,
-        Self::Notification,
-        Self::PermissionRequest,
-        Self::PermissionDenied,
-        Self::TaskCreated,
-        Self::TaskCompleted,
-        Self::CwdChanged,
-        Self::ToolBatch,
-        Self::PreModelSwitch,
-        Self::PostModelSwitch,
-        Self::WorktreeCreate,
-        Self::WorktreeRemove,
-        Self::InstructionsLoaded,
-    ];
+/// Every event, in their order, with its name as in `cru hook <event>` and in the journal.
+pub const EVENTS: [(Event, &str); 24] = [
+    (Event::SessionStart, "session-start"),
+    (Event::SessionEnd, "session-end"),
+    (Event::Prompt, "prompt"),
+    (Event::PreTool, "pre-tool"),
+    (Event::PostTool, "post-tool"),
+    (Event::PostToolFailure, "post-tool-failure"),
+    (Event::Stop, "stop"),
+    (Event::StopFailure, "stop-failure"),
+    (Event::SubagentStart, "subagent-start"),
+    (Event::SubagentStop, "subagent-stop"),
+    (Event::PreCompact, "pre-compact"),
+    (Event::PostCompact, "post-compact"),
+    (Event::Notification, "notification"),
+    (Event::PermissionRequest, "permission-request"),
+    (Event::PermissionDenied, "permission-denied"),
+    (Event::TaskCreated, "task-created"),
+    (Event::TaskCompleted, "task-completed"),
+    (Event::CwdChanged, "cwd-changed"),
+    (Event::ToolBatch, "tool-batch"),
+    (Event::PreModelSwitch, "pre-model-switch"),
+    (Event::PostModelSwitch, "post-model-switch"),
+    (Event::WorktreeCreate, "worktree-create"),
+    (Event::WorktreeRemove, "worktree-remove"),
+    (Event::InstructionsLoaded, "instructions-loaded"),
+];
 
+impl TryFrom<&str> for Event {
+    type Error = String;
+
+    fn try_from(name: &str) -> Result<Self, String> {
+        Self::parse(name).ok_or_else(|| format!("no event `{name}`"))
+    }
+}
+
+impl Event {
     /// As in `cru hook <event>` and in the journal.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::SessionStart => "session-start",
-            Self::SessionEnd => "session-end",
-            Self::Prompt => "prompt",
-            Self::PreTool => "pre-tool",
-            Self::PostTool => "post-tool",
-            Self::PostToolFailure => "post-tool-failure",
-            Self::Stop => "stop",
-            Self::StopFailure => "stop-failure",
-            Self::SubagentStart => "subagent-start",
-            Self::SubagentStop => "subagent-stop",
-            Self::PreCompact => "pre-compact",
-            Self::PostCompact => "post-compact",
-            Self::Notification => "notification",
-            Self::PermissionRequest => "permission-request",
-            Self::PermissionDenied => "permission-denied",
-            Self::TaskCreated => "task-created",
-            Self::TaskCompleted => "task-completed",
-            Self::CwdChanged => "cwd-changed",
-            Self::ToolBatch => "tool-batch",
-            Self::PreModelSwitch => "pre-model-switch",
-            Self::PostModelSwitch => "post-model-switch",
-            Self::WorktreeCreate => "worktree-create",
-            Self::WorktreeRemove => "worktree-remove",
-            Self::InstructionsLoaded => "instructions-loaded",
-        }
-    }
-
-    /// What it is for, for people.
-    pub const fn does(self) -> &'static str {
-        match self {
-            Self::SessionStart => "begins or continues a session; tells the agent's shell its id",
-            Self::SessionEnd => "closes the session and writes the note",
-            Self::Prompt => "keeps the person's words; the phase before is complete and is written",
-            Self::PreTool => "opens a step",
-            Self::PostTool => "completes a step with its result and the hashes of its files",
-            Self::PostToolFailure => "completes a step that failed",
-            Self::Stop => "the agent has answered: what is pending is written",
-            Self::StopFailure => "the agent stopped on an error: what is pending is written",
-            Self::SubagentStart => "a sub-agent begins",
-            Self::SubagentStop => "a sub-agent is done: what is pending is written",
-            Self::PreCompact => "writes what is pending before the host shortens its context",
-            Self::PostCompact => "keeps the summary that the host made",
-            Self::Notification => "keeps the host's message",
-            Self::PermissionRequest => "keeps what the person was asked to allow",
-            Self::PermissionDenied => "keeps what was not allowed",
-            Self::TaskCreated => "keeps a new task",
-            Self::TaskCompleted => "keeps that a task is done",
-            Self::CwdChanged => "keeps the new working folder",
-            Self::ToolBatch => "keeps that a batch of calls is done",
-            Self::PreModelSwitch => "keeps which model is about to go on",
-            Self::PostModelSwitch => "keeps which model goes on",
-            Self::WorktreeCreate => "keeps that a worktree is made",
-            Self::WorktreeRemove => "keeps that a worktree is removed",
-            Self::InstructionsLoaded => "keeps which instructions were loaded",
-        }
+        EVENTS[self as usize].1
     }
 
     /// Whether something ends with it that a person wants to see in the note, whatever the save policy.
     pub const fn completes(self) -> bool {
-        match self {
-            Self::SessionEnd
-            | Self::Prompt
-            | Self::Stop
-            | Self::StopFailure
-            | Self::SubagentStop
-            | Self::PreCompact => true,
-            Self::SessionStart
-            | Self::PreTool
-            | Self::PostTool
-            | Self::PostToolFailure
-            | Self::SubagentStart
-            | Self::PostCompact
-            | Self::Notification
-            | Self::PermissionRequest
-            | Self::PermissionDenied
-            | Self::TaskCreated
-            | Self::TaskCompleted
-            | Self::CwdChanged
-            | Self::ToolBatch
-            | Self::PreModelSwitch
-            | Self::PostModelSwitch
-            | Self::WorktreeCreate
-            | Self::WorktreeRemove
-            | Self::InstructionsLoaded => false,
-        }
+        matches!(
+            self,
+            Self::SessionEnd | Self::Prompt | Self::Stop | Self::StopFailure | Self::SubagentStop | Self::PreCompact
+        )
     }
 
     /// Whether a step is complete with it.
@@ -335,11 +269,20 @@ impl Event {
 
     /// By its name here.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|event| event.name() == name)
+        EVENTS.iter().find(|(_, own)| *own == name).map(|(event, _)| *event)
     }
 }
 
 impl Host {
+    /// Of its file; a test reads each. `script` is what a host is given that has a language of its own for hooks.
+    fn read(text: &'static str, script: &'static str) -> Self {
+        let mut host: Self = toml::from_str(text).unwrap_or_default();
+        if let HookLayout::Script(own) = &mut host.settings.layout {
+            *own = script;
+        }
+        host
+    }
+
     /// Its name for people.
     pub fn title(&self) -> &'static str {
         agent_table::by_host(self.id).map_or(self.id, |agent| &agent.title)
@@ -347,26 +290,28 @@ impl Host {
 
     /// By its id, or another name of its agent.
     pub fn find(id: &str) -> Option<&'static Self> {
-        let own = HOSTS.iter().copied().find(|host| host.id == id);
-        own.or_else(|| {
-            let agent = agent_table::by_host(id).or_else(|| agent_table::by_id(id))?;
-            HOSTS.iter().copied().find(|host| host.id == agent.host)
-        })
+        let own = |id: &str| HOSTS.iter().map(|host| &**host).find(|host| host.id == id);
+        own(id).or_else(|| own(&agent_table::by_host(id).or_else(|| agent_table::by_id(id))?.host))
+    }
+
+    /// All its events.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.installed.iter().chain(&self.known)
+    }
+
+    /// Whether `cru connect` brings an event.
+    pub fn is_installed(&self, event: Event) -> bool {
+        self.installed.iter().any(|row| row.event == event)
     }
 
     /// What it calls an event.
     pub fn row(&self, event: Event) -> Option<&Row> {
-        self.rows.iter().find(|row| row.event == event)
+        self.rows().find(|row| row.event == event)
     }
 
     /// The event it calls so.
     pub fn event(&self, name: &str) -> Option<Event> {
-        self.rows.iter().find(|row| row.name == name).map(|row| row.event)
-    }
-
-    /// Those that are installed.
-    pub fn installed(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.installed)
+        self.rows().find(|row| row.name == name).map(|row| row.event)
     }
 }
 
@@ -378,9 +323,10 @@ mod tests {
 
     #[test]
     fn names_are_unlike_and_found_again() {
-        let names: BTreeSet<_> = Event::ALL.iter().map(|event| event.name()).collect();
-        assert_eq!(names.len(), Event::ALL.len());
-        for &event in Event::ALL {
+        let names: BTreeSet<_> = EVENTS.iter().map(|(_, name)| *name).collect();
+        assert_eq!(names.len(), EVENTS.len());
+        for (event, name) in EVENTS {
+            assert_eq!(event.name(), name);
             assert_eq!(Event::parse(event.name()), Some(event));
             assert!(event.name().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
         }
@@ -389,17 +335,16 @@ mod tests {
 
     #[test]
     fn each_host_names_an_event_once() {
-        for host in HOSTS {
-            assert!(std::ptr::eq(Host::find(host.id).unwrap(), *host));
+        for host in &HOSTS {
+            assert!(std::ptr::eq(Host::find(host.id).unwrap(), &raw const **host));
             assert!(agent_table::by_host(host.id).is_some_and(|agent| agent.hooks), "{}", host.id);
             assert!(host.settings.user.starts_with("~/") && host.settings.folder.starts_with("~/"), "{}", host.id);
-            for row in host.rows {
+            for row in host.rows() {
                 assert_eq!(host.event(row.name), Some(row.event), "{}", row.name);
                 assert!(std::ptr::eq(host.row(row.event).unwrap(), row), "{} twice", row.event.name());
-                assert!((1..=60).contains(&row.timeout), "a hook is quick or it is stopped");
             }
             let ends = |row: &Row| matches!(row.event, Event::SessionEnd | Event::Stop);
-            assert!(host.installed().any(ends), "{}: its notes are written", host.id);
+            assert!(host.installed.iter().any(ends), "{}: its notes are written", host.id);
         }
         assert!(Host::find("none").is_none());
         assert_eq!(Host::find("claude").unwrap().id, "claude-code");

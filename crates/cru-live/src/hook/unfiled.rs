@@ -120,7 +120,7 @@ mod tests {
         let env = Env::fixed(Timestamp::UNIX_EPOCH, temp.path(), &[("HOME", temp.path().to_str().unwrap())]);
         let entry = |number: u32| {
             let input = json!({"session_id": "s", "prompt": number}).to_string();
-            HookEntry::new(HOSTS[0], Event::Prompt, Input::read(input.as_bytes()).unwrap())
+            HookEntry::new(&HOSTS[0], Event::Prompt, Input::read(input.as_bytes()).unwrap())
         };
         assert_eq!(all(&env), []);
         for (key, number) in [("h--a", 1), ("h--b", 2), ("h--a", 3)] {
@@ -143,7 +143,7 @@ mod tests {
     fn without_a_place_nothing_is_kept() {
         let env = Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]);
         let input = Input::read(br#"{"session_id": "s"}"#).unwrap();
-        let entry = HookEntry::new(HOSTS[0], Event::Prompt, input);
+        let entry = HookEntry::new(&HOSTS[0], Event::Prompt, input);
         assert!(!keep("k", &entry, env.now(), &env).unwrap());
     }
 }

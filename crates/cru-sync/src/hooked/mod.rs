@@ -249,11 +249,11 @@ pub(crate) fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>>
         return Ok(keys);
     };
     let own = |host: &str, session: &str| Hooked::key(host, session.split("/agent-").next().unwrap_or(session));
-    for host in HOSTS {
+    for host in &HOSTS {
         keys.extend(names.iter().map(|name| own(host.id, name)).filter(is_there));
     }
     // Only a name that is no host's own is looked for among the notes that were made.
-    let others = if keys.is_empty() { HOSTS } else { &[] };
+    let others = if keys.is_empty() { HOSTS.as_slice() } else { &[] };
     for host in others {
         let made = MadeNotes::read(state, host.id)?;
         let sessions = names.iter().filter_map(|name| made.host_session(name));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::action::argv;
 use crate::base::text::{one_line, plural};
 use crate::commands::checkpoint::refs::{RefAct, RefRow};
-use crate::commands::{Output, View};
+use crate::commands::{PlainOutput, View};
 use crate::memory::checkpoint::LeftOut;
 use crate::memory::checkpoint::restore::{EntryKind, RestoreAct, RestoreRow};
 
@@ -110,8 +110,8 @@ impl Restored {
     }
 }
 
-impl Output for Restored {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Restored {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for line in self.rows.iter().filter_map(|row| self.row(row)) {
             let _ = writeln!(out, "{line}");
@@ -170,12 +170,8 @@ impl Output for Restored {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     /// 3 where something could not be written, 1 where something was refused.
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         let is_failed = !self.failed.is_empty() || self.refs.iter().any(|row| row.act == RefAct::Failed);
         let is_refused =
             self.rows.iter().any(|row| row.act.is_refusal()) || self.refs.iter().any(|row| row.act == RefAct::Lost);

@@ -72,7 +72,7 @@ fn committed() -> std::path::PathBuf {
 #[test]
 fn the_committed_folder_is_what_is_generated() {
     let mut expected = BTreeSet::new();
-    for (path, text) in folder(HOSTS[0]) {
+    for (path, text) in folder(&HOSTS[0]) {
         let file = committed().join(path);
         let found = std::fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(found, text, "plugin/{path}: `cru hooks plugin --out plugin` writes it anew");
@@ -125,14 +125,14 @@ fn the_marketplace_of_the_repository_offers_the_plugin() {
 
 #[test]
 fn hooks_have_the_documented_form() {
-    for row in HOSTS[0].rows {
+    for row in HOSTS[0].rows() {
         assert!(EVENTS.contains(&row.name), "{}", row.name);
     }
-    let hooks: Value = serde_json::from_str(&hooks(HOSTS[0])).unwrap();
+    let hooks: Value = serde_json::from_str(&hooks(&HOSTS[0])).unwrap();
     let keys: Vec<_> = hooks.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["description", "hooks"]);
     let events = hooks["hooks"].as_object().unwrap();
-    assert_eq!(events.len(), HOSTS[0].installed().count());
+    assert_eq!(events.len(), HOSTS[0].installed.iter().count());
     for (event, groups) in events {
         for group in groups.as_array().unwrap() {
             assert!(group.as_object().unwrap().keys().all(|key| ["matcher", "hooks"].contains(&key.as_str())));

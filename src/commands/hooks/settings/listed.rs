@@ -29,11 +29,11 @@ pub(super) fn install(text: &str, host: &Host, program: &Program) -> Result<Stri
     if is_flat(host) && value.get(VERSION).is_none() {
         now = json::append(&now, &root, Some(VERSION), &json!(1));
     }
-    for row in host.rows {
+    for row in host.rows() {
         let (root, value) = parse(&now, host)?;
         let found: Vec<_> = find_in(&value).into_iter().filter(|found| found.name == row.name).collect();
         match found.first() {
-            None if !row.installed => {}
+            None if !host.is_installed(row.event) => {}
             None => now = add(&now, &root, row.name, &program.group(host, row), host)?,
             Some(found) if found.ours.is(program, host, row) => {}
             Some(found) => {

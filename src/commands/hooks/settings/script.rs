@@ -21,7 +21,7 @@ pub(super) fn find(text: &str, host: &Host) -> Vec<FoundHooks> {
         group: 0,
         handler: 0,
     };
-    host.installed().map(found).collect()
+    host.installed.iter().map(found).collect()
 }
 
 /// The program that a file of ours calls.

@@ -10,15 +10,15 @@ fn parse(text: &str) -> (Node, Value) {
 }
 
 fn without_ours(text: &str) -> Result<Value, Refused> {
-    listed::without_ours(text, HOSTS[0])
+    listed::without_ours(text, &HOSTS[0])
 }
 
 fn uninstall(text: &str) -> Result<String, Refused> {
-    super::uninstall(text, HOSTS[0]).map(Option::unwrap_or_default)
+    super::uninstall(text, &HOSTS[0]).map(Option::unwrap_or_default)
 }
 
 fn find(text: &str) -> Result<Vec<FoundHooks>, Refused> {
-    super::find(text, HOSTS[0])
+    super::find(text, &HOSTS[0])
 }
 
 fn program(path: &str) -> Program {
@@ -26,7 +26,7 @@ fn program(path: &str) -> Program {
 }
 
 fn with(text: &str) -> String {
-    install(text, HOSTS[0], &program("/opt/cru")).unwrap()
+    install(text, &HOSTS[0], &program("/opt/cru")).unwrap()
 }
 
 const PERSON: &str = r#"{
@@ -46,7 +46,7 @@ fn a_new_file() {
     let text = with("");
     let (_, value) = parse(&text);
     let events: Vec<_> = value["hooks"].as_object().unwrap().keys().collect();
-    assert_eq!(events, HOSTS[0].installed().map(|row| row.name).collect::<Vec<_>>());
+    assert_eq!(events, HOSTS[0].installed.iter().map(|row| row.name).collect::<Vec<_>>());
     let first = r#"{
   "hooks": {
     "SessionStart": [{ "hooks": [{ "type": "command", "command": "/opt/cru hook session-start", "timeout": 10 }] }],
@@ -87,7 +87,7 @@ fn older_ones_are_renewed_where_they_stand() {
         ]}])
     );
     assert_eq!(value["hooks"]["Notification"][0]["hooks"][0]["command"], "/opt/cru hook notification");
-    assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed().count() + 1);
+    assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed.iter().count() + 1);
     let left = uninstall(&text).unwrap();
     assert_eq!(parse(&left).1, json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}));
 }
@@ -95,7 +95,7 @@ fn older_ones_are_renewed_where_they_stand() {
 #[test]
 fn what_cannot_be_edited_is_refused_with_its_place() {
     let refused = |text: &str| {
-        let refused = install(text, HOSTS[0], &program("cru")).unwrap_err();
+        let refused = install(text, &HOSTS[0], &program("cru")).unwrap_err();
         let (line, column) = refused.place.unwrap();
         format!("{line}:{column} {}", refused.message)
     };
@@ -192,7 +192,7 @@ proptest! {
         let installed = with(&text);
         let now = parse(&installed).1;
         prop_assert_eq!(without_ours(&installed).unwrap(), without_ours(&text).unwrap());
-        for row in HOSTS[0].installed() {
+        for row in HOSTS[0].installed.iter() {
             let calls = find_in(&now).into_iter().filter(|found| found.name == row.name).count();
             prop_assert_eq!(calls, 1, "{}", row.name);
         }
@@ -234,7 +234,7 @@ proptest! {
 
 #[test]
 fn hooks_of_every_host_come_and_go_without_a_trace() {
-    for host in HOSTS {
+    for host in &HOSTS {
         let program = program("/opt/my tools/cru");
         let text = match host.settings.layout {
             HookLayout::Rows => {
@@ -248,10 +248,10 @@ fn hooks_of_every_host_come_and_go_without_a_trace() {
         assert_eq!(install(&installed, host, &program).unwrap(), installed, "{}", host.id);
         let found = super::find(&installed, host).unwrap();
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
-        let wanted: Vec<_> = host.installed().map(|row| row.name).collect();
+        let wanted: Vec<_> = host.installed.iter().map(|row| row.name).collect();
         assert_eq!(names, wanted, "{}", host.id);
         for found in &found {
-            let row = host.rows.iter().find(|row| row.name == found.name).unwrap();
+            let row = host.rows().find(|row| row.name == found.name).unwrap();
             assert!(found.ours.is(&program, host, row), "{}: {found:?}", host.id);
         }
         let other = Program { path: "cru".to_owned(), vault: Some("/v".to_owned()) };

@@ -43,7 +43,7 @@ impl HostState {
         }
         seen.truncate(if seen.iter().all(|settings| settings.events.is_empty()) { 1 } else { usize::MAX });
         let calls = |row: &&Row| seen.iter().any(|settings| settings.events.contains(&row.name));
-        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed().partition(calls);
+        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed.iter().partition(calls);
         let (journals, last_event) = state.map_or((0, None), |state| last_event(state, host));
         Self {
             host: host.id,

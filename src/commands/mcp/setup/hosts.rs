@@ -2,9 +2,12 @@
 //!
 //! Each as its maker documents it; docs/mcp.md names the pages and their dates.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use cru_settings::SettingsFormat;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::Env;
@@ -15,28 +18,36 @@ use crate::session::agent_table;
 pub(in crate::commands) const NAME: &str = "cru";
 
 /// A program and its settings.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct McpHost {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
+    #[serde(default = "comments")]
     pub(super) format: SettingsFormat,
     /// Files of the user; the first that is there counts, else the first.
-    user: &'static [&'static str],
+    user: Vec<&'static str>,
     /// The same on macOS, where they lie elsewhere.
-    mac: &'static [&'static str],
+    #[serde(default)]
+    mac: Vec<&'static str>,
     /// A variable that names a folder, and the file in it.
     moved: Option<(&'static str, &'static str)>,
     /// Files of a project.
-    project: &'static [&'static str],
+    #[serde(default)]
+    project: Vec<&'static str>,
     /// The key of all servers.
+    #[serde(default = "usual_key")]
     key: &'static str,
+    #[serde(default)]
     form: ServerForm,
 }
 
 /// What an entry looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum ServerForm {
     /// `command` and `args`.
+    #[default]
     Plain,
     /// With `"type": "stdio"`.
     Stdio,
@@ -48,106 +59,22 @@ enum ServerForm {
     ByHand,
 }
 
-const JSON: SettingsFormat = SettingsFormat::Json;
-const JSONC: SettingsFormat = SettingsFormat::JsonWithComments;
+const fn comments() -> SettingsFormat {
+    SettingsFormat::JsonWithComments
+}
 
-/// What most of them look like.
-const USUAL: McpHost = McpHost {
-    id: "",
-    title: "",
-    format: JSONC,
-    user: &[],
-    mac: &[],
-    moved: None,
-    project: &[],
-    key: "mcpServers",
-    form: ServerForm::Plain,
-};
+const fn usual_key() -> &'static str {
+    "mcpServers"
+}
 
-/// All of them.
-pub(super) static MCP_HOSTS: &[McpHost] = &[
-    McpHost {
-        id: "claude-code",
-        title: "Claude Code",
-        format: JSON,
-        user: &["~/.claude.json"],
-        moved: Some(("CLAUDE_CONFIG_DIR", ".claude.json")),
-        project: &[".mcp.json"],
-        form: ServerForm::Stdio,
-        ..USUAL
-    },
-    McpHost {
-        id: "codex",
-        title: "Codex",
-        format: SettingsFormat::Toml,
-        user: &["~/.codex/config.toml"],
-        moved: Some(("CODEX_HOME", "config.toml")),
-        project: &[".codex/config.toml"],
-        key: "mcp_servers",
-        ..USUAL
-    },
-    McpHost { id: "cursor", title: "Cursor", user: &["~/.cursor/mcp.json"], project: &[".cursor/mcp.json"], ..USUAL },
-    McpHost {
-        id: "gemini-cli",
-        title: "Gemini CLI",
-        user: &["~/.gemini/settings.json"],
-        moved: Some(("GEMINI_CLI_HOME", ".gemini/settings.json")),
-        project: &[".gemini/settings.json"],
-        ..USUAL
-    },
-    McpHost {
-        id: "opencode",
-        title: "OpenCode",
-        user: &["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"],
-        project: &["opencode.json", "opencode.jsonc"],
-        key: "mcp",
-        form: ServerForm::Words,
-        ..USUAL
-    },
-    McpHost {
-        id: "copilot-cli",
-        title: "Copilot CLI",
-        user: &["~/.copilot/mcp-config.json"],
-        moved: Some(("COPILOT_HOME", "mcp-config.json")),
-        project: &[".mcp.json"],
-        form: ServerForm::Local,
-        ..USUAL
-    },
-    McpHost {
-        id: "vscode",
-        title: "VS Code",
-        user: &["~/.config/Code/User/mcp.json"],
-        mac: &["~/Library/Application Support/Code/User/mcp.json"],
-        project: &[".vscode/mcp.json"],
-        key: "servers",
-        form: ServerForm::Stdio,
-        ..USUAL
-    },
-    McpHost {
-        id: "zed",
-        title: "Zed",
-        user: &["~/.config/zed/settings.json"],
-        project: &[".zed/settings.json"],
-        key: "context_servers",
-        ..USUAL
-    },
-    McpHost {
-        id: "goose",
-        title: "goose",
-        user: &["~/.config/goose/config.yaml"],
-        key: "extensions",
-        form: ServerForm::ByHand,
-        ..USUAL
-    },
-    McpHost {
-        id: "qwen-code",
-        title: "Qwen Code",
-        user: &["~/.qwen/settings.json"],
-        project: &[".qwen/settings.json"],
-        ..USUAL
-    },
-    McpHost { id: "kimi-cli", title: "Kimi Code CLI", user: &["~/.kimi/mcp.json"], ..USUAL },
-];
+/// All of them; a test reads each.
+pub(super) static MCP_HOSTS: LazyLock<Vec<McpHost>> = LazyLock::new(|| {
+    let text = include_str!("hosts.toml");
+    toml::from_str::<BTreeMap<String, Vec<McpHost>>>(text)
+        .ok()
+        .and_then(|mut all| all.remove("host"))
+        .unwrap_or_default()
+});
 
 impl McpHost {
     /// By its id, or another name of its agent.
@@ -161,7 +88,7 @@ impl McpHost {
         if let Some(moved) = self.moved.and_then(|(name, file)| Some(env.cwd().join(env.var(name)?).join(file))) {
             return Some(moved);
         }
-        let files = if cfg!(target_os = "macos") && !self.mac.is_empty() { self.mac } else { self.user };
+        let files = if cfg!(target_os = "macos") && !self.mac.is_empty() { &self.mac } else { &self.user };
         first_there(files.iter().filter_map(|file| below_home(file, env)))
     }
 
@@ -257,6 +184,7 @@ mod tests {
 
     #[test]
     fn entries_come_and_go_in_the_settings_of_every_host() {
+        assert_eq!(MCP_HOSTS.len(), include_str!("hosts.toml").matches("[[host]]").count());
         let arguments = ["mcp".to_owned(), "--write".to_owned()];
         for host in MCP_HOSTS.iter().filter(|host| !host.is_by_hand()) {
             let text = match host.format {

@@ -13,7 +13,7 @@ use crate::base::text::sanitise;
 use crate::base::{Env, Result};
 use crate::commands::hooks::place::{Level, SettingsPlace};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 
 /// Show which agents' settings start the server
 ///
@@ -110,8 +110,8 @@ fn exists(program: &str, env: &Env) -> bool {
     crate::live::resume::host::find(program, env).is_some()
 }
 
-impl Output for ServerReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ServerReport {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         for it in &self.settings {
             let command = sanitise(&it.command.join(" ")).into_owned();
@@ -130,11 +130,7 @@ impl Output for ServerReport {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.settings.iter().any(|it| it.state == "installed"))
+    fn is_empty(&self) -> bool {
+        !self.settings.iter().any(|it| it.state == "installed")
     }
 }

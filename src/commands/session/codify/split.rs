@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Args, extract, taken};
 use crate::base::text::{plural, slug};
 use crate::base::{Result, Severity, files};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::workflow::{Workflow, render_as};
 
 /// Words of a file's name.
@@ -61,8 +61,8 @@ pub(super) fn run(args: &Args, folder: Option<&Path>, cx: &Context<'_>) -> Resul
     Ok(Box::new(Jobs { schema: 1, jobs }))
 }
 
-impl Output for Jobs {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Jobs {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         for job in &self.jobs {
             match &job.output {
@@ -75,9 +75,5 @@ impl Output for Jobs {
             }
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -13,7 +13,7 @@ use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{self, Align, Cell};
-use crate::commands::{Output, View};
+use crate::commands::{PlainOutput, View};
 use crate::learn::Table;
 use crate::learn::export::Planned;
 use crate::learn::export::card;
@@ -175,8 +175,8 @@ impl WrittenFolder {
     }
 }
 
-impl Output for WrittenFolder {
-    fn text(&self, view: &View) -> String {
+impl PlainOutput for WrittenFolder {
+    fn shown(&self, view: &View) -> String {
         let mut text = String::new();
         let dir = self.dir.display();
         if self.format == Format::Markdown.as_str() {
@@ -221,9 +221,5 @@ impl Output for WrittenFolder {
             );
         }
         text
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::base::text::{plural, sanitise};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Align, Cell, Found, Table};
+use crate::commands::output::{Align, Cell, PlainOutput, Table};
 use crate::learn::{Case, Extraction, Kind, LeftOut, Standing, export};
 
 /// What there is, without an export.
@@ -90,7 +90,7 @@ impl CaseLine {
     }
 }
 
-impl Found for CaseTable {
+impl PlainOutput for CaseTable {
     fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

@@ -10,7 +10,7 @@ use super::list::{self, left_out};
 use super::notes::{self, Fate, Reviews};
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Output, View};
+use crate::commands::{PlainOutput, View};
 use crate::learn::{Extraction, LeftOut, Standing};
 
 /// Notes that were written, and those that were left alone.
@@ -55,8 +55,8 @@ impl Reviewed {
     }
 }
 
-impl Output for Reviewed {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Reviewed {
+    fn shown(&self, _: &View) -> String {
         let mut text = String::new();
         if self.cases == 0 {
             text.push_str("No cases: no failure that was overcome, no correction and no work that was checked in these sessions.\n");
@@ -84,12 +84,8 @@ impl Output for Reviewed {
         text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     /// Nothing found is the answer "no".
-    fn exit_code(&self) -> u8 {
-        u8::from(self.cases == 0)
+    fn is_empty(&self) -> bool {
+        self.cases == 0
     }
 }

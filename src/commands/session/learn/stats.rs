@@ -8,7 +8,7 @@ use super::list::left_out;
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Found, bar};
+use crate::commands::output::{PlainOutput, bar};
 use crate::learn::{Export, LeftOut, Report};
 
 /// Columns of the longest bar.
@@ -30,7 +30,7 @@ impl Stats {
     }
 }
 
-impl Found for Stats {
+impl PlainOutput for Stats {
     fn is_empty(&self) -> bool {
         self.report.kinds.is_empty()
     }

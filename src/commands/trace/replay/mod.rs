@@ -16,7 +16,7 @@ use super::refs::References;
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, Raw, View};
+use crate::commands::{Context, Output, PlainOutput, Raw, View};
 use crate::sync::evidence::Transcripts;
 use crate::trace::consent::Consent;
 use execute::{ReplayMode, ReplayRow};
@@ -203,8 +203,8 @@ struct ShownReport {
     steps: Vec<StoredStep>,
 }
 
-impl Output for ShownReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ShownReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for (at, step) in self.steps.iter().enumerate() {
             if at > 0 {
@@ -225,10 +225,6 @@ impl Output for ShownReport {
             }
         }
         out
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
     }
 }
 
@@ -278,8 +274,8 @@ impl PlanReport {
     }
 }
 
-impl Output for PlanReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for PlanReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.steps {
             let name = paint(style::ID, one_line(&row.reference));
@@ -307,12 +303,8 @@ impl Output for PlanReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.steps.is_empty())
+    fn is_empty(&self) -> bool {
+        !self.steps.is_empty()
     }
 }
 
@@ -330,8 +322,8 @@ struct ReplayReport {
     brief: String,
 }
 
-impl Output for ReplayReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for ReplayReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.steps {
             let look = match row.outcome {
@@ -362,12 +354,8 @@ impl Output for ReplayReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     /// Running again is done where everything ran; comparing holds where everything is equal.
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         let is_good = |row: &ReplayRow| match row.outcome {
             "equal" | "unchanged" => true,
             "different" => self.is_run,

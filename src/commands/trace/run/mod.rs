@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::agree::{Agreement, Consenting};
 use super::refs::References;
 use crate::base::{Error, Result};
-use crate::commands::{Context, Format, Output, Passing, View};
+use crate::commands::{Context, Format, Output, Passing, PlainOutput, View};
 use crate::trace::reference::{self, ReferenceText, StepReference};
 use crate::vault::{Catalog, Vault};
 use cell::Cell;
@@ -150,17 +150,13 @@ struct RanSteps {
     steps: Vec<RecordedStep>,
 }
 
-impl Output for RanSteps {
+impl PlainOutput for RanSteps {
     /// The command said what there is to say.
-    fn text(&self, _: &View) -> String {
+    fn shown(&self, _: &View) -> String {
         String::new()
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
+    fn code(&self) -> u8 {
         self.steps.last().map_or(0, |step| step.exit)
     }
 }

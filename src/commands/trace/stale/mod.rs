@@ -15,7 +15,7 @@ use super::{TraceWorld, project};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::graph::Place;
 use crate::graph::place::{Blocks, items};
 use crate::session::{Item, Session, Status, Step};
@@ -359,8 +359,8 @@ impl StaleCheck<'_, '_> {
     }
 }
 
-impl Output for StaleReport {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for StaleReport {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for row in &self.rows {
             let kept = if row.kept.is_empty() { String::new() } else { format!("  ({})", one_line(&row.kept)) };
@@ -370,11 +370,7 @@ impl Output for StaleReport {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.rows.is_empty() || self.strict && self.unknown > 0)
+    fn is_empty(&self) -> bool {
+        !self.rows.is_empty() || self.strict && self.unknown > 0
     }
 }

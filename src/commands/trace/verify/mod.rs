@@ -14,7 +14,7 @@ use crate::base::Result;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::current_or_newest;
-use crate::commands::{Context, Output, View};
+use crate::commands::{Context, Output, PlainOutput, View};
 use crate::vault::Head;
 
 /// Check whether what sessions read and wrote still stands
@@ -73,8 +73,8 @@ struct Verified {
     sessions: Vec<VerifiedSession>,
 }
 
-impl Output for Verified {
-    fn text(&self, _: &View) -> String {
+impl PlainOutput for Verified {
+    fn shown(&self, _: &View) -> String {
         let mut out = String::new();
         for (at, it) in self.sessions.iter().enumerate() {
             if at > 0 {
@@ -110,11 +110,7 @@ impl Output for Verified {
         out
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn exit_code(&self) -> u8 {
-        u8::from(!self.sessions.iter().all(|it| it.holds(self.strict)))
+    fn is_empty(&self) -> bool {
+        !self.sessions.iter().all(|it| it.holds(self.strict))
     }
 }

@@ -11,7 +11,7 @@ use crate::action::Verdict;
 use crate::base::text::{one_line, plural, truncate};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{Found, cut, duration};
+use crate::commands::output::{PlainOutput, cut, duration};
 use crate::commands::trace::{TraceWorld, line_of};
 use crate::graph::Place;
 use crate::graph::place::items;
@@ -241,7 +241,7 @@ impl Around {
     }
 }
 
-impl Found for WhyReport {
+impl PlainOutput for WhyReport {
     fn is_empty(&self) -> bool {
         self.traced == 0
     }

@@ -16,6 +16,12 @@ use cru::base::files::fault::{self, Fault};
 
 /// Commands that write nothing of a person's: they read, or they run what was asked of them.
 const READ_ONLY: &[&str] = &[
+    "list",
+    "show",
+    // As the commands on sessions, which the table has.
+    "codify",
+    "learn",
+    "resume",
     "session list",
     "session show",
     "workflow list",

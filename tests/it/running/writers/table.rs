@@ -289,13 +289,13 @@ pub(super) const ROWS: &[Row] = &[
         args: &["workflow", "export", "plan-an-api", "--to", "skill", "-o", "../skill"],
         ..ROW
     },
-    Row { name: "cases accept", args: &["cases", "accept", CASE], ..ROW },
-    Row { name: "cases reject", args: &["cases", "reject", CASE], ..ROW },
+    Row { name: "review accept, a case", args: &["review", "accept", CASE], ..ROW },
+    Row { name: "review reject, a case", args: &["review", "reject", CASE], ..ROW },
     Row { name: "cases judge", args: &["cases", "judge", "--from", "../verdicts.json"], prepare: verdicts, ..ROW },
     Row { name: "read", args: &["read", "--from", "../a.json", S1], prepare: answer, ..ADDS },
     Row { name: "read, a brief", args: &["read", "--from", "../a.json", UMLAUTS], prepare: brief, ..ADDS },
-    Row { name: "read accept", args: &["read", "accept", "s1@1"], prepare: answered, ..ROW },
-    Row { name: "read reject", args: &["read", "reject", "s1@1"], prepare: answered, ..ROW },
+    Row { name: "review accept, a reading", args: &["review", "accept", "s1@1"], prepare: answered, ..ROW },
+    Row { name: "review reject, a reading", args: &["review", "reject", "s1@1"], prepare: answered, ..ROW },
     Row { name: "lessons add", args: &["lessons", "add", "Pumps before valves", "--from", DECISION], ..ROW },
     Row { name: "lessons from", args: &["lessons", "from", DECISION], changes: false, ..ADDS },
     Row { name: "lessons check", args: &["lessons", "check"], changes: false, ..ROW },
@@ -382,12 +382,17 @@ pub(super) const ROWS: &[Row] = &[
         ..ROW
     },
     Row { name: "stats", args: &["stats", "--html", "../stats.html"], changes: false, ..ROW },
-    Row { name: "hooks install", args: &["hooks", "install", "-y"], ..ROW },
-    Row { name: "hooks uninstall", args: &["hooks", "uninstall", "-y"], before: &[&["hooks", "install", "-y"]], ..ROW },
-    Row { name: "hooks plugin", args: &["hooks", "plugin", "--out", "../plugin"], changes: false, ..ROW },
-    Row { name: "mcp install", args: &["mcp", "install", "--host", "claude", "-y"], ..ROW },
+    Row { name: "connect", args: &["connect", "--only", "hooks", "-y"], ..ROW },
     Row {
-        name: "mcp uninstall",
+        name: "disconnect",
+        args: &["disconnect", "--only", "hooks", "-y"],
+        before: &[&["connect", "--only", "hooks", "-y"]],
+        ..ROW
+    },
+    Row { name: "hooks plugin", args: &["hooks", "plugin", "--out", "../plugin"], changes: false, ..ROW },
+    Row { name: "connect, the server", args: &["connect", "claude", "--only", "mcp", "-y"], ..ROW },
+    Row {
+        name: "disconnect, the server",
         args: &["mcp", "uninstall", "--host", "claude", "-y"],
         before: &[&["mcp", "install", "--host", "claude", "-y"]],
         ..ROW

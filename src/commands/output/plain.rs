@@ -1,16 +1,23 @@
-//! Answers to "which ones?": how they leave is the same for all.
+//! Outputs whose JSON is the value itself: how they leave is the same for all.
 
 use serde::Serialize;
 
 use super::{Format, Output, View};
 
-/// What was found. It is paged on a terminal, its JSON is what it serialises to, and finding nothing is the answer "no".
-pub trait Found: Serialize {
-    /// Whether nothing was found.
-    fn is_empty(&self) -> bool;
-
+/// An output that is its own JSON value.
+pub trait PlainOutput: Serialize {
     /// For people, as [`Output::text`].
     fn shown(&self, view: &View) -> String;
+
+    /// Whether nothing was found, which is the answer "no".
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// As [`Output::exit_code`].
+    fn code(&self) -> u8 {
+        u8::from(self.is_empty())
+    }
 
     /// In a format that not every command has, as [`Output::export`].
     fn rows(&self, _: Format) -> Option<String> {
@@ -18,7 +25,7 @@ pub trait Found: Serialize {
     }
 }
 
-impl<T: Found> Output for T {
+impl<T: PlainOutput> Output for T {
     fn text(&self, view: &View) -> String {
         self.shown(view)
     }
@@ -32,6 +39,6 @@ impl<T: Found> Output for T {
     }
 
     fn exit_code(&self) -> u8 {
-        u8::from(self.is_empty())
+        self.code()
     }
 }
