@@ -125,7 +125,7 @@ impl Output for ShownGraph {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         let graph = self.graph();
-        json::export(&self.picture(&graph))
+        Ok(json::export(&self.picture(&graph)))
     }
 
     fn export(&self, format: Format) -> Option<String> {

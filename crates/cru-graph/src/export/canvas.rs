@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::caption;
+use super::{caption, known};
 use crate::{Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use cru_base::text;
 use cru_session::StepStatus;
 use cru_session::escape::inert;
+use cru_vault::VaultPath;
 use cru_vault::outline::heading_key;
 
 const SESSION: (i64, i64) = (380, 280);
@@ -24,56 +25,28 @@ const PAD: i64 = 20;
 /// How far sub-agents stand to the right of what started them.
 const INDENT: i64 = 40;
 
-/// A canvas.
-#[derive(Debug, Serialize)]
-pub struct Canvas {
-    nodes: Vec<Card>,
-    edges: Vec<Line>,
+/// What a card shows: its type, and what else it has.
+type CardFields = [(&'static str, Value); 3];
+
+fn text_card(text: String) -> CardFields {
+    [("type", "text".into()), ("text", text.into()), ("subpath", Value::Null)]
 }
 
-#[derive(Debug, Serialize)]
-struct Card {
-    id: String,
-    x: i64,
-    y: i64,
-    width: i64,
-    height: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    color: Option<&'static str>,
-    #[serde(flatten)]
-    content: Content,
+fn file_card(file: &VaultPath, subpath: Option<String>) -> CardFields {
+    [("type", "file".into()), ("file", file.text().into()), ("subpath", subpath.into())]
 }
 
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum Content {
-    Text {
-        text: String,
-    },
-    File {
-        file: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        subpath: Option<String>,
-    },
-    Group {
-        label: String,
-    },
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    id: String,
-    from_node: String,
-    from_side: &'static str,
-    to_node: String,
-    to_side: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
+/// A card with its left edge and top, width and height.
+fn card(id: String, [x, y, width, height]: [i64; 4], color: Option<&str>, content: CardFields) -> Value {
+    let [kind, what, subpath] = content;
+    let place =
+        [("id", id.into()), ("x", x.into()), ("y", y.into()), ("width", width.into()), ("height", height.into())];
+    let [id, x, y, width, height] = place;
+    known([id, x, y, width, height, ("color", color.into()), kind, what, subpath])
 }
 
 /// The picture as a canvas.
-pub fn export(picture: &Picture<'_, '_>) -> Canvas {
+pub fn export(picture: &Picture<'_, '_>) -> Value {
     let mut draft = DraftNode { picture, cards: Vec::new(), places: HashMap::new() };
     let mut top = 0;
     for (session, depth) in picture.forest() {
@@ -90,12 +63,12 @@ pub fn export(picture: &Picture<'_, '_>) -> Canvas {
         }
     }
     let edges = draft.lines();
-    Canvas { nodes: draft.cards, edges }
+    json!({ "nodes": draft.cards, "edges": edges })
 }
 
 struct DraftNode<'p, 'g, 'a> {
     picture: &'p Picture<'g, 'a>,
-    cards: Vec<Card>,
+    cards: Vec<Value>,
     /// Left edge and top of each card.
     places: HashMap<NodeId, (i64, i64)>,
 }
@@ -152,16 +125,11 @@ impl DraftNode<'_, '_, '_> {
             open.extend(below.into_iter().rev().map(|id| (id, depth + 1)));
         }
         let bottom = y.max(top + 120);
-        let group = Card {
-            // The group of what stands in a session but in no phase is not the session's own card.
-            id: id(&format!("group {}", picture.graph.key(phase))),
-            x: left,
-            y: top,
-            width: COLUMN,
-            height: bottom - top,
-            color: None,
-            content: Content::Group { label: caption(picture.graph, phase) },
-        };
+        // The group of what stands in a session but in no phase is not the session's own card.
+        let name = id(&format!("group {}", picture.graph.key(phase)));
+        let label =
+            [("type", "group".into()), ("label", caption(picture.graph, phase).into()), ("subpath", Value::Null)];
+        let group = card(name, [left, top, COLUMN, bottom - top], None, label);
         // A group lies below its cards, so it comes before them.
         self.cards.insert(place, group);
         self.places.entry(phase).or_insert((left, top));
@@ -169,9 +137,7 @@ impl DraftNode<'_, '_, '_> {
     }
 
     fn put(&mut self, node: NodeId, x: i64, y: i64, width: i64, height: i64) {
-        let content = self.content(node);
-        let color = color(self.picture, node);
-        self.cards.push(Card { id: self.id(node), x, y, width, height, color, content });
+        self.cards.push(card(self.id(node), [x, y, width, height], color(self.picture, node), self.content(node)));
         self.places.insert(node, (x, y));
     }
 
@@ -192,14 +158,14 @@ impl DraftNode<'_, '_, '_> {
         90 + 24 * lines
     }
 
-    fn content(&self, node: NodeId) -> Content {
+    fn content(&self, node: NodeId) -> CardFields {
         let graph = self.picture.graph;
         let it = graph.node(node);
         match (&it.body, graph.path(node)) {
-            (Body::Session(_), Some(path)) => Content::File { file: path.text().into_owned(), subpath: None },
+            (Body::Session(_), Some(path)) => file_card(path, None),
             (Body::Phase(phase), Some(path)) => match subpath(self.picture, node, phase) {
-                Some(subpath) => Content::File { file: path.text().into_owned(), subpath: Some(subpath) },
-                None => Content::Text { text: inert(&plain(&caption(graph, node)), &[]) },
+                Some(subpath) => file_card(path, Some(subpath)),
+                None => text_card(inert(&plain(&caption(graph, node)), &[])),
             },
             (Body::Step(step), Some(path)) => {
                 let name = path.text();
@@ -207,20 +173,18 @@ impl DraftNode<'_, '_, '_> {
                 let linkable = !name.contains(['[', ']', '|', '#', '^', '%']);
                 let link = step.id.as_deref().filter(|_| linkable).map(|id| format!("[[{name}#^{id}|{id}]] "));
                 let link = link.unwrap_or_default();
-                Content::Text { text: inert(&format!("{} {link}{}", step.status.mark(), code(&it.label())), &[]) }
+                text_card(inert(&format!("{} {link}{}", step.status.mark(), code(&it.label())), &[]))
             }
-            (Body::Note(head), _) => Content::File { file: head.path.text().into_owned(), subpath: None },
-            (Body::Attachment(path), _) => Content::File { file: path.text().into_owned(), subpath: None },
+            (Body::Note(head), _) => file_card(&head.path, None),
+            (Body::Attachment(path), _) => file_card(path, None),
             (_, path) => match (it.block_id(), path) {
-                (Some(block), Some(path)) => {
-                    Content::File { file: path.text().into_owned(), subpath: Some(format!("#^{block}")) }
-                }
-                _ => Content::Text { text: inert(&words(graph, node), &[]) },
+                (Some(block), Some(path)) => file_card(path, Some(format!("#^{block}"))),
+                _ => text_card(inert(&words(graph, node), &[])),
             },
         }
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<Value> {
         let mut lines = Vec::new();
         for arrow in &self.picture.arrows {
             let is_phase = |node: NodeId| self.picture.graph.node(node).kind() == NodeKind::Phase;
@@ -236,14 +200,14 @@ impl DraftNode<'_, '_, '_> {
                 std::cmp::Ordering::Greater => ("left", "right"),
                 std::cmp::Ordering::Equal => ("right", "right"),
             };
-            lines.push(Line {
-                id: id(&format!("{} {} {}", self.id(from), arrow.kind, self.id(to))),
-                from_node: self.id(from),
-                from_side,
-                to_node: self.id(to),
-                to_side,
-                label,
-            });
+            lines.push(known([
+                ("id", id(&format!("{} {} {}", self.id(from), arrow.kind, self.id(to))).into()),
+                ("fromNode", self.id(from).into()),
+                ("fromSide", from_side.into()),
+                ("toNode", self.id(to).into()),
+                ("toSide", to_side.into()),
+                ("label", label.into()),
+            ]));
         }
         lines
     }

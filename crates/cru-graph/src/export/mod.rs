@@ -13,6 +13,8 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::Value;
+
 use super::{Body, Graph, NodeId, Picture};
 use cru_base::text;
 
@@ -44,6 +46,11 @@ pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
         | Body::Note(_)
         | Body::Attachment(_) => words.into_owned(),
     }
+}
+
+/// An object of what is known.
+fn known<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    fields.into_iter().filter(|(_, it)| !it.is_null()).map(|(name, it)| (name.to_owned(), it)).collect()
 }
 
 /// A line of an export that draws boxes within boxes.
