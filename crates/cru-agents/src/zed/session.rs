@@ -77,6 +77,12 @@ impl State for ZedSession {
         match (kind, word(&record, "/role")) {
             (Some("User"), _) => self.user(list(&record, "/User/content"), out),
             (Some("Agent"), _) => self.agent(&record["Agent"], out),
+            (Some("Compaction"), _) => {
+                let said = record["Compaction"].as_str().or_else(|| filled(&record["Compaction"], "summary"));
+                let summary = said.map(|text| text.to_owned().into());
+                out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
+                Fate::Shown
+            }
             (Some("Resume"), _) => Fate::Skipped("words of the host"),
             (_, "user") => self.user(&older(&record), out),
             (_, "assistant") => self.agent(&older_agent(&record), out),
