@@ -86,7 +86,7 @@ pub(crate) fn bundle<T: RowFormat>(
     bases.sort();
     let mut bundles = Vec::new();
     for base in bases {
-        let known = names(tables, &base);
+        let known = if lines.is_empty() { Vec::new() } else { names(tables, &base) };
         let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
         beside.sort();
         bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));

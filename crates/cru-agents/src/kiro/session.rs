@@ -14,8 +14,7 @@ use crate::file::value::filled;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact};
 
 /// The host's words for a call that a person refused.
 const REFUSED: [&str; 2] = ["Tool use was cancelled by the user", "The user denied"];
@@ -65,25 +64,18 @@ impl State for KiroSession {
             "" => Some("broken message"),
             kind => Some(unknown("unknown record type", kind)),
         };
-        match strange {
-            Some(reason) if !out.told || reason.starts_with("unknown") => Fate::Skipped(reason),
-            None if !out.told => Fate::Skipped("empty message"),
-            _ => Fate::Shown,
-        }
+        out.fate(strange)
     }
 }
 
 impl KiroSession {
     /// What is said of the session as a whole; it may be another the next time.
     fn head(&mut self, row: &Value, out: &mut Out<'_>) {
-        self.see(filled(row, "key").or_else(|| filled(row, "cwd")).unwrap_or_default(), out);
-        if let Some(text) = filled(row, "title") {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        let folder = filled(row, "key").or_else(|| filled(row, "cwd")).unwrap_or_default();
+        out.folder(&mut self.place, folder);
+        out.title(filled(row, "title"));
         let models = [row.get("model_info").and_then(|info| filled(info, "model_id")), filled(row, "model")];
-        if let Some(model) = models.into_iter().flatten().next() {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.to_owned().into())));
-        }
+        out.model(models.into_iter().flatten().next());
         if let Some(time) = moment(row, &["created_at"]) {
             out.quiet(EventKind::Meta(SessionFact::Started(time)));
         }
@@ -94,16 +86,10 @@ impl KiroSession {
         }
     }
 
-    fn see(&mut self, folder: &str, out: &mut Out<'_>) {
-        if self.place.see(folder) {
-            let cwd = self.place.tilde(folder).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
-    }
-
     /// An entry of the database: why something of it is left out, where it is.
     fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        self.see(word(record, "/user/env_context/env_state/current_working_directory"), out);
+        let folder = word(record, "/user/env_context/env_state/current_working_directory");
+        out.folder(&mut self.place, folder);
         let mut strange = None;
         let content = record.pointer("/user/content").and_then(Value::as_object);
         for (kind, said) in content.into_iter().flatten() {
@@ -171,12 +157,7 @@ impl KiroSession {
         if let Some(path) = input.pointer("/operations/0/path").cloned() {
             input["path"] = path;
         }
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         tools::call(&mut self.calls, &self.place, id, tool, input, out);
     }
 
