@@ -23,9 +23,6 @@ use cru_base::{Result, files};
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header, Importer};
 
-/// A larger file that describes a session is none.
-const LARGEST: u64 = 1 << 20;
-
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "kiro",
@@ -67,7 +64,8 @@ impl Format for KiroLines {
     }
 
     fn begin(&mut self, header: &Header) -> KiroSession {
-        let beside = files::read_regular(&header.transcript.with_extension("json"), LARGEST).ok().flatten();
+        // A file that describes a session is small.
+        let beside = files::read_regular(&header.transcript.with_extension("json"), 1 << 20).ok().flatten();
         KiroSession::of(beside.and_then(|bytes| value::read(&bytes)).unwrap_or_default())
     }
 }

@@ -71,11 +71,12 @@ impl RowFormat for KiroStore {
         };
         let text = rows.first().map_or("", |row| word(row, "/value"));
         let document = members(text);
-        let history = member(&document, "history").map(|list| items(list.text));
-        for entry in history.iter().flatten() {
+        let history = member(&document, "history");
+        for entry in history.map(|list| items(list.text)).iter().flatten() {
             each(entry.value().unwrap_or_default());
         }
-        if history.is_none() {
+        // A document that ends in the middle.
+        if !history.is_some_and(|list| list.whole) {
             each(Value::Null);
         }
         Ok(())

@@ -55,7 +55,7 @@ fn base(history: &[Value]) -> String {
     let old = json!({"conversation_id": "k0", "history": [entry(1, &json!({"Prompt": {"prompt": "older"}}), &json!({"Response": {"content": "yes"}}))]});
     format!(
         "{TABLES}{}{}INSERT INTO conversations VALUES ('/home/mia/box', '{old}');
-         INSERT INTO conversations_v2 VALUES ('/home/mia/torn', 'k9', '{{\"conversation_id\":\"k9\",\"hist', 1, 1);",
+         INSERT INTO conversations_v2 VALUES ('/home/mia/torn', 'k9', '{{\"conversation_id\":\"k9\",\"history\":[', 1, 1);",
         row("/home/mia/lamp", 2, &conversation(history)),
         row("/home/mia/else", 1, &conversation(&history[..1])),
     )

@@ -54,11 +54,12 @@ impl RowFormat for ZedStore {
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
         let text = document(base, &session.id)?;
-        if members(&text).is_empty() {
-            each(Value::Null);
-        }
         for piece in messages(&text) {
             each(piece.value().unwrap_or_default());
+        }
+        // A document that ends in the middle, or is none.
+        if !member(&members(&text), "messages").is_some_and(|list| list.whole) {
+            each(Value::Null);
         }
         Ok(())
     }
