@@ -16,8 +16,7 @@ const THREAD: &[&str] =
     &["id", "summary", "updated_at", "created_at", "parent_id", "folder_paths", "folder_paths_order"];
 
 /// What of a document is about the whole thread.
-const FIELDS: [&str; 6] =
-    ["version", "model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot", "profile"];
+const FIELDS: [&str; 4] = ["model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot"];
 
 pub(super) struct ZedStore;
 
