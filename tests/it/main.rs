@@ -38,6 +38,7 @@ mod importers {
     pub(crate) mod opencode;
     pub(crate) mod pi;
     pub(crate) mod seeds;
+    mod stored;
 }
 mod imports {
     pub(crate) mod again;

@@ -63,7 +63,8 @@ impl ToolKind {
         if kind == Self::Patch && input.get("old_string").is_some_and(Value::is_string) {
             return Self::Edit;
         }
-        match input.get("command").and_then(Value::as_str).filter(|_| kind == Self::Edit) {
+        match input.get("command").and_then(Value::as_str).filter(|_| matches!(kind, Self::Edit | Self::Write)) {
+            Some("str_replace" | "strReplace" | "insert" | "append") => Self::Edit,
             Some("view") => Self::Read,
             Some("create" | "write") => Self::Write,
             _ => kind,

@@ -19,6 +19,7 @@ mod file;
 mod gemini;
 mod goose;
 mod hermes;
+mod kiro;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -61,6 +62,7 @@ pub const IMPORTERS: &[Importer] = &[
     hermes::IMPORTER,
     zed::IMPORTER,
     crush::IMPORTER,
+    kiro::IMPORTER,
 ];
 
 /// Hosts that hooks alone tell of: no importer reads their transcripts.

@@ -260,6 +260,22 @@ pub(super) fn survives_a_writer(importer: &Importer, name: &str, made: &str, mor
     drop(writer);
     assert!(!folder.path().join(format!("{name}-wal")).exists());
     assert_eq!(read(&path).streams, second.streams, "without its log");
+    survives_damage(importer, &path);
+}
+
+/// A database with bytes changed at many places is read, or is an error.
+fn survives_damage(importer: &Importer, path: &Path) {
+    let bytes = cru_base::files::read(path).unwrap();
+    for round in 1..150_usize {
+        let mut damaged = bytes.clone();
+        for at in (round * 37 % 101..damaged.len()).step_by(97 * round) {
+            damaged[at] ^= u8::try_from(round).unwrap() | 1;
+        }
+        damaged.truncate(if round % 7 == 0 { bytes.len() - round * 13 % bytes.len() } else { bytes.len() });
+        cru_base::files::put(path, &damaged).unwrap();
+        let _ = (importer.recognise)(path, &damaged);
+        let _ = (importer.read)(&Bundle::of(vec![path.to_owned()]), &mut Told::default());
+    }
 }
 
 /// A file that ends at any byte is read to there, and what it tells is how the whole begins where `prefix` says so.

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::argument::word;
+use crate::stream::out::Out;
+use cru_action::ToolKind;
 use cru_session::Task;
+use cru_session::event::EventKind;
 
 /// Tasks of one list that are told.
 const MOST: usize = 1000;
@@ -15,6 +18,14 @@ pub(crate) fn of_call(input: &Value) -> Vec<Task> {
         Some(Value::String(list)) => list.lines().take(MOST).filter_map(item).zip(1_u64..).map(numbered).collect(),
         Some(Value::Array(rows)) => read(rows),
         _ => Vec::new(),
+    }
+}
+
+/// Tells the tasks that a call of a task list gives.
+pub(crate) fn tell(tool: &str, input: &Value, out: &mut Out<'_>) {
+    let rows = if ToolKind::of(tool) == ToolKind::Task { of_call(input) } else { Vec::new() };
+    if !rows.is_empty() {
+        out.emit(EventKind::Tasks(rows));
     }
 }
 

@@ -25,7 +25,9 @@ pub(super) const IMPORTER: Importer = Importer {
     },
     bundle: |files| bundles::by_session(files, |path| Ok((path.display().to_string(), 0, None))),
     together: |path| Ok(vec![path.display().to_string()]),
-    read: |bundle, sink| bundle.files.iter().try_for_each(|path| tables::read(&CrushStore, path, sink).map(drop)),
+    read: |bundle, sink| {
+        bundle.files.iter().try_for_each(|path| tables::read(&CrushStore::default(), path, sink).map(drop))
+    },
     beside: bundles::alone,
     hooked: None,
 };

@@ -16,7 +16,7 @@ use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun};
 
 /// What the host calls a session that has no title yet.
 const NO_TITLE: &[&str] = &["New Session", "Untitled Session"];
@@ -93,13 +93,8 @@ impl CrushSession {
     /// What is said of the session as a whole; it may be another the next time.
     fn head(&mut self, row: &Value, out: &mut Out<'_>) {
         let folder = std::mem::take(&mut self.folder);
-        if self.place.see(&folder) {
-            let cwd = self.place.tilde(&folder).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
-        if let Some(text) = filled(row, "title").filter(|title| !NO_TITLE.contains(title)) {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        out.folder(&mut self.place, &folder);
+        out.title(filled(row, "title").filter(|title| !NO_TITLE.contains(title)));
         let tokens = ["prompt_tokens", "completion_tokens"].map(|key| count(row, &[key]).unwrap_or(0));
         let tokens = tokens.into_iter().fold(0, u64::saturating_add);
         if tokens > 0 {
@@ -113,7 +108,7 @@ impl CrushSession {
     fn model_is(&mut self, model: &str, out: &mut Out<'_>) {
         if !model.is_empty() && model != self.model {
             model.clone_into(&mut self.model);
-            out.quiet(EventKind::Meta(SessionFact::Model(model.to_owned().into())));
+            out.model(Some(model));
         }
     }
 
@@ -134,7 +129,7 @@ impl CrushSession {
             let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
             out.emit(EventKind::Prompt(Prompt { text: words.join("\n\n").into(), origin, attachments }));
         }
-        fate(strange, out)
+        out.fate(strange)
     }
 
     /// A line that a person had the shell run.
@@ -178,19 +173,14 @@ impl CrushSession {
                 kind => strange = Some(unknown("unknown part", kind)),
             }
         }
-        fate(strange, out)
+        out.fate(strange)
     }
 
     fn call(&mut self, data: &Value, out: &mut Out<'_>) {
         let tool = filled(data, "name").unwrap_or("tool");
         let given = word(data, "/input");
         let input = value::read(given.as_bytes()).unwrap_or_else(|| given.into());
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         tools::call(&mut self.calls, &self.place, word(data, "/id"), tool, input, out);
     }
 
@@ -203,7 +193,7 @@ impl CrushSession {
                 kind => strange = Some(unknown("unknown part", kind)),
             }
         }
-        fate(strange, out)
+        out.fate(strange)
     }
 
     /// Why an answer is left out, where it is.
@@ -276,12 +266,4 @@ fn binary(data: &Value) -> Attachment<'static> {
     let sent = ["Data", "data"].iter().find_map(|key| filled(data, key)).unwrap_or_default();
     let bytes = (sent.trim_end_matches('=').len() as u64).saturating_mul(3) / 4;
     Attachment { media_type: media.to_owned().into(), bytes }
-}
-
-fn fate(strange: Option<&'static str>, out: &Out<'_>) -> Fate {
-    match strange {
-        Some(reason) if !out.told || reason.starts_with("unknown") => Fate::Skipped(reason),
-        None if !out.told => Fate::Skipped("empty message"),
-        _ => Fate::Shown,
-    }
 }

@@ -1,8 +1,8 @@
 //! The database, `crush.db`: its rows of sessions and messages.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,10 @@ const MESSAGE: &[&str] =
 /// How the id of a session begins in which the host asked for a title.
 const OF_TITLE: &str = "title-";
 
-pub(super) struct CrushStore;
+#[derive(Default)]
+pub(super) struct CrushStore {
+    project: RefCell<Option<String>>,
+}
 
 impl RowFormat for CrushStore {
     type State = CrushSession;
@@ -49,7 +52,12 @@ impl RowFormat for CrushStore {
             (call, (child.key(), child.task.clone()))
         };
         let agents: HashMap<_, _> = started.iter().map(of_call).collect();
-        Ok(CrushSession::new(session.agent.is_some(), folder(base, &session.id)?, agents))
+        let mut project = self.project.borrow_mut();
+        if project.is_none() {
+            *project = Some(project_of(base)?);
+        }
+        let folder = worked_in(base, "session_id = ?1 AND", &[&session.id])?.or_else(|| project.clone());
+        Ok(CrushSession::new(session.agent.is_some(), folder.unwrap_or_default(), agents))
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
@@ -88,20 +96,19 @@ impl RowFormat for CrushStore {
     }
 }
 
-/// The folder of the project: the one that a command ran in, else the one that the host's own folder lies in.
-fn folder(base: &Database<'_>, session: &str) -> Result<String> {
-    const SAID: &str = "%working_directory%";
-    for rest in [
-        "WHERE session_id = ?1 AND role = 'tool' AND parts LIKE ?2 ORDER BY created_at, rowid LIMIT 1",
-        "WHERE ?1 <> '' AND role = 'tool' AND parts LIKE ?2 ORDER BY created_at, rowid LIMIT 1",
-    ] {
-        let rows = base.rows("messages", &["parts"], rest, &[session, SAID])?;
-        let parts = rows.first().map(parts).unwrap_or_default();
-        let mut said = parts.iter().filter_map(|part| value::read(word(part, "/data/metadata").as_bytes()));
-        if let Some(folder) = said.find_map(|said| filled(&said, "working_directory").map(str::to_owned)) {
-            return Ok(folder);
-        }
-    }
-    let own = base.path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == ".crush"));
-    Ok(own.and_then(Path::parent).map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default())
+/// A folder that a command ran in, of the messages that `rest` takes.
+fn worked_in(base: &Database<'_>, rest: &str, of: &[&str]) -> Result<Option<String>> {
+    const SAID: &str = "role = 'tool' AND parts LIKE '%working_directory%' ORDER BY created_at, rowid LIMIT 1";
+    let rows = base.rows("messages", &["parts"], &format!("WHERE {rest} {SAID}"), of)?;
+    let parts = rows.first().map(parts).unwrap_or_default();
+    let mut said = parts.iter().filter_map(|part| value::read(word(part, "/data/metadata").as_bytes()));
+    Ok(said.find_map(|said| filled(&said, "working_directory").map(str::to_owned)))
+}
+
+/// The folder of a project, for sessions in which no command ran: that of the first one that did, else the one that the
+/// host's own folder lies in.
+fn project_of(base: &Database<'_>) -> Result<String> {
+    let own = || base.path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == ".crush"))?.parent();
+    let own = || own().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(worked_in(base, "", &[])?.unwrap_or_else(own))
 }

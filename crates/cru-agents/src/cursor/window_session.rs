@@ -18,10 +18,7 @@ use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use crate::wrapper;
-use cru_action::ToolKind;
-use cru_session::event::{
-    Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
-};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, Usage};
 
 /// The host's words for a model that it chooses by itself.
 const NO_MODEL: &[&str] = &["default", "auto"];
@@ -80,13 +77,8 @@ impl WindowSession {
         let places =
             ["/workspaceIdentifier/uri/fsPath", "/workspaceIdentifier/uri/path", "/trackedGitRepos/0/repoPath"];
         let folder = places.iter().map(|place| word(row, place)).find(|folder| !folder.is_empty()).unwrap_or_default();
-        if self.place.see(folder) {
-            let cwd = self.place.tilde(folder).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
-        if let Some(text) = filled(row, "name") {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        out.folder(&mut self.place, folder);
+        out.title(filled(row, "name"));
         self.model_is(word(row, "/modelConfig/modelName"), out);
         let cents = |used: &Value| used.get("costInCents").and_then(Value::as_f64).filter(|cents| *cents > 0.0);
         let used = row.get("usageData").and_then(Value::as_object);
@@ -99,7 +91,7 @@ impl WindowSession {
     fn model_is(&mut self, model: &str, out: &mut Out<'_>) {
         if !model.is_empty() && !NO_MODEL.contains(&model) && model != self.model {
             model.clone_into(&mut self.model);
-            out.quiet(EventKind::Meta(SessionFact::Model(model.to_owned().into())));
+            out.model(Some(model));
         }
     }
 
@@ -144,12 +136,10 @@ impl WindowSession {
         if let Some(text) = failure.into_iter().find(|text| !text.is_empty()) {
             out.emit(EventKind::ApiError(text.into()));
         }
-        match record.get("toolFormerData").filter(|call| call.is_object()) {
-            Some(call) => self.call(call, out),
-            None if !out.told => return Fate::Skipped("empty message"),
-            None => {}
+        if let Some(call) = record.get("toolFormerData").filter(|call| call.is_object()) {
+            self.call(call, out);
         }
-        Fate::Shown
+        out.fate(None)
     }
 
     /// A call with its answer.
@@ -164,12 +154,7 @@ impl WindowSession {
             let (before, after) = changed(before.as_str().unwrap_or_default(), after.as_str().unwrap_or_default());
             (input["old_string"], input["new_string"]) = (before.into(), after.into());
         }
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         let id = tools::call(&mut self.calls, &self.place, id, tool, input, out);
         let status = word(call, "/status");
         let result = call.get("result").map(|result| arguments(result).unwrap_or_else(|| result.clone()));

@@ -5,7 +5,7 @@
 //! another the next time (a title, tokens) is told with it and is no part of the cursor.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -71,6 +71,19 @@ impl StoredSession {
             _ => StreamKey { session: self.id.clone(), agent: None },
         }
     }
+
+    /// What its stream is; `keys` are the identities of all sessions by their ids.
+    fn header(&self, path: &Path, keys: &HashMap<&str, StreamKey>) -> Header {
+        let alone = |id: &String| StreamKey { session: id.clone(), agent: None };
+        Header {
+            key: self.key(),
+            parent: self.parent.as_ref().map(|id| keys.get(id.as_str()).cloned().unwrap_or_else(|| alone(id))),
+            transcript: path.to_owned(),
+            agent: self.agent.clone(),
+            task: self.task.clone(),
+            aside: true,
+        }
+    }
 }
 
 /// A database and the files that tell its sessions again are read as one. `session` says whose a file is, `rest` puts the
@@ -86,7 +99,7 @@ pub(crate) fn bundle<T: RowFormat>(
     bases.sort();
     let mut bundles = Vec::new();
     for base in bases {
-        let known = names(tables, &base);
+        let known = if lines.is_empty() { Vec::new() } else { names(tables, &base) };
         let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
         beside.sort();
         bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
@@ -155,25 +168,14 @@ pub(crate) fn tell<S: State>(
 pub(crate) fn read<T: RowFormat>(tables: &T, path: &Path, sink: &mut dyn Sink) -> Result<Vec<StreamKey>> {
     let (known, account) = opened(path, T::NAMES, |base| {
         let mut account = Account::default();
-        let sessions = tables.sessions(base)?;
-        let by_id: HashMap<&str, &StoredSession> = sessions.iter().map(|it| (it.id.as_str(), it)).collect();
+        let sessions = once_each(tables.sessions(base)?, &mut account);
+        let keys: HashMap<&str, StreamKey> = sessions.iter().map(|it| (it.id.as_str(), it.key())).collect();
         let mut started: HashMap<&str, Vec<&StoredSession>> = HashMap::new();
         for session in sessions.iter().filter(|it| it.agent.is_some()) {
             started.entry(session.parent.as_deref().unwrap_or_default()).or_default().push(session);
         }
         for session in &sessions {
-            let parent = session.parent.as_ref().map(|id| match by_id.get(id.as_str()) {
-                Some(parent) => parent.key(),
-                None => StreamKey { session: id.clone(), agent: None },
-            });
-            let header = Header {
-                key: session.key(),
-                parent,
-                transcript: path.to_owned(),
-                agent: session.agent.clone(),
-                task: session.task.clone(),
-                aside: true,
-            };
+            let header = session.header(path, &keys);
             if sink.wants(&header.key) {
                 let started = started.get(session.id.as_str()).map_or(&[][..], Vec::as_slice);
                 let state = tables.begin(base, session, started)?;
@@ -181,10 +183,27 @@ pub(crate) fn read<T: RowFormat>(tables: &T, path: &Path, sink: &mut dyn Sink) -
             }
         }
         tables.others(base, &mut account);
-        Ok((sessions.iter().map(StoredSession::key).collect(), account))
+        Ok((keys.into_values().collect(), account))
     })?;
     sink.account(path, account);
     Ok(known)
+}
+
+/// The sessions that have a name of their own, each once, none of them started by itself.
+fn once_each(sessions: Vec<StoredSession>, account: &mut Account) -> Vec<StoredSession> {
+    let mut known = HashSet::new();
+    let mut kept = Vec::with_capacity(sessions.len());
+    for mut session in sessions {
+        session.parent = session.parent.filter(|parent| *parent != session.id);
+        if session.id.is_empty() {
+            account.skip("session without a name");
+        } else if known.insert(session.id.clone()) {
+            kept.push(session);
+        } else {
+            account.skip("second row of a session");
+        }
+    }
+    kept
 }
 
 /// A session while it is read.

@@ -17,7 +17,6 @@ use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use crate::wrapper;
-use cru_action::ToolKind;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, TitleRank, Usage};
 
 /// Whose wrappers are taken off.
@@ -148,11 +147,7 @@ fn left_out(kind: &str) -> &'static str {
 impl GooseSession {
     /// What is said of the session as a whole; it may be another the next time.
     fn head(&mut self, row: &Value, out: &mut Out<'_>) {
-        let directory = word(row, "/working_dir");
-        if self.place.see(directory) {
-            let cwd = self.place.tilde(directory).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
+        out.folder(&mut self.place, word(row, "/working_dir"));
         let title = ["name", "description"].iter().find_map(|key| filled(row, key)).map(str::trim);
         if let Some(text) = title.filter(|title| !NO_TITLE.contains(title)) {
             let by_person = count(row, &["user_set_name"]) == Some(1) || flag(row, "user_set_name");
@@ -161,9 +156,7 @@ impl GooseSession {
         }
         let config = filled(row, "model_config_json").and_then(|text| value::read(text.as_bytes())).unwrap_or_default();
         let model = filled(&config, "model_name");
-        if let Some(model) = model {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
-        }
+        out.model(model);
         let words = [("provider_name", "provider"), ("goose_mode", "mode")];
         let words = words.into_iter().filter_map(|(key, name)| Some((name.to_owned(), filled(row, key)?.into())));
         let words: Map<String, Value> = words.collect();
@@ -209,7 +202,7 @@ impl GooseSession {
             let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
             out.emit(EventKind::Prompt(Prompt { text: words.join("\n\n").into(), origin, attachments }));
         }
-        fate(skipped, out)
+        out.fate(skipped)
     }
 
     fn assistant(&mut self, parts: &[Value], out: &mut Out<'_>) -> Fate {
@@ -229,7 +222,7 @@ impl GooseSession {
                 kind => skipped = Some(left_out(kind)),
             }
         }
-        fate(skipped, out)
+        out.fate(skipped)
     }
 
     fn call(&mut self, part: &Value, out: &mut Out<'_>) {
@@ -237,12 +230,7 @@ impl GooseSession {
         let tool = word(part, "/toolCall/value/name");
         let input = part.pointer("/toolCall/value/arguments").or_else(|| part.pointer("/toolCall/error"));
         let input = input.cloned().unwrap_or_default();
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         if let Some(run) = self.started.run(tool, &input) {
             self.runs.insert(id.to_owned(), run);
         }
@@ -272,14 +260,6 @@ impl GooseSession {
             Answer { output: output.into(), failed, denied, denial, exit, attachments, subagent, ..Answer::default() };
         tools::answer(&call, answer, &self.place, out);
         None
-    }
-}
-
-fn fate(skipped: Option<&'static str>, out: &Out<'_>) -> Fate {
-    match skipped {
-        Some(reason) if !out.told || reason.starts_with("unknown") => Fate::Skipped(reason),
-        None if !out.told => Fate::Skipped("empty message"),
-        _ => Fate::Shown,
     }
 }
 

@@ -54,7 +54,7 @@ impl RowFormat for GooseStore {
         let rows = base.rows("sessions", SESSION, "ORDER BY created_at, id", &[])?;
         let session = |row: Value| {
             let parent = filled(&row, "parent_session_id").map(str::to_owned);
-            let is_agent = word(&row, "/session_type") == "sub_agent" && parent.is_some();
+            let is_agent = word(&row, "/session_type") == "sub_agent";
             let agent = is_agent.then(|| "subagent".to_owned());
             let task = filled(&row, "name").filter(|_| is_agent).map(str::to_owned);
             StoredSession { id: word(&row, "/id").to_owned(), parent, agent, task, row }

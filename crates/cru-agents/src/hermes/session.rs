@@ -17,8 +17,7 @@ use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
-use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, TitleRank, Usage};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, Usage};
 
 /// Whose wrappers are taken off.
 const AGENT: &str = "hermes";
@@ -116,20 +115,13 @@ fn tokens(row: &Value) -> Usage {
 impl HermesSession {
     /// What is said of the session as a whole; it may be another the next time.
     fn head(&mut self, row: &Value, out: &mut Out<'_>) {
-        if self.place.see(word(row, "/cwd")) {
-            let cwd = self.place.tilde(word(row, "/cwd")).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
+        out.folder(&mut self.place, word(row, "/cwd"));
         if let Some(branch) = filled(row, "git_branch") {
             out.quiet(EventKind::Meta(SessionFact::Branch(branch.into())));
         }
-        if let Some(text) = filled(row, "title") {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        out.title(filled(row, "title"));
+        out.model(filled(row, "model"));
         let model = filled(row, "model").unwrap_or("unknown");
-        if model != "unknown" {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
-        }
         if let Some(source) = filled(row, "source").or_else(|| filled(row, "platform")) {
             let value = json!({ "source": source });
             out.quiet(EventKind::Meta(SessionFact::Property { key: AGENT.into(), value }));
@@ -194,7 +186,7 @@ impl HermesSession {
         for call in calls {
             self.call(call, out);
         }
-        if out.told { Fate::Shown } else { Fate::Skipped("empty message") }
+        out.fate(None)
     }
 
     fn call(&mut self, call: &Value, out: &mut Out<'_>) {
@@ -204,12 +196,7 @@ impl HermesSession {
         let input = given.as_str().and_then(|text| value::read(text.as_bytes())).unwrap_or(given);
         let tool = tool.unwrap_or("tool");
         let id = word(call, "/id");
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         if let Some(run) = self.started.run(tool, &input) {
             self.runs.insert(id.to_owned(), run);
         }

@@ -151,3 +151,11 @@ fn documents_and_lines_are_told_alike_and_once() {
     }
     assert_eq!((bundles.len(), told.skipped("session that the database tells")), (1, records.len() as u64));
 }
+
+#[test]
+fn odd_rows_of_sessions_are_named() {
+    let more = "INSERT INTO sessions (id, parent_session_id) VALUES ('s1', 's1'), ('', NULL), ('s7', 's7');";
+    let told = told_base(&IMPORTER, "state.db", &format!("{}{more}", base().replace("id TEXT PRIMARY KEY", "id TEXT")));
+    assert_eq!(["second row of a session", "session without a name"].map(|name| told.skipped(name)), [1, 1]);
+    assert!(!told.parents.contains_key("s7"));
+}

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use cru_session::event::{Event, EventKind, StreamKey};
+use super::place::Place;
+use cru_session::event::{Event, EventKind, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
 
 /// What became of a record.
@@ -50,5 +51,36 @@ impl<'s> Out<'s> {
     /// Tells an event that does not by itself make the record one that a note uses.
     pub(crate) fn quiet(&mut self, kind: EventKind<'_>) {
         self.sink.event(&self.key, Event { record: self.record, time: self.time, kind });
+    }
+
+    /// Tells the folder that work goes on in, where it is another than before.
+    pub(crate) fn folder(&mut self, place: &mut Place, directory: &str) {
+        if place.see(directory) {
+            let cwd = place.tilde(directory).into_owned();
+            self.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
+        }
+    }
+
+    /// Tells the title that the host gave, where it gave one.
+    pub(crate) fn title(&mut self, title: Option<&str>) {
+        if let Some(text) = title {
+            self.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
+        }
+    }
+
+    /// Tells the model, where one is named.
+    pub(crate) fn model(&mut self, model: Option<&str>) {
+        if let Some(model) = model {
+            self.quiet(EventKind::Meta(SessionFact::Model(model.to_owned().into())));
+        }
+    }
+
+    /// What became of the record: `skipped` says why some of it is left out. What is not known is named in any case.
+    pub(crate) fn fate(&self, skipped: Option<&'static str>) -> Fate {
+        match skipped {
+            Some(reason) if !self.told || reason.starts_with("unknown") => Fate::Skipped(reason),
+            None if !self.told => Fate::Skipped("empty message"),
+            _ => Fate::Shown,
+        }
     }
 }

@@ -16,8 +16,7 @@ use crate::file::value::{self, filled, flag, text};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, TitleRank, Usage};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, Usage};
 
 /// What the host calls a thread that has no title yet.
 const NO_TITLE: &[&str] = &["New Thread", "New Agent Thread"];
@@ -77,6 +76,12 @@ impl State for ZedSession {
         match (kind, word(&record, "/role")) {
             (Some("User"), _) => self.user(list(&record, "/User/content"), out),
             (Some("Agent"), _) => self.agent(&record["Agent"], out),
+            (Some("Compaction"), _) => {
+                let said = record["Compaction"].as_str().or_else(|| filled(&record["Compaction"], "summary"));
+                let summary = said.map(|text| text.to_owned().into());
+                out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
+                Fate::Shown
+            }
             (Some("Resume"), _) => Fate::Skipped("words of the host"),
             (_, "user") => self.user(&older(&record), out),
             (_, "assistant") => self.agent(&older_agent(&record), out),
@@ -111,26 +116,19 @@ impl ZedSession {
         let about = Value::Object(std::mem::take(&mut self.about));
         let snapshot = about.pointer("/initial_project_snapshot/worktree_snapshots/0").cloned().unwrap_or_default();
         let folder = if self.folder.is_empty() { text(&snapshot, "worktree_path") } else { &self.folder };
-        if self.place.see(folder) {
-            let cwd = self.place.tilde(folder).into_owned();
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
+        out.folder(&mut self.place, folder);
         if let Some(branch) = snapshot.get("git_state").and_then(|state| filled(state, "current_branch")) {
             out.quiet(EventKind::Meta(SessionFact::Branch(branch.to_owned().into())));
         }
         if let Some(commit) = snapshot.get("git_state").and_then(|state| filled(state, "head_sha")) {
             out.quiet(EventKind::Meta(SessionFact::Commit(commit.to_owned().into())));
         }
-        if let Some(text) = filled(row, "summary").filter(|title| !NO_TITLE.contains(title)) {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        out.title(filled(row, "summary").filter(|title| !NO_TITLE.contains(title)));
         if let Some(time) = moment(row, &["created_at"]) {
             out.quiet(EventKind::Meta(SessionFact::Started(time)));
         }
-        let model = about.get("model").and_then(|model| filled(model, "model")).unwrap_or("unknown").to_owned();
-        if model != "unknown" {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.clone().into())));
-        }
+        let model = about.get("model").and_then(|model| filled(model, "model"));
+        out.model(model);
         let mut usage = about.get("cumulative_token_usage").map(tokens).unwrap_or_default();
         if usage == Usage::default() {
             // The last request of each turn alone.
@@ -138,7 +136,8 @@ impl ZedSession {
             each.into_iter().flat_map(|it| it.values()).for_each(|row| usage.add(tokens(row)));
         }
         if usage != Usage::default() {
-            out.quiet(EventKind::Usage { message: model.clone().into(), model: model.into(), usage });
+            let model = model.unwrap_or("unknown");
+            out.quiet(EventKind::Usage { message: model.into(), model: model.into(), usage });
         }
     }
 
@@ -156,13 +155,12 @@ impl ZedSession {
                 kind => strange = Some(unknown("unknown part", kind)),
             }
         }
-        if words.trim().is_empty() && attachments.is_empty() {
-            return Fate::Skipped(strange.unwrap_or("empty message"));
+        if !words.trim().is_empty() || !attachments.is_empty() {
+            self.calls.begin_turn();
+            let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
+            out.emit(EventKind::Prompt(Prompt { text: words.trim().into(), origin, attachments }));
         }
-        self.calls.begin_turn();
-        let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
-        out.emit(EventKind::Prompt(Prompt { text: words.trim().into(), origin, attachments }));
-        strange.map_or(Fate::Shown, Fate::Skipped)
+        out.fate(strange)
     }
 
     /// The name of what a person mentioned: `@src/a.rs`.
@@ -193,11 +191,7 @@ impl ZedSession {
                 kind => strange = Some(unknown("unknown part", kind)),
             }
         }
-        match strange {
-            Some(reason) => Fate::Skipped(reason),
-            None if out.told => Fate::Shown,
-            None => Fate::Skipped("empty message"),
-        }
+        out.fate(strange)
     }
 
     /// A call with its answer, where that has come.
@@ -207,12 +201,7 @@ impl ZedSession {
         let mut input = given.or_else(|| value::read(text(call, "raw_input").as_bytes())).unwrap_or_default();
         let result = answer.and_then(|answer| answer.get("output")).unwrap_or(&Value::Null);
         self.complete(&mut input, result);
-        if ToolKind::of(tool) == ToolKind::Task {
-            let rows = task_list::of_call(&input);
-            if !rows.is_empty() {
-                out.emit(EventKind::Tasks(rows));
-            }
-        }
+        task_list::tell(tool, &input, out);
         let subagent = self.started.run(tool, &input);
         let id = tools::call(&mut self.calls, &self.place, text(call, "id"), tool, input, out);
         let Some(answer) = answer else { return };

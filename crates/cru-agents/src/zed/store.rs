@@ -16,8 +16,7 @@ const THREAD: &[&str] =
     &["id", "summary", "updated_at", "created_at", "parent_id", "folder_paths", "folder_paths_order"];
 
 /// What of a document is about the whole thread.
-const FIELDS: [&str; 6] =
-    ["version", "model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot", "profile"];
+const FIELDS: [&str; 4] = ["model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot"];
 
 pub(super) struct ZedStore;
 
@@ -54,11 +53,12 @@ impl RowFormat for ZedStore {
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
         let text = document(base, &session.id)?;
-        if members(&text).is_empty() {
-            each(Value::Null);
-        }
         for piece in messages(&text) {
             each(piece.value().unwrap_or_default());
+        }
+        // A document that ends in the middle, or is none.
+        if !member(&members(&text), "messages").is_some_and(|list| list.whole) {
+            each(Value::Null);
         }
         Ok(())
     }
