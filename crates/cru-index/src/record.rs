@@ -416,16 +416,8 @@ impl Table {
 
     /// The field's name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Phases => "phases",
-            Self::Steps => "steps",
-            Self::Decisions => "decisions",
-            Self::Errors => "errors",
-            Self::User => "user",
-            Self::Subagents => "subagents",
-            Self::Files => "files",
-            Self::Tasks => "tasks",
-        }
+        const NAMES: [&str; 8] = ["phases", "steps", "decisions", "errors", "user", "subagents", "files", "tasks"];
+        NAMES[self as usize]
     }
 }
 

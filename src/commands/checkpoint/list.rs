@@ -37,37 +37,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         cx.ui.warn(&format!("checkpoint-unreadable: the copy of {id} cannot be read"));
     }
     let session = vault.session(&head.path)?;
-    let row = |it: listing::ListedCheckpoint| CheckpointRow {
-        time: it.time.map(|time| time.to_string()),
-        kind: it.kind,
-        id: it.id,
-        files: it.files,
-        block: it.block,
-        title: it.title,
-        elsewhere: it.says_copy && it.files.is_none(),
-    };
-    let rows = listing::list(Some(&session), &copies).into_iter().map(row).collect();
-    Ok(Box::new(CheckpointList { schema: 1, session: head.id(), checkpoints: rows }))
-}
-
-#[derive(Debug, Serialize)]
-struct CheckpointRow {
-    time: Option<String>,
-    kind: String,
-    id: Option<String>,
-    /// Files of its copy here.
-    files: Option<usize>,
-    block: Option<String>,
-    title: String,
-    /// Whether the note tells of a copy that is not on this machine.
-    elsewhere: bool,
+    let checkpoints = listing::list(Some(&session), &copies);
+    Ok(Box::new(CheckpointList { schema: 1, session: head.id(), checkpoints }))
 }
 
 #[derive(Debug, Serialize)]
 struct CheckpointList {
     schema: u32,
     session: String,
-    checkpoints: Vec<CheckpointRow>,
+    checkpoints: Vec<listing::ListedCheckpoint>,
 }
 
 impl PlainOutput for CheckpointList {
@@ -79,7 +57,7 @@ impl PlainOutput for CheckpointList {
         let columns: Vec<(&str, Align)> = heads.into_iter().map(|name| (name, Align::Left)).collect();
         let mut table = Table::new(&columns);
         for row in &self.checkpoints {
-            let time = row.time.as_deref().and_then(|time| time.parse().ok()).map(minute);
+            let time = row.time.map(minute);
             let copy = match (row.files, row.elsewhere) {
                 (Some(files), _) => plural(files as u64, "file"),
                 (None, true) => "elsewhere".to_owned(),

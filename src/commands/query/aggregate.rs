@@ -3,7 +3,6 @@
 //! What is unknown is left out. `pN` is the nearest rank: of the known values in rising order the one at place
 //! ⌈N/100 × their number⌉, counted from 1, so that it is always a value that occurs.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::kind::{ChosenColumn, QueryKind};
@@ -104,7 +103,7 @@ impl Aggregate {
                     sum.end = value.into_owned();
                 }
             }
-            Function::Percentile(_) => *sum.ranks.entry(Rank(value.into_owned())).or_default() += 1,
+            Function::Percentile(_) => *sum.ranks.entry(value.into_owned()).or_default() += 1,
         }
     }
 
@@ -124,7 +123,7 @@ impl Aggregate {
     /// Whether a value goes before the least, or beyond the most, that was there. Of equals the first stays, whatever the
     /// order of text.
     fn is_further(&self, value: &CellValue<'_>, end: &CellValue<'_>) -> bool {
-        let order = value.order(end);
+        let order = value.cmp(end);
         match self.function {
             _ if value.is_null() => false,
             _ if end.is_null() => true,
@@ -154,14 +153,14 @@ impl Aggregate {
                     passed += i128::from(*count);
                     passed >= rank
                 });
-                at.map_or(CellValue::Null, |(value, _)| value.0)
+                at.map_or(CellValue::Null, |(value, _)| value)
             }
         }
     }
 }
 
 /// What rows come to so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct AggregateSum {
     /// Rows, or known values.
     count: u64,
@@ -170,38 +169,8 @@ pub(super) struct AggregateSum {
     /// The least or the most.
     end: CellValue<'static>,
     /// How often each value is there, for percentiles.
-    ranks: BTreeMap<Rank, u64>,
+    ranks: BTreeMap<CellValue<'static>, u64>,
 }
-
-impl Default for AggregateSum {
-    fn default() -> Self {
-        Self { count: 0, whole: 0, fraction: 0.0, end: CellValue::Null, ranks: BTreeMap::new() }
-    }
-}
-
-/// A value in its order.
-#[derive(Debug)]
-struct Rank(CellValue<'static>);
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.order(&other.0)
-    }
-}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Rank {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Rank {}
 
 #[cfg(test)]
 mod tests {

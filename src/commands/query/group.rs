@@ -6,12 +6,10 @@ use super::aggregate::{Aggregate, AggregateSum};
 use super::kind::ChosenColumn;
 use crate::index::table::{CellValue, TableRow};
 
-/// What tells groups apart; what is unknown comes last.
-type Key = Vec<(bool, Option<String>)>;
-
-/// Groups that grow row by row. Nothing is kept of a row but what it adds.
+/// Groups that grow row by row, by what tells them apart; what is unknown comes last. Nothing is kept of a row but what it
+/// adds.
 #[derive(Debug, Default)]
-pub(super) struct RowGroups(BTreeMap<Key, RowGroup>);
+pub(super) struct RowGroups(BTreeMap<Vec<(bool, Option<String>)>, RowGroup>);
 
 #[derive(Debug)]
 struct RowGroup {

@@ -28,7 +28,6 @@ use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
 use kind::{ChosenColumn, QueryKind};
-use output::Head;
 
 /// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files, tasks, lessons, quirks or segments
 ///
@@ -230,10 +229,11 @@ impl Question {
         tables
     }
 
-    fn heads(&self) -> Vec<Head> {
-        let head = |it: &ChosenColumn| Head { name: it.name.clone(), is_number: it.column.of.is_number() };
+    /// The names of the columns, and whether each holds numbers.
+    fn heads(&self) -> Vec<(String, bool)> {
+        let head = |it: &ChosenColumn| (it.name.clone(), it.column.of.is_number());
         if self.is_grouped {
-            let aggregates = self.aggregates.iter().map(|it| Head { name: it.name.clone(), is_number: it.is_number() });
+            let aggregates = self.aggregates.iter().map(|it| (it.name.clone(), it.is_number()));
             return self.keys.iter().map(head).chain(aggregates).collect();
         }
         self.columns.iter().map(head).collect()
@@ -247,8 +247,8 @@ impl Question {
         let heads = self.heads();
         // `avg:duration_ms` is the column `avg_duration_ms`.
         let name = name.trim().to_lowercase().replace(':', "_");
-        let place = heads.iter().position(|head| head.name == name);
-        let names = || heads.iter().map(|head| head.name.as_str()).collect::<Vec<_>>().join(", ");
+        let place = heads.iter().position(|(head, _)| *head == name);
+        let names = || heads.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let missing = || Error::usage(format!("--sort: the groups have no column `{name}`")).with_hint(names());
         Ok(Order::Place(place.ok_or_else(missing)?))
     }

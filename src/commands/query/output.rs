@@ -29,18 +29,12 @@ pub(super) fn shown<'a>(value: &'a CellValue<'_>) -> Cow<'a, str> {
     }
 }
 
-/// A column of the answer.
-#[derive(Debug)]
-pub(super) struct Head {
-    pub(super) name: String,
-    pub(super) is_number: bool,
-}
-
 /// The answer.
 #[derive(Debug)]
 pub(super) struct QueryAnswer {
     pub(super) kind: QueryKind,
-    pub(super) heads: Vec<Head>,
+    /// The names of the columns, and whether each holds numbers.
+    pub(super) heads: Vec<(String, bool)>,
     /// How many there were before `-n`.
     pub(super) total: usize,
     /// How many rows were found, grouped or not.
@@ -52,7 +46,7 @@ pub(super) struct QueryAnswer {
 impl QueryAnswer {
     fn objects(&self) -> impl Iterator<Item = Json> {
         self.rows.iter().map(|row| {
-            let cells = self.heads.iter().zip(row).map(|(head, value)| (head.name.clone(), value.json()));
+            let cells = self.heads.iter().zip(row).map(|((name, _), value)| (name.clone(), value.json()));
             Json::Object(cells.collect::<Map<_, _>>())
         })
     }
@@ -63,12 +57,12 @@ impl Output for QueryAnswer {
         if self.matched == 0 {
             return String::new();
         }
-        let names: Vec<String> = self.heads.iter().map(|head| head.name.to_uppercase()).collect();
+        let names: Vec<String> = self.heads.iter().map(|(name, _)| name.to_uppercase()).collect();
         let columns: Vec<(&str, Align)> = self
             .heads
             .iter()
             .zip(&names)
-            .map(|(head, name)| (name.as_str(), if head.is_number { Align::Right } else { Align::Left }))
+            .map(|((_, is_number), name)| (name.as_str(), if *is_number { Align::Right } else { Align::Left }))
             .collect();
         let mut table = Table::new(&columns);
         for row in &self.rows {
@@ -76,7 +70,7 @@ impl Output for QueryAnswer {
             table.row(row.iter().enumerate().map(|(index, value)| {
                 let text = shown(value);
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
-                match self.heads[index].name.as_str() {
+                match self.heads[index].0.as_str() {
                     _ if value.is_null() => cell.style(style::DIM),
                     "session" | "id" => cell.style(style::ID),
                     "agent" => cell.style(style::AGENT),
@@ -110,7 +104,7 @@ impl Output for QueryAnswer {
     }
 
     fn export(&self, format: Format) -> Option<String> {
-        let names: Vec<&str> = self.heads.iter().map(|head| head.name.as_str()).collect();
+        let names: Vec<&str> = self.heads.iter().map(|(name, _)| name.as_str()).collect();
         rows::export(format, &names, self.objects())
     }
 

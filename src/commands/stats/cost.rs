@@ -7,50 +7,53 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use serde_json::json;
 
 use super::figures::{Counted, rounded};
 use super::group::{By, Grouped, SessionGroup};
-use crate::commands::output::PlainOutput;
+use crate::commands::output::{Estimate, PlainOutput};
 use crate::commands::{View, session::filter::Chosen};
-use crate::index::SessionRow;
 use crate::index::table::Families;
+use crate::index::{ModelUsage, SessionRow};
 use crate::price::Prices;
+use crate::session::event::Usage;
 
 /// Tables where none is asked for.
 pub(super) const OVERVIEW: &[By] = &[By::Model, By::Project, By::Day];
 
 /// What many sessions cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct CostSum {
     /// Sessions, those of sub-agents not counted apart.
     pub(super) sessions: u64,
-    /// Tokens of requests that came from no cache, as far as they are known.
-    pub(super) input_tokens: u64,
-    /// Tokens of answers.
-    pub(super) output_tokens: u64,
-    /// Tokens written to a cache.
-    pub(super) cache_write_tokens: u64,
-    /// Tokens read from a cache.
-    pub(super) cache_read_tokens: u64,
-    /// Searches of the web that makers of models ran; a part of the estimate.
-    pub(super) web_searches: u64,
-    /// US dollars by list prices; nothing where no token has a price.
-    pub(super) estimated_cost_usd: Option<f64>,
-    /// Tokens whose price or model is unknown; the estimate is without them.
-    pub(super) unpriced_tokens: u64,
+    /// Tokens and searches of the web, as far as they are known.
+    pub(super) usage: Usage,
+    /// US dollars by list prices, and the tokens that these leave out.
+    pub(super) cost: Estimate,
+}
+
+impl Serialize for CostSum {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { sessions, usage, cost } = self;
+        let value = json!({
+            "sessions": sessions,
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "cache_write_tokens": usage.cache_write,
+            "cache_read_tokens": usage.cache_read,
+            "web_searches": usage.web_searches,
+            "estimated_cost_usd": cost.known_usd,
+            "unpriced_tokens": cost.unpriced,
+        });
+        value.serialize(serializer)
+    }
 }
 
 impl CostSum {
-    fn add(&mut self, other: &Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
-        self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
-        self.web_searches = self.web_searches.saturating_add(other.web_searches);
-        if let Some(cost) = other.estimated_cost_usd {
-            self.estimated_cost_usd = Some(self.estimated_cost_usd.unwrap_or(0.0) + cost);
-        }
-        self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
+    /// Adds what one session used, or used of one model.
+    fn add(&mut self, used: impl IntoIterator<Item = Usage>, cost: Estimate) {
+        used.into_iter().for_each(|used| self.usage.add(used));
+        self.cost = self.cost.plus(cost);
     }
 }
 
@@ -116,24 +119,9 @@ fn placed<'a>(rows: &'a [SessionRow], prices: &Prices, is_chosen: impl Fn(&Sessi
     rows.iter().filter_map(place).collect()
 }
 
-fn sum(it: &Counted<'_>) -> CostSum {
-    let mut sum = CostSum {
-        estimated_cost_usd: it.estimate.known_usd,
-        unpriced_tokens: it.estimate.unpriced.saturating_add(it.orphans),
-        ..CostSum::default()
-    };
-    for usage in &it.row.usage {
-        let usage = usage.usage();
-        sum.add(&CostSum {
-            input_tokens: usage.input,
-            output_tokens: usage.output,
-            cache_write_tokens: usage.cache_write,
-            cache_read_tokens: usage.cache_read,
-            web_searches: usage.web_searches,
-            ..CostSum::default()
-        });
-    }
-    sum
+/// What a session's tokens cost, with those of sub-agents without a note, whose price is unknown.
+fn estimate(it: &Counted<'_>) -> Estimate {
+    it.estimate.plus(Estimate { known_usd: None, unpriced: it.orphans })
 }
 
 fn table<'a>(
@@ -145,7 +133,7 @@ fn table<'a>(
     for it in placed {
         let group = groups.entry(key(it.root)).or_default();
         group.sessions += u64::from(std::ptr::eq(it.row, it.root));
-        group.add(&sum(it));
+        group.add(it.row.usage.iter().map(ModelUsage::usage), estimate(it));
     }
     finished(by, groups)
 }
@@ -153,30 +141,20 @@ fn table<'a>(
 fn by_model(placed: &[Counted<'_>], prices: &Prices) -> Grouped<CostSum> {
     let mut groups: BTreeMap<Option<Cow<'_, str>>, (CostSum, BTreeSet<&str>)> = BTreeMap::new();
     for it in placed {
-        let mut rest = sum(it).unpriced_tokens;
+        let mut rest = estimate(it).unpriced;
         for usage in &it.row.usage {
-            let cost = prices.cost(&usage.model, usage.usage());
-            let counts = usage.usage();
-            let unpriced = if cost.is_some() { 0 } else { counts.used().saturating_add(counts.cache_read) };
+            let (counts, known_usd) = (usage.usage(), prices.cost(&usage.model, usage.usage()));
+            let unpriced = if known_usd.is_some() { 0 } else { counts.used().saturating_add(counts.cache_read) };
             rest = rest.saturating_sub(unpriced);
             let (sum, roots) = groups.entry(Some(usage.model.as_str().into())).or_default();
             roots.insert(&it.root.path);
-            sum.add(&CostSum {
-                sessions: 0,
-                input_tokens: counts.input,
-                output_tokens: counts.output,
-                cache_write_tokens: counts.cache_write,
-                cache_read_tokens: counts.cache_read,
-                web_searches: counts.web_searches,
-                estimated_cost_usd: cost,
-                unpriced_tokens: unpriced,
-            });
+            sum.add([counts], Estimate { known_usd, unpriced });
         }
         // What no usage table splits by model.
         if rest > 0 {
             let (sum, roots) = groups.entry(None).or_default();
             roots.insert(&it.root.path);
-            sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(rest);
+            sum.add([], Estimate { known_usd: None, unpriced: rest });
         }
     }
     let counted = groups.into_iter().map(|(key, (sum, roots))| (key, CostSum { sessions: roots.len() as u64, ..sum }));
@@ -186,14 +164,14 @@ fn by_model(placed: &[Counted<'_>], prices: &Prices) -> Grouped<CostSum> {
 /// Days stand in their order, other groups by cost.
 fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> Grouped<CostSum> {
     let group = |(key, mut sum): (Option<Cow<'_, str>>, CostSum)| {
-        sum.estimated_cost_usd = sum.estimated_cost_usd.map(rounded);
+        sum.cost.known_usd = sum.cost.known_usd.map(rounded);
         SessionGroup { key: key.map(Cow::into_owned), sum }
     };
     let mut groups: Vec<SessionGroup<CostSum>> = groups.into_iter().map(group).collect();
     if !by.is_time() {
-        let cost = |group: &SessionGroup<CostSum>| group.sum.estimated_cost_usd.unwrap_or(-1.0);
+        let cost = |group: &SessionGroup<CostSum>| group.sum.cost.known_usd.unwrap_or(-1.0);
         groups.sort_by(|a, b| {
-            cost(b).total_cmp(&cost(a)).then(b.sum.unpriced_tokens.cmp(&a.sum.unpriced_tokens)).then(a.key.cmp(&b.key))
+            cost(b).total_cmp(&cost(a)).then(b.sum.cost.unpriced.cmp(&a.sum.cost.unpriced)).then(a.key.cmp(&b.key))
         });
     }
     Grouped { by, groups }
@@ -212,7 +190,6 @@ impl PlainOutput for CostReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::ModelUsage;
 
     fn row(id: &str, model: &str, input: u64) -> SessionRow {
         let usage = ModelUsage {
@@ -259,12 +236,10 @@ mod tests {
     fn sub_agents_count_in_their_session_and_once() {
         let rows = family();
         let all = report(&rows, |_| true);
-        assert_eq!((all.total.sessions, all.total.estimated_cost_usd, all.total.unpriced_tokens), (1, Some(7.0), 100));
+        assert_eq!((all.total.sessions, all.total.cost.known_usd, all.total.cost.unpriced), (1, Some(7.0), 100));
         let keys = |at: usize| -> Vec<(Option<&str>, Option<f64>, u64, u64)> {
             let groups = all.by[at].groups.iter();
-            groups
-                .map(|it| (it.key.as_deref(), it.sum.estimated_cost_usd, it.sum.unpriced_tokens, it.sum.sessions))
-                .collect()
+            groups.map(|it| (it.key.as_deref(), it.sum.cost.known_usd, it.sum.cost.unpriced, it.sum.sessions)).collect()
         };
         assert_eq!(
             keys(0),
@@ -283,9 +258,9 @@ mod tests {
     fn a_sub_agent_alone_counts_for_itself() {
         let rows = family();
         let alone = report(&rows, |row| row.id != "a");
-        assert_eq!((alone.total.sessions, alone.total.estimated_cost_usd), (1, Some(2.0)));
+        assert_eq!((alone.total.sessions, alone.total.cost.known_usd), (1, Some(2.0)));
         let parent = report(&rows, |row| row.id == "a");
-        assert_eq!((parent.total.sessions, parent.total.estimated_cost_usd), (1, Some(7.0)), "with all its sub-agents");
+        assert_eq!((parent.total.sessions, parent.total.cost.known_usd), (1, Some(7.0)), "with all its sub-agents");
         assert_eq!(report(&rows, |_| false).total, CostSum::default());
     }
 

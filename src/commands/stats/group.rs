@@ -49,18 +49,9 @@ impl By {
 
     /// Its value on the command line.
     pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Agent | Self::AgentVersion => "agent",
-            Self::Channel => "channel",
-            Self::Status => "status",
-            Self::Model => "model",
-            Self::Tool => "tool",
-            Self::Project => "project",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Outcome => "outcome",
-            Self::Type => "type",
-        }
+        const NAMES: [&str; 11] =
+            ["agent", "agent", "channel", "status", "model", "tool", "project", "day", "week", "outcome", "type"];
+        NAMES[self as usize]
     }
 
     /// Whether its groups follow one another.

@@ -47,12 +47,12 @@ const FIGURES: [SumColumn<Figures>; 9] = [
 /// The columns of costs.
 const COSTS: [SumColumn<CostSum>; 7] = [
     column("Sessions", 1, |it| plain(thousands(it.sessions))),
-    column("Input", 3, |it| count(it.input_tokens)),
-    column("Output", 4, |it| count(it.output_tokens)),
-    column("Cache writes", 2, |it| count(it.cache_write_tokens)),
-    column("Cache reads", 0, |it| count(it.cache_read_tokens)),
-    column("US$ (estimate)", 0, |it| cost(it.estimated_cost_usd)),
-    column("Tokens without price", 0, |it| count(it.unpriced_tokens)),
+    column("Input", 3, |it| count(it.usage.input)),
+    column("Output", 4, |it| count(it.usage.output)),
+    column("Cache writes", 2, |it| count(it.usage.cache_write)),
+    column("Cache reads", 0, |it| count(it.usage.cache_read)),
+    column("US$ (estimate)", 0, |it| cost(it.cost.known_usd)),
+    column("Tokens without price", 0, |it| count(it.cost.unpriced)),
 ];
 
 const fn plain(text: String) -> (String, Style) {

@@ -41,10 +41,10 @@ pub(super) fn costs(report: &CostReport, view: &View) -> String {
     }
     let mut line = |name: &str, text: String| fact(name, &text, &mut out);
     line("Sessions", format!("{}, sub-agents counted in theirs", thousands(total.sessions)));
-    line("Cost, estimated", cost_text(total.estimated_cost_usd, total.unpriced_tokens));
+    line("Cost, estimated", total.cost.text());
     line("Prices", format!("list prices of {} ({}), [prices] over them", report.prices_date, report.prices_source));
-    if total.web_searches > 0 {
-        line("Web searches", format!("{}, in the estimate", thousands(total.web_searches)));
+    if total.usage.web_searches > 0 {
+        line("Web searches", format!("{}, in the estimate", thousands(total.usage.web_searches)));
     }
     if !report.unpriced_models.is_empty() {
         let few: Vec<&str> = report.unpriced_models.iter().take(4).map(String::as_str).collect();

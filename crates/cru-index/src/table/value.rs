@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 /// What a row has in a column.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub enum CellValue<'a> {
     /// Nothing is known.
     #[default]
@@ -92,11 +92,13 @@ impl CellValue<'_> {
 
     /// That order, or the other way round; nothing comes last either way.
     pub fn towards(a: &Self, b: &Self, is_falling: bool) -> Ordering {
-        if is_falling && !a.is_null() && !b.is_null() { b.order(a) } else { a.order(b) }
+        if is_falling && !a.is_null() && !b.is_null() { b.cmp(a) } else { a.cmp(b) }
     }
+}
 
-    /// A total order: numbers by size, text by letters whatever their case; nothing comes last.
-    pub fn order(&self, other: &Self) -> Ordering {
+/// A total order: numbers by size, text by letters whatever their case; nothing comes last.
+impl Ord for CellValue<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Null, Self::Null) => Ordering::Equal,
             (Self::Null, _) => Ordering::Greater,
@@ -117,6 +119,20 @@ impl CellValue<'_> {
         }
     }
 }
+
+impl PartialOrd for CellValue<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for CellValue<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for CellValue<'_> {}
 
 impl<'a> From<&'a Value> for CellValue<'a> {
     fn from(value: &'a Value) -> Self {

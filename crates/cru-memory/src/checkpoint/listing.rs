@@ -3,28 +3,29 @@
 
 use cru_session::{Callout, Item, Session};
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::kind::CheckpointKind;
 use super::manifest::CopyManifest;
 use super::points::{PointKind, points};
 
 /// A row of the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListedCheckpoint {
-    /// `cp-…`; none where it is computed.
-    pub id: Option<String>,
     /// When.
     pub time: Option<Timestamp>,
     /// `risk`, or `commit`.
     pub kind: String,
-    /// In words.
-    pub title: String,
-    /// Step or block of the note.
-    pub block: Option<String>,
+    /// `cp-…`; none where it is computed.
+    pub id: Option<String>,
     /// Files of its copy here; `None` where there is no copy on this machine.
     pub files: Option<usize>,
-    /// Whether the note says that it has a copy.
-    pub says_copy: bool,
+    /// Step or block of the note.
+    pub block: Option<String>,
+    /// In words.
+    pub title: String,
+    /// Whether the note tells of a copy that is not on this machine.
+    pub elsewhere: bool,
 }
 
 /// The time that an id names; `cp-20261116-101212` and what goes on from it.
@@ -53,26 +54,28 @@ pub fn list(session: Option<&Session>, copies: &[CopyManifest]) -> Vec<ListedChe
     for callout in session.into_iter().flat_map(written) {
         let (kind, title) = CheckpointKind::of_title(&callout.title);
         let copy = copies.iter().find(|copy| callout.id.as_deref() == Some(copy.id.as_str()));
+        let files = copy.map(|copy| copy.files.len()).filter(|files| *files > 0);
         rows.push(ListedCheckpoint {
             id: callout.id.clone(),
             time: callout.at.or_else(|| time_of_id(callout.id.as_deref()?)),
             kind: kind.as_str().to_owned(),
             title: title.to_owned(),
             block: callout.id.clone(),
-            files: copy.map(|copy| copy.files.len()).filter(|files| *files > 0),
-            says_copy: callout.field("Files").is_some(),
+            elsewhere: files.is_none() && callout.field("Files").is_some(),
+            files,
         });
     }
     let told: Vec<Option<String>> = rows.iter().map(|row| row.id.clone()).collect();
     for copy in copies.iter().filter(|copy| !told.iter().flatten().any(|id| *id == copy.id)) {
+        let files = Some(copy.files.len()).filter(|files| *files > 0);
         rows.push(ListedCheckpoint {
             id: Some(copy.id.clone()),
             time: Some(copy.time),
             kind: copy.kind.as_str().to_owned(),
             title: copy.title.clone(),
             block: None,
-            files: Some(copy.files.len()).filter(|files| *files > 0),
-            says_copy: copy.has_copy(),
+            elsewhere: files.is_none() && copy.has_copy(),
+            files,
         });
     }
     for point in session.map(points).unwrap_or_default() {

@@ -49,19 +49,19 @@ fn array(kind: ColumnKind, rows: &[Vec<RowCell>], at: usize) -> ArrayRef {
             Arc::new(builder.finish())
         }
         ColumnKind::Place => {
-            let place = |cell: &RowCell| match cell {
-                RowCell::Place(place) => Some(place),
-                _ => None,
-            };
             let places: Vec<_> = cells().map(place).collect();
-            let uris: StringArray = places.iter().map(|it| it.as_ref().map(|it| it.0.as_str())).collect();
-            let offsets: Int64Array = places.iter().map(|it| it.as_ref().and_then(|it| it.1)).collect();
-            let lengths: Int64Array = places.iter().map(|it| it.as_ref().and_then(|it| it.2)).collect();
+            let uris: StringArray = places.iter().map(|it| it.map(|it| it.0.as_str())).collect();
+            let offsets: Int64Array = places.iter().map(|it| it.and_then(|it| it.1)).collect();
+            let lengths: Int64Array = places.iter().map(|it| it.and_then(|it| it.2)).collect();
             let nulls = places.iter().map(Option::is_some).collect::<Vec<bool>>().into();
             let arrays: Vec<ArrayRef> = vec![Arc::new(uris), Arc::new(offsets), Arc::new(lengths)];
             Arc::new(StructArray::new(place_fields(), arrays, Some(nulls)))
         }
     }
+}
+
+fn place(cell: &RowCell) -> Option<&(String, Option<i64>, Option<i64>)> {
+    if let RowCell::Place(place) = cell { Some(place) } else { None }
 }
 
 fn text(cell: &RowCell) -> Option<&str> {
