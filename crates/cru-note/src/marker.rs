@@ -130,7 +130,7 @@ pub(super) fn html(rest: &[u8], in_paragraph: bool) -> Option<HtmlEnd> {
     }
     let name = tag.strip_prefix(b"/").unwrap_or(tag);
     let len = name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let known = BLOCK_TAGS.iter().any(|known| name[..len].eq_ignore_ascii_case(known.as_bytes()));
+    let known = BLOCK_TAGS.split(' ').any(|known| name[..len].eq_ignore_ascii_case(known.as_bytes()));
     let behind = &name[len..];
     if known && (matches!(behind.first(), None | Some(b' ' | b'\t' | b'\r' | b'>')) || behind.starts_with(b"/>")) {
         return Some(HtmlEnd::Blank);
@@ -141,70 +141,11 @@ pub(super) fn html(rest: &[u8], in_paragraph: bool) -> Option<HtmlEnd> {
 const RAW_TAGS: [(&str, &str); 4] =
     [("pre", "</pre>"), ("style", "</style>"), ("script", "</script>"), ("textarea", "</textarea>")];
 
-const BLOCK_TAGS: [&str; 62] = [
-    "address",
-    "article",
-    "aside",
-    "base",
-    "basefont",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "col",
-    "colgroup",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "frame",
-    "frameset",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "iframe",
-    "legend",
-    "li",
-    "link",
-    "main",
-    "menu",
-    "menuitem",
-    "nav",
-    "noframes",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "param",
-    "search",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "track",
-    "ul",
-];
+const BLOCK_TAGS: &str = "\
+    address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl \
+    dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend \
+    li link main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td \
+    tfoot th thead title tr track ul";
 
 /// Whether `tag` (behind its `<`) is one tag with nothing but blanks behind it.
 fn is_whole_tag(tag: &[u8]) -> bool {

@@ -8,38 +8,15 @@ use super::text::{Piece, code_span, escape, pieces, unescape};
 use cru_base::Span;
 
 /// Words that may stand around a name, in lower case.
-const FILLERS: [&str; 30] = [
-    "takes",
-    "take",
-    "reads",
-    "read",
-    "uses",
-    "use",
-    "using",
-    "from",
-    "with",
-    "creates",
-    "create",
-    "writes",
-    "write",
-    "produces",
-    "produce",
-    "parses",
-    "parse",
-    "generates",
-    "generate",
-    "gives",
-    "give",
-    "outputs",
-    "makes",
-    "into",
-    "to",
-    "the",
-    "a",
-    "an",
-    "and",
-    "then",
-];
+const FILLERS: &str = "\
+    takes take reads read uses use using from with creates create writes write produces produce parses parse \
+    generates generate gives give outputs makes into to the a an and then";
+
+/// Whether a word may stand around a name.
+fn is_filler(word: &str) -> bool {
+    let word = word.to_lowercase();
+    FILLERS.split(' ').any(|filler| filler == word)
+}
 
 /// Words before the name of a step that a condition leads to.
 const LEADS: [&str; 7] = ["proceed to", "continue with", "continue to", "go back to", "go to", "back to", "jump to"];
@@ -71,7 +48,7 @@ pub fn parse(line: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<A
         stages.push(operands(segment, start + offset, is_title)?);
     }
     if let Some(words) = last.trim().strip_suffix(':') {
-        let filler = words.split_whitespace().all(|word| FILLERS.contains(&word.to_lowercase().as_str()));
+        let filler = words.split_whitespace().all(|word| is_filler(word));
         return filler.then_some(Arrow::Open(Flow { stages, span }));
     }
     stages.push(operands(last, start + last_at, is_title)?);
@@ -196,7 +173,7 @@ fn one(text: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<Operand
     }
     let mut rest = text;
     while let Some((word, after)) = rest.split_once(char::is_whitespace) {
-        if !FILLERS.contains(&word.to_lowercase().as_str()) {
+        if !is_filler(word) {
             break;
         }
         rest = after.trim_start();

@@ -36,43 +36,10 @@ const FILES: &[&str] = &[
 const HOMES: &[&str] = &["/home/", "/Users/", "\\Users\\\\", "\\Users\\", "-home-", "-Users-", "/users/"];
 
 /// Home folders that are nobody's.
-const SHARED: &[&str] = &[
-    "user",
-    "users",
-    "username",
-    "you",
-    "me",
-    "name",
-    "runner",
-    "ubuntu",
-    "root",
-    "node",
-    "app",
-    "vscode",
-    "shared",
-    "public",
-    "circleci",
-    "jenkins",
-    "dev",
-    "linuxbrew",
-    "admin",
-    "someone",
-    "alice",
-    "bob",
-    "xxx",
-    "foo",
-    "test",
-    "git",
-    "vagrant",
-    "codespace",
-    "work",
-    "agent",
-    "api",
-    "claude",
-    "developer",
-    "default",
-    "all",
-];
+const SHARED: &str = "\
+    user users username you me name runner ubuntu root node app vscode shared public circleci jenkins dev \
+    linuxbrew admin someone alice bob xxx foo test git vagrant codespace work agent api claude developer default \
+    all";
 
 /// Every piece of personal data in `text`, in order, none touching another.
 pub(crate) fn find(text: &str) -> Vec<PersonalData> {
@@ -339,7 +306,7 @@ fn user(bytes: &[u8], at: usize) -> Option<PersonalData> {
     let person = *home != "/users/"
         || bytes.get(end) == Some(&b'/')
             && at.checked_sub(1).is_some_and(|before| matches!(bytes[before], b'c' | b':'));
-    (name.len() > 1 && parted && person && !SHARED.contains(&name.as_str()))
+    (name.len() > 1 && parted && person && !SHARED.split(' ').any(|shared| shared == name))
         .then_some(PersonalData { kind: "user", range: start..end })
 }
 
