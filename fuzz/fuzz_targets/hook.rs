@@ -17,7 +17,7 @@ fuzz_target!(|input: (&[u8], u8)| {
                 .concat()
         }
     };
-    for host in HOSTS {
+    for host in HOSTS.iter() {
         let Ok(input) = Input::read(&text) else { return };
         if let Some(session) = input.session() {
             let key = key(&session);

@@ -210,7 +210,7 @@ fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
     const PART: &str = "temporary files";
     let mut folders: BTreeSet<PathBuf> = [cx.env.cwd().to_owned()].into();
     folders.extend(cx.env.config_dir());
-    for host in HOSTS {
+    for host in HOSTS.iter() {
         let places = Which::default().places(host, cx)?;
         folders.extend(places.iter().filter_map(|place| place.path.parent()).map(Path::to_owned));
     }

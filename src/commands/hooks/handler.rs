@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::live::hook::{HOSTS, HookLayout, Host, Row, shell};
+use crate::live::hook::{HOSTS, HookLayout, Host, Row, TIMEOUT, shell};
 
 /// What our commands have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,19 +41,14 @@ impl Program {
     /// An entry of the list that the settings keep for an event.
     pub(super) fn group(&self, host: &Host, row: &Row) -> Value {
         let line = self.line(host, row);
-        let seconds = row.timeout;
         match host.settings.layout {
             HookLayout::Flat { timeout: false } => json!({ "command": line }),
-            HookLayout::Flat { timeout: true } => json!({ "type": "command", "command": line, "timeoutSec": seconds }),
-            HookLayout::Rows => json!({ "event": row.name, "command": line, "timeout": seconds }),
+            HookLayout::Flat { timeout: true } => json!({ "type": "command", "command": line, "timeoutSec": TIMEOUT }),
+            HookLayout::Rows => json!({ "event": row.name, "command": line, "timeout": TIMEOUT }),
             HookLayout::Groups { .. } | HookLayout::Script(_) => {
                 let millis = host.settings.layout == HookLayout::Groups { millis: true };
-                let timeout = if millis { seconds * 1000 } else { seconds };
-                let handler = json!({ "type": "command", "command": line, "timeout": timeout });
-                match row.matcher {
-                    Some(matcher) => json!({ "matcher": matcher, "hooks": [handler] }),
-                    None => json!({ "hooks": [handler] }),
-                }
+                let timeout = if millis { TIMEOUT * 1000 } else { TIMEOUT };
+                json!({ "hooks": [{ "type": "command", "command": line, "timeout": timeout }] })
             }
         }
     }
@@ -124,7 +119,7 @@ mod tests {
         for path in ["/opt/cru", "cru", "/my tools/it's/cru"] {
             for vault in [None, Some("/a vault".to_owned())] {
                 let program = Program { path: path.to_owned(), vault };
-                for row in host.rows {
+                for row in &host.rows {
                     let group = program.group(host, row);
                     let found = ours(&group["hooks"][0]).unwrap();
                     assert!(found.is(&program, host, row), "{found:?}");

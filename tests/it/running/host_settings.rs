@@ -223,7 +223,7 @@ fn texts(host: &Host) -> Vec<Option<&'static str>> {
 
 #[test]
 fn hooks_come_and_go_in_the_settings_of_every_host() {
-    for host in HOSTS {
+    for host in HOSTS.iter() {
         let world = HostWorld::new();
         let path = host.settings.user;
         files::create_dir(&world.home(host.settings.folder)).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::boundary::Placed;
+use crate::draft::Placed;
 use crate::segment::{self, Break};
 use crate::{Body, Depth, EdgeKind, Graph, NodeKind, Picture};
 use cru_base::Span;

@@ -5,21 +5,11 @@
 //! What the events mean is decided later, by who writes the note.
 
 pub mod called;
-mod claude_code;
-mod codex;
-mod copilot;
-mod cursor;
 mod cut;
 pub mod entry;
 mod file;
-mod gemini;
-mod goose;
 mod head;
 pub mod input;
-mod kimi;
-mod opencode;
-mod pi;
-mod qwen;
 pub mod shell;
 pub mod table;
 pub mod trouble;
@@ -27,4 +17,4 @@ pub mod unfiled;
 
 pub use entry::{HashedFile, HookEntry};
 pub use input::Input;
-pub use table::{Event, FIELDS, HOSTS, HookLayout, Host, Row};
+pub use table::{Event, FIELDS, HOSTS, HookLayout, Host, Row, TIMEOUT};

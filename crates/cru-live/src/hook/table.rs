@@ -1,22 +1,26 @@
 //! The hosts, and what each of their events is called here and does.
 //!
-//! Another host is a file with one constant and a line in [`HOSTS`]; another event is a member of [`Event`], and the
-//! compiler names what is still open. Settings, the plugin and `--help` are made from this table.
+//! Another host is an entry of `data/hosts.toml`; another event is a member of [`Event`], and the compiler names what is
+//! still open. Settings, the plugin and `--help` are made from this table.
 
-use super::claude_code::CLAUDE_CODE;
-use super::codex::CODEX;
-use super::copilot::COPILOT;
-use super::cursor::CURSOR;
-use super::gemini::GEMINI;
-use super::goose::GOOSE;
-use super::kimi::KIMI;
-use super::opencode::OPENCODE;
-use super::pi::PI;
-use super::qwen::QWEN;
+use std::sync::LazyLock;
+
 use cru_session::agent_table;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-/// All hosts whose hooks are understood; Claude Code is the first.
-pub static HOSTS: &[&Host] = &[&CLAUDE_CODE, &CODEX, &CURSOR, &GEMINI, &COPILOT, &OPENCODE, &PI, &QWEN, &KIMI, &GOOSE];
+/// All hosts whose hooks are understood, in the order of `data/hosts.toml`; Claude Code is the first.
+pub static HOSTS: LazyLock<Vec<&'static Host>> = LazyLock::new(|| {
+    // A test reads each of them.
+    let table: HostTable = toml::from_str(include_str!("../../data/hosts.toml")).unwrap_or_default();
+    table.host.leak().iter().collect()
+});
+
+#[derive(Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+struct HostTable {
+    host: Vec<Host>,
+}
 
 /// Names of fields in the journal, whatever the host calls them: those of Claude Code.
 pub const FIELDS: Fields = Fields {
@@ -34,37 +38,31 @@ pub const FIELDS: Fields = Fields {
 };
 
 /// Seconds that a hook may take. Work takes milliseconds; this is for a machine that has stalled.
-pub(super) const TIMEOUT: u32 = 10;
-
-/// An event that `cru hooks install` brings.
-pub(super) const fn installed(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: true, matcher: None, timeout: TIMEOUT }
-}
-
-/// An event that is understood and not installed.
-pub(super) const fn known(event: Event, name: &'static str) -> Row {
-    Row { event, name, installed: false, matcher: None, timeout: TIMEOUT }
-}
+pub const TIMEOUT: u32 = 10;
 
 /// An agent's program that calls hooks.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Host {
     /// As in `--host` and in a note's `host`; its row in the table of agents has the rest.
     pub id: &'static str,
     /// Its events.
-    pub rows: &'static [Row],
+    pub rows: Vec<Row>,
     /// What the fields of its JSON are called.
+    #[serde(default)]
     pub fields: Fields,
     /// Where its hooks are set up, and how.
     pub settings: HookSettings,
     /// Tools that name a file.
-    pub files: &'static [ToolFile],
+    #[serde(default)]
+    pub files: Vec<ToolFile>,
     /// The variable that names a file whose lines the agent's shell runs.
     pub env_file: Option<&'static str>,
 }
 
 /// Where a host's hooks are set up. Paths of the user begin with `~/`, those of a project at its folder.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HookSettings {
     /// What is written.
     pub layout: HookLayout,
@@ -79,15 +77,18 @@ pub struct HookSettings {
     /// The project's file for one person.
     pub local: Option<&'static str>,
     /// Whether the host reads comments and trailing commas in it.
+    #[serde(default)]
     pub comments: bool,
     /// Whether the file is there for `cru` alone, and goes with its hooks.
+    #[serde(default)]
     pub own: bool,
     /// What a person should know or do.
     pub note: Option<&'static str>,
 }
 
 /// What a hook looks like in the settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum HookLayout {
     /// `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}}`; the timeout in
     /// milliseconds or seconds.
@@ -104,26 +105,35 @@ pub enum HookLayout {
     Rows,
     /// A file of its own in the host's language, which calls `cru hook`; `{call}` stands for the words of the command as
     /// a JSON list, without the event.
+    #[serde(deserialize_with = "script")]
     Script(&'static str),
 }
 
+/// The text of a script that stands beside this file.
+fn script<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "opencode.js" => Ok(include_str!("opencode.js")),
+        "pi.ts" => Ok(include_str!("pi.ts")),
+        other => Err(D::Error::custom(format!("no script '{other}'"))),
+    }
+}
+
 /// An event of a host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// What it is called here.
     pub event: Event,
     /// What the host calls it.
     pub name: &'static str,
     /// Whether `cru hooks install` and the plugin bring it.
+    #[serde(default)]
     pub installed: bool,
-    /// Only when this matches, where the host has such a thing; `None` for always.
-    pub matcher: Option<&'static str>,
-    /// Seconds after which the host stops waiting.
-    pub timeout: u32,
 }
 
 /// Names of fields in a host's JSON.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Fields {
     /// Id of the session.
     pub session: &'static str,
@@ -149,6 +159,12 @@ pub struct Fields {
     pub error: &'static str,
 }
 
+impl Default for Fields {
+    fn default() -> Self {
+        FIELDS
+    }
+}
+
 impl Fields {
     /// Each name with the one that all hosts share.
     pub(super) fn shared(&self) -> [(&'static str, &'static str); 11] {
@@ -169,18 +185,21 @@ impl Fields {
 }
 
 /// A tool that names a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolFile {
     /// The tool.
     pub tool: &'static str,
     /// The argument with the path.
     pub field: &'static str,
     /// Whether it can make the file.
+    #[serde(default)]
     pub makes: bool,
 }
 
 /// What happened, whatever the host calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "`does` says it")]
 pub enum Event {
     SessionStart,
@@ -389,14 +408,14 @@ mod tests {
 
     #[test]
     fn each_host_names_an_event_once() {
-        for host in HOSTS {
+        assert_eq!(HOSTS.len(), 10);
+        for host in HOSTS.iter() {
             assert!(std::ptr::eq(Host::find(host.id).unwrap(), *host));
             assert!(agent_table::by_host(host.id).is_some_and(|agent| agent.hooks), "{}", host.id);
             assert!(host.settings.user.starts_with("~/") && host.settings.folder.starts_with("~/"), "{}", host.id);
-            for row in host.rows {
+            for row in &host.rows {
                 assert_eq!(host.event(row.name), Some(row.event), "{}", row.name);
                 assert!(std::ptr::eq(host.row(row.event).unwrap(), row), "{} twice", row.event.name());
-                assert!((1..=60).contains(&row.timeout), "a hook is quick or it is stopped");
             }
             let ends = |row: &Row| matches!(row.event, Event::SessionEnd | Event::Stop);
             assert!(host.installed().any(ends), "{}: its notes are written", host.id);

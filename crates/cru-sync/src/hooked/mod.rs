@@ -41,9 +41,6 @@ use cru_vault::journal::Mark;
 use cru_vault::state::key;
 use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
-/// How often a note is read again that somebody else wrote meanwhile.
-const ROUNDS: usize = 4;
-
 /// How long nothing was told where a journal that is in its note is emptied.
 const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
@@ -249,11 +246,11 @@ pub(crate) fn keys(state: &State, names: Option<&[&str]>) -> Result<Vec<String>>
         return Ok(keys);
     };
     let own = |host: &str, session: &str| Hooked::key(host, session.split("/agent-").next().unwrap_or(session));
-    for host in HOSTS {
+    for host in HOSTS.iter() {
         keys.extend(names.iter().map(|name| own(host.id, name)).filter(is_there));
     }
     // Only a name that is no host's own is looked for among the notes that were made.
-    let others = if keys.is_empty() { HOSTS } else { &[] };
+    let others = if keys.is_empty() { HOSTS.as_slice() } else { &[] };
     for host in others {
         let made = MadeNotes::read(state, host.id)?;
         let sessions = names.iter().filter_map(|name| made.host_session(name));
@@ -346,7 +343,8 @@ pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked, heard:
     for round in 1.. {
         let (mut synced, next) = once(vault, state, env, importer, hooked, &held, heard.filter(|_| round == 1))?;
         synced.add(&before);
-        if next == Next::Done || round == ROUNDS {
+        // How often a note is read again that somebody else wrote meanwhile.
+        if next == Next::Done || round == 4 {
             return Ok(Synced { from_transcript: held.from_transcript, ..synced });
         }
         if next == Next::Read {

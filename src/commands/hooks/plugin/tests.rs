@@ -125,7 +125,7 @@ fn the_marketplace_of_the_repository_offers_the_plugin() {
 
 #[test]
 fn hooks_have_the_documented_form() {
-    for row in HOSTS[0].rows {
+    for row in &HOSTS[0].rows {
         assert!(EVENTS.contains(&row.name), "{}", row.name);
     }
     let hooks: Value = serde_json::from_str(&hooks(HOSTS[0])).unwrap();

@@ -29,7 +29,7 @@ pub(super) fn install(text: &str, host: &Host, program: &Program) -> Result<Stri
     if is_flat(host) && value.get(VERSION).is_none() {
         now = json::append(&now, &root, Some(VERSION), &json!(1));
     }
-    for row in host.rows {
+    for row in &host.rows {
         let (root, value) = parse(&now, host)?;
         let found: Vec<_> = find_in(&value).into_iter().filter(|found| found.name == row.name).collect();
         match found.first() {

@@ -17,7 +17,7 @@ pub(super) fn find(text: &str) -> Result<Vec<FoundHooks>, Refused> {
 
 pub(super) fn install(text: &str, host: &Host, program: &Program) -> Result<String, Refused> {
     let mut now = text.to_owned();
-    for row in host.rows {
+    for row in &host.rows {
         let found: Vec<_> = find(&now)?.into_iter().filter(|found| found.name == row.name).collect();
         match found.first() {
             None if !row.installed => {}

@@ -234,7 +234,7 @@ proptest! {
 
 #[test]
 fn hooks_of_every_host_come_and_go_without_a_trace() {
-    for host in HOSTS {
+    for host in HOSTS.iter() {
         let program = program("/opt/my tools/cru");
         let text = match host.settings.layout {
             HookLayout::Rows => {
