@@ -213,15 +213,14 @@ fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
 /// are looked at one by one.
 fn is_ours(text: &str) -> bool {
     const KINDS: [&str; 4] = ["session", "workflow", "case", "lesson"];
-    /// Lines of a frontmatter that are looked at.
-    const MOST: usize = 2_000;
     let is_kind = |kind: &str| KINDS.contains(&kind.trim().trim_matches(['"', '\'']).to_ascii_lowercase().as_str());
     let (meta, _) = session::read::meta(text);
     if meta.kind.as_deref().is_some_and(is_kind) {
         return true;
     }
     let text = text.trim_start_matches('\u{feff}');
-    let head = text.lines().take(MOST).take_while(|line| !line.starts_with("# "));
+    // Lines of a frontmatter that are looked at.
+    let head = text.lines().take(2_000).take_while(|line| !line.starts_with("# "));
     let mut is_conflicted = false;
     let mut says_kind = false;
     for line in head {

@@ -19,9 +19,6 @@ use crate::vault::{State, UserConfig, Vault, VaultPath};
 /// Seconds that a program may take.
 const SECONDS: u64 = 10;
 
-/// Events of one session that are told at once; of more only the last.
-const MOST: usize = 20;
-
 /// A note that was written. Of two of one path the one that was made comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ChangedNote {
@@ -62,7 +59,8 @@ pub(super) fn tell(notes: &[ChangedNote], vault: &Vault, state: &State, cx: &Con
         if now != told && save(&place, &now).is_err() {
             continue;
         }
-        let skipped = happened.len().saturating_sub(MOST);
+        // Events of one session that are told at once; of more only the last.
+        let skipped = happened.len().saturating_sub(20);
         for event in happened.iter().skip(skipped) {
             start(&config, event, &id, path, vault, state, cx);
         }

@@ -44,15 +44,13 @@ pub struct Args {
     seconds: Option<u64>,
 }
 
-/// Seconds that a process may take that hooks leave in the background. What it does not write waits for the next one.
-const BACKGROUND: u64 = 300;
-
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     state.tidy(cx.env);
     if args.background {
-        cx.ui.end_after(Duration::from_secs(args.seconds.unwrap_or(BACKGROUND)));
+        // Seconds that a process may take that hooks leave in the background. What it does not write waits for the next one.
+        cx.ui.end_after(Duration::from_secs(args.seconds.unwrap_or(300)));
         let asked = args.session.clone().map(Asked::Session).or(args.all.then_some(Asked::All));
         return Ok(Box::new(in_background(asked, &vault, &state, cx)?));
     }

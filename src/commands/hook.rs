@@ -214,9 +214,8 @@ impl Call<'_> {
 
     /// The session that `cru session resume` handed over to this one.
     fn continues(&self, session: &str) -> Option<String> {
-        const LONGEST: usize = 200;
         let named = self.cx.env.var("CRU_SESSION").filter(|named| *named != session);
-        named.filter(|named| named.len() <= LONGEST && !named.chars().any(char::is_control)).map(str::to_owned)
+        named.filter(|named| named.len() <= 200 && !named.chars().any(char::is_control)).map(str::to_owned)
     }
 
     /// Has the agent's shell know the session, so that `cru log` there writes to it.

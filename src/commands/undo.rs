@@ -151,8 +151,6 @@ fn newest<'a>(
     writer: &Writer<'_>,
     state: &State,
 ) -> Result<Option<&'a Head>> {
-    /// Logs that are read, those that were written last.
-    const MOST: usize = 40;
     let changed = |head: &&Head| {
         let log = std::fs::metadata(state.operations(&state::key(&head.id())));
         log.and_then(|it| it.modified()).ok()
@@ -161,7 +159,8 @@ fn newest<'a>(
         catalog.sessions().filter_map(|head| Some((changed(&head)?, head))).collect();
     heads.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let mut found: Option<((jiff::Timestamp, bool), &Head)> = None;
-    for (_, head) in heads.into_iter().take(MOST) {
+    // Logs that are read, those that were written last.
+    for (_, head) in heads.into_iter().take(40) {
         let is_current = current.is_some_and(|current| current.path == head.path);
         let writes = writer.history(&state::key(&head.id()))?;
         let Some(last) = writes.iter().rev().find(|past| past.may_be_meant()) else { continue };

@@ -12,8 +12,6 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// How long it must be quiet.
 const QUIET: Duration = Duration::from_millis(300);
-/// After so many moments a change is told though it goes on.
-const MOST: usize = 5;
 
 /// Folders that are watched.
 pub(super) struct Watching {
@@ -71,7 +69,8 @@ impl Watching {
             },
         };
         changed.add(first);
-        for _ in 0..MOST {
+        // After so many moments a change is told though it goes on.
+        for _ in 0..5 {
             std::thread::sleep(QUIET);
             let before = self.told.try_iter().map(|told| changed.add(told)).count();
             if before == 0 {

@@ -276,8 +276,7 @@ static BY_NAME: LazyLock<HashMap<String, &'static ToolRow>> = LazyLock::new(|| {
 
 /// A name as the table compares it.
 fn normal(name: &str) -> String {
-    const LONGEST: usize = 60;
-    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).take(LONGEST).flat_map(char::to_lowercase).collect()
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).take(60).flat_map(char::to_lowercase).collect()
 }
 
 fn find(tool: &str) -> (ToolKind, Class, Option<&'static ToolRow>) {

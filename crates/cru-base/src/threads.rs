@@ -21,8 +21,7 @@ pub fn join<A: Send, B: Send>(bytes: usize, a: impl FnOnce() -> A + Send, b: imp
 pub fn start(env: &Env) {
     let wanted = env.var("RAYON_NUM_THREADS").and_then(|count| count.parse().ok());
     // They are started before it is known how much there is to do, and more are hardly quicker.
-    const MOST: usize = 16;
-    let available = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST));
+    let available = || std::thread::available_parallelism().map_or(1, |count| count.get().min(16));
     let waiting = spawn(wanted.filter(|&count| count > 0).unwrap_or_else(available));
     let count = waiting.len();
     let mut waiting = waiting.into_iter();

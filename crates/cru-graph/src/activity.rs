@@ -5,9 +5,6 @@ use jiff::Timestamp;
 use cru_action::ToolKind;
 use cru_session::{Item, Session};
 
-/// Milliseconds without a recorded moment from which on nobody is taken to be at work: ten minutes.
-const PAUSE_MS: i64 = 10 * 60 * 1_000;
-
 /// Milliseconds between the moments that a note records (begin and end of the session, phases, steps with their ends,
 /// callouts), without those times between two moments that are ten minutes or longer, and without the time that a question or a plan waited for a
 /// person. `None` where all are the same moment.
@@ -56,7 +53,8 @@ fn active_between(moments: &mut [i64], waits: &mut [(i64, i64)]) -> Option<u64> 
     };
     let worked = moments.windows(2).filter(|pair| !is_wait(pair[0], pair[1]));
     let gaps = worked.filter_map(|pair| pair[1].checked_sub(pair[0]));
-    Some(gaps.filter(|gap| *gap < PAUSE_MS).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
+    // Milliseconds without a recorded moment from which on nobody is taken to be at work: ten minutes.
+    Some(gaps.filter(|gap| *gap < (10 * 60 * 1_000)).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
 }
 
 #[cfg(test)]

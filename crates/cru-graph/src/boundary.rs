@@ -5,20 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::draft::Draft;
+use super::draft::{Draft, Placed};
 use super::node::{Body, NodeId};
 use super::segment::{self, Break};
-
-/// A boundary in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The phase that it stands before.
-    pub phase: NodeId,
-    /// The phase that was left, for a fork in another session; `None` where that is not known.
-    pub previous: Option<NodeId>,
-    /// What it is.
-    pub is: Break,
-}
 
 /// Adds the boundaries of all sessions. Who came out of whom is known already.
 pub(super) fn add(draft: &mut Draft<'_>) {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::boundary::{self, Placed};
+use super::boundary;
 use super::component::{self, Components};
-use super::draft::Draft;
+use super::draft::{Draft, Placed};
 use super::edge::Edges;
 use super::index::{Found, Index, World};
 use super::node::{Body, Node, NodeId};

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::boundary::Placed;
 use super::file;
 use super::index::{Index, World};
 use super::node::{Body, Node, NodeId};
+use super::segment::Break;
 use super::{Edge, EdgeKind};
 use cru_base::Span;
 use cru_session::{Item, Session};
@@ -21,6 +21,17 @@ pub(super) struct Claim {
     /// The callout, or the session whose frontmatter names it.
     pub(super) by: NodeId,
     pub(super) span: Span,
+}
+
+/// A boundary in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The phase that it stands before.
+    pub phase: NodeId,
+    /// The phase that was left, for a fork in another session; `None` where that is not known.
+    pub previous: Option<NodeId>,
+    /// What it is.
+    pub is: Break,
 }
 
 /// A step's use of a file.

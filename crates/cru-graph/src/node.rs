@@ -10,9 +10,6 @@ use cru_base::{Span, text};
 use cru_session::{Callout, Decision, Error, Phase, Prose, Step, StepStatus, Subagent, User};
 use cru_vault::{Head, Loaded, VaultPath};
 
-/// A label is read, not replayed: a whole pasted file would only be cut again by whoever shows it.
-const LONGEST: usize = 400;
-
 /// A node's number in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
@@ -188,7 +185,8 @@ impl<'a> Node<'a> {
             Body::Note(head) => Cow::Owned(head.title()),
             Body::Attachment(path) => path.text(),
         };
-        let cut = &label[..cru_base::lines::floor_char_boundary(&label, LONGEST)];
+        // A label is read, not replayed: a whole pasted file would only be cut again by whoever shows it.
+        let cut = &label[..cru_base::lines::floor_char_boundary(&label, 400)];
         text::fold_whitespace(&text::sanitise(cut))
     }
 

@@ -15,9 +15,6 @@ use crate::turn::{Taken, turns};
 use cru_base::text;
 use cru_session::{Session, StepStatus};
 
-/// How much of a request a box shows.
-const BOX: usize = 60;
-
 /// The states of one session, in order.
 #[derive(Debug, Serialize)]
 pub struct StateGraph<'a> {
@@ -84,7 +81,8 @@ impl<'a> StateGraph<'a> {
             let proof = prover.proof();
             states.push(State {
                 turn: turn.id(),
-                request: text::truncate(&words, BOX).into_owned(),
+                // How much of a request a box shows.
+                request: text::truncate(&words, 60).into_owned(),
                 steps,
                 failed,
                 files: files.len(),

@@ -5,9 +5,6 @@ use std::path::{Component, Path, PathBuf};
 use cru_base::files;
 use cru_session::{FileRef, file_ref};
 
-/// Larger files are named without a hash.
-const LARGEST: u64 = 8 * 1024 * 1024;
-
 /// Where paths are seen from.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -57,7 +54,8 @@ fn name(text: &str, place: Place<'_>, looks: bool) -> String {
 
 /// The first digits of the hash of a file's whole content.
 pub fn hash(path: &Path) -> Option<String> {
-    let small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= LARGEST);
+    // Larger files are named without a hash.
+    let small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= 8 * 1024 * 1024);
     let bytes = small.then(|| files::read(path).ok()).flatten()?;
     Some(blake3::hash(&bytes).to_hex()[..8].to_owned())
 }

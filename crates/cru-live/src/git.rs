@@ -4,11 +4,6 @@ use std::path::{Path, PathBuf};
 
 use cru_base::files;
 
-/// Hexadecimal digits of a commit that a note shows.
-const SHOWN: usize = 7;
-/// `HEAD` may name a name that names a name; nobody needs more.
-const DEEPEST: usize = 5;
-
 /// What is checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkout {
@@ -26,7 +21,8 @@ pub fn checkout(dir: &Path) -> Checkout {
     let Some(head) = line(&git.join("HEAD")) else { return Checkout::default() };
     let mut name = head;
     let mut branch = None;
-    for _ in 0..DEEPEST {
+    // `HEAD` may name a name that names a name; nobody needs more.
+    for _ in 0..5 {
         let Some(reference) = name.strip_prefix("ref:").map(|name| name.trim().to_owned()) else { break };
         if !is_reference(&reference) {
             return Checkout::default();
@@ -41,7 +37,8 @@ pub fn checkout(dir: &Path) -> Checkout {
         name = next;
     }
     let commit =
-        (name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name[..SHOWN].to_owned());
+        // Hexadecimal digits of a commit that a note shows.
+        (name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name[..7].to_owned());
     Checkout { branch, commit }
 }
 
@@ -57,8 +54,7 @@ fn git_dir(dir: &Path) -> Option<PathBuf> {
 
 /// The only line of a small file.
 fn line(path: &Path) -> Option<String> {
-    const LARGEST: u64 = 4096;
-    let small = path.metadata().ok().filter(|it| it.is_file() && it.len() <= LARGEST);
+    let small = path.metadata().ok().filter(|it| it.is_file() && it.len() <= 4096);
     let text = small.and_then(|_| files::read(path).ok()).and_then(|bytes| String::from_utf8(bytes).ok())?;
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }

@@ -75,8 +75,6 @@ struct Unwritten {
 
 impl Unwritten {
     fn read(journal: &Path, written: u64, save: Save) -> Option<Self> {
-        /// An entry's time stands at its beginning, so this is enough for the first.
-        const HEAD: u64 = 1024;
         /// More than this is due whatever it holds.
         const TAIL: u64 = 4 << 20;
         let mut file = cru_base::files::open_regular(journal).ok()?;
@@ -93,7 +91,8 @@ impl Unwritten {
         }
         file.seek(SeekFrom::Start(from)).ok()?;
         let mut bytes = Vec::new();
-        let most = if matches!(save, Save::Events(_)) { TAIL } else { HEAD };
+        // An entry's time stands at its beginning, so this is enough for the first.
+        let most = if matches!(save, Save::Events(_)) { TAIL } else { 1024 };
         file.take(most).read_to_end(&mut bytes).ok()?;
         let events =
             if bytes.len() as u64 == TAIL { u64::MAX } else { memchr::memchr_iter(b'\n', &bytes).count() as u64 };

@@ -11,9 +11,6 @@ use cru_base::files;
 use cru_vault::State;
 use cru_vault::state::key;
 
-/// Bytes of the longest name of a session.
-const LONGEST: u64 = 4096;
-
 /// The file that asks for all: no key begins so.
 const ALL: &str = "+all";
 
@@ -65,7 +62,8 @@ pub fn next(state: &State) -> Option<Asked> {
     let mut entries: Vec<PathBuf> = found.filter(is_whole).map(|entry| entry.path()).collect();
     entries.sort();
     entries.into_iter().find_map(|path| {
-        let bytes = files::read_regular(&path, LONGEST).ok().flatten()?;
+        // Bytes of the longest name of a session.
+        let bytes = files::read_regular(&path, 4096).ok().flatten()?;
         if !files::remove(&path).is_ok_and(|removed| removed) {
             return None;
         }

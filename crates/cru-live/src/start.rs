@@ -179,8 +179,7 @@ fn create(vault: &Vault, catalog: &Catalog, kind: Kind, wanted: &str, meta: &Met
             files::create(&vault.file(&note.path), note.text.as_bytes())?;
         }
     }
-    const TRIES: usize = 10_000;
-    for _ in 0..TRIES {
+    for _ in 0..10_000 {
         let id = names.claim(wanted);
         let Some(path) = VaultPath::new(vault.config().sessions.as_path().join(format!("{id}.md"))) else { break };
         // The seals of a note come first, so none are written for a name that a file has.

@@ -93,9 +93,8 @@ pub(super) fn closes_fence(rest: &[u8], mark: u8, len: usize) -> bool {
 
 /// The bytes of `[^label]:`.
 pub(super) fn footnote(rest: &[u8]) -> Option<usize> {
-    const LONGEST: usize = 1004;
     let label = rest.strip_prefix(b"[^")?;
-    let mut bytes = label.iter().take(LONGEST).enumerate();
+    let mut bytes = label.iter().take(1004).enumerate();
     while let Some((at, byte)) = bytes.next() {
         match byte {
             b'\\' => {

@@ -13,9 +13,6 @@ use super::prescan;
 use super::tree::Tree;
 use cru_base::{Span, threads};
 
-/// About how long a part is, in bytes.
-const PART: usize = 64 << 10;
-
 /// Reads `text` from `body` on.
 pub(super) fn read(text: &str, body: usize) -> Tree {
     let mut parts = map(text, body, |_, tree| tree);
@@ -32,7 +29,8 @@ pub(super) fn map<T: Send>(text: &str, body: usize, of: impl Fn(usize, Tree) -> 
     if text.len() - body < threads::LONG {
         return vec![of(0, whole(text, body))];
     }
-    between(text, body, &cuts(text, body, (text.len() - body) / PART), of)
+    // About how long a part is, in bytes.
+    between(text, body, &cuts(text, body, (text.len() - body) / (64 << 10)), of)
 }
 
 /// Where a note is cut into about `count` parts of one length.

@@ -70,13 +70,12 @@ pub(crate) fn is_path(value: &[u8]) -> bool {
 pub(crate) fn is_name(value: &[u8]) -> bool {
     /// The most digits at the end of a word.
     const SHORT: usize = 4;
-    /// The most letters of one.
-    const LONG: usize = 32;
     let is_word = |part: &[u8]| {
         let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let rest = &part[letters..];
         let digits = if letters == 0 { SHORT + 2 } else { SHORT };
-        let plain = rest.len() <= digits && letters <= LONG && rest.iter().all(u8::is_ascii_digit);
+        // The most letters of one.
+        let plain = rest.len() <= digits && letters <= 32 && rest.iter().all(u8::is_ascii_digit);
         let mut humps = 0;
         for pair in part[..letters].windows(2) {
             humps += usize::from(pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());

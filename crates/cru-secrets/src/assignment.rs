@@ -89,10 +89,9 @@ pub(crate) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<us
 
 /// `?sig=…` of an address that somebody signed.
 pub(crate) fn signature(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
-    const LEAST: usize = 40;
     let range = found.value(text)?;
     let value = text.bytes.get(range.clone())?;
-    let is_one = found.query && found.name.eq_ignore_ascii_case("sig") && value.len() >= LEAST && is_mixed(value, 2);
+    let is_one = found.query && found.name.eq_ignore_ascii_case("sig") && value.len() >= 40 && is_mixed(value, 2);
     is_one.then(|| whole(text, range))
 }
 
@@ -307,9 +306,8 @@ pub(crate) fn is_code(text: &Text<'_>, range: &Range<usize>) -> bool {
 
 /// Whether it is Base64 of `user:password`.
 fn is_basic(value: &[u8]) -> bool {
-    const MOST: usize = 256;
     let body = value.iter().rposition(|byte| *byte != b'=').map_or(&[][..], |last| &value[..=last]);
-    if body.len() < 8 || body.len() > MOST {
+    if body.len() < 8 || body.len() > 256 {
         return false;
     }
     let (mut bits, mut held, mut colon) = (0_u32, 0, false);

@@ -12,9 +12,6 @@ use super::table::IDS;
 /// The shortest run that may be one.
 const LEAST: usize = 23;
 
-/// The longest one; what is longer is data.
-const MOST: usize = 240;
-
 /// How long what was drawn is at least.
 const BODY: usize = 20;
 
@@ -49,7 +46,8 @@ pub(crate) fn is_token(bytes: &[u8], Range { start, end }: Range<usize>) -> bool
     let more = bytes.get(end).is_some_and(|byte| b"/+.".contains(byte))
         && bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
     let run = &bytes[start..end];
-    run.len() <= MOST && !inside && !more && body(run).is_some_and(|from| is_drawn(&run[from..]))
+    // The longest one; what is longer is data.
+    run.len() <= 240 && !inside && !more && body(run).is_some_and(|from| is_drawn(&run[from..]))
 }
 
 /// Whether the token that would begin at `at` lies inside of what was encoded, where each beginning stands somewhere.

@@ -106,11 +106,10 @@ impl Prefix {
 
     /// Whether a part looks as if it was drawn by chance.
     fn is_drawn(&self, body: &[u8]) -> bool {
-        /// Names in code have no more digits.
-        const DIGITS: usize = 3;
         match self.body {
             Body::Mixed => is_mixed(body, 1),
-            Body::Drawn => is_mixed(body, DIGITS) || !is_wordlike(body),
+            // Names in code have no more digits.
+            Body::Drawn => is_mixed(body, 3) || !is_wordlike(body),
             Body::Any => is_mixed(body, 1) || !is_text(body),
         }
     }

@@ -13,9 +13,6 @@ use super::entropy::entropy;
 use super::prefix::is_mixed;
 use super::table::{EVERYWHERE, PUBLIC_RULES};
 
-/// Bytes before a keyword that a find may begin with.
-const BEFORE: usize = 64;
-
 /// Bytes behind the start of a keyword that a find may end with.
 const BEHIND: usize = 600;
 
@@ -77,7 +74,8 @@ pub(crate) fn find(bytes: &[u8], rule: usize, at: usize) -> Option<Range<usize>>
     let compiled = compiled.as_ref()?;
     let end = bytes.len().min(at + BEHIND);
     let part = bytes.get(..end)?;
-    let mut from = at.saturating_sub(BEFORE);
+    // Bytes before a keyword that a find may begin with.
+    let mut from = at.saturating_sub(64);
     // What ends before the keyword belongs to another one, unless it stands nowhere near one.
     let mut before = None;
     while let Some(found) = compiled.regex.captures_at(part, from) {

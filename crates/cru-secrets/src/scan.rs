@@ -49,9 +49,6 @@ struct Keywords {
     runs: Vec<Vec<(Option<u8>, &'static Rule)>>,
 }
 
-/// In how many words of a run a token may begin.
-const STARTS: usize = 16;
-
 /// The name of what only its form tells.
 const FORM: &str = "service-key";
 
@@ -157,7 +154,8 @@ fn with_runs(text: &Text<'_>, found: &mut Vec<Found>) {
         }
         // A beginning may stand behind other words: `x_ghp_…`.
         let starts = run.clone().filter(|at| *at == run.start || matches!(text.bytes[at - 1], b'_' | b'-'));
-        let named = || starts.take(STARTS).find_map(|at| text.run(at));
+        // In how many words of a run a token may begin.
+        let named = || starts.take(16).find_map(|at| text.run(at));
         let token = named()
             .or_else(|| form::is_token(text.bytes, run.clone()).then(|| Found { rule: FORM, range: run.clone() }));
         found.extend(token);

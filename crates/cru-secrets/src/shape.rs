@@ -6,9 +6,6 @@ use super::allow;
 use super::prefix::{Bytes, is_mixed};
 use super::scan::Text;
 
-/// The longest user and password in an address.
-const AUTHORITY: usize = 256;
-
 const END: &[u8] = b"PRIVATE KEY-----";
 
 /// `-----BEGIN … PRIVATE KEY-----` to the line that ends it; without one, as far as it looks like a key.
@@ -115,7 +112,8 @@ pub(crate) fn url_password(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         return None;
     }
     let from = at + 3;
-    let rest = &text.bytes[from..text.bytes.len().min(from + AUTHORITY)];
+    // The longest user and password in an address.
+    let rest = &text.bytes[from..text.bytes.len().min(from + 256)];
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(byte);
     let rest = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
     let host = memchr::memrchr(b'@', rest)?;

@@ -41,18 +41,16 @@ pub fn only_replies(words: &str) -> bool {
 
 /// Whether `words` only choose from a list: a number or a letter.
 pub fn is_choice(words: &str) -> bool {
-    /// Digits of a number in a list.
-    const DIGITS: usize = 3;
     let bare = words.trim().trim_matches(['#', '(', ')', '.', '!', '[', ']']);
-    let is_number = (1..=DIGITS).contains(&bare.len()) && bare.bytes().all(|byte| byte.is_ascii_digit());
+    // Digits of a number in a list.
+    let is_number = (1..=3).contains(&bare.len()) && bare.bytes().all(|byte| byte.is_ascii_digit());
     let mut letters = bare.chars();
     is_number || (letters.next().is_some_and(char::is_alphabetic) && bare.is_ascii() && letters.next().is_none())
 }
 
 /// The first characters with single blanks.
 fn first_of(words: &str) -> String {
-    const ENOUGH: usize = 100;
-    let end = words.trim_start().char_indices().nth(ENOUGH).map_or(words.len(), |(at, _)| at);
+    let end = words.trim_start().char_indices().nth(100).map_or(words.len(), |(at, _)| at);
     cru_base::text::fold_whitespace(words.trim_start().get(..end).unwrap_or(words))
 }
 

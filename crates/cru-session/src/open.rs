@@ -9,9 +9,6 @@ use crate::escape::code;
 use crate::words::shorten;
 use crate::{Item, Session, Status, Task};
 
-/// Characters of the text of a point where several are told on one line.
-const SHORT: usize = 100;
-
 /// Points of one kind that are named on one line; of more their number is told.
 const NAMED: usize = 3;
 
@@ -96,7 +93,8 @@ impl OpenPoint {
     /// The point on one line, commands as code spans. Words of others in it are as they were said: who writes the line into
     /// markdown makes it inert.
     pub fn to_line(&self) -> String {
-        let short = |text: &str| shorten::at_word(&fold_whitespace(text), SHORT);
+        // Characters of the text of a point where several are told on one line.
+        let short = |text: &str| shorten::at_word(&fold_whitespace(text), 100);
         match self {
             Self::Check(text) => format!("failing: {}", code::span(&short(text))),
             Self::NotRun(text) => format!("of the plan not run: {}", code::span(&short(text))),

@@ -28,10 +28,6 @@ pub const FOLDER: &str = "memories";
 const HOST: &str = "memory";
 /// The region that holds the file's text.
 const REGION: &str = "memory";
-/// Larger files are no memories.
-const LARGEST: u64 = 1 << 20;
-/// Folders below each other.
-const DEPTH: usize = 8;
 
 /// A folder of memory files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +127,8 @@ impl MemoryImport<'_> {
         let mut taken: BTreeSet<String> = known.values().map(|path| path.text().to_lowercase()).collect();
         taken.extend(Walk::of(self.vault).notes.iter().map(|path| path.text().to_lowercase()));
         for folder in folders.iter().collect::<BTreeSet<_>>() {
-            for path in below(&folder.path, DEPTH) {
+            // Folders below each other.
+            for path in below(&folder.path, 8) {
                 let source = self.env.short(&path.to_string_lossy());
                 let file = match self.read(&path, folder) {
                     Ok(file) => file,
@@ -177,7 +174,8 @@ impl MemoryImport<'_> {
     }
 
     fn read(&self, path: &Path, folder: &MemoryFolder) -> Result<MemoryFile, String> {
-        let bytes = files::read_regular(path, LARGEST).map_err(|error| error.to_string())?;
+        // Larger files are no memories.
+        let bytes = files::read_regular(path, 1 << 20).map_err(|error| error.to_string())?;
         let bytes = bytes.ok_or("it is larger than 1 MiB")?;
         let text = String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text")?;
         let text = text.trim_start_matches('\u{feff}');

@@ -35,9 +35,6 @@ pub const LABEL: &str = "rename";
 /// Words of a title that stand in a file name.
 const WORDS: usize = 6;
 
-/// How often a note is read again that somebody else wrote meanwhile.
-const TRIES: usize = 8;
-
 /// A vault and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct RenameGround<'a> {
@@ -247,7 +244,8 @@ impl RenameGround<'_> {
     ) -> Option<Rewritten> {
         let file = self.vault.file(path);
         let told = |outcome| Some(Rewritten { path: path.to_string(), outcome });
-        for _ in 0..TRIES {
+        // How often a note is read again that somebody else wrote meanwhile.
+        for _ in 0..8 {
             let Ok(bytes) = files::read(&file) else { return None };
             let RelinkedText { bytes: new, links } = change(&bytes)?;
             let write = || {

@@ -18,9 +18,6 @@ use jiff::Timestamp;
 
 use crate::ids::Ids;
 
-/// Versions of a reading that are looked at.
-const VERSIONS: u32 = 100;
-
 /// Where the summary of a note lies as it was before a reading told it.
 fn kept_at(state: &State, session: &str) -> std::path::PathBuf {
     state.dir().join("tops").join(format!("{session}.md"))
@@ -146,7 +143,8 @@ fn readings(vault: &Vault, path: &VaultPath, note: &Note) -> Vec<ReadingNote> {
         values.string("reading").map(str::to_owned)
     });
     let Some(named) = named else { return Vec::new() };
-    let newest = version_of(named.trim_start_matches('[').trim_end_matches(']')).min(VERSIONS);
+    // Versions of a reading that are looked at.
+    let newest = version_of(named.trim_start_matches('[').trim_end_matches(']')).min(100);
     let stem = path.stem();
     // A note that was renamed has readings of its older name.
     let name = named.trim_start_matches('[').split(['@', '|', ']']).next().unwrap_or_default().to_owned();

@@ -6,9 +6,6 @@ use minijinja::syntax::SyntaxConfig;
 
 use crate::filters::{FILTERS, TESTS};
 
-/// Tokens of one `{{ … }}` or `{% … %}`: the engine goes as deep as an expression is long.
-const LONGEST: usize = 200;
-
 /// `elif`s of a template: the engine goes one step deeper with each.
 const MOST_ELIFS: usize = 64;
 
@@ -52,7 +49,8 @@ pub(crate) fn check(text: &str) -> Checked {
             _ => length + 1,
         };
         elifs += usize::from(matches!(token, Token::Ident("elif")));
-        if length > LONGEST {
+        // Tokens of one `{{ … }}` or `{% … %}`: the engine goes as deep as an expression is long.
+        if length > 200 {
             return Err(Fault::Does(span.start_line.into(), "hold an expression as long as this"));
         }
         if elifs > MOST_ELIFS {

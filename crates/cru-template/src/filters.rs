@@ -33,9 +33,6 @@ pub(crate) const TESTS: &[&str] =
 /// Makes a text of another.
 pub(crate) type TextFilter = fn(&str) -> String;
 
-/// The widest indent.
-const WIDEST: usize = 64;
-
 /// Bytes that filters may still make.
 #[derive(Debug, Default)]
 pub(crate) struct Budget(AtomicU64);
@@ -103,7 +100,8 @@ pub(crate) fn add(environment: &mut Environment<'_>, yaml: Option<TextFilter>, b
     });
     let own = Arc::clone(budget);
     environment.add_filter("indent", move |text: &str, width: usize| {
-        let width = width.min(WIDEST);
+        // The widest indent.
+        let width = width.min(64);
         own.spend(text.len() + text.matches('\n').count() * width)?;
         Ok::<_, Error>(text.replace('\n', &format!("\n{}", " ".repeat(width))))
     });

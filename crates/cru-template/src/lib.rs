@@ -26,9 +26,6 @@ const FUEL: u64 = 50_000;
 /// Steps for each value.
 const FUEL_OF_VALUE: u64 = 200;
 
-/// Bytes that are looked at in all steps together: one step may compare whole values.
-const LOOKED_AT: u64 = 1 << 36;
-
 /// Bytes that a template prints, beside those of its values.
 const PRINTED: u64 = 256 << 10;
 
@@ -64,7 +61,8 @@ impl<'t> Template<'t> {
         let weight = Weight::of(&values, 0);
         let budget = Arc::new(Budget::of(PRINTED + 2 * weight.bytes));
         let mut environment = self.environment(&budget)?;
-        let most = LOOKED_AT / (1 + weight.longest);
+        // Bytes that are looked at in all steps together: one step may compare whole values.
+        let most = (1 << 36) / (1 + weight.longest);
         environment.set_fuel(Some((FUEL + FUEL_OF_VALUE * weight.values).min(most).max(1_000)));
         let mut printed = Printed { bytes: Vec::new(), left: PRINTED + 2 * weight.bytes };
         let template = environment.get_template(self.name).map_err(|error| self.refused(&error))?;

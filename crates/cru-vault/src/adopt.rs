@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use super::folder::MARK;
 use super::journal::{Journal, Mark};
 use super::operations::Operations;
-use super::state::NO_ID;
 use super::{State, Vault};
 use cru_base::{Error, Result, files};
 
@@ -44,6 +43,9 @@ pub(super) fn adopt(vault: &Vault, dir: &Path) {
         move_all(&from.displaced_inside(vault.root()), &to.displaced_inside(vault.root()));
     }
 }
+
+/// Stands for the id of a vault whose configuration names none or cannot be read.
+pub(super) const NO_ID: &str = "vault";
 
 /// Notes where the vault is, unless that is noted.
 pub(super) fn note_place(vault: &Vault, dir: &Path) {

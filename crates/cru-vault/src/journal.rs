@@ -19,9 +19,6 @@ use serde_json::value::RawValue;
 
 use cru_base::{Error, Result, files};
 
-/// How much of a file may be its first line.
-const HEAD: u64 = 4096;
-
 /// How much of a file is looked at for its last line when it may be removed; an entry that is longer keeps it.
 const LAST: u64 = 1024 * 1024;
 
@@ -167,7 +164,8 @@ impl Journal {
 /// Which file this is, and where its entries begin. One without a head, torn or written by others, is known by its
 /// first line.
 fn generation(file: &mut File) -> io::Result<(String, u64)> {
-    let start = files::read_at(file, 0, HEAD)?;
+    // How much of a file may be its first line.
+    let start = files::read_at(file, 0, 4096)?;
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match serde_json::from_slice::<JournalHead>(line) {
         Ok(head) => Ok((head.generation, line.len() as u64)),

@@ -7,12 +7,10 @@ use serde_json::Value;
 use super::VaultPath;
 use cru_base::files;
 
-/// The largest settings file that is read, bytes.
-const LARGEST: u64 = 1 << 20;
-
 /// The folder that the core plugin "Templates" takes its templates from; `None` where nothing names one in the vault.
 pub fn template_folder(root: &Path) -> Option<VaultPath> {
-    let bytes = files::read_regular(&root.join(".obsidian/templates.json"), LARGEST).ok().flatten()?;
+    // The largest settings file that is read, bytes.
+    let bytes = files::read_regular(&root.join(".obsidian/templates.json"), 1 << 20).ok().flatten()?;
     let text = String::from_utf8(bytes).ok()?;
     let settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let folder = VaultPath::new(settings.get("folder")?.as_str()?.trim().trim_matches('/'))?;

@@ -11,9 +11,6 @@ use super::folder::MARK;
 use cru_base::{Error, Result, files};
 use cru_note::edit::{ChangedPage, EditError, GeneratedLines};
 
-/// How often a page that somebody else writes is changed again.
-const TRIES: usize = 8;
-
 /// The lines that were generated for the region with this seal, where they are remembered.
 pub fn generated(vault: &Vault, seal: &str) -> Option<GeneratedLines> {
     let text = files::read(&place(vault, seal)?).ok()?;
@@ -30,7 +27,8 @@ pub fn change(
 ) -> Result<bool> {
     vault.writable()?;
     let is_inside = file.starts_with(vault.root());
-    for _ in 0..TRIES {
+    // How often a page that somebody else writes is changed again.
+    for _ in 0..8 {
         let old = match files::read(file) {
             Ok(old) => Some(old),
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => None,

@@ -11,16 +11,14 @@ use cru_base::files;
 /// Most notes that are looked into for the properties of other notes.
 const MOST_NOTES: usize = 20_000;
 
-/// Bytes of a note that are read for them.
-const HEAD: u64 = 16 << 10;
-
 /// The names of properties that notes of the vault have which are not of this program: those without a `type` that is.
 pub(crate) fn foreign_properties(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let notes = Vault::open(root).map(|vault| Walk::of(&vault).notes).unwrap_or_default();
     for note in notes.iter().take(MOST_NOTES) {
         let Ok(mut file) = files::open_regular(&root.join(note.as_path())) else { continue };
-        let Ok(head) = files::read_at(&mut file, 0, HEAD) else { continue };
+        // Bytes of a note that are read for them.
+        let Ok(head) = files::read_at(&mut file, 0, 16 << 10) else { continue };
         let head = String::from_utf8_lossy(&head);
         let keys = top_level_keys(&head);
         if !keys.iter().any(|(key, value)| *key == "type" && OWN_TYPES.contains(value)) {

@@ -14,9 +14,6 @@ use cru_note::Note;
 use cru_session::read;
 use cru_session::seal::Seals;
 
-/// Larger files are none.
-const LARGEST: u64 = 64 << 20;
-
 /// Where they lie.
 const FOLDER: &str = "seals";
 
@@ -63,7 +60,8 @@ pub fn carry(vault: &Vault, before: &[u8], after: &[u8]) -> Result<()> {
 }
 
 fn text(vault: &Vault, key: &str) -> String {
-    let bytes = files::read_regular(&path(vault, key), LARGEST).ok().flatten().unwrap_or_default();
+    // Larger files are none.
+    let bytes = files::read_regular(&path(vault, key), 64 << 20).ok().flatten().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

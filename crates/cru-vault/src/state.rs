@@ -6,12 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::adopt::NO_ID;
 use super::journal::chance;
 use super::{Vault, adopt};
 use cru_base::{Env, Result, files};
-
-/// Stands for the id of a vault whose configuration names none or cannot be read.
-pub(super) const NO_ID: &str = "vault";
 
 /// Its folder of locks.
 const LOCKS: &str = "locks";
@@ -160,8 +158,7 @@ impl State {
             let _ = is_own(&noted);
             return noted;
         }
-        const MOST: u32 = 1000;
-        match (0..MOST).map(|number| self.writer_name(number)).find(|name| is_own(name)) {
+        match (0..1000).map(|number| self.writer_name(number)).find(|name| is_own(name)) {
             Some(name) => {
                 let _ = files::put_private(&self.dir.join(WRITER), name.as_bytes());
                 name
@@ -251,9 +248,8 @@ pub fn key(name: &str) -> String {
 }
 
 fn file_name(name: &str) -> String {
-    const MAX: usize = 120;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let safe: String = name.chars().filter(|&c| plain(c)).take(MAX).collect();
+    let safe: String = name.chars().filter(|&c| plain(c)).take(120).collect();
     if safe == name && !safe.is_empty() && !safe.starts_with('.') {
         return safe;
     }

@@ -17,9 +17,6 @@ use super::{Finding, Vault, VaultPath};
 use cru_base::files::Fingerprint;
 use cru_base::{Diagnostic, Span};
 
-/// Files of one folder that one thread looks at before another helps.
-const TOGETHER: usize = 256;
-
 /// The files of a vault, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
@@ -125,7 +122,8 @@ fn look<T: Send>(
             inside.folders.push(Folder { path: Some(path), templates });
         }
     }
-    let taken = files.into_par_iter().with_min_len(TOGETHER).filter_map(|(path, entry)| {
+    // Files of one folder that one thread looks at before another helps.
+    let taken = files.into_par_iter().with_min_len(256).filter_map(|(path, entry)| {
         let is_note = !folder.templates && reads(vault, &path);
         take(path, is_note, &entry)
     });

@@ -7,9 +7,6 @@ use crate::commands::{Context, Output, View, reading};
 use crate::memory::checkpoint::ObjectStore;
 use crate::vault::State;
 
-/// Bytes of a file that are compared.
-const LARGEST: u64 = 8 << 20;
-
 /// Show how the files of a checkpoint's copy differ from what is there now
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -50,7 +47,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let place = copy.place(&file.at).unwrap_or_default();
         let new = match std::fs::read_link(&place) {
             Ok(target) => target.as_os_str().as_encoded_bytes().to_vec(),
-            Err(_) => files::read_regular(&place, LARGEST).ok().flatten().unwrap_or_default(),
+            // Bytes of a file that are compared.
+            Err(_) => files::read_regular(&place, 8 << 20).ok().flatten().unwrap_or_default(),
         };
         if old == new {
             continue;

@@ -230,10 +230,9 @@ struct GitBlobs(HashSet<(PathBuf, String)>);
 
 impl GitBlobs {
     fn of(root: &Path, cx: &Context<'_>) -> Self {
-        const SECONDS: u64 = 30;
         let mut found = HashSet::new();
         for args in [&["ls-files", "-z", "--stage"][..], &["ls-tree", "-r", "-z", "HEAD"]] {
-            let answer = if root.join(".git").exists() { cx.ui.git(root, args, "", SECONDS).ok() } else { None };
+            let answer = if root.join(".git").exists() { cx.ui.git(root, args, "", 30).ok() } else { None };
             let bytes = answer.filter(|answer| answer.code == Some(0)).map(|answer| answer.bytes).unwrap_or_default();
             for line in bytes.split(|byte| *byte == 0) {
                 let Some(tab) = line.iter().position(|byte| *byte == b'\t') else { continue };

@@ -8,8 +8,6 @@ use crate::commands::output::cut;
 
 /// Deeper nesting is drawn at this depth: the guides of a hostile chain would be its square.
 const DEEPEST: usize = 24;
-/// How much of a label is shown where lines are not cut.
-const LABEL: usize = 180;
 
 /// A line of the tree: its depth, what is always shown, what may be cut, and what follows.
 pub(super) struct TreeRow {
@@ -48,7 +46,8 @@ impl TreeRow {
         let label = if view.terminal {
             cut(&self.label, view.width.saturating_sub(used).max(24))
         } else {
-            truncate(&self.label, LABEL).into_owned()
+            // How much of a label is shown where lines are not cut.
+            truncate(&self.label, 180).into_owned()
         };
         let painted = format!("{guide}{}{label}\u{1b}[0m{}", self.head, self.tail);
         format!("{}\n", painted.trim_end())

@@ -9,9 +9,6 @@ use crate::base::{Env, Error, Result, files};
 use crate::commands::Context;
 use crate::live::hook::{HOSTS, Host};
 
-/// Bytes of the longest settings that are edited.
-const MAX: u64 = 16 << 20;
-
 /// Which settings.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(multiple = false)]
@@ -122,7 +119,8 @@ impl SettingsPlace {
         if std::fs::symlink_metadata(&self.path).is_err() {
             return Ok(None);
         }
-        let bytes = files::read_regular(&self.path, MAX)?;
+        // Bytes of the longest settings that are edited.
+        let bytes = files::read_regular(&self.path, 16 << 20)?;
         let bytes = bytes.ok_or_else(|| Error::usage(format!("{} is no file of settings", self.path.display())))?;
         let text = String::from_utf8(bytes);
         let text = text.map_err(|_| Error::usage(format!("{} is no UTF-8 text", self.path.display())))?;

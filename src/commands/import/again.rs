@@ -17,9 +17,6 @@ use crate::sync::import::Machine;
 use crate::sync::import::again::{AgainNote, AgainOptions, UNSEALED, again};
 use crate::vault::{Catalog, State, Vault, VaultPath};
 
-/// Notes whose changes are shown in full; of more, how many lines change.
-const SHOWN: usize = 20;
-
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let wanted = wanted(&args.what, &vault, cx)?;
@@ -144,7 +141,8 @@ impl AgainReport {
 
     fn diffs(&self) -> String {
         let mut text = String::new();
-        let all = self.verbose || self.rewritten.len() <= SHOWN;
+        // Notes whose changes are shown in full; of more, how many lines change.
+        let all = self.verbose || self.rewritten.len() <= 20;
         for row in &self.rewritten {
             let source = if row.from_evidence { ", from evidence/" } else { "" };
             let counts = format!("+{} −{}{source}", row.added, row.removed);

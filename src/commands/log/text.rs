@@ -4,9 +4,6 @@ use std::io::{self, IsTerminal as _, Read as _};
 
 use crate::base::{Error, Result};
 
-/// More than this is no entry of a log.
-const LARGEST: u64 = 64 * 1024 * 1024;
-
 /// The words of the command line as one text; from stdin where they are `-`, or missing while stdin is no terminal.
 pub(super) fn of_words(words: &[String], what: &str) -> Result<String> {
     let text = words.join(" ");
@@ -32,7 +29,8 @@ pub(super) fn of_option(value: Option<&String>) -> Result<Option<String>> {
 /// All of stdin.
 pub(super) fn stdin() -> Result<String> {
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(LARGEST).read_to_end(&mut bytes);
+    // More than this is no entry of a log.
+    let read = io::stdin().lock().take(64 * 1024 * 1024).read_to_end(&mut bytes);
     read.map_err(|error| Error::io("read", "stdin", error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

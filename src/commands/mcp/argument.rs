@@ -77,8 +77,7 @@ impl Arguments {
 
     /// Rows or lines that were given before.
     pub(super) fn cursor(&self) -> Result<usize> {
-        const LAST: u64 = 1_000_000;
-        Ok(usize::try_from(self.number("cursor")?.unwrap_or(0).min(LAST)).unwrap_or(0))
+        Ok(usize::try_from(self.number("cursor")?.unwrap_or(0).min(1_000_000)).unwrap_or(0))
     }
 
     /// Whether something is so.

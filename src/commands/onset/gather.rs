@@ -22,18 +22,8 @@ use crate::session::{Item, Step, StepStatus, file_ref, public};
 use crate::sync::{memories, untold};
 use crate::vault::VaultPath;
 
-/// Sessions whose open tasks and questions are told.
-const LAST: usize = 3;
-/// Its last steps that are told.
-const STEPS: usize = 3;
-/// Claims that do not hold any more.
-const STALE: usize = 5;
-/// Sessions, the newest, whose checks and runs are looked at.
-const LOOKED_AT: usize = 20;
 /// Characters of a line.
 const LONGEST: usize = 240;
-/// Characters of a call and of its result.
-const CALL: usize = 100;
 
 /// A part of the context, in the order in which parts are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +73,8 @@ pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<
     let mut rows: Vec<&SessionRow> =
         snapshot.sessions().iter().filter(|row| !row.subagent && is_in(row, folder, cx.env) && !is_own(row)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.started, &row.path)));
-    for row in rows.iter().take(LAST) {
+    // Sessions whose open tasks and questions are told.
+    for row in rows.iter().take(3) {
         open(row, &world, &mut gathered);
     }
     if let Some(row) = rows.first() {
@@ -126,9 +117,6 @@ fn is_of(path: &str, paths: &[String]) -> bool {
     })
 }
 
-/// Lessons that nobody has decided about, at most.
-const TOLD: usize = 5;
-
 fn lessons(
     folder: &str,
     paths: &[String],
@@ -170,7 +158,8 @@ fn lessons(
         gathered.add(ContextPart::Lessons, &lesson.id, &it.note.path, &format!("{}{advice}", lesson.text));
     }
     // What sessions here tell and nobody has decided about, the newest last.
-    for it in told.iter().rev().filter(|it| is_here(it.project.as_deref())).take(TOLD) {
+    // Lessons that nobody has decided about, at most.
+    for it in told.iter().rev().filter(|it| is_here(it.project.as_deref())).take(5) {
         let lesson = &it.lesson.lesson;
         let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
         gathered.add(ContextPart::Lessons, &lesson.id, &it.path, &format!("not reviewed: {}{advice}", lesson.text));
@@ -187,10 +176,12 @@ fn lessons(
 
 /// What is kept of the project's sessions and rests on what has changed: bookmarks, decisions, checks, runs.
 fn stale(folder: &str, world: &TraceWorld, cx: &Context<'_>, gathered: &mut Gathered) -> Result<()> {
-    let asked = StaleQuestion { project: Some(folder), newest: Some(LOOKED_AT), ..StaleQuestion::default() };
+    // Sessions, the newest, whose checks and runs are looked at.
+    let asked = StaleQuestion { project: Some(folder), newest: Some(20), ..StaleQuestion::default() };
     // Lessons are told of as such.
     let rows = stale::gather(&asked, world, cx)?.rows;
-    for row in rows.iter().filter(|row| !row.kept.starts_with("lesson ")).take(STALE) {
+    // Claims that do not hold any more.
+    for row in rows.iter().filter(|row| !row.kept.starts_with("lesson ")).take(5) {
         let kept = if row.kept.is_empty() { String::new() } else { format!(" ({})", row.kept) };
         gathered.add(
             ContextPart::Drifted,
@@ -240,11 +231,13 @@ fn last(row: &SessionRow, world: &TraceWorld, gathered: &mut Gathered) {
     gathered.add(ContextPart::Last, "", &row.path, &format!("{line} ({})", row.id));
     let Some(session) = VaultPath::new(&row.path).and_then(|path| world.vault.session(&path).ok()) else { return };
     let steps: Vec<&Step> = session.steps().map(|(_, step)| step).collect();
-    for step in &steps[steps.len().saturating_sub(STEPS)..] {
+    // Its last steps that are told.
+    for step in &steps[steps.len().saturating_sub(3)..] {
         let call = format!("{} {}", step.tool, step.command.as_deref().unwrap_or(&step.args));
         let result = step.result.as_deref().unwrap_or(step.status.name());
         let mark = if step.status == StepStatus::Failed { "✗ " } else { "" };
-        let short = |text: &str| shorten::at_word(&fold_whitespace(text), CALL);
+        // Characters of a call and of its result.
+        let short = |text: &str| shorten::at_word(&fold_whitespace(text), 100);
         let line = format!("{} → {mark}{}", short(&call), short(result));
         gathered.add(ContextPart::Last, "", &row.path, &line);
     }

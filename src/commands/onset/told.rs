@@ -8,9 +8,6 @@ use crate::live::entry::{Context, Entry};
 use crate::live::log::{Log, Target};
 use crate::vault::State;
 
-/// Bytes of it that are read back.
-const MOST: u64 = 1 << 20;
-
 fn place(state: &State, key: &str) -> PathBuf {
     state.dir().join("context").join(format!("{key}.json"))
 }
@@ -38,7 +35,8 @@ pub(in crate::commands) fn write_into_note(log: &Log<'_>, target: &Target) -> Re
         if !path.exists() {
             continue;
         }
-        let Some(bytes) = files::read_regular(&path, MOST)? else { continue };
+        // Bytes of it that are read back.
+        let Some(bytes) = files::read_regular(&path, 1 << 20)? else { continue };
         if let Ok(entry) = Entry::parse(&String::from_utf8_lossy(&bytes)) {
             let entry = log.masked(entry).map_err(|bad| Error::usage(bad.message))?;
             log.add(target, &entry)?;

@@ -24,9 +24,8 @@ use crate::session::Public;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Catalog, Vault, VaultPath, Walk};
 
-use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing};
+use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing, TranscriptLine};
 use passage::Passage;
-use told::TranscriptLine;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::excerpt::Piece;
 use super::passage::Passage;
-use super::told::TranscriptLine;
 use crate::base::text::{one_line, plural};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
@@ -66,6 +65,33 @@ pub(super) struct HitLine {
     pub(super) score: f32,
     /// What the transcript says, where the note does not.
     pub(super) told: Option<TranscriptLine>,
+}
+
+/// A line of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TranscriptLine {
+    pub(super) transcript: String,
+    /// From 1.
+    pub(super) line: u64,
+    /// Its file, where it is not the note's transcript.
+    pub(super) source: Option<String>,
+    /// What was looked for in it; nothing where it cannot be read.
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl TranscriptLine {
+    /// The place alone.
+    pub(super) fn of(row: &SessionRow, line: u64, source: Option<String>) -> Option<Self> {
+        let named = row.transcript.as_deref()?;
+        let transcript = source.as_deref().map_or_else(|| named.to_owned(), |source| beside(named, source));
+        Some(Self { transcript, line, source, pieces: Vec::new() })
+    }
+}
+
+/// The file `name` in the folder of `path`.
+fn beside(path: &str, name: &str) -> String {
+    let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..=at]);
+    format!("{folder}{name}")
 }
 
 impl HitGroup {

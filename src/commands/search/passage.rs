@@ -9,8 +9,6 @@ use crate::note::heading::{Tail, unescape};
 
 /// Lines of one block that are searched for the best one.
 const MOST_LINES: usize = 20_000;
-/// Bytes of one line that are looked at.
-const LONGEST: usize = 64 << 10;
 
 /// Where a hit stands and what stands there.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +65,8 @@ pub(super) fn line_of<'a>(text: &'a str, lines: &Lines, number: usize) -> Option
     let start = lines.start(number)?;
     let end = lines.start(number + 1).unwrap_or(text.len());
     let line = Span::new(start, end).of(text).trim_end_matches(['\n', '\r']);
-    Some(&line[..floor_char_boundary(line, LONGEST)])
+    // Bytes of one line that are looked at.
+    Some(&line[..floor_char_boundary(line, 64 << 10)])
 }
 
 /// The id that a block's first or last line ends with; else that of the nearest heading above `line`.

@@ -9,43 +9,14 @@ use super::excerpt::Piece;
 use super::output::{FoundHits, HitLine};
 use super::passage::{best, line_of};
 use crate::base::Lines;
+use crate::index::Snapshot;
 use crate::index::search::Marker;
-use crate::index::{SessionRow, Snapshot};
 use crate::sync::evidence::Transcripts;
-
-/// Bytes of transcripts that are read for one answer.
-const MOST: u64 = 256 << 20;
-
-/// A line of a transcript.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct TranscriptLine {
-    pub(super) transcript: String,
-    /// From 1.
-    pub(super) line: u64,
-    /// Its file, where it is not the note's transcript.
-    source: Option<String>,
-    /// What was looked for in it; nothing where it cannot be read.
-    pub(super) pieces: Vec<Piece>,
-}
-
-impl TranscriptLine {
-    /// The place alone.
-    pub(super) fn of(row: &SessionRow, line: u64, source: Option<String>) -> Option<Self> {
-        let named = row.transcript.as_deref()?;
-        let transcript = source.as_deref().map_or_else(|| named.to_owned(), |source| beside(named, source));
-        Some(Self { transcript, line, source, pieces: Vec::new() })
-    }
-}
-
-/// The file `name` in the folder of `path`.
-fn beside(path: &str, name: &str) -> String {
-    let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..=at]);
-    format!("{folder}{name}")
-}
 
 /// Reads what is to be shown.
 pub(super) fn quote(found: &mut FoundHits, snapshot: &Snapshot, transcripts: &Transcripts, marker: &Marker) {
-    let mut left = MOST;
+    // Bytes of transcripts that are read for one answer.
+    let mut left = 256 << 20;
     for group in &mut found.groups {
         let Some(row) = snapshot.session(group.key) else { continue };
         let mut wanted: BTreeMap<Option<String>, BTreeSet<u64>> = BTreeMap::new();

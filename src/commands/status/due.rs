@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::super::output::amount;
 use super::super::read::Shelf;
-use super::Context;
 use crate::base::text::plural;
+use crate::commands::Context;
 use crate::commands::hooks::last_event;
 use crate::index::SessionRow;
 use crate::live::hook::{HOSTS, Host};
@@ -19,9 +19,6 @@ const RECENT: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// Hooks that are silent for longer may be broken.
 const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
-
-/// Bytes of copies of files that are worth a word.
-const MUCH: u64 = 1_000_000_000;
 
 /// What is due.
 #[derive(Debug, Default, Serialize)]
@@ -85,7 +82,8 @@ impl Due {
         Self {
             proposals: (lessons + readings) as u64,
             unproven: rows.iter().filter(unproven).count() as u64,
-            old_copies: if old >= MUCH { old } else { 0 },
+            // Bytes of copies of files that are worth a word.
+            old_copies: if old >= 1_000_000_000 { old } else { 0 },
             silent: state.as_ref().map(silent).unwrap_or_default(),
         }
     }

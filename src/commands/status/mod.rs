@@ -28,10 +28,11 @@ use crate::index::table::{RowView, ViewedRow};
 use crate::live::hook::unfiled;
 use crate::vault::{Catalog, Head, Link, LinkTrust, Vault};
 
-/// Rows of a list that a glance takes in.
-const MOST: usize = 8;
 /// Statuses in the order of a session's life.
 const STATUSES: [&str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
+
+/// Rows of a list that a glance takes in.
+const MOST: usize = 8;
 
 /// Show the state of the vault
 ///

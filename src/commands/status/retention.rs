@@ -12,9 +12,6 @@ use crate::base::{Env, files};
 use crate::import::places;
 use crate::session::agent_table::{Retention, RetentionForm};
 
-/// Settings larger than that are none.
-const LARGEST: u64 = 4 << 20;
-
 /// A folder, and the id of a session in it.
 pub(super) type Together<'a> = (&'a Path, Option<&'a str>);
 
@@ -41,7 +38,8 @@ impl Rule {
     /// What an agent does on this machine. Settings that are not there, or that nobody can read, say nothing.
     pub(super) fn of(retention: &Retention, env: &Env) -> Self {
         let path = places::expand(&retention.settings, env);
-        let bytes = path.and_then(|path| files::read_regular(&path, LARGEST).ok().flatten());
+        // Settings larger than that are none.
+        let bytes = path.and_then(|path| files::read_regular(&path, 4 << 20).ok().flatten());
         let text = bytes.as_deref().map(String::from_utf8_lossy);
         let told = text.and_then(|text| Self::told(text.trim_start_matches('\u{feff}'), retention));
         told.unwrap_or_else(|| Self::unset(retention))

@@ -6,9 +6,6 @@ use std::ops::Range;
 use super::{Action, Command};
 use crate::shell::{Nesting, Operator};
 
-/// Letters and digits of a line that is known again.
-const LEAST: usize = 3;
-
 /// Commands with what they printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
@@ -70,6 +67,7 @@ fn printed(command: &Command<'_>) -> Option<String> {
     let text = words.join(" ");
     let expands =
         text.contains(['$', '`', '\\', '\n']) || text.starts_with('-') && text[1..].starts_with(['n', 'e', 'E']);
-    let tells = text.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
+    // Letters and digits of a line that is known again.
+    let tells = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
     (tells && !expands).then(|| text.trim().to_owned())
 }

@@ -23,8 +23,7 @@ pub(super) fn is_plain(word: &str) -> bool {
 
 /// What a script of this name does.
 pub(super) fn of_name(name: &str) -> Option<Effect> {
-    const LONGEST: usize = 120;
-    if name.len() > LONGEST {
+    if name.len() > 120 {
         return None;
     }
     let mut best: Option<(usize, Effect)> = None;

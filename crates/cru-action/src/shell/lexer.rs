@@ -1,6 +1,5 @@
 //! Lists of commands: the operators between them, comments, lines and here-documents.
 
-use super::redirect::Pending;
 use super::status::{Element, Flags, mark};
 use super::{EachLoop, MAX_DEPTH, Nesting, Operator, Script, SimpleCommand};
 
@@ -43,6 +42,15 @@ pub(super) struct ListEnd {
     pub(super) word: &'static str,
     /// The command whose status is that of the list.
     pub(super) status: Option<usize>,
+}
+
+/// A here-document whose body has not been read yet.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) command: usize,
+    pub(super) redirection: usize,
+    pub(super) mark: String,
+    pub(super) indented: bool,
 }
 
 /// Where the reading of a text stands.

@@ -2,17 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::lexer::Lexer;
+use super::lexer::{Lexer, Pending};
 use super::{Redirection, RedirectionKind, Word};
-
-/// A here-document whose body has not been read yet.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    command: usize,
-    redirection: usize,
-    mark: String,
-    indented: bool,
-}
 
 impl<'a> Lexer<'a> {
     /// Whether a redirection begins here; `<(…)` and `>(…)` are words.

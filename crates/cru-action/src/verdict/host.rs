@@ -16,9 +16,6 @@ pub struct HostError {
     pub names_tool: bool,
 }
 
-/// Bytes up to which an answer is read as an error object: errors are short, data is not.
-const LARGEST: usize = 64 * 1024;
-
 /// Keys whose text says what went wrong, best first.
 const MESSAGES: &[&str] = &["message", "error", "error_message", "errorMessage", "detail", "details", "reason", "msg"];
 
@@ -34,7 +31,8 @@ const MESSAGES: &[&str] = &["message", "error", "error_message", "errorMessage",
 /// data.
 pub fn host_error(output: &str) -> Option<HostError> {
     let text = output.trim();
-    if text.len() > LARGEST || !text.starts_with('{') || !text.ends_with('}') {
+    // Bytes up to which an answer is read as an error object: errors are short, data is not.
+    if text.len() > (64 * 1024) || !text.starts_with('{') || !text.ends_with('}') {
         return None;
     }
     let object: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).ok()?;

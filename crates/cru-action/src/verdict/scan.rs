@@ -13,8 +13,6 @@ const START: usize = 16 * 1024;
 const END: usize = 64 * 1024;
 /// Work spent on what lies between them: lines whose form is compared.
 const COMPARED_BETWEEN: usize = 20_000;
-/// Bytes between them that are searched at once.
-const BLOCK: usize = 64 * 1024;
 /// Lines that may stand between the two lines of a pair.
 const PAIR_DISTANCE: usize = 12;
 
@@ -111,7 +109,8 @@ impl Scanner<'_> {
         let bytes = output.as_bytes();
         let mut start = range.start;
         while start < range.end && self.compared <= COMPARED_BETWEEN {
-            let least = (start + BLOCK).min(range.end);
+            // Bytes between them that are searched at once.
+            let least = (start + (64 * 1024)).min(range.end);
             let end = memchr::memchr(b'\n', &bytes[least..range.end]).map_or(range.end, |end| least + end + 1);
             let block = start..end;
             start = end;

@@ -14,16 +14,14 @@ use super::mode::take_from_others;
 use super::place::{self, PRIVATE_DIR, Place};
 use crate::{Error, Result};
 
-/// How often a file that was removed between opening and locking is opened again.
-const TRIES: usize = 100;
-
 /// Appends a line with one write, while others may do the same. The file and its folders are for their owner alone. A
 /// file that is new, or empty, begins with the line
 /// `head`. Folders above are made; the bytes survive the end of the process, not that of the machine.
 pub fn append_line(path: &Path, line: &[u8], head: &dyn Fn() -> String) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
     let line = [b"\n", line].concat();
-    for _ in 0..TRIES {
+    // How often a file that was removed between opening and locking is opened again.
+    for _ in 0..100 {
         let (_, mut file) = open(path)?;
         shared(&file).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;

@@ -44,14 +44,13 @@ pub struct Aside {
 impl Aside {
     /// Copies a database, where it has a log that must be read with it; `None` where the file is all there is.
     pub fn of(path: &Path) -> Result<Option<Self>> {
-        const TRIES: usize = 5;
         let failed = |source| Error::io("copy", path, source);
         let logs = ["-wal", "-journal"].map(|end| (end, beside(path, end)));
         let is_full = |log: &Path| fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0);
         if !logs.iter().any(|(_, log)| is_full(log)) {
             return Ok(None);
         }
-        for _ in 0..TRIES {
+        for _ in 0..5 {
             let before = Stamp::of(path)?;
             let dir = tempfile::Builder::new().prefix("cru-").tempdir().map_err(failed)?;
             let aside = Self { dir };

@@ -17,9 +17,6 @@ use super::long::{Digest, digest_of};
 use super::place::{self, Place, SHARED_DIR};
 use super::sweep::is_temporary;
 
-/// How often a save that came between is put back before it is kept beside the file instead.
-const ROUNDS: usize = 16;
-
 /// How old an intention must be whose folder is gone: a disk that is not mounted comes back.
 const FORGOTTEN: std::time::Duration = std::time::Duration::from_hours(24 * 90);
 
@@ -201,7 +198,8 @@ impl Pair<'_> {
     /// Puts a displaced save back in its place, where the text `ours` stands; what that displaces is looked at in turn.
     /// The file keeps its identity on the way, so an editor that is still writing into it writes to the right place.
     fn put_back(self, mut displaced: Digest, mut ours: Digest, keep: &Keep) -> io::Result<Fate> {
-        for round in 0..ROUNDS {
+        // How often a save that came between is put back before it is kept beside the file instead.
+        for round in 0..16 {
             fault::point()?;
             match self.swap() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return self.keep_beside(),

@@ -30,12 +30,6 @@ const HEAD: &str = "cru intention 1";
 /// The last line of one whose temporary file is whole: the exchange may have been made.
 const READY: &str = "ready";
 
-/// How often an intention that a finisher took for abandoned is made again.
-const TRIES: usize = 20;
-
-/// Bytes of an intention that are read at most.
-const MOST: u64 = 1 << 20;
-
 /// Hexadecimal digits of a digest in the name of a temporary file.
 pub(super) const SHOWN: usize = 16;
 
@@ -150,7 +144,8 @@ impl Intention {
     fn begin_in(dir: &Arc<Dir>, target: &Place, old: Option<Digest>, new: Option<Digest>) -> io::Result<Self> {
         // Found again by a way on which there is no link.
         let real = target.dir.path.canonicalize()?.join(&target.name);
-        for _ in 0..TRIES {
+        // How often an intention that a finisher took for abandoned is made again.
+        for _ in 0..20 {
             fault::point()?;
             let chance = chance();
             let place = Place { dir: dir.clone(), name: format!("{PREFIX}{chance}{SUFFIX}").into() };
@@ -258,7 +253,8 @@ fn taken(place: &Place) -> Option<(File, Option<Intended>)> {
         return None;
     }
     let mut bytes = Vec::new();
-    (&file).take(MOST).read_to_end(&mut bytes).ok()?;
+    // Bytes of an intention that are read at most.
+    (&file).take(1 << 20).read_to_end(&mut bytes).ok()?;
     let intended = String::from_utf8(bytes).ok().and_then(|text| Intended::parse(&text));
     Some((file, intended))
 }

@@ -15,9 +15,6 @@ use super::regular::open_regular;
 use super::staged::Staged;
 use crate::{Error, Result};
 
-/// Bytes that are read at once.
-const BLOCK: usize = 256 * 1024;
-
 /// What a file says: equal digests are equal bytes.
 pub type Digest = [u8; 32];
 
@@ -34,7 +31,8 @@ pub(super) fn digest_of(opened: io::Result<File>) -> io::Result<Option<Digest>> 
         Err(error) => return Err(error),
     };
     let mut hasher = blake3::Hasher::new();
-    let mut block = vec![0; BLOCK];
+    // Bytes that are read at once.
+    let mut block = vec![0; 256 * 1024];
     loop {
         match file.read(&mut block)? {
             0 => return Ok(Some(hasher.finalize().into())),

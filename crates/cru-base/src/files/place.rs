@@ -15,9 +15,6 @@ use super::fault;
 use super::root::{Root, absolute, is_closed, leads_out, root_of};
 use crate::{Error, Result};
 
-/// How many links one path may go through.
-const LINKS: usize = 40;
-
 /// Permissions of folders, as far as the umask leaves them.
 pub(super) const SHARED_DIR: u32 = 0o777;
 pub(super) const PRIVATE_DIR: u32 = 0o700;
@@ -259,7 +256,8 @@ impl Way {
         let top = self.top();
         let is_inside_closed = self.entered.iter().skip(1).any(|dir| dir.path.file_name().is_some_and(is_closed));
         let Some(target) = top.link_target(name) else { return Err(io::Error::from(io::ErrorKind::NotFound).into()) };
-        if is_closed(name) || is_inside_closed || self.links > LINKS {
+        // How many links one path may go through.
+        if is_closed(name) || is_inside_closed || self.links > 40 {
             return Err(self.out(name));
         }
         let below = if target.is_absolute() {

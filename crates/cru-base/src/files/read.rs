@@ -60,7 +60,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::io("read", path, source);
     let mut file = open_regular(path).map_err(failed)?;
     let size = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().min(LARGEST_GUESS));
+    // Bytes that are made room for at once.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().min(64 << 20));
     file.read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
@@ -84,9 +85,6 @@ pub fn read_note(path: &Path) -> Result<Vec<u8>> {
 pub fn read_given(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| Error::io("read", path, source))
 }
-
-/// Bytes that are made room for at once.
-const LARGEST_GUESS: usize = 64 << 20;
 
 /// What the file system says of the file behind `path`.
 pub fn fingerprint(path: &Path) -> Result<Fingerprint> {

@@ -22,9 +22,6 @@ pub(super) const ABANDONED: Duration = Duration::from_hours(1);
 /// The file in a folder of ours that tells when it was swept.
 const MARK: &str = "swept";
 
-/// Bytes of the longest temporary file that is compared with the files of its folder.
-const MOST: u64 = 64 << 20;
-
 /// Folders that this process has tidied.
 static TIDIED: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
@@ -137,7 +134,8 @@ fn is_proven(place: &Place) -> bool {
             return true;
         }
     }
-    len <= MOST && is_beginning(place, len)
+    // Bytes of the longest temporary file that is compared with the files of its folder.
+    len <= (64 << 20) && is_beginning(place, len)
 }
 
 /// Whether another file of the folder begins with the bytes of this one.

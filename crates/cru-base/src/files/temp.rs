@@ -14,12 +14,6 @@ use super::place::Place;
 const PREFIX: &str = ".cru-";
 const SUFFIX: &str = ".tmp";
 
-/// Letters and digits of chance in such a name.
-const CHANCE: usize = 6;
-
-/// How many names are tried.
-const TRIES: usize = 1 << 10;
-
 /// A temporary file in a folder that is held open. Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Temp {
@@ -53,7 +47,8 @@ impl Temp {
             return make(name.into());
         }
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
-        let made = (0..TRIES).map(|_| make(name_of_chance())).find(|made| !made.as_ref().is_err_and(is_taken));
+        // How many names are tried.
+        let made = (0..(1 << 10)).map(|_| make(name_of_chance())).find(|made| !made.as_ref().is_err_and(is_taken));
         made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
     }
 
@@ -112,5 +107,6 @@ pub(super) fn chance() -> String {
         chance /= 36;
         char::from(letter)
     };
-    (0..CHANCE).map(|_| letter()).collect()
+    // Letters and digits of chance in such a name.
+    (0..6).map(|_| letter()).collect()
 }

@@ -22,8 +22,6 @@ const COLUMN: i64 = 360;
 const GAP: i64 = 80;
 /// Between cards, and from a group's edge to its cards.
 const PAD: i64 = 20;
-/// How far sub-agents stand to the right of what started them.
-const INDENT: i64 = 40;
 
 /// What a card shows: its type, and what else it has.
 type CardFields = [(&'static str, Value); 3];
@@ -50,7 +48,8 @@ pub fn export(picture: &Picture<'_, '_>) -> Value {
     let mut draft = DraftNode { picture, cards: Vec::new(), places: HashMap::new() };
     let mut top = 0;
     for (session, depth) in picture.forest() {
-        let indent = INDENT * i64::try_from(depth.min(20)).unwrap_or(0);
+        // How far sub-agents stand to the right of what started them.
+        let indent = 40 * i64::try_from(depth.min(20)).unwrap_or(0);
         top = draft.band(session, indent, top) + GAP;
     }
     // What is only pointed at stands to the left.

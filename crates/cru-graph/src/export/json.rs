@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::known;
-use crate::boundary::Placed;
+use crate::draft::Placed;
 use crate::segment::{self, Break};
 use crate::{Body, Depth, Graph, Picture};
 use cru_session::{Status, StepStatus};

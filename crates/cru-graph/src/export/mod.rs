@@ -18,14 +18,12 @@ use serde_json::Value;
 use super::{Body, Graph, NodeId, Picture};
 use cru_base::text;
 
-/// How much of a label a box shows.
-const BOX: usize = 60;
-
 /// What a box says: mark, id and words, on one line, free of control characters.
 pub fn caption(graph: &Graph<'_>, id: NodeId) -> String {
     let node = graph.node(id);
     let label = node.label();
-    let words = text::truncate(&label, BOX);
+    // How much of a label a box shows.
+    let words = text::truncate(&label, 60);
     match &node.body {
         Body::Phase(phase) => match &phase.agent {
             Some(agent) => format!("{words} @{agent}"),

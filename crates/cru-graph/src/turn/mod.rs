@@ -14,7 +14,8 @@ mod taken;
 
 use super::path::FinalPath;
 use super::place::Place;
-pub use taken::{Correction, Sign, Taken, is_no};
+pub use reply::is_no;
+pub use taken::{Correction, Sign, Taken};
 
 /// An item with its place.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,10 +7,8 @@ use cru_action::ToolKind;
 use cru_action::verdict::{self, CheckRun, Shown, Verdict};
 use cru_session::Item;
 use cru_session::correction::INTERRUPTED;
-use cru_session::words::list::{OFFER, YES};
+use cru_session::words::list::{NO, OFFER, YES};
 use cru_session::words::sentence::sentences;
-
-use super::taken::is_no;
 
 /// Whether the agent's last sentence offers something: what is said then is an answer.
 pub(super) fn offers(last: &Item) -> bool {
@@ -40,6 +38,11 @@ pub(super) fn asks_by_call(last: &Item) -> bool {
 pub(super) fn is_answer(words: &str) -> bool {
     let plain = words.trim_start_matches(|c: char| !c.is_alphabetic());
     is_no(words) || YES.at_start(plain).is_some() || is_numbered(words)
+}
+
+/// Whether words open with a plain "no".
+pub fn is_no(words: &str) -> bool {
+    NO.at_start(words.trim_start_matches(|c: char| !c.is_alphabetic())).is_some()
 }
 
 /// Whether words say nothing of the work: a command of the host, material, answers by number.
@@ -80,11 +83,10 @@ pub(super) fn is_numbered(words: &str) -> bool {
 
 /// Whether words hand over material and say nothing of it: paths, links, pictures.
 pub(super) fn only_points(words: &str) -> bool {
-    /// More words than these are no list of places.
-    const PLACES: usize = 8;
     let mut rest = words.trim();
     let mut places = 0;
-    while !rest.is_empty() && places <= PLACES {
+    // More words than these are no list of places.
+    while !rest.is_empty() && places <= 8 {
         places += 1;
         let end = if rest.starts_with("[Image") {
             rest.find(']').map_or(rest.len(), |at| at + 1)

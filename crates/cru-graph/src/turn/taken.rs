@@ -4,11 +4,12 @@
 //! where nothing else does, by lists that are data; a person settles it by a title.
 
 use cru_session::correction::{goes_on, is_choice, lets_go_on, only_replies, opens_correction};
-use cru_session::words::list::{APPROVAL, CONTRAST, NO};
+use cru_session::words::list::{APPROVAL, CONTRAST};
 use cru_session::words::sentence::sentences;
 use cru_session::words::shorten::file_name;
 use cru_session::{Item, StepStatus, User};
 
+use super::reply::is_no;
 use super::{Turn, reply};
 
 /// How the person's next words took the work of a turn.
@@ -90,9 +91,6 @@ impl Sign {
 const TITLES: &[&str] =
     &["correction", "denied", "denial", "refused", "refusal", "rejected", "interruption", "interrupted", "interrupt"];
 
-/// Words of an answer that only chooses.
-const FEW: usize = 3;
-
 /// Fills in how each turn was taken. Titles of a note that `cru` has `written` follow from the words alone.
 pub(super) fn decide(turns: &mut [Turn<'_>], written: bool) {
     for at in 1..turns.len() {
@@ -157,7 +155,8 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
         let by_words = opens_correction(words);
         let offered = || last.is_some_and(reply::offers);
         // Whoever says no to an offer corrects nothing. A word or two after it choose: `hooks`.
-        let chooses = if by_words { is_no(words) } else { words.split_whitespace().count() <= FEW };
+        // Words of an answer that only chooses.
+        let chooses = if by_words { is_no(words) } else { words.split_whitespace().count() <= 3 };
         if judged && chooses && offered() {
             return None;
         }
@@ -180,11 +179,6 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
         };
         Some(Correction { user, sign, is_about_agent })
     })
-}
-
-/// Whether words open with a plain "no".
-pub fn is_no(words: &str) -> bool {
-    NO.at_start(words.trim_start_matches(|c: char| !c.is_alphabetic())).is_some()
 }
 
 /// Whether words begin by saying that it was right, and neither that sentence nor the next takes it back.

@@ -13,9 +13,6 @@ use cru_base::files;
 /// Bytes of the largest file that is hashed.
 const MAX: u64 = 8 << 20;
 
-/// Digits of the hash that are kept.
-const DIGITS: usize = 16;
-
 pub(super) fn of(host: &Host, event: Event, input: &Input) -> Vec<HashedFile> {
     let Some(tool) = input.text(FIELDS.tool) else { return Vec::new() };
     let Some(row) = host.files.iter().find(|row| row.tool == tool) else { return Vec::new() };
@@ -45,7 +42,8 @@ fn made(input: &Input) -> bool {
 /// The hash of a regular file that is not too large.
 fn hash(path: &Path) -> Option<String> {
     let bytes = files::read_regular(path, MAX).ok()??;
-    Some(blake3::hash(&bytes).to_hex()[..DIGITS].to_owned())
+    // Digits of the hash that are kept.
+    Some(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }
 
 #[cfg(test)]

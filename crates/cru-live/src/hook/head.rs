@@ -9,9 +9,6 @@ use cru_action::{Action, ToolKind};
 /// Verbs of git that move the branch to another commit.
 const MOVE_THE_BRANCH: &[&str] = &["commit", "merge", "rebase", "cherry-pick", "revert", "am", "pull"];
 
-/// Bytes of the longest command that is read; the agent waits for it.
-const LONGEST: usize = 64 << 10;
-
 /// The commit that is checked out where the agent works; `None` for any other call, and where there is none.
 pub(super) fn of(event: Event, input: &Input) -> Option<String> {
     if !matches!(event, Event::PreTool | Event::PostTool | Event::PostToolFailure) {
@@ -20,7 +17,8 @@ pub(super) fn of(event: Event, input: &Input) -> Option<String> {
     let tool = input.text(FIELDS.tool)?;
     let command = input.get(FIELDS.tool_input)?.get("command").and_then(Value::as_str)?;
     // Most commands are of another program, and need no reading.
-    if command.len() > LONGEST || !command.contains("git") || ToolKind::of(tool) != ToolKind::Shell {
+    // Bytes of the longest command that is read; the agent waits for it.
+    if command.len() > (64 << 10) || !command.contains("git") || ToolKind::of(tool) != ToolKind::Shell {
         return None;
     }
     let action = Action::of(tool, command);

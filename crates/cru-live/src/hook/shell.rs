@@ -49,8 +49,7 @@ pub fn words(line: &str) -> Option<Vec<String>> {
 
 /// A line that sets a variable; `None` for a value that no id or path has.
 pub fn export(name: &str, value: &str) -> Option<String> {
-    const MAX: usize = 4096;
-    if value.is_empty() || value.len() > MAX || value.chars().any(char::is_control) {
+    if value.is_empty() || value.len() > 4096 || value.chars().any(char::is_control) {
         return None;
     }
     Some(format!("export {name}={}\n", quote(value)))

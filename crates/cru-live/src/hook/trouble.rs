@@ -11,9 +11,6 @@ use cru_session::mask::mask;
 /// Bytes after which the older half of the log goes.
 const MAX: u64 = 1 << 20;
 
-/// Characters of a message.
-const MESSAGE: usize = 600;
-
 /// What a message begins with that tells of an event of a host that is not known.
 pub const REFUSED: &str = "refused:";
 
@@ -33,7 +30,8 @@ pub fn note(log: &Path, now: Timestamp, event: &str, message: &str) -> Result<()
         now,
         env!("CARGO_PKG_VERSION"),
         clean(event, 40),
-        clean(message, MESSAGE)
+        // Characters of a message.
+        clean(message, 600)
     );
     files::append_private(log, line.as_bytes())
 }

@@ -13,12 +13,6 @@ use super::HookEntry;
 use cru_base::{Env, Result, files};
 use cru_vault::{Journal, State};
 
-/// Bytes of all that is kept; later events are named in the log of trouble and nothing more.
-const MOST: u64 = 64 << 20;
-
-/// Bytes of one session's events below which the size of all is not looked at.
-const SMALL: u64 = 1 << 20;
-
 /// What is kept of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfiled {
@@ -38,8 +32,10 @@ pub fn keep(key: &str, entry: &HookEntry, now: Timestamp, env: &Env) -> Result<b
     let Some(folder) = folder(env) else { return Ok(false) };
     let path = folder.join(format!("{key}.jsonl"));
     // All of them are looked at seldom: the agent waits.
-    let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < SMALL);
-    if !is_small && size(&folder) > MOST {
+    // Bytes of one session's events below which the size of all is not looked at.
+    let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < (1 << 20));
+    // Bytes of all that is kept; later events are named in the log of trouble and nothing more.
+    if !is_small && size(&folder) > (64 << 20) {
         return Ok(false);
     }
     files::create_private_dir(&folder)?;

@@ -177,6 +177,5 @@ fn files(names: &[String], created: bool) -> Vec<FileRef> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what a duration can be")]
 fn milliseconds(seconds: f64) -> Option<u64> {
-    const LONGEST: f64 = 1e12;
-    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).min(LONGEST).round() as u64)
+    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).min(1e12).round() as u64)
 }

@@ -6,9 +6,6 @@ use super::amend::NoteCallout;
 use cru_note::Note;
 use cru_session::{Item, Phase, Session, usage};
 
-/// Numbers beyond this are nobody's count.
-const LARGEST: u64 = 99_999_999;
-
 /// Where something that can be named stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownPlace {
@@ -109,7 +106,8 @@ impl Known {
         let id = id.to_lowercase();
         for prefix in ["n", "p", "u", "e", "q", "d", "l"] {
             let number = id.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
-            if let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number <= LARGEST) {
+            // Numbers beyond this are nobody's count.
+            if let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number <= 99_999_999) {
                 let highest = self.numbers.entry(prefix).or_default();
                 *highest = (*highest).max(number);
             }

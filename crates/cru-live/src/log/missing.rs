@@ -4,17 +4,9 @@ use super::amend::NoteCallout;
 use super::change::is_open;
 use super::known::Known;
 use super::page::Page;
+use super::task::Missing;
 use super::{link, task};
 use crate::entry::{self, Entry};
-
-/// A name that leads nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// What is not there.
-    pub message: String,
-    /// What is.
-    pub hint: String,
-}
 
 impl Page<'_> {
     /// What an entry names and this note does not have; for those who can still be told.

@@ -20,8 +20,8 @@ mod usage;
 mod work;
 mod write;
 
-pub use missing::Missing;
 pub use page::{Defaults, Page};
+pub use task::Missing;
 pub use write::{Flushed, Log, Target};
 
 #[cfg(test)]

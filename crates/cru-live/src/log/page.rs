@@ -11,8 +11,8 @@ use serde_json::Value as Json;
 
 use super::amend::NoteCallout;
 use super::known::{Known, KnownPlace};
-use super::missing::Missing;
 use super::shown::ShownWords;
+use super::task::Missing;
 use super::{frontmatter, item, link, task};
 use crate::entry::{self, Entry};
 use cru_base::text::{fold_whitespace, sanitise};

@@ -1,9 +1,17 @@
 //! Tasks: their ids, and which one somebody means.
 
-use super::missing::Missing;
 use super::shown::ShownWords;
 use crate::entry;
 use cru_session::Task;
+
+/// A name that leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// What is not there.
+    pub message: String,
+    /// What is.
+    pub hint: String,
+}
 
 /// `TASK-008` for the eighth.
 pub(super) fn next_id(tasks: &[Task]) -> String {

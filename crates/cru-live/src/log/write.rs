@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::missing::Missing;
 use super::page::{Defaults, Page};
+use super::task::Missing;
 use crate::entry::{Bad, Entry};
 use cru_base::{Env, Error, Result, files};
 use cru_note::Note;

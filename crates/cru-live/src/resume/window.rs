@@ -4,9 +4,6 @@ use super::pack::Entry;
 use super::phase::{self, Above, Detail, Usual};
 use super::point::Point;
 
-/// What was worth showing of a phase that does not fit.
-const LEAST: u64 = 200;
-
 /// Phases, newest first, within `room` tokens; and the index of the oldest of them.
 pub(super) fn recent(point: &Point<'_>, usual: Usual<'_>, above: &Above, room: u64) -> (Vec<Entry>, usize) {
     let mut left = room;
@@ -22,7 +19,8 @@ pub(super) fn recent(point: &Point<'_>, usual: Usual<'_>, above: &Above, room: u
             Some(short) => {
                 // Better the end of the newest phase in full than a little of all of it.
                 let full = full.trimmed(left).filter(|_| newest);
-                let Some(text) = full.or_else(|| short.trimmed(left).filter(|_| newest || left >= LEAST)) else {
+                // What was worth showing of a phase that does not fit.
+                let Some(text) = full.or_else(|| short.trimmed(left).filter(|_| newest || left >= 200)) else {
                     break;
                 };
                 (text, true, true)

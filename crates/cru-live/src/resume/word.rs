@@ -10,9 +10,6 @@ use super::text;
 use cru_graph::turns;
 use cru_session::{Item, Session, User};
 
-/// Tokens of one person's remark; what is longer is cut and says so.
-const LONGEST: u64 = 400;
-
 /// Words with their place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said<'a> {
@@ -86,7 +83,8 @@ impl Said<'_> {
         };
         let done = self.user.interpretation.as_deref().map(|words| text::short(words, 160));
         let done = done.filter(|words| !words.is_empty()).map_or_else(String::new, |words| format!(" (then: {words})"));
-        let (words, cut) = text::cut(&text::clean(&self.user.words), LONGEST);
+        // Tokens of one person's remark; what is longer is cut and says so.
+        let (words, cut) = text::cut(&text::clean(&self.user.words), 400);
         let text = format!("- {kind}, {place}{done}:\n{}", text::quote(&words, "  ").trim_end());
         Entry::new(text::short(&words, 80), text).cut(cut)
     }

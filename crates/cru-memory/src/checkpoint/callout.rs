@@ -9,9 +9,6 @@ use jiff::Timestamp;
 
 use super::manifest::{CopiedFile, CopyManifest};
 
-/// Files, and files that were left out, that a callout names.
-const SHOWN: usize = 5;
-
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 8;
 
@@ -57,7 +54,8 @@ pub fn restore(manifest: &CopyManifest) -> Option<String> {
 }
 
 fn listed(names: impl Iterator<Item = String>, all: u64) -> String {
-    let mut shown: Vec<String> = names.take(SHOWN).collect();
+    // Files, and files that were left out, that a callout names.
+    let mut shown: Vec<String> = names.take(5).collect();
     let more = all.saturating_sub(shown.len() as u64);
     if more > 0 {
         shown.push(format!("{more} more"));

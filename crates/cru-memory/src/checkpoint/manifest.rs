@@ -10,9 +10,6 @@ use cru_session::mask::Masks;
 
 use super::kind::{CheckpointKind, id_of};
 
-/// Bytes of the largest manifest that is read.
-const LARGEST: u64 = 16 << 20;
-
 /// So many checkpoints of one session in one second have ids of their own.
 const MOST_A_SECOND: u32 = 100;
 
@@ -357,7 +354,8 @@ impl CopyShelf {
 
     /// A manifest by its id.
     pub fn read(&self, id: &str) -> Option<CopyManifest> {
-        let bytes = files::read_regular(&self.path(id), LARGEST).ok()??;
+        // Bytes of the largest manifest that is read.
+        let bytes = files::read_regular(&self.path(id), 16 << 20).ok()??;
         serde_json::from_slice(&bytes).ok().filter(|manifest: &CopyManifest| manifest.id == id)
     }
 

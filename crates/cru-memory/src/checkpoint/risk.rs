@@ -16,9 +16,6 @@ use serde_json::{Map, Value};
 
 use expand::{Expanded, Words};
 
-/// Characters of a command that a title shows.
-const SHOWN: usize = 80;
-
 /// Files that a turn edits before one more is a risk.
 pub const MANY_FILES: usize = 50;
 
@@ -278,6 +275,7 @@ fn shown(text: &str) -> String {
     if line.is_empty() {
         return line;
     }
-    let cut: String = line.chars().take(SHOWN).collect();
+    // Characters of a command that a title shows.
+    let cut: String = line.chars().take(80).collect();
     if cut.len() < line.len() { format!("`{cut}…`") } else { format!("`{cut}`") }
 }

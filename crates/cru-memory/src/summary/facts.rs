@@ -10,9 +10,6 @@ use cru_session::{Item, Session};
 /// A pause of this length and more is no work.
 const PAUSE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Characters of one fact.
-const LONGEST: usize = 240;
-
 /// From a moment up to another one, which does not belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWindow {
@@ -162,7 +159,8 @@ impl PeriodFacts {
 }
 
 fn line(text: &str) -> String {
-    fold_whitespace(&quote(text, LONGEST))
+    // Characters of one fact.
+    fold_whitespace(&quote(text, 240))
 }
 
 /// When an item says that it happened.

@@ -3,9 +3,6 @@
 use super::EditError;
 use crate::{Block, BlockKind, Note};
 
-/// The headings that divide a note into phases and sub-phases; deeper ones are prose.
-const DEEPEST: u8 = 3;
-
 /// A block, named by its id or by a place in it. A block inside a list or callout stands for the whole of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
@@ -52,7 +49,8 @@ pub fn part_end(note: &Note, index: usize) -> usize {
 
 /// Whether the block is the heading of a phase, a sub-phase or the note.
 pub fn divides(block: &Block) -> bool {
-    matches!(block.kind, BlockKind::Heading { level, .. } if level <= DEEPEST)
+    // The headings that divide a note into phases and sub-phases; deeper ones are prose.
+    matches!(block.kind, BlockKind::Heading { level, .. } if level <= 3)
 }
 
 /// Whether the block is the heading of the whole note.

@@ -6,13 +6,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How often what lies between two pairs is looked at again.
-const DEEPEST: usize = 12;
-
 /// Pairs of indices with equal texts, both rising.
 pub(crate) fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
-    between(old, new, 0..old.len(), 0..new.len(), DEEPEST, &mut pairs);
+    // How often what lies between two pairs is looked at again.
+    between(old, new, 0..old.len(), 0..new.len(), 12, &mut pairs);
     pairs.sort_unstable();
     pairs
 }

@@ -9,8 +9,6 @@ use super::view::View;
 
 /// Lists and quotes nested deeper than this are text.
 const DEEPEST: usize = 8;
-/// Tables of more columns are text.
-const WIDEST: usize = 100;
 /// A fence in a list must end within this many lines.
 const LOOK_AHEAD: usize = 400;
 
@@ -246,7 +244,8 @@ impl<'a> Outline<'a> {
                     continue;
                 }
             }
-            if table && is_delimiter(&line[at..]) && memchr::memchr_iter(b'|', line.as_bytes()).count() > WIDEST {
+            // Tables of more columns are text.
+            if table && is_delimiter(&line[at..]) && memchr::memchr_iter(b'|', line.as_bytes()).count() > 100 {
                 force = Some(here);
             }
             let bullet = bullet && markers == 1;

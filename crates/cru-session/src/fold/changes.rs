@@ -10,13 +10,6 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::event::Call;
 
-/// Lines of a text that are compared.
-const LINES: usize = 20_000;
-
-/// Lines that go and come together of which a difference is looked for; of more, all count but those that both begin and
-/// end with.
-const COMPARED: usize = 2_000;
-
 /// What a call does to files if it succeeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallChanges {
@@ -48,7 +41,8 @@ impl LineCount {
     fn add(&mut self, file: &FilePatch<'_>) {
         self.is_whole |= file.removed().next().is_none() && file.before().next().is_none();
         for hunk in &file.hunks {
-            let mut rest = &hunk.lines[..hunk.lines.len().min(LINES)];
+            // Lines of a text that are compared.
+            let mut rest = &hunk.lines[..hunk.lines.len().min(20_000)];
             while !rest.is_empty() {
                 let (gone, come, behind) = block(rest);
                 rest = behind;
@@ -122,7 +116,9 @@ fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a s
     let (gone, come) = (&gone[first..], &come[first..]);
     let last = gone.iter().rev().zip(come.iter().rev()).take_while(|(a, b)| a == b).count();
     let (gone, come) = (&gone[..gone.len() - last], &come[..come.len() - last]);
-    if gone.is_empty() || come.is_empty() || gone.len() + come.len() > COMPARED {
+    // Lines that go and come together of which a difference is looked for; of more, all count but those that both begin and
+    // end with.
+    if gone.is_empty() || come.is_empty() || gone.len() + come.len() > 2_000 {
         return (gone.to_vec(), come.to_vec());
     }
     let (mut out, mut into) = (Vec::new(), Vec::new());

@@ -9,9 +9,6 @@ use cru_base::text::{fold_whitespace, sanitise, truncate};
 use super::step::StepDraft;
 use crate::StepStatus;
 
-/// Commits that are told of one step.
-const MOST: usize = 50;
-
 /// Characters of a subject.
 const SUBJECT: usize = 120;
 
@@ -148,7 +145,8 @@ pub(super) fn made<'n>(output: &str, named: impl IntoIterator<Item = &'n str>) -
     for commit in lines.chain(named) {
         // A short id and a long one of the same commit.
         let same = |known: &MadeCommit| known.sha.starts_with(&commit.sha) || commit.sha.starts_with(&known.sha);
-        if made.len() < MOST && !made.iter().any(same) {
+        // Commits that are told of one step.
+        if made.len() < 50 && !made.iter().any(same) {
             made.push(commit);
         }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::part;
+use super::part::{self, Linked};
 use crate::event::StreamKey;
 use crate::source::Consumed;
 use crate::{Agent, Item, Link, Session, SubagentRef, usage};
@@ -63,19 +63,6 @@ pub struct Child {
     pub stream: StreamKey,
     pub(super) phase: usize,
     pub(super) item: usize,
-}
-
-/// The note of a sub-agent, as its parent shows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Linked {
-    /// File stem.
-    pub note: String,
-    /// Its agent.
-    pub agent: Option<Agent>,
-    /// Its model.
-    pub model: Option<String>,
-    /// Its own tokens.
-    pub tokens: Option<u64>,
 }
 
 impl Draft {

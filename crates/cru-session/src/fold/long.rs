@@ -12,9 +12,6 @@ use cru_base::text::thousands;
 /// Bytes of one text.
 const MOST: usize = 2 << 20;
 
-/// How far before the limit a blank is looked for, so that no word is cut in two.
-const NEAR: usize = 4096;
-
 /// Cuts the texts of an event that a note would show whole.
 pub(super) fn shorten(event: &mut Event<'_>) {
     match &mut event.kind {
@@ -33,7 +30,8 @@ fn cut(text: &mut Cow<'_, str>) {
         return;
     }
     let end = floor_char_boundary(text, MOST);
-    let start = floor_char_boundary(text, end - NEAR);
+    // How far before the limit a blank is looked for, so that no word is cut in two.
+    let start = floor_char_boundary(text, end - 4096);
     let end = text[start..end].rfind(char::is_whitespace).map_or(end, |at| start + at);
     let rest = thousands((text.len() - end) as u64);
     *text = Cow::Owned(format!("{}…\n\n… {rest} more bytes stand in the transcript.", &text[..end]));

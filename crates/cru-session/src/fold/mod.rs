@@ -31,7 +31,8 @@ mod trouble;
 mod whole;
 mod work_tree;
 
-pub use draft::{Child, Draft, DraftPatch, Linked};
+pub use draft::{Child, Draft, DraftPatch};
 pub use outcome::result_line;
+pub use part::Linked;
 pub use place::{channel, shorten};
 pub use stream::{Fold, Options};

@@ -12,9 +12,6 @@ const PROGRAMS: &str = "\
 /// Bytes of the longest of them.
 const LONGEST_PROGRAM: usize = 10;
 
-/// How much of a text is looked through; what stands further down in a long reply is rarely what a person means.
-const ENOUGH: usize = 16 * 1024;
-
 /// Names that were said or used so far.
 #[derive(Debug, Default)]
 pub(super) struct SaidNames {
@@ -37,7 +34,8 @@ impl SaidNames {
 
 /// The names of `text`, in lower case; a path gives its last part.
 fn names(text: &str) -> impl Iterator<Item = String> + '_ {
-    let end = cru_base::lines::floor_char_boundary(text, ENOUGH);
+    // How much of a text is looked through; what stands further down in a long reply is rarely what a person means.
+    let end = cru_base::lines::floor_char_boundary(text, 16 * 1024);
     text[..end].split(|c: char| c.is_whitespace() || "\"'()[]{}<>,;|&=".contains(c)).filter_map(name)
 }
 

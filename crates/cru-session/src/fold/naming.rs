@@ -12,9 +12,6 @@ use crate::event::{PromptOrigin, TitleRank};
 use crate::words::shorten;
 use crate::words::title::{self, Title};
 
-/// Requests that are kept; of the rest it is known how many there were.
-const REQUESTS: usize = 12;
-
 /// How often one and the same prompt comes before it is taken for an automatic one.
 const REPEATED: u32 = 3;
 
@@ -68,7 +65,8 @@ impl Naming {
             return;
         }
         self.count += 1;
-        if self.requests.len() < REQUESTS {
+        // Requests that are kept; of the rest it is known how many there were.
+        if self.requests.len() < 12 {
             let title = if *origin == PromptOrigin::Command { title::of_playbook(words) } else { title::of(words) };
             let words = words[..floor_char_boundary(words, SEEN)].to_owned();
             self.requests.push(Request { key, words, title, times: 1 });

@@ -177,8 +177,7 @@ fn success(output: &str) -> Option<String> {
         return Some(truncate(&line, MAX).into_owned());
     }
     if is_json(output) {
-        const ENOUGH: usize = 600;
-        let start = &output[..cru_base::lines::floor_char_boundary(output, ENOUGH)];
+        let start = &output[..cru_base::lines::floor_char_boundary(output, 600)];
         return Some(truncate(&fold_whitespace(&sanitise(start)), MAX).into_owned());
     }
     let quiet = |line: &String| !NOISE_STARTS.iter().any(|start| line.starts_with(start));
@@ -244,8 +243,7 @@ fn count_lines(output: &str) -> u64 {
 /// A line as a person would quote it; `None` when it says nothing.
 fn meaningful(line: &str) -> Option<String> {
     // A giant line is cut before it is looked at: its start decides.
-    const LONG: usize = 1000;
-    let line = &line[..cru_base::lines::floor_char_boundary(line, LONG)];
+    let line = &line[..cru_base::lines::floor_char_boundary(line, 1000)];
     let clean = fold_whitespace(&sanitise(line));
     let mut text = clean.as_str();
     for (open, close) in WRAPPERS {

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::draft::Linked;
 use crate::callout::CONTINUED;
 use crate::event::{Attachment, DecisionEvent, Remark};
 use crate::time;
@@ -10,14 +9,24 @@ use crate::words::shorten;
 use crate::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
 use cru_base::text::{fold_whitespace, sanitise, thousands};
 
-/// Characters above which a callout is folded.
-const LONG: usize = 4000;
-
 /// Characters above which a text that nobody typed here (a plan, a task, a summary) is folded.
 const LONG_OF_OTHERS: usize = 600;
 
 /// Characters of a callout's title.
 const TITLE: usize = 90;
+
+/// The note of a sub-agent, as its parent shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linked {
+    /// File stem.
+    pub note: String,
+    /// Its agent.
+    pub agent: Option<Agent>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its own tokens.
+    pub tokens: Option<u64>,
+}
 
 /// Agent prose and other markdown.
 pub(super) fn prose(text: impl Into<String>) -> Item {
@@ -26,7 +35,8 @@ pub(super) fn prose(text: impl Into<String>) -> Item {
 
 /// A person's exact words. `number` counts the inputs of the session from one, in order of the record.
 pub(super) fn user(words: &str, correction: bool, number: usize) -> Item {
-    let folded = (words.chars().count() > LONG).then_some(true);
+    // Characters above which a callout is folded.
+    let folded = (words.chars().count() > 4000).then_some(true);
     let title = if correction { "Correction" } else { "" };
     let id = Some(format!("u-{number:02}"));
     let callout = Callout { id, ..callout("user", title, format!("\"{words}\""), folded) };

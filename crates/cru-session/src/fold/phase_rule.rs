@@ -9,9 +9,6 @@ use crate::agent_table;
 use crate::correction;
 use crate::event::PromptOrigin;
 
-/// Words that a confirmation may have.
-const SHORT: usize = 12;
-
 /// Words that an answer may have: more than that after a question is a request of its own.
 const ANSWER: usize = 60;
 
@@ -49,7 +46,8 @@ pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &S
     if talk.asked && words <= ANSWER && *origin != PromptOrigin::Command {
         return Verdict::Continues;
     }
-    if words <= SHORT && !names.is_new(text) { Verdict::Continues } else { Verdict::Starts }
+    // Words that a confirmation may have.
+    if words <= 12 && !names.is_new(text) { Verdict::Continues } else { Verdict::Starts }
 }
 
 /// Whether a command is one of a host's own about itself: `/clear`. It stands in the note and never starts a phase.

@@ -65,9 +65,8 @@ pub(super) fn agent_name(name: &str) -> String {
 
 /// `name` with every run of characters that are not kept as one `-`, none at the ends.
 fn squeeze(name: &str, keep: impl Fn(char) -> bool) -> String {
-    const MAX: usize = 64;
     let mut out = String::new();
-    for c in name.chars().take(MAX) {
+    for c in name.chars().take(64) {
         if keep(c) {
             out.push(c);
         } else if !out.is_empty() && !out.ends_with('-') {

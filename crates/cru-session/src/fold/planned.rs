@@ -14,12 +14,6 @@ use crate::StepStatus;
 use crate::words::pasted::is_fence;
 use crate::words::shorten;
 
-/// Bytes of a plan that are read.
-const SEEN: usize = 64_000;
-
-/// Characters of a check.
-const SHORT: usize = 80;
-
 /// The checks that a plan names in its last section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedChecks {
@@ -39,7 +33,8 @@ impl PlannedChecks {
     /// Reads a plan given before the step `from`. `None` for a text that has not the form of one, or names no check.
     pub(super) fn of(text: &str, from: usize) -> Option<Self> {
         const HEADINGS: usize = 2;
-        let seen = &text[..floor_char_boundary(text, SEEN)];
+        // Bytes of a plan that are read.
+        let seen = &text[..floor_char_boundary(text, 64_000)];
         seen.lines().filter(|line| line.starts_with('#')).nth(HEADINGS - 1)?;
         let text = sanitise(seen);
         let mut all = Vec::new();
@@ -88,7 +83,8 @@ impl PlannedChecks {
 
 impl PlannedCheck {
     fn of(span: &str, check: Check<'_, '_>) -> Self {
-        Self { text: shorten::at_word(&fold_whitespace(span), SHORT), key: check.key(), kind: check.kind() }
+        // Characters of a check.
+        Self { text: shorten::at_word(&fold_whitespace(span), 80), key: check.key(), kind: check.kind() }
     }
 }
 

@@ -8,14 +8,8 @@ use serde_json::Value as Json;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_note::frontmatter::{Mapping, Value, emit};
 
-/// Levels of lists and maps.
-const DEEPEST: usize = 4;
-
 /// Members of one list or map.
 const MOST: usize = 500;
-
-/// Characters of a name.
-const NAME: usize = 120;
 
 /// Named values in the order they came; a name that comes again has the later value.
 #[derive(Debug, Default)]
@@ -46,7 +40,8 @@ impl Properties {
 }
 
 fn named(name: &str) -> Option<String> {
-    let name = truncate(&fold_whitespace(&sanitise(name)), NAME).into_owned();
+    // Characters of a name.
+    let name = truncate(&fold_whitespace(&sanitise(name)), 120).into_owned();
     (!name.is_empty()).then_some(name)
 }
 
@@ -60,7 +55,8 @@ fn converted(value: &Json, level: usize) -> Value {
             (None, None) => Value::from(number.to_string()),
         },
         Json::String(text) => Value::from(sanitise(text).into_owned()),
-        Json::Array(_) | Json::Object(_) if level >= DEEPEST => Value::from(value.to_string()),
+        // Levels of lists and maps.
+        Json::Array(_) | Json::Object(_) if level >= 4 => Value::from(value.to_string()),
         Json::Array(items) => Value::List(items.iter().take(MOST).map(|item| converted(item, level + 1)).collect()),
         Json::Object(map) => {
             let members =

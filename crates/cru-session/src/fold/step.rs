@@ -18,9 +18,6 @@ use crate::words::{quote, shorten};
 use crate::{FileRef, Link, Step, StepStatus};
 use cru_base::text::{fold_whitespace, sanitise};
 
-/// Characters of a command that stand on the step's line; beyond them the whole stands below it.
-const LONGEST: usize = 160;
-
 /// Characters that are left on the line then.
 const ARGS: usize = 100;
 
@@ -297,12 +294,11 @@ impl Steps {
 
     /// Looks for commits that the call made without showing them, and for those whose ids its output shows.
     fn quiet_commit(&mut self, index: usize, output: &str) {
-        const MOST: usize = 64;
         let Some(draft) = self.all.get(index).filter(|draft| ToolKind::of(&draft.step.tool) == ToolKind::Shell) else {
             return;
         };
         let named = memchr::memmem::find(draft.step.full_args().as_bytes(), b"commit").is_some();
-        if named && draft.commits.is_empty() && draft.step.status == StepStatus::Complete && self.quiet.len() < MOST {
+        if named && draft.commits.is_empty() && draft.step.status == StepStatus::Complete && self.quiet.len() < 64 {
             self.quiet.extend(QuietCommit::of(index, &draft.step.action()));
         }
         if self.quiet.is_empty() || memchr::memmem::find(draft.step.full_args().as_bytes(), b"git").is_none() {
@@ -518,8 +514,7 @@ pub(super) fn step_link(index: usize) -> Link {
 
 /// What an answer says, on one line.
 pub(super) fn first_words(text: &str) -> Option<String> {
-    const MAX: usize = 300;
-    Some(quote(text, MAX)).filter(|told| !told.is_empty())
+    Some(quote(text, 300)).filter(|told| !told.is_empty())
 }
 
 fn started(run: &SubagentRun<'_>, output: &str) -> Run {
@@ -547,7 +542,8 @@ fn shortened(tool: &str, full: &str) -> (String, Option<String>) {
     let mut lines = full.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("").replace('\t', " ");
     let more = lines.next().is_some();
-    if !more && first.chars().count() <= LONGEST {
+    // Characters of a command that stand on the step's line; beyond them the whole stands below it.
+    if !more && first.chars().count() <= 160 {
         return (first, None);
     }
     let short = shorten::at_word(&first, ARGS);

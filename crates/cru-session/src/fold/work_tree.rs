@@ -9,9 +9,6 @@ use crate::words::shorten;
 const MOST: usize = 200;
 const NAMED: usize = 3;
 
-/// Characters of a path.
-const PATH: usize = 80;
-
 /// What is not committed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WorkTree {
@@ -47,7 +44,8 @@ impl WorkTree {
 
     /// `2 files changed (a.rs, b.rs), 1 untracked`.
     pub(super) fn told(&self) -> String {
-        let mut names: Vec<String> = self.changed.iter().take(NAMED).map(|path| shorten::at_word(path, PATH)).collect();
+        // Characters of a path.
+        let mut names: Vec<String> = self.changed.iter().take(NAMED).map(|path| shorten::at_word(path, 80)).collect();
         if self.changed.len() > NAMED {
             names.push(format!("… {} more", self.changed.len() - NAMED));
         }

@@ -7,8 +7,6 @@ use cru_note::Note;
 
 /// Callouts that are less alike than this are not taken for one another.
 const ALIKE: f64 = 0.6;
-/// How much of a text is compared.
-const COMPARED: usize = 4_000;
 
 /// In which form a piece was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +96,8 @@ fn alike<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>, old: &RenderedP
 }
 
 fn cut(text: &str) -> &str {
-    &text[..cru_base::lines::floor_char_boundary(text, COMPARED)]
+    // How much of a text is compared.
+    &text[..cru_base::lines::floor_char_boundary(text, 4_000)]
 }
 
 /// Whether the bytes of a piece are its text: what is no text is not changed.

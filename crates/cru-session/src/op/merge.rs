@@ -7,9 +7,6 @@ use cru_base::Span;
 use cru_note::Note;
 use cru_note::patch::Edit;
 
-/// Texts whose changed lines, multiplied, are more than this are compared as wholes.
-const LARGEST: usize = 4_000_000;
-
 /// Some lines of a text that become others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hunk<'a> {
@@ -106,7 +103,8 @@ fn hunks<'a>(old: &[&'a str], new: &'a [&'a str]) -> Vec<Hunk<'a>> {
     if from == to && head == end {
         return Vec::new();
     }
-    if (to - from).saturating_mul(end - head) > LARGEST {
+    // Texts whose changed lines, multiplied, are more than this are compared as wholes.
+    if (to - from).saturating_mul(end - head) > 4_000_000 {
         return vec![Hunk { from, to, lines: &new[head..end], at: head }];
     }
     let mut hunks: Vec<Hunk<'a>> = Vec::new();

@@ -14,8 +14,6 @@ use cru_note::Note;
 
 /// A text shorter than this is not looked for without what stood around it.
 const TELLING: usize = 12;
-/// How much of a text a message shows (characters).
-const SHOWN: usize = 60;
 
 /// Why nothing was undone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -149,7 +147,8 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
 
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    text::truncate(&text::fold_whitespace(&text::sanitise(&text)), SHOWN).into_owned()
+    // How much of a text a message shows (characters).
+    text::truncate(&text::fold_whitespace(&text::sanitise(&text)), 60).into_owned()
 }
 
 #[cfg(test)]

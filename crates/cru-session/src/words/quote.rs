@@ -11,15 +11,13 @@ use super::sentence::sentences;
 use super::shorten::{at_sentence, at_word};
 use super::title::{unmarked, unwrapped};
 
-/// Bytes of somebody's words that are looked at: what stands further down is not shown.
-const SEEN: usize = 16_000;
-
 /// `words` on one line of at most `max` characters: whole sentences as they were said, white space folded, `…` for each
 /// stretch that is left out. Empty where nothing was said in words.
 ///
 /// Every part between two `…` occurs in `words`, once white space is folded and control characters are gone.
 pub fn quote(words: &str, max: usize) -> String {
-    let seen = floor_char_boundary(words, SEEN);
+    // Bytes of somebody's words that are looked at: what stands further down is not shown.
+    let seen = floor_char_boundary(words, 16_000);
     let clean = sanitise(&words[..seen]);
     let text = unmarked(unwrapped(&clean)).trim_start();
     // A shell's own mark, taken along with the words.

@@ -20,10 +20,6 @@ pub const MAX: usize = 80;
 pub(super) const SEEN: usize = 8_000;
 /// Lines with words that are looked at.
 const LINES: usize = 4;
-/// Characters that filler must leave.
-const SHORT: usize = 9;
-/// Sentences among which any is looked for that says something.
-const MOST: usize = 8;
 
 /// A title, and whether it says anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +52,8 @@ pub fn all_of(prompt: &str) -> Vec<Title> {
     let prompt = unwrapped(unmarked(&prompt));
     let lines = lines(below_task(prompt));
     let mut candidates: Vec<Candidate> =
-        lines.iter().flat_map(|line| sentences(line)).take(MOST).map(candidate).collect();
+        // Sentences among which any is looked for that says something.
+        lines.iter().flat_map(|line| sentences(line)).take(8).map(candidate).collect();
     // Which of several is meant most, no list of verbs can tell.
     candidates.sort_by_key(|it| match (it.tells, it.forbids) {
         (true, false) => 0,
@@ -130,7 +127,8 @@ fn candidate(sentence: &str) -> Candidate<'_> {
     let whole = sentence.trim();
     let (text, asked) = without_filler(whole);
     // What is left of `now test it` says no more than the whole.
-    let short = text.chars().count() < SHORT && !text.contains(is_unspaced);
+    // Characters that filler must leave.
+    let short = text.chars().count() < 9 && !text.contains(is_unspaced);
     let (text, asked) = if short { (whole, false) } else { (text, asked) };
     let forbids = NEGATION.at_start(text).is_some();
     Candidate { text, asked, forbids, tells: tells(text) }

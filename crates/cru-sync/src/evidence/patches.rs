@@ -11,9 +11,6 @@ use cru_session::fold::DraftPatch;
 use cru_vault::Vault;
 use cru_vault::state::key;
 
-/// Bytes of the largest file that is read.
-const LARGEST: u64 = 256 << 20;
-
 /// The file of a session, whether or not it is there.
 pub fn path(vault: &Vault, session_id: &str) -> PathBuf {
     vault.root().join("evidence").join(format!("{}.patch", key(session_id)))
@@ -21,7 +18,8 @@ pub fn path(vault: &Vault, session_id: &str) -> PathBuf {
 
 /// What is kept of a session; `None` where nothing is. [`cru_session::evidence_patch::read`] gives the entries.
 pub fn read(vault: &Vault, session_id: &str) -> Option<String> {
-    let bytes = files::read_regular(&path(vault, session_id), LARGEST).ok().flatten()?;
+    // Bytes of the largest file that is read.
+    let bytes = files::read_regular(&path(vault, session_id), 256 << 20).ok().flatten()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

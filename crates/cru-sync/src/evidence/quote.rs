@@ -14,8 +14,6 @@ use cru_index::SessionRow;
 
 /// Longer records are not looked at.
 const LONGEST: usize = 32 << 20;
-/// Bytes of a record's text that are looked at.
-const MOST: usize = 1 << 20;
 
 impl Transcripts {
     /// What lines (from 1) of a session's transcript, or of the file `source` beside it, say. Those that are gone are
@@ -59,7 +57,8 @@ impl Transcripts {
     /// Every text in a record, one after the other.
     fn said(&self, name: &str, value: &Value, out: &mut String) {
         match value {
-            Value::String(text) if out.len() < MOST => {
+            // Bytes of a record's text that are looked at.
+            Value::String(text) if out.len() < (1 << 20) => {
                 // A secret may be known by its name alone.
                 let head = format!("{name}: ");
                 let told = readable(&format!("{head}{text}"), self.limit());

@@ -22,8 +22,6 @@ use cru_vault::state::key;
 /// Bytes of one part, and of one file that is kept and taken out again.
 const PART: u64 = 16 << 20;
 const MOST: u64 = 1 << 30;
-/// Longer lists of files are none.
-const LONGEST: u64 = 64 << 20;
 /// How a file begins that is a database: it changes in place, so each copy would be a whole one.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
@@ -210,7 +208,8 @@ impl Store {
 
     /// The last line of each source.
     fn list(&self, session: &str) -> BTreeMap<String, KeptFile> {
-        let bytes = files::read_regular(&self.list_path(session), LONGEST).ok().flatten().unwrap_or_default();
+        // Longer lists of files are none.
+        let bytes = files::read_regular(&self.list_path(session), 64 << 20).ok().flatten().unwrap_or_default();
         let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<KeptFile>(line).ok());
         lines.map(|kept| (kept.source.clone(), kept)).collect()
     }

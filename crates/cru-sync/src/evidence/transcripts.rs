@@ -26,9 +26,6 @@ use cru_vault::{Vault, VaultPath};
 /// Raised when a transcript would give other entries than before.
 const VERSION: u64 = 2;
 
-/// Bytes of one input or output that are searchable.
-const BYTES: u64 = 64 << 10;
-
 /// Supplies the evidence of a vault's notes.
 #[derive(Debug)]
 pub struct Transcripts {
@@ -42,7 +39,8 @@ pub struct Transcripts {
 impl Transcripts {
     /// For the notes of `vault`.
     pub fn of(vault: &Vault, env: &Env) -> Self {
-        let limit = vault.config().index.evidence_bytes.unwrap_or(BYTES);
+        // Bytes of one input or output that are searchable.
+        let limit = vault.config().index.evidence_bytes.unwrap_or(64 << 10);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Self { env: env.clone(), limit, slices: Slices::default(), store: Store::of(vault, env), heard: None }
     }

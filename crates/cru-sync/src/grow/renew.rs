@@ -27,9 +27,6 @@ use cru_vault::seals;
 use cru_vault::state::key;
 use cru_vault::writer::{Generated, Known, Plan};
 
-/// How often operations are tried that meet no change of a person.
-const TRIES: usize = 4;
-
 /// What is known of the notes that are to be written anew.
 #[derive(Debug, Default)]
 pub(crate) struct Renewal {
@@ -285,7 +282,8 @@ impl<'a> Held<'a> {
 
     /// The operations that leave all of it in the note; `None` where that cannot be.
     fn settle(&self, mut ops: Vec<Op>) -> Option<Vec<Op>> {
-        for _ in 0..TRIES {
+        // How often operations are tried that meet no change of a person.
+        for _ in 0..4 {
             if ops.is_empty() {
                 return Some(ops);
             }

@@ -41,9 +41,6 @@ use cru_vault::journal::Mark;
 use cru_vault::state::key;
 use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
 
-/// How often a note is read again that somebody else wrote meanwhile.
-const ROUNDS: usize = 4;
-
 /// How long nothing was told where a journal that is in its note is emptied.
 const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
@@ -346,7 +343,8 @@ pub fn sync_one(vault: &Vault, state: &State, env: &Env, hooked: &Hooked, heard:
     for round in 1.. {
         let (mut synced, next) = once(vault, state, env, importer, hooked, &held, heard.filter(|_| round == 1))?;
         synced.add(&before);
-        if next == Next::Done || round == ROUNDS {
+        // How often a note is read again that somebody else wrote meanwhile.
+        if next == Next::Done || round == 4 {
             return Ok(Synced { from_transcript: held.from_transcript, ..synced });
         }
         if next == Next::Read {

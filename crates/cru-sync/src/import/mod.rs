@@ -102,9 +102,6 @@ impl Watch for Unwatched {
 /// Notes that are rendered before they are written, so that memory stays bounded.
 const BATCH: usize = 64;
 
-/// Seconds since a transcript was written to, in which it is likely to grow.
-const RECENT: i64 = 2 * 24 * 3600;
-
 /// Seconds without a sign of life after which a session that a hook left active is taken for over.
 pub(crate) const IDLE: i64 = 3600;
 
@@ -434,7 +431,8 @@ fn remember(grower: &Grower<'_>, drafts: &[(usize, Draft)], sessions: &[SessionR
         }
         let Ok(file) = std::fs::metadata(&draft.transcript) else { return false };
         let written = file.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-        written.is_none_or(|time| grower.now.as_second() - time.as_second() < RECENT)
+        // Seconds since a transcript was written to, in which it is likely to grow.
+        written.is_none_or(|time| grower.now.as_second() - time.as_second() < (2 * 24 * 3600))
     };
     for (row, draft) in drafts.iter().filter(|(_, draft)| may_grow(draft)) {
         let made = sessions.get(*row).filter(|row| row.outcome == Outcome::Created);

@@ -16,9 +16,6 @@ use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Fold, Options};
 use cru_session::source::{Account, Consumed, Header, Sink};
 
-/// Bytes that an import keeps for the index.
-const MOST: usize = 256 << 20;
-
 /// What an import heard of the streams that it read.
 #[derive(Debug)]
 pub struct Heard {
@@ -48,7 +45,8 @@ impl Heard {
     /// Keeps the words of a stream that was read from `files`, where there is room.
     pub(crate) fn keep(&self, key: &StreamKey, files: &Arc<Vec<(PathBuf, Fingerprint)>>, words: StreamWords) {
         let size = words.told.iter().map(|told| told.text.text.len() + size_of::<HeardText>()).sum();
-        if self.bytes.fetch_add(size, Ordering::Relaxed) + size > MOST {
+        // Bytes that an import keeps for the index.
+        if self.bytes.fetch_add(size, Ordering::Relaxed) + size > (256 << 20) {
             self.bytes.fetch_sub(size, Ordering::Relaxed);
             return;
         }

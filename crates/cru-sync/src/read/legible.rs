@@ -40,7 +40,6 @@ fn is_binary(text: &str) -> bool {
 
 /// Leaves out long runs of what encodes data: pictures, keys, archives.
 fn without_data(text: &str) -> Cow<'_, str> {
-    const LONG: usize = 512;
     let is_data = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
     let mut out = String::new();
     let (mut kept, mut start) = (0, 0);
@@ -48,7 +47,7 @@ fn without_data(text: &str) -> Cow<'_, str> {
         if is_data(byte) {
             continue;
         }
-        if at - start >= LONG {
+        if at - start >= 512 {
             out.push_str(&text[kept..start]);
             kept = at;
         }

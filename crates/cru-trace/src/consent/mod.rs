@@ -24,9 +24,6 @@ use known::known;
 use pattern::Pattern;
 use reader::{Joint, ReadCommand, Why};
 
-/// Bytes of the longest command that is looked at.
-const LONGEST: usize = 64 << 10;
-
 /// Short options in one word, behind which a value may begin.
 const MOST_LETTERS: usize = 16;
 
@@ -134,7 +131,8 @@ impl ConsentRules {
 
     /// What is started, the folder below the project's, and whether the rules allow it; why it is by hand.
     fn read(&self, text: &str, mut folder: CommandFolder<'_>, depth: usize) -> Result<(Start, Vec<String>, bool), Why> {
-        if text.len() > LONGEST {
+        // Bytes of the longest command that is looked at.
+        if text.len() > (64 << 10) {
             return Err("too long to be looked at".into());
         }
         let commands = reader::read(text)?;

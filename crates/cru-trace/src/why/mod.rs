@@ -31,9 +31,6 @@ use std::collections::HashMap;
 
 use cru_graph::Place;
 
-/// Characters of a line that can be claimed by its text alone.
-const LONG: usize = 25;
-
 /// Neighbouring lines, with the line itself, that can be claimed by their text alone.
 const RUN: usize = 3;
 
@@ -265,7 +262,8 @@ fn neighbours(texts: &[&str], hunk: std::ops::Range<usize>, origins: &mut [Optio
 
 /// Whether a line can be claimed by its text alone.
 fn is_long(text: &str) -> bool {
-    text.trim().chars().count() >= LONG
+    // Characters of a line that can be claimed by its text alone.
+    text.trim().chars().count() >= 25
 }
 
 /// Whether a line says nothing by itself: under 4 characters, or punctuation alone.

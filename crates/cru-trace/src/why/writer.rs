@@ -15,9 +15,6 @@ use super::{COPIES, is_trivial};
 use crate::project;
 use crate::text::{SearchedText, Sighting, Spot};
 
-/// Places of one text in what a session wrote that are looked at.
-const MOST: usize = 64;
-
 /// What a session is known by.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterInput<'a> {
@@ -224,7 +221,8 @@ impl<'a> FileWriter<'a> {
     /// The last step that wrote the line by text alone: a long line, one that its hash proves where it stands, or one of some
     /// lines that stand side by side as they did when it was written.
     pub(super) fn last_of_text(&self, line: &AskedLine<'_>) -> Option<Place> {
-        let texts = self.places_of(line).take(MOST).find_map(|place| {
+        // Places of one text in what a session wrote that are looked at.
+        let texts = self.places_of(line).take(64).find_map(|place| {
             let step = self.step_at(place).filter(|step| self.may(step, line))?;
             let is_enough = line.is_long || self.neighbours(line, line.at, place) >= line.run;
             (is_enough && self.is_where(line, place)).then_some(step.place)

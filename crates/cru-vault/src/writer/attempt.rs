@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::apply::{Refusal, Text};
-use super::disk::Disk;
+use super::disk::{Disk, hash};
 use super::displaced::{self, Gained, Kept, Merge};
 use super::foreign;
 use super::heal::{self, Todo};
@@ -623,8 +623,4 @@ pub(super) fn known(records: &[Record]) -> Known {
 fn with_tail(text: &[u8], tail: &[u8]) -> Vec<u8> {
     let end: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
     [text, end, tail].concat()
-}
-
-pub(super) fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
 }

@@ -10,15 +10,13 @@ use cru_session::source::Consumed;
 /// The key.
 const KEY: &str = "cru_cursor";
 
-/// A revision that no count of writes comes to; one beyond it was typed.
-const LARGEST: u64 = 1 << 53;
-
 /// What the note says; `None` where it says nothing that is one.
 pub(super) fn read(bytes: &[u8]) -> Option<Cursor> {
     let text = String::from_utf8_lossy(bytes);
     let bounds = split(&text).block?;
     let (values, _) = frontmatter::read(&text, &bounds);
-    Cursor::parse(values.string(KEY)?).filter(|cursor| cursor.revision < LARGEST)
+    // A revision that no count of writes comes to; one beyond it was typed.
+    Cursor::parse(values.string(KEY)?).filter(|cursor| cursor.revision < (1 << 53))
 }
 
 /// The bytes with that cursor.

@@ -1,6 +1,5 @@
 //! A note's text as it stands on disk, and what it says of who wrote it.
 
-use super::attempt::hash;
 use super::cursor;
 use crate::operations::Record;
 use cru_base::files::Fingerprint;
@@ -58,4 +57,9 @@ impl Disk {
             (false, false) => 0,
         }
     }
+}
+
+/// The hash of a text, as records and bases keep it.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
 }

@@ -20,9 +20,6 @@ const KEPT: SignedDuration = SignedDuration::from_mins(10);
 const MOST: usize = 128;
 const BYTES: u64 = 64 << 20;
 
-/// How many of the newest writes a displaced text may go on from.
-const LOOKED_AT: usize = 4;
-
 /// Characters of a hash in a name.
 const SHOWN: usize = 16;
 
@@ -98,7 +95,8 @@ impl Kept {
             base_len: text.len() as u64,
             base: base.clone(),
             after: after.get(..SHOWN).unwrap_or_default().to_owned(),
-            extends: mtime.is_none() || before.take(LOOKED_AT).any(goes_on),
+            // How many of the newest writes a displaced text may go on from.
+            extends: mtime.is_none() || before.take(4).any(goes_on),
             merging: record.merged.is_some(),
             time: now.as_second(),
             merged: 0,

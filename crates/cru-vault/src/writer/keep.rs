@@ -7,9 +7,6 @@ use jiff::Timestamp;
 use crate::State;
 use cru_base::{Result, files};
 
-/// How many recovery copies of a note are kept.
-const COPIES: usize = 20;
-
 /// Keeps a copy of a note as it is before a write; where it lies. The oldest beyond twenty go.
 pub(super) fn copy(state: &State, key: &str, bytes: &[u8], revision: u64, now: Timestamp) -> Result<PathBuf> {
     let dir = state.recovery(key);
@@ -22,7 +19,8 @@ pub(super) fn copy(state: &State, key: &str, bytes: &[u8], revision: u64, now: T
     }
     let mut copies = names(&dir);
     copies.sort();
-    let surplus = copies.len().saturating_sub(COPIES);
+    // How many recovery copies of a note are kept.
+    let surplus = copies.len().saturating_sub(20);
     for name in copies.iter().take(surplus) {
         files::remove(&dir.join(name))?;
     }

@@ -198,7 +198,7 @@ impl<'a> Writer<'a> {
         let revision = cursor::read(bytes).map_or(0, |cursor| cursor.revision);
         if let Some(base) = newest.base.as_ref().filter(|_| revision <= newest.revision) {
             let text = files::read(&self.state.base(key, base.revision)).ok();
-            let text = text.filter(|text| attempt::hash(text) == base.hash);
+            let text = text.filter(|text| disk::hash(text) == base.hash);
             known.base = text.and_then(|text| String::from_utf8(text).ok());
         }
         Ok(known)

@@ -18,8 +18,6 @@ use crate::vault::Catalog;
 
 /// Rows of each list.
 const MOST: usize = 8;
-/// Words of an error that are looked for.
-const WORDS: usize = 12;
 
 pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {
     match (arguments.text("file")?, arguments.text("command")?, arguments.text("error")?) {
@@ -107,7 +105,8 @@ fn error(message: &str, caller: &Caller<'_>) -> Result<Answer> {
     if sought.is_empty() {
         return Err(Error::usage("`error` holds no word"));
     }
-    let quoted: Vec<String> = sought.iter().take(WORDS).map(|word| quoted(word)).collect();
+    // Words of an error that are looked for.
+    let quoted: Vec<String> = sought.iter().take(12).map(|word| quoted(word)).collect();
     let mut hits = Vec::new();
     for (how, between) in [("--limit=24", " "), ("--limit=48", " or ")] {
         let mut line = words(&["search", how, "--"]);
@@ -164,11 +163,10 @@ fn telling(text: &str) -> Vec<String> {
 
 /// Whether an error says the same: most words of either are words of the other. Of a long message a note keeps a part.
 fn is_like(sought: &[String], said: &str) -> bool {
-    const LEAST: usize = 3;
     let said = telling(said);
     let common = sought.iter().filter(|word| said.contains(word)).count();
     let is_most = |of: &[String]| common * 5 >= of.len() * 3;
-    is_most(sought) || said.len() >= LEAST && is_most(&said)
+    is_most(sought) || said.len() >= 3 && is_most(&said)
 }
 
 /// What an error or a failing step said.

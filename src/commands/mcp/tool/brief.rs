@@ -6,9 +6,6 @@ use crate::commands::mcp::ask::words;
 use crate::commands::read::{TakenHow, take};
 use crate::commands::{Format, Reach};
 
-/// Bytes of an answer.
-const LARGEST: usize = 256 << 10;
-
 pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {
     let session = arguments.text("session")?;
     let Some(text) = arguments.text("answer")? else {
@@ -20,7 +17,8 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
         let text = caller.text(&line, Reach::Shared)?;
         return Ok(Answer { text: Some(text), skipped: arguments.cursor()?, ..Answer::default() });
     };
-    if text.len() > LARGEST {
+    // Bytes of an answer.
+    if text.len() > (256 << 10) {
         return Err(Error::usage("the answer is longer than 256 KiB"));
     }
     let how = TakenHow { reader: arguments.text("reader")?.or(Some("the agent itself")), ..TakenHow::default() };

@@ -10,11 +10,6 @@ use crate::base::{Error, Result, files};
 use crate::commands::{Format, Reach};
 use crate::vault::{State, Vault};
 
-/// Bytes of the events of one call.
-const LARGEST: usize = 1 << 20;
-/// Calls that are remembered.
-const REMEMBERED: usize = 1_000;
-
 /// A call that was logged.
 #[derive(Debug, Serialize, Deserialize)]
 struct LoggedCall {
@@ -28,7 +23,8 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
         return Err(Error::usage("`events` is missing"));
     }
     let input: String = events.iter().flat_map(|event| [event.to_string(), "\n".to_owned()]).collect();
-    if input.len() > LARGEST {
+    // Bytes of the events of one call.
+    if input.len() > (1 << 20) {
         return Err(Error::usage("the events are longer than 1 MiB"));
     }
     let session = arguments.text("session")?;
@@ -61,7 +57,8 @@ pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer>
     }
     let logged = log()?;
     calls.push_back(LoggedCall { client_id: client_id.to_owned(), answer: logged.clone() });
-    while calls.len() > REMEMBERED {
+    // Calls that are remembered.
+    while calls.len() > 1_000 {
         calls.pop_front();
     }
     let bytes = serde_json::to_vec(&calls).map_err(|error| Error::internal("encode the logged calls", error))?;

@@ -15,14 +15,12 @@ use crate::session::{
     Callout, FileRef, Item, Link, Meta, Phase, Session, Status, Step, StepStatus, Subagent, SubagentMode,
 };
 
-/// The widest a line of prose gets: longer ones are hard to read.
-const MEASURE: usize = 110;
-
 /// The whole session, or the phases that were asked for.
 pub(super) fn render(shown: &ShownSession, view: &View) -> String {
     let mut page = TextPage {
         out: String::new(),
-        width: view.width.min(MEASURE),
+        // The widest a line of prose gets: longer ones are hard to read.
+        width: view.width.min(110),
         prefix: Vec::new(),
         open: vec![shown.path.as_str()],
         shown,

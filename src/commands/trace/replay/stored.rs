@@ -7,9 +7,6 @@ use crate::commands::trace::run::record::output_path;
 use crate::session::{Session, Step};
 use crate::sync::evidence::Transcripts;
 
-/// Bytes of a kept output that are read.
-const LARGEST: u64 = 4 << 20;
-
 /// Where an output was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputSource {
@@ -38,7 +35,8 @@ pub(super) fn stored_output(
 ) -> (String, OutputSource) {
     let id = step.id.as_deref().unwrap_or_default();
     let path = output_path(&world.vault, session_id, id);
-    if let Some(bytes) = files::read_regular(&path, LARGEST).ok().flatten().filter(|_| !id.is_empty()) {
+    // Bytes of a kept output that are read.
+    if let Some(bytes) = files::read_regular(&path, 4 << 20).ok().flatten().filter(|_| !id.is_empty()) {
         return (sanitise(&String::from_utf8_lossy(&bytes)).into_owned(), OutputSource::Evidence);
     }
     if let Ok(Ok(whole)) = transcripts.step(session, id, false)

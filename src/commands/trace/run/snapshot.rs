@@ -18,9 +18,6 @@ const RACY_NANOSECONDS: i128 = 50_000_000;
 /// Such files that are read.
 const MOST_RACY: usize = 256;
 
-/// Seconds that git may take to list files.
-const LIMIT: u64 = 60;
-
 /// The files of a folder, tracked and untracked, but not ignored, with what the system says of them.
 #[derive(Debug)]
 pub(in crate::commands::trace) struct FilesBefore {
@@ -132,7 +129,8 @@ pub(in crate::commands::trace) fn listed(root: &Path, cx: &Context<'_>) -> Optio
 fn of_git(root: &Path, cx: &Context<'_>) -> Option<Vec<String>> {
     Repository::of(root, cx)?;
     let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let answer = cx.ui.git(root, &args, "", LIMIT).ok().filter(|answer| answer.code == Some(0))?;
+    // Seconds that git may take to list files.
+    let answer = cx.ui.git(root, &args, "", 60).ok().filter(|answer| answer.code == Some(0))?;
     let paths = answer.bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
     Some(paths.filter_map(|path| String::from_utf8(path.to_vec()).ok()).collect())
 }

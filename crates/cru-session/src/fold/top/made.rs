@@ -9,19 +9,28 @@ use super::super::changes::LineCount;
 use super::super::commits::{self, MadeCommit};
 use super::super::step::StepDraft;
 use super::super::work_tree::WorkTree;
-use super::{SHORT, listed};
 use crate::StepStatus;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
 use crate::open::WITHOUT_RESULT;
 use crate::words::shorten;
 
-/// Addresses of what was published that are shown.
-const ADDRESSES: usize = 3;
+/// Characters of a command, a task, a question.
+pub(super) const SHORT: usize = 100;
 
 /// How the checks are called that hooks of a commit and of a push run.
 const HOOKS: &str = "hooks of `git commit`";
 const PUSH_HOOKS: &str = "hooks of `git push`";
+
+/// The first few, and how many more there are.
+pub(super) fn listed(items: impl IntoIterator<Item = String>, between: &str, most: usize) -> Option<String> {
+    let all: Vec<String> = items.into_iter().map(|item| fold_whitespace(&item)).collect();
+    let mut line = all.iter().take(most).cloned().collect::<Vec<_>>().join(between);
+    if all.len() > most {
+        line.push_str(&format!("{between}… and {} more", all.len() - most));
+    }
+    (!line.is_empty()).then_some(line)
+}
 
 /// What the steps made.
 #[derive(Default)]
@@ -251,7 +260,8 @@ impl<'a> Made<'a> {
     /// `` `gh pr create` https://… ``; of many addresses the first and how many more.
     pub(super) fn published(&self) -> impl Iterator<Item = String> {
         self.published.iter().map(|(key, addresses)| {
-            let shown = listed(addresses.iter().cloned(), " ", ADDRESSES).unwrap_or_default();
+            // Addresses of what was published that are shown.
+            let shown = listed(addresses.iter().cloned(), " ", 3).unwrap_or_default();
             format!("{} {shown}", code::span(key))
         })
     }

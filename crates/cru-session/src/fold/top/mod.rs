@@ -6,9 +6,9 @@ mod made;
 mod open;
 
 use cru_action::is_outside;
-use cru_base::text::{fold_whitespace, plural};
+use cru_base::text::plural;
 
-use self::made::{ChangedFile, Made, file};
+use self::made::{ChangedFile, Made, SHORT, file, listed};
 use super::planned::PlannedChecks;
 use super::step::StepDraft;
 use crate::open::{OpenPoint, open_line};
@@ -25,15 +25,9 @@ const CHECKS: usize = 3;
 /// Characters of the value of a line.
 const LINE: usize = 130;
 
-/// Characters of the whole.
-const MOST: usize = 900;
-
 /// Between two lines, and the most characters of a quotation's name, quotes and count.
 const BREAK: &str = "  \n";
 const FRAME: usize = 34;
-
-/// Characters of a command, a task, a question.
-const SHORT: usize = 100;
 
 /// What the stream knows beside its steps.
 #[derive(Debug)]
@@ -83,7 +77,8 @@ pub(in crate::fold) fn body(told: &Told<'_>, open: &[OpenPoint], steps: &[StepDr
     let facts: Vec<String> = facts.into_iter().filter_map(line).collect();
     let taken: usize = facts.iter().map(|line| line.chars().count() + BREAK.len()).sum();
     // Facts come first where there is no room for all: the words stand below anyhow.
-    let room = (MOST.saturating_sub(taken) / 2).saturating_sub(FRAME).min(QUOTED);
+    // Characters of the whole.
+    let room = (900_usize.saturating_sub(taken) / 2).saturating_sub(FRAME).min(QUOTED);
     let asked = asked(told, room).map(|words| format!("Asked: {words}"));
     let last = told.conclusion.and_then(|words| quotation(words, room)).map(|words| format!("Agent, last: {words}"));
     let says = says || last.is_some();
@@ -121,16 +116,6 @@ fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
         0 => line,
         more => format!("{line}; {} outside the project", plural(more as u64, "file")),
     })
-}
-
-/// The first few, and how many more there are.
-fn listed(items: impl IntoIterator<Item = String>, between: &str, most: usize) -> Option<String> {
-    let all: Vec<String> = items.into_iter().map(|item| fold_whitespace(&item)).collect();
-    let mut line = all.iter().take(most).cloned().collect::<Vec<_>>().join(between);
-    if all.len() > most {
-        line.push_str(&format!("{between}… and {} more", all.len() - most));
-    }
-    (!line.is_empty()).then_some(line)
 }
 
 /// `34 min active, 2 h 10 min in all`; nothing below a minute.

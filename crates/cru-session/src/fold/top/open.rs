@@ -5,8 +5,9 @@ use cru_base::text::{fold_whitespace, plural};
 
 use super::super::step::StepDraft;
 use super::super::work_tree::WorkTree;
+use super::Told;
 use super::made::Made;
-use super::{SHORT, Told};
+use super::made::SHORT;
 use crate::open::{OpenPoint, WITHOUT_RESULT};
 use crate::words::sentence::sentences;
 use crate::words::shorten;
