@@ -125,30 +125,11 @@ const GIT_SETTINGS: &[&str] = &[
 ];
 
 /// Variables of git that belong to another call; where they say something, it is of another repository.
-const GIT_VARIABLES: &[&str] = &[
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_ATTR_SOURCE",
-    "GIT_TRACE",
-    "GIT_TRACE2",
-    "GIT_TRACE2_EVENT",
-    "GIT_TRACE2_PERF",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
-    "GIT_PROXY_COMMAND",
-];
+const GIT_VARIABLES: &str = "\
+    GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR \
+    GIT_NAMESPACE GIT_PREFIX GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT \
+    GIT_ATTR_SOURCE GIT_TRACE GIT_TRACE2 GIT_TRACE2_EVENT GIT_TRACE2_PERF GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS \
+    GIT_PROXY_COMMAND";
 
 /// Asks git in a folder. It reads the repository's own configuration, as it must, but starts no program for it: no hook,
 /// pager, text conversion or file system monitor, and it fetches nothing.
@@ -159,7 +140,7 @@ pub(super) fn git(dir: &Path, args: &[&str], input: &str, limit: Duration) -> io
         command.args(["-c", setting]);
     }
     command.args(args).current_dir(dir);
-    for name in GIT_VARIABLES {
+    for name in GIT_VARIABLES.split(' ') {
         command.env_remove(name);
     }
     for (name, value) in [

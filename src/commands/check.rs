@@ -269,14 +269,7 @@ impl Output for CheckReport {
             for fix in &note.fixes {
                 let _ = writeln!(text, "  {fix}");
             }
-            for line in note.diff.lines().filter(|line| !line.starts_with("@@")) {
-                let look = match line.as_bytes().first() {
-                    Some(b'-') => style::BAD,
-                    Some(b'+') => style::GOOD,
-                    _ => style::DIM,
-                };
-                let _ = writeln!(text, "    {}", paint(look, crate::base::text::sanitise(line)));
-            }
+            text.push_str(&style::diff(&note.diff, "    "));
             text.push('\n');
         }
         for note in &self.notes {

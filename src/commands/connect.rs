@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::hooks;
 use super::hooks::change::Consent;
 use super::hooks::place::{Level, Which};
-use super::hooks::{self, HookTarget};
 use super::mcp::setup::{self, ServerTarget, entry_name};
 use super::output::Several;
 use super::{Context, Output, agent};
@@ -34,20 +34,9 @@ pub struct ConnectArgs {
     program: Option<String>,
 }
 
-/// Take back what `connect` added to an agent's settings
-///
-/// Gives back the very bytes from before where nobody changed the file since; else takes out what is ours and nothing more. An entry
-/// of a server that starts anything but `cru mcp`, or has fields that somebody added, is left. Sessions and what waits in their journals
-/// stay: `cru flush` writes it. The vault stays in the user's configuration, since other commands use it.
-#[derive(Debug, clap::Args)]
-pub struct DisconnectArgs {
-    #[command(flatten)]
-    target: ConnectTarget,
-}
-
 /// Whose settings, and what in them.
 #[derive(Clone, Debug, clap::Args)]
-struct ConnectTarget {
+pub struct ConnectTarget {
     /// Whose settings: claude-code (where none is named), codex, cursor, gemini-cli, copilot-cli, opencode, pi, vscode, zed, goose,
     /// qwen-code, kimi-cli
     #[arg(value_name = "HOST")]
@@ -81,11 +70,10 @@ enum ConnectPart {
 
 pub(super) fn connect(args: &ConnectArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let program = args.program.as_deref();
-    let hook = |target: &HookTarget<'_>| hooks::install::install(target, program, cx);
+    let hook = |host| hooks::install::install(host, args.target.place(), program, cx);
     let server = |target: &ServerTarget| setup::install::run(target, args.write, args.replace, program, cx);
     let reports = args.target.each(&hook, &server, cx)?;
-    let is_read = agent::agent(cx, "").is_ok();
-    if args.target.only.is_none() && !is_read {
+    if args.target.only.is_none() && agent::agent(cx, "").is_err() {
         cx.ui.note(
             "no agent reads the sessions: `[agent] preset = \"claude\"` in your own configuration lets `cru read` give them titles and briefs",
         );
@@ -93,17 +81,17 @@ pub(super) fn connect(args: &ConnectArgs, cx: &Context<'_>) -> Result<Box<dyn Ou
     Ok(Several::of("changes", reports))
 }
 
-pub(super) fn disconnect(args: &DisconnectArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let hook = |target: &HookTarget<'_>| hooks::uninstall::uninstall(target, cx);
+pub(super) fn disconnect(target: &ConnectTarget, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let hook = |host| hooks::uninstall::uninstall(host, target.place(), cx);
     let server = |target: &ServerTarget| setup::uninstall::run(target, cx);
-    Ok(Several::of("changes", args.target.each(&hook, &server, cx)?))
+    Ok(Several::of("changes", target.each(&hook, &server, cx)?))
 }
 
 impl ConnectTarget {
     /// Does something to the hooks and to the server of each host that is meant.
     fn each(
         &self,
-        hook: &dyn Fn(&HookTarget<'_>) -> Result<Box<dyn Output>>,
+        hook: &dyn Fn(&'static Host) -> Result<Box<dyn Output>>,
         server: &dyn Fn(&ServerTarget) -> Result<Box<dyn Output>>,
         cx: &Context<'_>,
     ) -> Result<Vec<Box<dyn Output>>> {
@@ -119,7 +107,7 @@ impl ConnectTarget {
                 let host = Host::find(&name);
                 is_known |= host.is_some();
                 if let Some(host) = host.filter(|host| !self.is_optional() || self.which.place(host, cx).is_ok()) {
-                    reports.push(hook(&HookTarget { host, which: &self.which, consent: self.consent })?);
+                    reports.push(hook(host)?);
                 }
             }
             if wants(ConnectPart::Mcp) {
@@ -143,6 +131,11 @@ impl ConnectTarget {
             return Err(Error::no("no host with such settings is found"));
         }
         Ok(reports)
+    }
+
+    /// Which settings, and whether they may be written.
+    const fn place(&self) -> (&Which, Consent) {
+        (&self.which, self.consent)
     }
 
     /// Whether a part that a host does not have is left out.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::check::quoted;
-use super::output::style::{self, paint};
+use super::output::style;
 use super::{Context, Output, PlainOutput, View};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
@@ -90,14 +90,7 @@ impl PlainOutput for MergeReport {
         let verb = if self.moved.is_some() { "merged" } else { "would merge" };
         let versions = if self.three_way { "three versions" } else { "two versions" };
         let mut text = format!("{verb} {} into {} ({versions})\n", sanitise(&self.copy), sanitise(&self.note));
-        for line in self.diff.lines().filter(|line| !line.starts_with("@@")) {
-            let look = match line.as_bytes().first() {
-                Some(b'-') => style::BAD,
-                Some(b'+') => style::GOOD,
-                _ => style::DIM,
-            };
-            let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
-        }
+        text.push_str(&style::diff(&self.diff, "    "));
         if !self.missing.is_empty() {
             let _ = writeln!(text, "{} of the copy not in the note:", plural(self.missing.len() as u64, "line"));
             for line in &self.missing {

@@ -71,7 +71,6 @@ pub use reach::Reach;
 
 use crate::base::{Error, Result};
 use crate::session::mask::Masks;
-use renamed::CommandLine;
 
 /// What stands below the list of commands.
 const AFTER_HELP: &str =
@@ -102,10 +101,8 @@ impl Cli {
     ///
     /// Errors: those of clap, also help and version.
     pub fn read(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
-        let line = CommandLine::of(args);
-        let mut cli = Self::of_words(&line.args)?;
-        cli.renamed = line.renamed;
-        Ok(cli)
+        let (args, renamed) = renamed::in_todays_names(args);
+        Ok(Self { renamed, ..Self::of_words(&args)? })
     }
 
     fn of_words(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
@@ -163,7 +160,12 @@ pub enum Command {
     Init(init::Args),
     Import(import::Args),
     Connect(connect::ConnectArgs),
-    Disconnect(connect::DisconnectArgs),
+    /// Take back what `connect` added to an agent's settings
+    ///
+    /// Gives back the very bytes from before where nobody changed the file since; else takes out what is ours and nothing more. An
+    /// entry of a server that starts anything but `cru mcp`, or has fields that somebody added, is left. Sessions and what waits in
+    /// their journals stay: `cru flush` writes it. The vault stays in the user's configuration, since other commands use it.
+    Disconnect(connect::ConnectTarget),
     List(session::list::Args),
     Show(session::show::Args),
     Resume(session::resume::Args),

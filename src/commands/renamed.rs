@@ -17,36 +17,25 @@ const RENAMED: &[(&[&str], &[&str])] = &[
 /// Options that stand before a command and take the next argument as their value.
 const VALUED: &[&str] = &["--vault", "--format", "-f", "--color"];
 
-/// A command line in today's names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CommandLine {
-    /// The arguments, with the name of the program first.
-    pub(super) args: Vec<OsString>,
-    /// The name that was used and the one of today, where they differ.
-    pub(super) renamed: Option<(String, String)>,
-}
-
-impl CommandLine {
-    /// Of arguments as they were given.
-    pub(super) fn of(args: &[OsString]) -> Self {
-        let words = words(args);
-        for (before, now) in RENAMED {
-            let used: Vec<usize> = words.iter().copied().take(before.len()).collect();
-            if used.len() < before.len() || !used.iter().zip(*before).all(|(at, name)| args[*at] == **name) {
-                continue;
-            }
-            let mut renamed: Vec<OsString> = Vec::with_capacity(args.len() + now.len());
-            for (at, arg) in args.iter().enumerate() {
-                if Some(&at) == used.first() {
-                    renamed.extend(now.iter().map(OsString::from));
-                } else if !used.contains(&at) {
-                    renamed.push(arg.clone());
-                }
-            }
-            return Self { args: renamed, renamed: Some((before.join(" "), now.join(" "))) };
+/// A command line in today's names, the name of the program first; and the name that was used with the one of today, where they differ.
+pub(super) fn in_todays_names(args: &[OsString]) -> (Vec<OsString>, Option<(String, String)>) {
+    let words = words(args);
+    for (before, now) in RENAMED {
+        let used: Vec<usize> = words.iter().copied().take(before.len()).collect();
+        if used.len() < before.len() || !used.iter().zip(*before).all(|(at, name)| args[*at] == **name) {
+            continue;
         }
-        Self { args: args.to_vec(), renamed: None }
+        let mut renamed: Vec<OsString> = Vec::with_capacity(args.len() + now.len());
+        for (at, arg) in args.iter().enumerate() {
+            if Some(&at) == used.first() {
+                renamed.extend(now.iter().map(OsString::from));
+            } else if !used.contains(&at) {
+                renamed.push(arg.clone());
+            }
+        }
+        return (renamed, Some((before.join(" "), now.join(" "))));
     }
+    (args.to_vec(), None)
 }
 
 /// The places of the first two arguments that are neither options nor values of options.
@@ -83,10 +72,10 @@ mod tests {
             ("cru", "cru"),
         ] {
             let args: Vec<OsString> = given.split(' ').map(OsString::from).collect();
-            let line = CommandLine::of(&args);
-            let now: Vec<_> = line.args.iter().map(|arg| arg.to_string_lossy()).collect();
+            let (args, renamed) = in_todays_names(&args);
+            let now: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(now.join(" "), meant);
-            assert_eq!(line.renamed.is_some(), given != meant, "{given}");
+            assert_eq!(renamed.is_some(), given != meant, "{given}");
         }
     }
 }

@@ -296,9 +296,8 @@ impl Cut {
             facts.extend(took.map(duration));
             facts.extend(segment.open.then(|| "open".to_owned()));
             let read = segment.read.as_ref().map(|it| format!("{}, {}", it.kind.as_str(), it.outcome.as_str()));
-            let told =
-                || Some([segment.facts.kind.as_deref()?, segment.facts.outcome.as_deref().unwrap_or("")].join(", "));
-            facts.extend(read.or_else(told).map(|text| text.trim_end_matches(", ").to_owned()));
+            let told: Vec<&str> = segment.facts.kind.iter().chain(&segment.facts.outcome).map(String::as_str).collect();
+            facts.extend(read.or_else(|| Some(told.join(", ")).filter(|text| !text.is_empty())));
             facts.extend(segment.facts.language.clone());
             let facts = facts.join(" · ");
             let _ = writeln!(out, "{}  {facts}", paint(style::ID, &segment.id));

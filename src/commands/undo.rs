@@ -238,14 +238,7 @@ impl PlainOutput for UndoReport {
             let write = format!("r{} {}", past.revision, past.label);
             let _ = writeln!(text, "{verb} {}  {}, {what}", paint(style::ID, sanitise(&write)), minute(past.time));
         }
-        for line in self.diff.lines().filter(|line| !line.starts_with("@@")) {
-            let look = match line.as_bytes().first() {
-                Some(b'-') => style::BAD,
-                Some(b'+') => style::GOOD,
-                _ => style::DIM,
-            };
-            let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
-        }
+        text.push_str(&style::diff(&self.diff, "    "));
         if let Some(renamed) = &self.renamed {
             let verb = if self.revision.is_some() { "renamed" } else { "would rename" };
             let (from, to) = (sanitise(&renamed.from), sanitise(&renamed.to));

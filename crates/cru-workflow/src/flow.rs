@@ -48,7 +48,7 @@ pub fn parse(line: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<A
         stages.push(operands(segment, start + offset, is_title)?);
     }
     if let Some(words) = last.trim().strip_suffix(':') {
-        let filler = words.split_whitespace().all(|word| is_filler(word));
+        let filler = words.split_whitespace().all(is_filler);
         return filler.then_some(Arrow::Open(Flow { stages, span }));
     }
     stages.push(operands(last, start + last_at, is_title)?);

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::change::Change;
+use super::change::{Change, Consent};
 use super::handler::Program;
-use super::place::{Level, SettingsPlace, below_home};
+use super::place::{Level, SettingsPlace, Which, below_home};
 use super::record::{Record, RecordKind};
 use super::user_config::{UserVault, user_vault};
-use super::{HookTarget, installed_plugin, manifest, settings};
+use super::{installed_plugin, manifest, settings};
 use crate::base::text::plural;
 use crate::base::{Env, Error, Result};
 use crate::commands::{Context, Output};
@@ -23,11 +23,11 @@ pub(in crate::commands) fn found_hosts(env: &Env) -> Vec<&'static Host> {
 
 /// Adds the hooks of `program`, else of this one, to the settings of a host, or renews them there.
 pub(in crate::commands) fn install(
-    target: &HookTarget<'_>,
+    host: &'static Host,
+    (which, consent): (&Which, Consent),
     program: Option<&str>,
     cx: &Context<'_>,
 ) -> Result<Box<dyn Output>> {
-    let HookTarget { host, which, consent } = *target;
     let place = which.place(host, cx)?;
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");

@@ -22,11 +22,9 @@ use clap::Subcommand;
 #[doc(hidden)]
 pub use settings::edited;
 
-use self::change::Consent;
-use self::place::Which;
 use super::{Context, Output};
 use crate::base::Result;
-use crate::live::hook::{HOSTS, Host};
+use crate::live::hook::HOSTS;
 
 /// All of them.
 #[derive(Debug, Subcommand)]
@@ -36,13 +34,6 @@ pub enum HooksCommand {
 }
 
 pub(super) use status::hosts::last_event;
-
-/// The hooks of a host in some of its settings.
-pub(super) struct HookTarget<'a> {
-    pub(super) host: &'static Host,
-    pub(super) which: &'a Which,
-    pub(super) consent: Consent,
-}
 
 /// The hosts whose hooks are known.
 pub(super) fn known_hosts() -> String {

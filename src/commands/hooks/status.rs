@@ -253,7 +253,7 @@ fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
         }
     };
     let calls = |name: &str, event: &str| found.iter().any(|found| found.name == name && found.ours.event == event);
-    for row in host.installed.iter() {
+    for row in &host.installed {
         let list = if calls(row.name, row.event.name()) { &mut settings.events } else { &mut settings.missing };
         list.push(row.name);
     }

@@ -1,15 +1,20 @@
 //! `cru disconnect`: the hooks.
 
-use super::change::Change;
+use super::change::{Change, Consent};
 use super::install::refuse_changed_script;
+use super::place::Which;
 use super::record::{Record, RecordKind};
-use super::{HookTarget, manifest, settings};
+use super::{manifest, settings};
 use crate::base::Result;
 use crate::commands::{Context, Output};
+use crate::live::hook::Host;
 
 /// Takes the hooks out of the settings of a host.
-pub(in crate::commands) fn uninstall(target: &HookTarget<'_>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let HookTarget { host, which, consent } = *target;
+pub(in crate::commands) fn uninstall(
+    host: &'static Host,
+    (which, consent): (&Which, Consent),
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
     let place = which.place(host, cx)?;
     let old = place.read()?;
     let text = old.as_deref().unwrap_or("");

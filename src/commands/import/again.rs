@@ -148,13 +148,8 @@ impl AgainReport {
             let counts = format!("+{} −{}{source}", row.added, row.removed);
             let _ =
                 writeln!(text, "{}  {}", paint(style::ID, sanitise(note_name(&row.note))), paint(style::DIM, counts));
-            for line in row.diff.lines().filter(|line| all && !line.starts_with("@@")) {
-                let look = match line.as_bytes().first() {
-                    Some(b'-') => style::BAD,
-                    Some(b'+') => style::GOOD,
-                    _ => style::DIM,
-                };
-                let _ = writeln!(text, "    {}", paint(look, sanitise(line)));
+            if all {
+                text.push_str(&style::diff(&row.diff, "    "));
             }
         }
         if !all {

@@ -254,6 +254,18 @@ pub mod style {
         }
     }
 
+    /// The lines of a unified diff without its places, each behind `indent`.
+    pub fn diff(diff: &str, indent: &str) -> String {
+        let lines = diff.lines().filter(|line| !line.starts_with("@@"));
+        let look = |line: &str| match line.as_bytes().first() {
+            Some(b'-') => BAD,
+            Some(b'+') => GOOD,
+            _ => DIM,
+        };
+        let painted = |line| format!("{indent}{}\n", paint(look(line), cru_base::text::sanitise(line)));
+        lines.map(painted).collect()
+    }
+
     /// `text` in `style`.
     pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
         format!("{style}{text}{style:#}")

@@ -19,33 +19,9 @@ pub struct FoundFiles {
 }
 
 /// Tests that narrow what is found, and that are not understood further: what is found is at most what is told.
-const TESTS: &[&str] = &[
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-size",
-    "-user",
-    "-group",
-    "-perm",
-    "-newer",
-    "-mindepth",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-links",
-    "-inum",
-    "-fstype",
-    "-newermt",
-    "-uid",
-    "-gid",
-    "-samefile",
-    "-regextype",
-];
+const TESTS: &str = "\
+    -mtime -mmin -atime -amin -ctime -cmin -size -user -group -perm -newer -mindepth -path -ipath -wholename \
+    -regex -iregex -links -inum -fstype -newermt -uid -gid -samefile -regextype";
 
 /// What a call of `find` takes away.
 pub(super) fn losses(words: &[Cow<'_, str>]) -> Vec<Loss> {
@@ -78,7 +54,7 @@ pub(super) fn losses(words: &[Cow<'_, str>]) -> Vec<Loss> {
             "-maxdepth" => found.max_depth = rest.next().and_then(|depth| depth.parse().ok()),
             // Either of two, or not so: any name may be meant.
             "-o" | "-or" | "!" | "-not" | "," | "-prune" => is_sure = false,
-            word if TESTS.contains(&word) => drop(rest.next()),
+            word if TESTS.split(' ').any(|test| test == word) => drop(rest.next()),
             _ => {}
         }
     }

@@ -15,84 +15,25 @@ const MAX: usize = 100;
 const EDGE: usize = 400;
 
 /// What shows a failure, strongest first: a line that starts with it.
-const FAILURE_STARTS: &[&str] = &[
-    "error[",
-    "error:",
-    "Error:",
-    "ERROR:",
-    "fatal:",
-    "--- FAIL",
-    "FAILED",
-    "FAIL ",
-    "FAIL:",
-    "E   ",
-    "panic:",
-    "✗",
-    "✖",
-    "×",
-    "npm ERR!",
-    "npm error",
-    "error ",
-    "ERROR",
-    "Failed",
-    "failed",
-];
+const FAILURE_STARTS: &str = "\
+    error[|error:|Error:|ERROR:|fatal:|--- FAIL|FAILED|FAIL |FAIL:|E   |panic:|✗|✖|×|npm ERR!|npm error|\
+    error |ERROR|Failed|failed";
 
 /// What shows a failure anywhere in a line, weaker than the above.
-const FAILURE_PARTS: &[&str] = &[
-    "test result: FAILED",
-    " panicked at ",
-    "command not found",
-    "No such file or directory",
-    "Permission denied",
-    "Error: ",
-    "Exception: ",
-    "error TS",
-    " error: ",
-    ": error",
-    " failed",
-    "AssertionError",
-    "cannot ",
-    "Cannot ",
-    "not found",
-    "timed out",
-    "undefined",
-];
+const FAILURE_PARTS: &str = "\
+    test result: FAILED| panicked at |command not found|No such file or directory|Permission denied|Error: |\
+    Exception: |error TS| error: |: error| failed|AssertionError|cannot |Cannot |not found|timed out|\
+    undefined";
 
 /// What a successful run of checks ends with.
 const SUCCESS_PARTS: &[&str] =
     &["test result: ok", " passed", "Tests:", "Successfully ", "0 errors", "All checks passed"];
 
 /// Progress and banners: skipped unless there is nothing else.
-const NOISE_STARTS: &[&str] = &[
-    "Compiling ",
-    "Checking ",
-    "Downloading ",
-    "Downloaded ",
-    "Updating ",
-    "Locking ",
-    "Finished ",
-    "Running ",
-    "Blocking ",
-    "Collecting ",
-    "Installing ",
-    "Resolving ",
-    "Fetching ",
-    "> ",
-    "$ ",
-    "warning:",
-    "npm warn",
-    "npm notice",
-    "(node:",
-    "platform ",
-    "rootdir:",
-    "plugins:",
-    "cachedir:",
-    "added ",
-    "make[",
-    "Doc-tests ",
-    "yarn run ",
-];
+const NOISE_STARTS: &str = "\
+    Compiling |Checking |Downloading |Downloaded |Updating |Locking |Finished |Running |Blocking |\
+    Collecting |Installing |Resolving |Fetching |> |$ |warning:|npm warn|npm notice|(node:|platform |\
+    rootdir:|plugins:|cachedir:|added |make[|Doc-tests |yarn run ";
 
 /// The line for `result`, which counts as failed or not whatever its host says; never empty.
 pub(super) fn line(result: &CallResult<'_>, failed: bool) -> String {
@@ -180,7 +121,7 @@ fn success(output: &str) -> Option<String> {
         let start = &output[..cru_base::lines::floor_char_boundary(output, 600)];
         return Some(truncate(&fold_whitespace(&sanitise(start)), MAX).into_owned());
     }
-    let quiet = |line: &String| !NOISE_STARTS.iter().any(|start| line.starts_with(start));
+    let quiet = |line: &String| !NOISE_STARTS.split('|').any(|start| line.starts_with(start));
     let said = || lines.iter().filter_map(|line| meaningful(line));
     let first = said().find(quiet).or_else(|| said().next_back())?;
     let more = count_lines(output).saturating_sub(1);
@@ -193,14 +134,14 @@ fn success(output: &str) -> Option<String> {
 
 fn failure(output: &str) -> Option<String> {
     let lines: Vec<String> = edges(output).filter_map(meaningful).collect();
-    let strong = FAILURE_STARTS.iter().find_map(|start| lines.iter().find(|line| line.starts_with(start)));
+    let strong = FAILURE_STARTS.split('|').find_map(|start| lines.iter().find(|line| line.starts_with(start)));
     // A Python traceback says what happened in its last line.
     let raised = || {
         let trace = lines.iter().position(|line| line.starts_with("Traceback (most recent call last)"))?;
         lines[trace..].iter().rev().find(|line| line.contains("Error") || line.contains("Exception"))
     };
-    let weak = || FAILURE_PARTS.iter().find_map(|part| lines.iter().find(|line| line.contains(part)));
-    let quiet = || lines.iter().find(|line| !NOISE_STARTS.iter().any(|start| line.starts_with(start)));
+    let weak = || FAILURE_PARTS.split('|').find_map(|part| lines.iter().find(|line| line.contains(part)));
+    let quiet = || lines.iter().find(|line| !NOISE_STARTS.split('|').any(|start| line.starts_with(start)));
     let located = || lines.iter().find(|line| is_located(line));
     let told = raised().or(strong).or_else(located).or_else(weak).or_else(quiet).or_else(|| lines.first())?;
     Some(truncate(&deep_paths(told), MAX).into_owned())

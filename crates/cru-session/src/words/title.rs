@@ -325,5 +325,4 @@ fn without_tags(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "title_tests.rs"]
 mod tests;

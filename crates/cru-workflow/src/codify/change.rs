@@ -38,53 +38,14 @@ const MAX_FILES: usize = 8;
 const MAX_WHY: usize = 300;
 
 /// Words that stand before the one that says what is defined.
-const MODIFIERS: &[&str] = &[
-    "pub",
-    "export",
-    "default",
-    "async",
-    "static",
-    "abstract",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "final",
-    "unsafe",
-    "extern",
-    "declare",
-    "override",
-    "inline",
-    "virtual",
-    "open",
-    "data",
-    "sealed",
-    "suspend",
-];
+const MODIFIERS: &str = "\
+    pub export default async static abstract public private protected internal final unsafe extern declare \
+    override inline virtual open data sealed suspend";
 
 /// Words before the name of what they define, in languages that are much used.
-const DEFINES: &[&str] = &[
-    "fn",
-    "func",
-    "function",
-    "fun",
-    "def",
-    "class",
-    "struct",
-    "enum",
-    "interface",
-    "trait",
-    "type",
-    "module",
-    "mod",
-    "namespace",
-    "protocol",
-    "object",
-    "record",
-    "union",
-    "defmodule",
-    "defp",
-];
+const DEFINES: &str = "\
+    fn func function fun def class struct enum interface trait type module mod namespace protocol object record \
+    union defmodule defp";
 
 /// Edits that are told, under construction.
 #[derive(Debug, Default)]
@@ -353,7 +314,7 @@ fn defined(line: &str) -> Option<&str> {
             return None;
         }
         let mut after = after.trim_start();
-        if MODIFIERS.contains(&word) {
+        if MODIFIERS.split(' ').any(|known| known == word) {
             // `pub(crate)`
             if let Some(inner) = after.strip_prefix('(') {
                 after = inner.split_once(')')?.1.trim_start();
@@ -362,7 +323,7 @@ fn defined(line: &str) -> Option<&str> {
             continue;
         }
         let constant = at_edge && matches!(word, "const" | "static" | "let" | "var" | "val");
-        if !DEFINES.contains(&word) && !constant {
+        if !DEFINES.split(' ').any(|known| known == word) && !constant {
             return None;
         }
         // A method of Go names its receiver first.

@@ -132,7 +132,7 @@ fn hooks_have_the_documented_form() {
     let keys: Vec<_> = hooks.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["description", "hooks"]);
     let events = hooks["hooks"].as_object().unwrap();
-    assert_eq!(events.len(), HOSTS[0].installed.iter().count());
+    assert_eq!(events.len(), HOSTS[0].installed.len());
     for (event, groups) in events {
         for group in groups.as_array().unwrap() {
             assert!(group.as_object().unwrap().keys().all(|key| ["matcher", "hooks"].contains(&key.as_str())));

@@ -87,7 +87,7 @@ fn older_ones_are_renewed_where_they_stand() {
         ]}])
     );
     assert_eq!(value["hooks"]["Notification"][0]["hooks"][0]["command"], "/opt/cru hook notification");
-    assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed.iter().count() + 1);
+    assert_eq!(find(&text).unwrap().len(), HOSTS[0].installed.len() + 1);
     let left = uninstall(&text).unwrap();
     assert_eq!(parse(&left).1, json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}));
 }
@@ -192,7 +192,7 @@ proptest! {
         let installed = with(&text);
         let now = parse(&installed).1;
         prop_assert_eq!(without_ours(&installed).unwrap(), without_ours(&text).unwrap());
-        for row in HOSTS[0].installed.iter() {
+        for row in &HOSTS[0].installed {
             let calls = find_in(&now).into_iter().filter(|found| found.name == row.name).count();
             prop_assert_eq!(calls, 1, "{}", row.name);
         }

@@ -23,7 +23,6 @@ pub(in crate::commands) const NAME: &str = "cru";
 pub(super) struct McpHost {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
-    #[serde(default = "comments")]
     pub(super) format: SettingsFormat,
     /// Files of the user; the first that is there counts, else the first.
     user: Vec<&'static str>,
@@ -36,7 +35,6 @@ pub(super) struct McpHost {
     #[serde(default)]
     project: Vec<&'static str>,
     /// The key of all servers.
-    #[serde(default = "usual_key")]
     key: &'static str,
     #[serde(default)]
     form: ServerForm,
@@ -57,14 +55,6 @@ enum ServerForm {
     Words,
     /// YAML that a person adds by hand.
     ByHand,
-}
-
-const fn comments() -> SettingsFormat {
-    SettingsFormat::JsonWithComments
-}
-
-const fn usual_key() -> &'static str {
-    "mcpServers"
 }
 
 /// All of them; a test reads each.

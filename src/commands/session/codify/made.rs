@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Args;
 use super::extract::Extract;
-use crate::base::text::{plural, sanitise};
+use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Format, Output, View};
@@ -99,15 +99,7 @@ impl Output for Made {
         let Some(output) = self.output.as_ref().filter(|_| self.ready().is_none()) else {
             return self.markdown.clone();
         };
-        let mut text = String::new();
-        for line in self.refined.iter().flat_map(|diff| diff.lines()) {
-            let look = match line.as_bytes().first() {
-                Some(b'-') => style::BAD,
-                Some(b'+') => style::GOOD,
-                _ => style::DIM,
-            };
-            let _ = writeln!(text, "{}", paint(look, sanitise(line)));
-        }
+        let mut text = style::diff(self.refined.as_deref().unwrap_or_default(), "");
         let steps = self.workflow.step_flags().into_iter().filter(|flag| *flag).count();
         let _ = write!(text, "{}  {}", paint(style::ID, output.display()), plural(steps as u64, "step"));
         if !self.workflow.checks.is_empty() {

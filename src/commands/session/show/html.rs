@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::ShownSession;
 use super::diff::FileDiff;
@@ -25,169 +25,6 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("items.html", include_str!("../../../../templates/html/items.html")),
 ];
 
-#[derive(Serialize)]
-struct SessionValues<'a> {
-    /// Markup.
-    head: String,
-    title: &'a str,
-    /// The phases that can be gone to, where there are several.
-    contents: Vec<ContentsValues<'a>>,
-    /// Numbers of the requests, where there are several.
-    requests: Vec<usize>,
-    /// What stands above the phases; not there where only some phases are shown.
-    header: Option<HeaderValues<'a>>,
-    /// Markup.
-    phases: String,
-}
-
-#[derive(Serialize)]
-struct HeaderValues<'a> {
-    path: &'a str,
-    rows: Vec<(&'static str, String)>,
-    tasks: Vec<TaskValues<'a>>,
-    /// Markup.
-    preface: String,
-}
-
-#[derive(Serialize)]
-struct ContentsValues<'a> {
-    id: &'a str,
-    title: &'a str,
-    is_sub: bool,
-}
-
-#[derive(Serialize)]
-struct TaskValues<'a> {
-    mark: &'static str,
-    content: &'a str,
-    id: &'a str,
-}
-
-#[derive(Serialize)]
-struct PhaseValues<'a> {
-    level: u8,
-    id: Option<&'a str>,
-    title: &'a str,
-    agent: Option<String>,
-    channel: Option<&'a str>,
-    started: Option<String>,
-    /// Markup.
-    items: String,
-}
-
-#[derive(Serialize)]
-struct ItemsValues<'a> {
-    blocks: Vec<Block<'a>>,
-}
-
-/// What stands in a phase or a callout.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
-    /// Steps with nothing between them.
-    Steps {
-        steps: Vec<StepValues<'a>>,
-    },
-    /// Markup.
-    Prose {
-        html: String,
-    },
-    Callout(Box<CalloutValues<'a>>),
-}
-
-#[derive(Serialize)]
-struct StepValues<'a> {
-    class: &'static str,
-    id: Option<&'a str>,
-    tool: &'a str,
-    args: &'a str,
-    result: Option<&'a str>,
-    facts: Vec<String>,
-    command: Option<&'a str>,
-    files: Vec<FilesValues<'a>>,
-    diffs: Vec<DiffValues<'a>>,
-}
-
-#[derive(Serialize)]
-struct DiffValues<'a> {
-    path: &'a str,
-    added: usize,
-    removed: usize,
-    /// Whether it is short enough to stand open.
-    is_short: bool,
-    lines: Vec<DiffLineValues<'a>>,
-    more: Option<String>,
-}
-
-#[derive(Serialize)]
-struct DiffLineValues<'a> {
-    class: &'static str,
-    mark: char,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct FilesValues<'a> {
-    name: &'static str,
-    paths: Vec<&'a str>,
-}
-
-/// A callout; what is in it stands in the order of the fields.
-#[derive(Default, Serialize)]
-struct CalloutValues<'a> {
-    kind: &'a str,
-    icon: &'static str,
-    colour: &'static str,
-    id: Option<&'a str>,
-    /// Whether it is closed; `None`: it cannot be folded.
-    folded: Option<bool>,
-    title: String,
-    words: Option<&'a str>,
-    request: Option<RequestValues>,
-    link: Option<LinkValues<'a>>,
-    parts: Vec<PartValues>,
-    /// Markup.
-    body: String,
-    embed: Option<EmbedValues<'a>>,
-}
-
-/// Where a request stands among all requests of the page, counted from 1.
-#[derive(Clone, Copy, Serialize)]
-struct RequestValues {
-    number: usize,
-    previous: Option<usize>,
-    next: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct LinkValues<'a> {
-    /// The block of the page that it leads to.
-    anchor: Option<&'a str>,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct PartValues {
-    name: &'static str,
-    html: String,
-}
-
-/// The session of a sub-agent in the place where it was called.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum EmbedValues<'a> {
-    /// Its phases as markup.
-    Shown {
-        phases: String,
-    },
-    /// It stands in itself.
-    Cycle,
-    TooDeep,
-    Missing {
-        target: &'a str,
-    },
-}
-
 /// The page. Error: a built-in template cannot be used.
 pub(super) fn render(shown: &ShownSession) -> Result<String> {
     let session = &shown.session;
@@ -200,25 +37,23 @@ pub(super) fn render(shown: &ShownSession) -> Result<String> {
         HtmlPage { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
     page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
-        None => Some(HeaderValues {
-            path: &shown.path,
-            rows: rows(shown),
-            tasks: tasks(session),
-            preface: page.items(&session.preface, 0)?,
+        None => json!({
+            "path": shown.path, "rows": rows(shown), "tasks": tasks(session), "preface": page.items(&session.preface, 0)?,
         }),
-        Some(_) => None,
+        Some(_) => Value::Null,
     };
-    let contents: Vec<_> =
-        phases().map(|phase| ContentsValues { id: &phase.id, title: &phase.title, is_sub: phase.level > 2 }).collect();
+    let place = |phase: &Phase| json!({ "id": phase.id, "title": phase.title, "is_sub": phase.level > 2 });
+    let contents: Vec<Value> = phases().map(place).collect();
     let markup = phases().map(|phase| page.phase(phase, 0)).collect::<Result<String>>()?;
-    let values = SessionValues {
-        head: page.templates.head(session.title(), STYLE, "")?,
-        title: session.title(),
-        contents: if contents.len() > 1 { contents } else { Vec::new() },
-        requests: if requests > 1 { (1..=requests).collect() } else { Vec::new() },
-        header,
-        phases: markup,
-    };
+    // Head and phases are markup; what can be gone to is told where there is more than one.
+    let values = json!({
+        "head": page.templates.head(session.title(), STYLE, "")?,
+        "title": session.title(),
+        "contents": if contents.len() > 1 { contents } else { Vec::new() },
+        "requests": if requests > 1 { (1..=requests).collect() } else { Vec::new() },
+        "header": header,
+        "phases": markup,
+    });
     page.templates.render("session.html", values)
 }
 
@@ -246,17 +81,14 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn tasks(session: &Session) -> Vec<TaskValues<'_>> {
-    let values = session.tasks().into_iter().map(|task| TaskValues {
-        mark: match task.status.as_str() {
-            "completed" => "☑",
-            "in_progress" => "◪",
-            _ => "☐",
-        },
-        content: &task.content,
-        id: &task.id,
-    });
-    values.collect()
+fn tasks(session: &Session) -> Vec<Value> {
+    let mark = |status: &str| match status {
+        "completed" => "☑",
+        "in_progress" => "◪",
+        _ => "☐",
+    };
+    let tasks = session.tasks().into_iter();
+    tasks.map(|task| json!({ "mark": mark(task.status.as_str()), "content": task.content, "id": task.id })).collect()
 }
 
 struct HtmlPage<'a> {
@@ -270,66 +102,72 @@ struct HtmlPage<'a> {
     open: RefCell<Vec<&'a str>>,
 }
 
-impl<'a> HtmlPage<'a> {
+impl HtmlPage<'_> {
     /// `depth`: how many callouts of sub-agents it stands in. Ids of embedded sessions would repeat those of the page.
     fn phase(&self, phase: &Phase, depth: usize) -> Result<String> {
-        let values = PhaseValues {
-            level: if phase.level > 2 { 3 } else { 2 },
-            id: (depth == 0).then_some(&phase.id),
-            title: &phase.title,
-            agent: phase.agent.as_ref().map(ToString::to_string),
-            channel: phase.channel.as_deref(),
-            started: phase.started.map(minute),
-            items: self.items(&phase.items, depth)?,
-        };
+        let values = json!({
+            "level": if phase.level > 2 { 3 } else { 2 },
+            "id": (depth == 0).then_some(&phase.id),
+            "title": phase.title,
+            "agent": phase.agent.as_ref().map(ToString::to_string),
+            "channel": phase.channel,
+            "started": phase.started.map(minute),
+            "items": self.items(&phase.items, depth)?,
+        });
         self.templates.render("phase.html", values)
     }
 
-    fn step<'s>(&self, step: &'s Step, depth: usize) -> StepValues<'s>
-    where
-        'a: 's,
-    {
+    fn step(&self, step: &Step, depth: usize) -> Value {
         let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
         facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
         facts.extend(self.shown.recovery(step).filter(|_| depth == 0));
-        let files = [("reads", &step.reads), ("writes", &step.writes)].map(|(name, files)| FilesValues {
-            name,
-            // What the line of the step names already says nothing more here.
-            paths: files.iter().map(|file| file.path.as_str()).filter(|path| !step.args.contains(path)).collect(),
+        // What the line of the step names already says nothing more here.
+        let untold = |path: &&str| !step.args.contains(path);
+        let files = [("reads", &step.reads), ("writes", &step.writes)].into_iter().filter_map(|(name, files)| {
+            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).filter(untold).collect();
+            (!paths.is_empty()).then(|| json!({ "name": name, "paths": paths }))
         });
         let diffs = step.id.as_ref().filter(|_| depth == 0).and_then(|id| self.shown.diffs.get(id));
-        StepValues {
-            diffs: diffs.map(|diffs| diffs.iter().map(diff).collect()).unwrap_or_default(),
-            class: step.status.name(),
-            id: step.id.as_deref().filter(|_| depth == 0),
-            tool: &step.tool,
-            args: &step.args,
-            result: step.result.as_deref(),
-            facts,
-            command: step.command.as_deref(),
-            files: files.into_iter().filter(|list| !list.paths.is_empty()).collect(),
-        }
+        json!({
+            "diffs": diffs.into_iter().flatten().map(diff).collect::<Vec<_>>(),
+            "class": step.status.name(),
+            "id": step.id.as_deref().filter(|_| depth == 0),
+            "tool": step.tool,
+            "args": step.args,
+            "result": step.result,
+            "facts": facts,
+            "command": step.command,
+            "files": files.collect::<Vec<_>>(),
+        })
     }
 
     fn items(&self, items: &[Item], depth: usize) -> Result<String> {
-        let mut blocks: Vec<Block<'_>> = Vec::new();
+        let mut blocks: Vec<Value> = Vec::new();
         let mut after_step = false;
         for item in items {
             match item {
-                Item::Step(it) => match blocks.last_mut() {
-                    Some(Block::Steps { steps }) if after_step => steps.push(self.step(it, depth)),
-                    _ => blocks.push(Block::Steps { steps: vec![self.step(it, depth)] }),
-                },
-                Item::Prose(prose) => blocks.push(Block::Prose { html: markdown(&prose.text) }),
+                Item::Step(it) => {
+                    if !after_step {
+                        blocks.push(json!({ "type": "steps", "steps": [] }));
+                    }
+                    let steps = blocks.last_mut().and_then(|block| block["steps"].as_array_mut());
+                    if let Some(steps) = steps {
+                        steps.push(self.step(it, depth));
+                    }
+                }
+                Item::Prose(prose) => blocks.push(json!({ "type": "prose", "html": markdown(&prose.text) })),
                 Item::Tasks(_) => {}
                 Item::Subagent(it) => blocks.push(self.subagent(it, depth)?),
                 Item::User(user) => {
-                    let body = user.interpretation.as_deref().map(markdown).unwrap_or_default();
-                    let request = (depth == 0 && self.requests > 1).then(|| self.request());
-                    let base = callout(&user.callout, depth);
-                    blocks.push(boxed(CalloutValues { words: Some(&user.words), body, request, ..base }));
+                    let mut block = callout(&user.callout, depth);
+                    block["body"] = user.interpretation.as_deref().map(markdown).unwrap_or_default().into();
+                    block["words"] = user.words.as_str().into();
+                    if depth == 0 && self.requests > 1 {
+                        block["request"] = self.request();
+                    }
+                    blocks.push(block);
                 }
                 Item::Decision(it) => blocks.push(told(&it.callout, depth)),
                 Item::Error(it) => blocks.push(told(&it.callout, depth)),
@@ -337,108 +175,105 @@ impl<'a> HtmlPage<'a> {
             }
             after_step = matches!(item, Item::Step(_));
         }
-        self.templates.render("items.html", ItemsValues { blocks })
+        self.templates.render("items.html", json!({ "blocks": blocks }))
     }
 
-    /// The next request.
-    fn request(&self) -> RequestValues {
+    /// Where the next request stands among all requests of the page, counted from 1.
+    fn request(&self) -> Value {
         let number = self.at.get() + 1;
         self.at.set(number);
-        RequestValues {
-            number,
-            previous: (number > 1).then_some(number - 1),
-            next: (number < self.requests).then_some(number + 1),
-        }
+        json!({
+            "number": number,
+            "previous": (number > 1).then_some(number - 1),
+            "next": (number < self.requests).then_some(number + 1),
+        })
     }
 
-    fn subagent<'i>(&self, subagent: &'i Subagent, depth: usize) -> Result<Block<'i>> {
-        let mut values = callout(&subagent.callout, depth);
+    fn subagent(&self, subagent: &Subagent, depth: usize) -> Result<Value> {
+        let mut block = callout(&subagent.callout, depth);
         let agent = subagent.agent.as_ref().map(|agent| format!("@{agent}")).unwrap_or_default();
         let model = subagent.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
         if !(agent.is_empty() && model.is_empty()) {
-            values.title = format!("{agent}{model}");
+            block["title"] = format!("{agent}{model}").into();
         }
-        values.link = subagent.link.as_ref().map(wikilink);
-        let parts = [("Task", &subagent.task), ("Summary", &subagent.summary)];
-        let parts = parts.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
-        values.parts = parts.map(|(name, text)| PartValues { name, html: markdown(text) }).collect();
-        if !subagent.text.is_empty() {
-            values.parts.push(PartValues { name: "", html: markdown(&subagent.text) });
-        }
-        values.body = self.items(&subagent.items, depth + 1)?;
+        block["link"] = subagent.link.as_ref().map_or(Value::Null, wikilink);
+        let rest = Some(&subagent.text).filter(|text| !text.is_empty());
+        let parts = [("Task", subagent.task.as_ref()), ("Summary", subagent.summary.as_ref()), ("", rest)];
+        let parts = parts.into_iter().filter_map(|(name, text)| Some(json!({ "name": name, "html": markdown(text?) })));
+        block["parts"] = parts.collect();
+        block["body"] = self.items(&subagent.items, depth + 1)?.into();
         if let (SubagentMode::Embed, Some(link)) = (subagent.mode, &subagent.link) {
-            values.embed = Some(self.embed(link, depth + 1)?);
+            block["embed"] = self.embed(link, depth + 1)?;
         }
-        Ok(boxed(values))
+        Ok(block)
     }
 
-    fn embed<'i>(&self, link: &'i Link, depth: usize) -> Result<EmbedValues<'i>> {
+    /// The session of a sub-agent in the place where it was called: its phases as markup, or why they are not shown.
+    fn embed(&self, link: &Link, depth: usize) -> Result<Value> {
         Ok(match self.shown.embeds.get(&link.target) {
-            Some(note) if self.open.borrow().contains(&note.path.as_str()) => EmbedValues::Cycle,
+            Some(note) if self.open.borrow().contains(&note.path.as_str()) => json!({ "type": "cycle" }),
             Some(note) if depth <= super::DEEPEST_EMBED => {
                 self.open.borrow_mut().push(&note.path);
                 let phases: Result<String> = note.session.phases.iter().map(|it| self.phase(it, depth)).collect();
                 self.open.borrow_mut().pop();
-                EmbedValues::Shown { phases: phases? }
+                json!({ "type": "shown", "phases": phases? })
             }
-            Some(_) => EmbedValues::TooDeep,
-            None => EmbedValues::Missing { target: &link.target },
+            Some(_) => json!({ "type": "too_deep" }),
+            None => json!({ "type": "missing", "target": link.target }),
         })
     }
 }
 
-fn diff(it: &FileDiff) -> DiffValues<'_> {
+fn diff(it: &FileDiff) -> Value {
     let count = |mark: char| it.lines.iter().filter(|(own, _)| *own == mark).count();
-    DiffValues {
-        path: &it.path,
-        added: count('+'),
-        removed: count('-'),
-        is_short: it.lines.len() <= SHORT_DIFF,
-        lines: it
-            .lines
-            .iter()
-            .map(|(mark, text)| DiffLineValues {
-                class: match mark {
-                    '+' => "added",
-                    '-' => "removed",
-                    _ => "kept",
-                },
-                mark: *mark,
-                text,
-            })
-            .collect(),
-        more: (it.more > 0).then(|| format!("{} not shown", plural(it.more as u64, "line"))),
-    }
+    let class = |mark: char| match mark {
+        '+' => "added",
+        '-' => "removed",
+        _ => "kept",
+    };
+    let line = |(mark, text): &(char, String)| json!({ "class": class(*mark), "mark": mark, "text": text });
+    json!({
+        "path": it.path,
+        "added": count('+'),
+        "removed": count('-'),
+        "is_short": it.lines.len() <= SHORT_DIFF,
+        "lines": it.lines.iter().map(line).collect::<Vec<_>>(),
+        "more": (it.more > 0).then(|| format!("{} not shown", plural(it.more as u64, "line"))),
+    })
 }
 
 /// A callout without what is in it.
-fn callout(callout: &Callout, depth: usize) -> CalloutValues<'_> {
+fn callout(callout: &Callout, depth: usize) -> Value {
     let look = CalloutLook::of(&callout.kind);
-    CalloutValues {
-        kind: &callout.kind,
-        icon: look.icon,
-        colour: look.css,
-        id: callout.id.as_deref().filter(|_| depth == 0),
-        folded: callout.folded,
-        title: callout.title.clone(),
-        ..CalloutValues::default()
-    }
+    json!({
+        "type": "callout",
+        "kind": callout.kind,
+        "icon": look.icon,
+        "colour": look.css,
+        "id": callout.id.as_deref().filter(|_| depth == 0),
+        // `null`: it cannot be folded.
+        "folded": callout.folded,
+        "title": callout.title,
+        "words": null,
+        "request": null,
+        "link": null,
+        "parts": [],
+        "body": "",
+        "embed": null,
+    })
 }
 
 /// A callout with its text.
-fn told(it: &Callout, depth: usize) -> Block<'_> {
-    boxed(CalloutValues { body: markdown(&it.body), ..callout(it, depth) })
+fn told(it: &Callout, depth: usize) -> Value {
+    let mut block = callout(it, depth);
+    block["body"] = markdown(&it.body).into();
+    block
 }
 
-fn boxed(values: CalloutValues<'_>) -> Block<'_> {
-    Block::Callout(Box::new(values))
-}
-
-fn wikilink(link: &Link) -> LinkValues<'_> {
-    LinkValues {
-        anchor: link.block.as_deref().filter(|_| link.target.is_empty()),
-        text: link.alias.as_deref().unwrap_or(&link.target),
-    }
+/// A link with the block of the page that it leads to.
+fn wikilink(link: &Link) -> Value {
+    let anchor = link.block.as_deref().filter(|_| link.target.is_empty());
+    json!({ "anchor": anchor, "text": link.alias.as_deref().unwrap_or(&link.target) })
 }
 
 fn clock(time: Timestamp) -> String {
