@@ -437,9 +437,9 @@ fn is_input(item: &str, used: &[String], extract: &Workflow, cited: &Cited) -> R
     if !named.iter().all(|name| used.iter().chain(&known).any(|own| own == name)) {
         return Err("no step uses it");
     }
-    // Without the names and their marks, what is left is the value.
-    let value = named.iter().fold(item.to_owned(), |text, name| text.replace(&format!("<{name}>"), ""));
-    let value = letters(&value);
+    // The value stands in brackets; what stands behind them says what it is.
+    let value = item.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(value, _)| value);
+    let value = letters(value);
     let has_value = value.is_empty() || !ids(item).is_empty() || cited.has_words(&value);
     if has_value { Ok(()) } else { Err("the session does not have its value") }
 }

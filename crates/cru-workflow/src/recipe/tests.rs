@@ -307,6 +307,9 @@ fn facts_are_those_of_the_record() {
     assert!(spoken != named && apart(&spoken).is_empty(), "{:?}", apart(&spoken));
     assert_eq!(apart(&named).len(), 1);
     assert!(apart(&page.replace("Inputs: ", "Inputs: the notes of the release (n-001); ")).is_empty());
+    let glossed = spoken.replace("`<tag>` (1.2.3)", "`<tag>` (1.2.3), the name of the release");
+    assert!(apart(&glossed).is_empty(), "{:?}", apart(&glossed));
+    assert_eq!(apart(&spoken.replace("`<tag>` (1.2.3)", "`<tag>` (9.9.9), the name of the release")).len(), 1);
     let long = format!("{page}{}", "- x (n-001)\n".repeat(80));
     assert_eq!(accept(&skeleton, &cited, &long, true).unwrap_err()[0].code, "refine-long");
 }
