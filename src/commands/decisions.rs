@@ -186,7 +186,7 @@ impl DecisionLog {
 }
 
 impl PlainOutput for DecisionLog {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.decisions.is_empty()
     }
 

@@ -293,7 +293,7 @@ impl PlainOutput for DoctorReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.rows.iter().any(|row| row.health == Health::Bad)
     }
 }

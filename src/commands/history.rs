@@ -196,7 +196,7 @@ impl HistoryStep {
 }
 
 impl PlainOutput for History {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.sessions.is_empty()
     }
 

@@ -127,7 +127,7 @@ impl PlainOutput for IndexReport {
         text
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.differences.as_ref().is_some_and(|found| !found.is_empty())
     }
 }

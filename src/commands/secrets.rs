@@ -122,7 +122,7 @@ impl PlainOutput for Scanned {
         text
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.found.is_empty()
     }
 }

@@ -124,7 +124,7 @@ impl PlainOutput for CheckedCases {
         text
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.findings.is_empty()
     }
 }

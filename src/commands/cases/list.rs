@@ -89,7 +89,7 @@ struct CaseRow {
 }
 
 impl PlainOutput for CaseList {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.cases.is_empty()
     }
 

@@ -75,7 +75,7 @@ impl PlainOutput for CheckpointList {
         table.render(view)
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.checkpoints.is_empty()
     }
 }

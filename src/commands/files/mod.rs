@@ -210,7 +210,7 @@ const VIEW: &[&str] =
     &["agent", "tool", "step", "phase", "phase_title", "session", "session_title", "hash", "note", "line"];
 
 impl PlainOutput for FilesReport {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.files.is_empty()
     }
 

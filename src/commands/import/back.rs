@@ -201,7 +201,7 @@ impl PlainOutput for UndoneImport {
         text
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.left.is_empty()
     }
 }

@@ -246,15 +246,7 @@ struct AppliedLessons {
 
 impl PlainOutput for AppliedLessons {
     fn shown(&self, _: &View) -> String {
-        let mut out = String::new();
-        for line in self.diff.lines() {
-            let look = match line.chars().next() {
-                Some('+') => style::GOOD,
-                Some('-') => style::BAD,
-                _ => style::DIM,
-            };
-            let _ = writeln!(out, "{}", paint(look, sanitise(line)));
-        }
+        let mut out = style::diff(&self.diff, "");
         let lessons = plural(self.written as u64, "lesson");
         let end = match (self.changed, self.applied) {
             (false, _) => "as it was",

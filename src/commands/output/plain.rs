@@ -9,14 +9,14 @@ pub trait PlainOutput: Serialize {
     /// For people, as [`Output::text`].
     fn shown(&self, view: &View) -> String;
 
-    /// Whether nothing was found, which is the answer "no".
-    fn is_empty(&self) -> bool {
+    /// Whether the answer is "no": nothing was found, or something is wrong. The exit code is 1 then.
+    fn is_no(&self) -> bool {
         false
     }
 
     /// As [`Output::exit_code`].
     fn code(&self) -> u8 {
-        u8::from(self.is_empty())
+        u8::from(self.is_no())
     }
 
     /// In a format that not every command has, as [`Output::export`].

@@ -413,7 +413,7 @@ impl PlainOutput for BatchReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.sessions.iter().any(|row| row.fate == "failed")
     }
 }

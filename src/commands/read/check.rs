@@ -149,7 +149,7 @@ impl PlainOutput for CheckReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.readings.iter().any(CheckRow::is_bad)
     }
 }

@@ -68,7 +68,7 @@ impl PlainOutput for ReadingDiff {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.differences.is_empty()
     }
 }

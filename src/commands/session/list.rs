@@ -312,7 +312,7 @@ struct SessionList {
 }
 
 impl PlainOutput for SessionList {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.sessions.is_empty()
     }
 

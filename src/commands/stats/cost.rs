@@ -178,7 +178,7 @@ fn finished(by: By, groups: BTreeMap<Option<Cow<'_, str>>, CostSum>) -> Grouped<
 }
 
 impl PlainOutput for CostReport {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.total.sessions == 0
     }
 

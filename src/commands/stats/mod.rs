@@ -226,7 +226,7 @@ struct StatsReport {
 }
 
 impl PlainOutput for StatsReport {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.total.sessions == 0
     }
 

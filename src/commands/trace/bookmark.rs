@@ -159,7 +159,7 @@ struct BookmarkList {
 }
 
 impl crate::commands::output::PlainOutput for BookmarkList {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.bookmarks.is_empty()
     }
 

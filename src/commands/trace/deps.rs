@@ -156,7 +156,7 @@ struct Dependencies {
 }
 
 impl PlainOutput for Dependencies {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.steps.is_empty()
     }
 

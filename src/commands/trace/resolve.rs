@@ -85,7 +85,7 @@ struct Resolved {
 }
 
 impl PlainOutput for Resolved {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.things.is_empty()
     }
 

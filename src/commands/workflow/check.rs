@@ -237,7 +237,7 @@ impl PlainOutput for ConformanceReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.holds
     }
 }

@@ -164,7 +164,7 @@ impl PlainOutput for Diff {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.is_same()
     }
 }

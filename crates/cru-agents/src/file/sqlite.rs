@@ -76,19 +76,24 @@ impl Database<'_> {
     /// Whether it has a table of that name.
     pub(crate) fn has_table(&self, name: &str) -> bool {
         let count = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
-        self.base.query_row(count, [name], |row| row.get::<_, i64>(0)).is_ok_and(|count| count > 0)
+        self.number(count, &[name]).is_some_and(|count| count > 0)
     }
 
     /// Whether a table of it has that column.
     pub(crate) fn has_column(&self, table: &str, column: &str) -> bool {
         let count = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE";
-        self.has_table(table) && self.base.query_row(count, [table, column], |row| row.get::<_, i64>(0)) == Ok(1)
+        self.has_table(table) && self.number(count, &[table, column]) == Some(1)
     }
 
     /// The number that a question is answered with; 0 where its tables are not there.
     pub(crate) fn count(&self, query: &str) -> u64 {
-        let count = self.base.query_row(query, [], |row| row.get::<_, i64>(0));
-        count.ok().and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
+        self.number(query, &[]).and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
+    }
+
+    /// The number that a question is answered with. The question is kept, for importers ask it once a message.
+    fn number(&self, query: &str, of: &[&str]) -> Option<i64> {
+        let mut query = self.base.prepare_cached(query).ok()?;
+        query.query_row(rusqlite::params_from_iter(of), |row| row.get(0)).ok()
     }
 
     /// Hands over the rows of a table, each as an object of those columns that the table has and that hold something.
@@ -108,7 +113,7 @@ impl Database<'_> {
         }
         let failed = |error| failed(self.path, error);
         let mut rows =
-            self.base.prepare(&format!("SELECT {} FROM {table} {rest}", known.join(", "))).map_err(failed)?;
+            self.base.prepare_cached(&format!("SELECT {} FROM {table} {rest}", known.join(", "))).map_err(failed)?;
         let mut rows = rows.query(rusqlite::params_from_iter(of)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let cells = known.iter().enumerate().filter_map(|(at, name)| Some(((*name).to_owned(), cell(row, at)?)));

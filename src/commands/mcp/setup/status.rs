@@ -130,7 +130,7 @@ impl PlainOutput for ServerReport {
         text
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.settings.iter().any(|it| it.state == "installed")
     }
 }

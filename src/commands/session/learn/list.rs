@@ -91,7 +91,7 @@ impl CaseLine {
 }
 
 impl PlainOutput for CaseTable {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.cases.is_empty()
     }
 

@@ -85,7 +85,7 @@ impl PlainOutput for Reviewed {
     }
 
     /// Nothing found is the answer "no".
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.cases == 0
     }
 }

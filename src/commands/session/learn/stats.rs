@@ -31,7 +31,7 @@ impl Stats {
 }
 
 impl PlainOutput for Stats {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.report.kinds.is_empty()
     }
 

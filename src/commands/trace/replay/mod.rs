@@ -303,7 +303,7 @@ impl PlainOutput for PlanReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.steps.is_empty()
     }
 }

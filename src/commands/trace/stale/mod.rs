@@ -370,7 +370,7 @@ impl PlainOutput for StaleReport {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.rows.is_empty() || self.strict && self.unknown > 0
     }
 }

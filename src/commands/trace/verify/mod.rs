@@ -110,7 +110,7 @@ impl PlainOutput for Verified {
         out
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         !self.sessions.iter().all(|it| it.holds(self.strict))
     }
 }

@@ -242,7 +242,7 @@ impl Around {
 }
 
 impl PlainOutput for WhyReport {
-    fn is_empty(&self) -> bool {
+    fn is_no(&self) -> bool {
         self.traced == 0
     }
 
