@@ -166,6 +166,12 @@ mod tests {
             ("cargo test > log", "cargo test", false),
             ("git add <files> && git commit -m \"<what>\"", "git add a.rs b.rs && git commit -m \"fix: x\"", true),
             ("git commit -m <what>", "git commit --amend -m x", false),
+            ("git commit -m \"<what>\"", "git commit -m \"$(cat <<'EOF'\nfix: x\n\nWhy.\nEOF\n)\"", true),
+            (
+                "git add <file> && git commit -m \"<what>\"",
+                "git add a.rs && git commit -m \"$(cat <<'EOF'\nfix: x; (y)\nEOF\n)\" && git status",
+                true,
+            ),
             ("rm <files>", "rm -rf x", false),
             ("gh run view <run> --repo <repo>", "gh run view 12 --repo a/b", true),
             ("npm view <package>@<version> version", "npm view core@1.2.3 version", true),

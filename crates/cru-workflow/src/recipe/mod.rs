@@ -33,6 +33,8 @@ pub const NOT_FROM_SESSION: &str = "Not from the session";
 pub const DROPPED: &str = "Dropped";
 /// Heading of what the work needs and the session did not do.
 pub const NOT_DONE: &str = "Not done in the session";
+/// How a line begins that says what a check, or the session, leaves open.
+pub const NOT_SHOWN: &str = "Not shown:";
 
 /// A recipe that was taken, and what was changed in it.
 #[derive(Clone, Debug, Default)]

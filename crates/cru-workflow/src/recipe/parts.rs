@@ -8,7 +8,7 @@ use cru_base::text::truncate;
 use super::cited::{Cited, ids};
 use super::head::{self, DONE, HeadLine, INPUTS, OPEN};
 use super::known::{Known, section};
-use super::{DROPPED, is_free, letters, texts};
+use super::{DROPPED, NOT_SHOWN, is_free, letters, texts};
 use crate::align::{Features, align};
 use crate::model::{Gate, Part, RemarkKind, Workflow};
 use crate::unify::unifies;
@@ -260,7 +260,9 @@ fn lines(workflow: &mut Workflow, known: &Known<'_>, found: &mut Compared) {
                 }
                 _ => return true,
             };
-            let why = known.doubt(text);
+            // A limit needs no proof; what it names has to be there.
+            let is_limit = text.starts_with(NOT_SHOWN);
+            let why = if is_limit { known.unproven(text) } else { known.doubt(text) };
             if let Some(why) = &why {
                 found.set_apart(&title, text, why);
             }

@@ -327,6 +327,9 @@ fn lines_are_proven_word_by_word() {
         ("- the valve of `src/valve.rs` is turned first (n-001)", Some("“src/valve.rs” stands nowhere in the session")),
         ("- give `<tag>` and `release/<version>` the same form (n-003)", None),
         ("- turn it slowly", Some("it cites nothing")),
+        ("- Not shown: whether the valve leaks", None),
+        ("- Not shown: whether `src/valve.rs` leaks", Some("“src/valve.rs” stands nowhere in the session")),
+        ("- Here: the valve leaked", Some("it cites nothing")),
     ] {
         let answer = page.replacen("\n## Close", &format!("{line}\n\n## Close"), 1);
         assert_ne!(answer, page);
