@@ -12,6 +12,9 @@ use crate::base::text::sanitise;
 /// Rows that one thread lays out before another helps.
 const TOGETHER: usize = 256;
 
+/// Columns of a terminal that the wide column gets before others leave for it.
+const WIDE: usize = 32;
+
 /// How a column lines up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -49,17 +52,34 @@ impl Cell {
     }
 }
 
-/// Rows of cells under headings. The last column takes what is left of a terminal's width; in a pipe nothing is cut.
+/// Rows of cells under headings. On a terminal one column takes what is left of the width; in a pipe nothing is cut.
 #[derive(Debug)]
 pub struct Table<'a> {
     columns: Vec<(&'a str, Align)>,
     rows: Vec<Vec<Cell>>,
+    /// The column that is cut where a terminal has no room.
+    wide: usize,
+    /// In which order columns leave a terminal that has no room for them, the smallest first; those with 0 stay.
+    ranks: Vec<u8>,
 }
 
 impl<'a> Table<'a> {
     /// An empty table.
     pub fn new(columns: &[(&'a str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        let wide = columns.len().saturating_sub(1);
+        Self { columns: columns.to_vec(), rows: Vec::new(), wide, ranks: vec![0; columns.len()] }
+    }
+
+    /// With another column that is cut than the last one.
+    pub fn wide(mut self, column: usize) -> Self {
+        self.wide = column;
+        self
+    }
+
+    /// With the order in which columns leave a terminal that has no room for them, a rank for each; those with 0 stay.
+    pub fn leaving(mut self, ranks: Vec<u8>) -> Self {
+        self.ranks = ranks;
+        self
     }
 
     /// Adds a row with one cell for each column.
@@ -80,13 +100,14 @@ impl<'a> Table<'a> {
                 cells.chain([self.columns[index].0.width()]).max().unwrap_or(0)
             })
             .collect();
+        let shown = self.fitting(&widths, view);
         let head: Vec<Cell> = self.columns.iter().map(|(name, _)| Cell::new(name).style(style::DIM)).collect();
         let mut out = String::new();
-        self.line(&head, &widths, view, &mut out);
+        self.line(&head, &shown, &mut out);
         let lines = self.rows.par_chunks(TOGETHER).map(|rows| {
             let mut out = String::new();
             for row in rows {
-                self.line(row, &widths, view, &mut out);
+                self.line(row, &shown, &mut out);
             }
             out
         });
@@ -94,14 +115,34 @@ impl<'a> Table<'a> {
         out
     }
 
-    fn line(&self, row: &[Cell], widths: &[usize], view: &View, out: &mut String) {
-        let mut used = 0;
-        for (index, (cell, (width, (_, align)))) in row.iter().zip(widths.iter().zip(&self.columns)).enumerate() {
-            let last = index + 1 == self.columns.len();
-            let room = if last && view.terminal { view.width.saturating_sub(used).max(8) } else { usize::MAX };
-            let text = if cell.width > room { Cow::Owned(cut(&cell.text, room)) } else { (&*cell.text).into() };
+    /// The columns that are shown, each with its width.
+    fn fitting(&self, widths: &[usize], view: &View) -> Vec<(usize, usize)> {
+        let mut shown: Vec<(usize, usize)> = widths.iter().copied().enumerate().collect();
+        while view.terminal {
+            let others: usize = shown.iter().filter(|(at, _)| *at != self.wide).map(|(_, width)| width + 2).sum();
+            let room = view.width.saturating_sub(others);
+            let leaves =
+                shown.iter().map(|(at, _)| *at).filter(|at| self.ranks[*at] > 0).min_by_key(|at| self.ranks[*at]);
+            if let Some(leaves) = leaves.filter(|_| room < widths[self.wide].min(WIDE)) {
+                shown.retain(|(at, _)| *at != leaves);
+                continue;
+            }
+            if let Some((_, width)) = shown.iter_mut().find(|(at, _)| *at == self.wide) {
+                *width = room.max(8).min(*width);
+            }
+            break;
+        }
+        shown
+    }
+
+    fn line(&self, row: &[Cell], shown: &[(usize, usize)], out: &mut String) {
+        for (place, (at, width)) in shown.iter().enumerate() {
+            let Some(cell) = row.get(*at) else { break };
+            let last = place + 1 == shown.len();
+            let text = if cell.width > *width { Cow::Owned(cut(&cell.text, *width)) } else { (&*cell.text).into() };
             let pad = std::iter::repeat_n(' ', width.saturating_sub(cell.width));
-            if *align == Align::Right {
+            let align = self.columns[*at].1;
+            if align == Align::Right {
                 out.extend(pad.clone());
             }
             if cell.style.is_plain() {
@@ -109,13 +150,12 @@ impl<'a> Table<'a> {
             } else {
                 out.push_str(&paint(cell.style, text));
             }
-            if *align == Align::Left && !last {
+            if align == Align::Left && !last {
                 out.extend(pad);
             }
             if !last {
                 out.push_str("  ");
             }
-            used += width + 2;
         }
         out.push('\n');
     }

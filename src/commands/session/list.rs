@@ -1,6 +1,7 @@
 //! `cru session list`.
 
 use std::cmp::Reverse;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::filter::{Chosen, SessionFilter, session_column};
-use crate::base::text::plural;
+use crate::base::text::{plural, thousands};
 use crate::base::{Env, Result};
 use crate::commands::output::style;
 use crate::commands::output::{
@@ -39,9 +40,9 @@ pub struct Args {
     /// Reverse the order
     #[arg(long)]
     reverse: bool,
-    /// Sessions to show; 0 for all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    limit: usize,
+    /// Sessions to show; 0 for all [default: 30 as text, else all]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
     /// Columns of the table, in this order
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = PossibleValuesParser::new(named_columns()))]
     columns: Vec<String>,
@@ -116,9 +117,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         cx.ui.note("no session matches");
     }
     let total = rows.len();
-    rows.truncate(most(args.limit));
+    rows.truncate(most(args.limit.unwrap_or(if cx.global.format == Format::Text { SHOWN } else { 0 })));
+    let names = ShortNames::of(snapshot.sessions());
     let (prices, vault) = (prices(cx)?, reading::vault(cx)?);
     let of = |row: &SessionRow| ListedSession {
+        name: names.shortest(row).to_owned(),
         copies: snapshot.copies(&row.path),
         idle_since: idle_since(row, &vault, cx.env),
         subagent: subagents.is_subagent(row),
@@ -126,10 +129,40 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         row: row.clone(),
     };
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
-    let names = args.columns.iter().map(String::as_str);
-    let names: Vec<&str> = if args.columns.is_empty() { USUAL.to_vec() } else { names.collect() };
-    let columns = names.into_iter().filter_map(|name| COLUMNS.iter().find(|it| it.name == name)).collect();
-    Ok(Box::new(SessionList { schema: 1, total, hidden_subagents: hidden.len() as u64, sessions, columns }))
+    Ok(Box::new(SessionList {
+        schema: 1,
+        total,
+        hidden_subagents: hidden.len() as u64,
+        sessions,
+        columns: args.columns.clone(),
+    }))
+}
+
+/// The names that tell each session of a vault apart, sorted, each with the path of its note.
+struct ShortNames<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> ShortNames<'a> {
+    fn of(sessions: &'a [SessionRow]) -> Self {
+        let stem = |path: &'a str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let both = sessions.iter().flat_map(|it| [(it.id.as_str(), it.path.as_str()), (stem(&it.path), &it.path)]);
+        let mut names: Vec<_> = both.collect();
+        names.sort_unstable();
+        Self(names)
+    }
+
+    /// The beginning of a session's id that no name of another session begins with, to the end of a word.
+    fn shortest(&self, row: &'a SessionRow) -> &'a str {
+        let is_other = |(_, path): &&(&str, &str)| *path != row.path;
+        let at = self.0.partition_point(|it| *it < (row.id.as_str(), row.path.as_str()));
+        let beside = [self.0[..at].iter().rev().find(is_other), self.0[at..].iter().find(is_other)];
+        let shared = |(name, _): &(&str, &str)| row.id.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = beside.into_iter().flatten().map(shared).max().unwrap_or(0);
+        let rest = row.id.as_bytes().get(shared + 1..).unwrap_or_default();
+        let end = rest.iter().position(|byte| matches!(byte, b'-' | b' ')).map_or(row.id.len(), |at| shared + 1 + at);
+        // A date alone is no name that a person knows again.
+        let word = row.id.match_indices('-').nth(3).map_or(row.id.len(), |(at, _)| at);
+        row.id.get(..end.max(word)).unwrap_or(&row.id)
+    }
 }
 
 /// Since when nothing happened in an active session that is due to be paused.
@@ -157,6 +190,8 @@ fn sort(rows: &mut [&SessionRow], by: ListSort) {
 #[derive(Debug)]
 struct ListedSession {
     row: SessionRow,
+    /// The beginning of its id that tells it apart.
+    name: String,
     subagent: bool,
     /// What its own tokens cost by list prices.
     estimate: Estimate,
@@ -194,8 +229,9 @@ const fn right(
 }
 
 /// The columns of the table for people.
-const COLUMNS: [ListColumn; 17] = [
+const COLUMNS: [ListColumn; 19] = [
     left("id", "SESSION", "Id", |it| Cell::new(&it.row.id).style(style::ID)),
+    left("name", "SESSION", "The beginning of the id that tells it apart", |it| Cell::new(&it.name).style(style::ID)),
     left("status", "STATUS", "Status; `idle` for an active session that the next flush pauses or closes", status),
     left("proof", "PROOF", "What checks prove of the writes", proof),
     left("started", "STARTED", "Begin, UTC", |it| or_none(it.row.started.map(minute))),
@@ -213,6 +249,10 @@ const COLUMNS: [ListColumn; 17] = [
     right("cost", "US$ (ESTIMATE)", "Cost of its own tokens by list prices, an estimate in US dollars", cost),
     left("model", "MODEL", "Primary model", |it| or_none(it.row.model.as_ref())),
     left("project", "PROJECT", "Project", |it| or_none(it.row.project.as_ref())),
+    left("folder", "PROJECT", "The last folder of the project", |it| {
+        or_none(it.row.project.as_ref().map(|path| path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(path)))
+            .style(style::CHANNEL)
+    }),
     left("title", "TITLE", "Title", |it| match it.copies {
         0 => Cell::new(&it.row.title),
         1 => Cell::new(format!("{} (1 copy)", it.row.title)),
@@ -221,11 +261,13 @@ const COLUMNS: [ListColumn; 17] = [
     left("path", "PATH", "Path of the note", |it| Cell::new(&it.row.path)),
 ];
 
-/// Where none are asked for.
-const USUAL: &[&str] = &["id", "status", "started", "agents", "channel", "steps", "failed", "tokens", "title"];
+/// Where none are asked for, each with the order in which it leaves a narrow terminal.
+const USUAL: [(&str, u8); 6] = [("title", 0), ("folder", 3), ("status", 4), ("agents", 1), ("cost", 2), ("name", 0)];
+/// Sessions of the text where no number is asked for.
+const SHOWN: usize = 30;
 
 /// The columns as the command line names them.
-fn named_columns() -> [PossibleValue; 17] {
+fn named_columns() -> [PossibleValue; 19] {
     COLUMNS.map(|it| PossibleValue::new(it.name).help(it.help))
 }
 
@@ -308,7 +350,18 @@ struct SessionList {
     hidden_subagents: u64,
     sessions: Vec<ListedSession>,
     #[serde(skip)]
-    columns: Vec<&'static ListColumn>,
+    columns: Vec<String>,
+}
+
+impl SessionList {
+    /// The columns that are meant, each with the order in which it leaves a narrow terminal.
+    fn columns(&self, view: &View) -> (Vec<&'static ListColumn>, Vec<u8>) {
+        // Only a terminal has no room for whole ids.
+        let name = |name: &'static str| if name == "name" && !view.terminal { "id" } else { name };
+        let usual = USUAL.iter().filter(|_| self.columns.is_empty()).map(|(it, rank)| (name(it), *rank));
+        let all = usual.chain(self.columns.iter().map(|name| (name.as_str(), 0)));
+        all.filter_map(|(name, rank)| Some((COLUMNS.iter().find(|it| it.name == name)?, rank))).unzip()
+    }
 }
 
 impl PlainOutput for SessionList {
@@ -320,22 +373,27 @@ impl PlainOutput for SessionList {
         if self.sessions.is_empty() {
             return String::new();
         }
-        let head: Vec<_> = self.columns.iter().map(|column| column.heading).collect();
-        let mut table = Table::new(&head);
+        let (columns, ranks) = self.columns(view);
+        let head: Vec<_> = columns.iter().map(|column| column.heading).collect();
+        let wide = columns.iter().position(|column| column.name == "title").unwrap_or(columns.len().saturating_sub(1));
+        let mut table = Table::new(&head).wide(wide).leaving(ranks);
         for row in &self.sessions {
-            table.row(self.columns.iter().map(|column| (column.cell)(row)));
+            table.row(columns.iter().map(|column| (column.cell)(row)));
         }
         let mut text = table.render(view);
+        let more = self.total - self.sessions.len();
+        let mut foot = Vec::new();
         if view.terminal {
-            let mut foot = plural(self.total as u64, "session");
-            if self.sessions.len() < self.total {
-                foot = format!("{} of {foot}", self.sessions.len());
-            }
-            if self.hidden_subagents > 0 {
-                foot = format!("{foot}; {} of sub-agents excluded (--all shows them)", self.hidden_subagents);
-            }
-            text.push_str(&style::paint(style::DIM, foot));
-            text.push('\n');
+            foot.push(plural(self.total as u64, "session"));
+        }
+        if more > 0 {
+            foot.push(format!("{} more (-n 0 shows all)", thousands(more as u64)));
+        }
+        if view.terminal && self.hidden_subagents > 0 {
+            foot.push(format!("{} of sub-agents excluded (--all shows them)", self.hidden_subagents));
+        }
+        if !foot.is_empty() {
+            let _ = writeln!(text, "{}", style::paint(style::DIM, foot.join("; ")));
         }
         text
     }
@@ -358,6 +416,41 @@ fn agents(participants: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_name_tells_a_session_apart() {
+        let row = |id: &str, stem: &str| SessionRow {
+            id: id.into(),
+            path: format!("sessions/{stem}.md"),
+            ..SessionRow::default()
+        };
+        let rows = [
+            row("2026-11-02-plan-tide-api", "2026-11-02-plan-tide-api"),
+            row("2026-11-02-plan-tide-api-researcher", "2026-11-02-plan-tide-api-researcher"),
+            row("2026-11-02-plan-tides", "renamed"),
+            row("2026-11-04-été", "2026-11-04-étude"),
+            row("0199-7", "2026-11-05-a"),
+            row("", "empty"),
+        ];
+        let names = ShortNames::of(&rows);
+        let shortest: Vec<&str> = rows.iter().map(|row| names.shortest(row)).collect();
+        assert_eq!(
+            shortest,
+            [
+                "2026-11-02-plan-tide-api",
+                "2026-11-02-plan-tide-api-researcher",
+                "2026-11-02-plan-tides",
+                "2026-11-04-été",
+                "0199-7",
+                ""
+            ]
+        );
+        for (name, row) in shortest.iter().zip(&rows).filter(|(name, _)| !name.is_empty()) {
+            let begins = |it: &&SessionRow| it.id.starts_with(*name);
+            let found = rows.iter().filter(begins).count();
+            assert!(found == 1 || row.id == *name, "{name}");
+        }
+    }
 
     #[test]
     fn every_filter_must_hold() {

@@ -2,7 +2,6 @@
 
 use anstyle::Style;
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use super::cost::CostSum;
 use super::figures::Figures;
@@ -156,17 +155,16 @@ impl<'a> GroupTable<'a> {
             let key = row.key.unwrap_or("–");
             if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
         };
-        let keys = self.rows.iter().map(|it| key(it).width()).max().unwrap_or(0).max(self.by.name().len());
-        let shown = self.fitting(keys, view);
-        let headings: Vec<String> = shown.iter().map(|at| self.columns[*at].0.to_uppercase()).collect();
+        let headings: Vec<String> = self.columns.iter().map(|it| it.0.to_uppercase()).collect();
         let (first, last) = (self.by.heading(), self.share.unwrap_or_default().to_uppercase());
         let mut head = vec![(first.as_str(), Align::Left)];
         head.extend(headings.iter().map(|it| (it.as_str(), Align::Right)));
         head.extend(self.share.map(|_| (last.as_str(), Align::Left)));
-        let mut table = Table::new(&head);
+        let ranks = [0].into_iter().chain(self.columns.iter().map(|it| it.1)).chain(self.share.map(|_| 0));
+        let mut table = Table::new(&head).wide(0).leaving(ranks.collect());
         for row in &self.rows {
             let mut cells = vec![Cell::new(key(row)).style(key_style(self.by, row.key))];
-            cells.extend(shown.iter().map(|at| Cell::new(&row.cells[*at].0).style(row.cells[*at].1)));
+            cells.extend(row.cells.iter().map(|(text, look)| Cell::new(text).style(*look)));
             let (part, whole) = row.share;
             let text = percent(part, whole);
             cells.extend(self.share.map(|_| {
@@ -179,21 +177,6 @@ impl<'a> GroupTable<'a> {
             table.row(cells);
         }
         table.render(view)
-    }
-
-    /// The places of the columns that a terminal has room for beside keys of that width; all of them elsewhere.
-    fn fitting(&self, keys: usize, view: &View) -> Vec<usize> {
-        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        let cells = |at: usize| self.rows.iter().map(move |row| row.cells[at].0.width()).max().unwrap_or(0);
-        let width = |at: &usize| self.columns[*at].0.len().max(cells(*at)) + 2;
-        let bars = self.rows.iter().map(|row| "100.0 % ".len() + bar(row.share.0, row.share.1, BAR).width());
-        let share = self.share.map_or(0, |it| it.len().max(bars.max().unwrap_or(0)));
-        while view.terminal && keys + shown.iter().map(width).sum::<usize>() + share > view.width {
-            let narrow = |at: &usize| self.columns[*at].1;
-            let Some(first) = shown.iter().copied().filter(|at| narrow(at) > 0).min_by_key(narrow) else { break };
-            shown.retain(|at| *at != first);
-        }
-        shown
     }
 
     /// What is said of the groups that are not shown: `3 more`.
@@ -253,11 +236,12 @@ mod tests {
         let grouped = Grouped { by: By::Model, groups };
         let table = GroupTable::of_costs(&grouped, 8);
         let shown = |width, terminal| -> Vec<&str> {
-            table.fitting(20, &View { width, terminal }).into_iter().map(|at| table.columns[at].0).collect()
+            let text = table.text(&View { width, terminal });
+            COSTS.iter().map(|it| it.heading).filter(|it| text.contains(&it.to_uppercase())).collect()
         };
         assert_eq!(shown(80, false).len(), COSTS.len());
         assert_eq!(shown(200, true).len(), COSTS.len());
-        assert_eq!(shown(80, true), ["Output", "Cache reads", "US$ (estimate)", "Tokens without price"]);
+        assert_eq!(shown(66, true), ["Output", "Cache reads", "US$ (estimate)", "Tokens without price"]);
         assert_eq!(shown(10, true), ["Cache reads", "US$ (estimate)", "Tokens without price"]);
     }
 }

@@ -208,8 +208,20 @@ impl<'s> ClaudeReader<'s> {
         state.meta(record, &mut out);
         let fate = match record.kind.str() {
             _ if copied => Fate::Skipped("copied from another session"),
-            "assistant" => state.assistant(record, &mut out, &mut self.agents),
-            "user" => state.user(record, parent, &mut out, &mut self.agents),
+            "assistant" => {
+                let fate = state.assistant(record, &mut out, &mut self.agents);
+                for _ in 0..state.tell_early(&mut out, &mut self.agents) {
+                    self.file.account.unskip_of(&state.key, reason::UNMET);
+                }
+                fate
+            }
+            "user" => {
+                let fate = state.user(record, parent, &mut out, &mut self.agents);
+                if !state.unmet.is_empty() {
+                    state.keep_early(&json::text(line));
+                }
+                fate
+            }
             "system" => state.system(record, &mut out, &self.agents),
             "attachment" => state.attachment(record, &mut out, &self.agents),
             "queue-operation" => state.queue_operation(record, &out),

@@ -8,6 +8,7 @@ use super::agents::Agents;
 use super::denial::{self, Denial};
 use super::detail::Detail;
 use super::record::{ClaudeBlock, ClaudePart, ClaudeRecord, Parts};
+use super::said::reason;
 use super::stream::ClaudeStream;
 use super::{brief, decision, persisted, proof};
 use crate::call::open::OpenCall;
@@ -44,7 +45,8 @@ impl ClaudeStream {
         let Some(call) = self.calls.close(host_id, made_by) else {
             let known = self.calls.knows(host_id);
             refusal_words(words, host_id, out);
-            let reason = if known { "repeated answer" } else { "answer without its call" };
+            self.unmet.extend((!known && !out.told).then(|| host_id.to_owned()));
+            let reason = if known { "repeated answer" } else { reason::UNMET };
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
         let detail = record.tool_use_result.detail().filter(|_| alone);

@@ -12,8 +12,9 @@ use jiff::Timestamp;
 
 use serde_json::Value;
 
+use super::agents::Agents;
 use super::queue::Queue;
-use super::record::ClaudeRecord;
+use super::record::{ClaudeBlock, ClaudeContent, ClaudeRecord, with_record};
 use crate::call::open::Calls;
 use crate::file::value;
 use crate::stream::intake::Intake;
@@ -43,6 +44,10 @@ pub(super) struct ClaudeStream {
     pub(super) shell: Option<String>,
     /// The call that a person last refused or stopped.
     pub(super) refused: Option<String>,
+    /// Answers without their calls in the record that is read: the ids of the calls.
+    pub(super) unmet: Vec<String>,
+    /// Records with an answer whose call may come later, with the id of the call.
+    early: Vec<(String, String)>,
     /// The usage that was last told.
     pub(super) usage: Option<(String, Usage)>,
     /// The models of all messages.
@@ -91,6 +96,36 @@ impl ClaudeStream {
     /// What was consumed.
     pub(super) fn consumed(&self) -> Consumed {
         self.intake.consumed(self.calls.waiting() > 0)
+    }
+
+    /// Keeps the record that was read where it answers calls that may come later; few do, and a slice of a session has many.
+    pub(super) fn keep_early(&mut self, line: &str) {
+        let unmet = std::mem::take(&mut self.unmet);
+        self.early.extend(unmet.into_iter().map(|id| (id, line.to_owned())));
+        let many = self.early.len().saturating_sub(64);
+        self.early.drain(..many);
+    }
+
+    /// Tells the answers that stood before their calls, now that these were told; how many.
+    pub(super) fn tell_early(&mut self, out: &mut Out<'_>, agents: &mut Agents) -> usize {
+        let (met, early) = std::mem::take(&mut self.early).into_iter().partition(|(id, _)| self.calls.knows(id));
+        self.early = early;
+        let met: Vec<(String, String)> = met;
+        for (id, line) in &met {
+            with_record(line, |record| {
+                let Some(ClaudeContent::Blocks(blocks)) = record.message.0.take().map(|message| message.content) else {
+                    return;
+                };
+                let is_answer = |block: &ClaudeBlock<'_>| block.kind.str() == "tool_result";
+                let alone = blocks.iter().filter(|block| is_answer(block)).count() == 1;
+                let time = std::mem::replace(&mut out.time, record.timestamp.str().parse().ok());
+                for block in blocks.into_iter().filter(|it| is_answer(it) && it.tool_use_id.str() == id) {
+                    self.result(block, record, alone, out, agents);
+                }
+                out.time = time;
+            });
+        }
+        met.len()
     }
 
     /// Tells what the record says of the whole session, where it is new.

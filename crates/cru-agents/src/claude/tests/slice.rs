@@ -60,3 +60,21 @@ fn masked_ids_find_their_calls() {
     ");
     assert_eq!(told.skipped("answer without its call"), 1);
 }
+
+#[test]
+fn an_answer_may_stand_before_its_call() {
+    let told = session(&[
+        answers("c", "b", "t2", "b.rs", json!({})),
+        calls("a", "", "t1", "Bash", json!({ "command": "ls" })),
+        answers("d", "a", "t1", "a.rs", json!({})),
+        calls("b", "d", "t2", "Bash", json!({ "command": "ls src" })),
+        answers("e", "b", "t2", "b.rs", json!({})),
+    ]);
+    insta::assert_snapshot!(told.stream("s"), @"
+    2 call t1 Bash ls
+    3 result t1 a.rs
+    4 call t2 Bash ls src
+    4 result t2 b.rs
+    ");
+    assert_eq!((told.skipped("answer without its call"), told.skipped("repeated answer")), (0, 1));
+}
