@@ -50,12 +50,13 @@ impl StepCommand {
 
 fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (session, steps) = match args.steps.as_slice() {
-        [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.as_str()), steps),
-        steps => (None, steps),
+        [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.clone()), steps),
+        // Beside a step with its session, one without is of that session too.
+        steps => (steps.iter().rev().find_map(|step| reference::session_of(step)), steps),
     };
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let references = References { vault: &vault, catalog: &catalog, cx, home: session };
+    let references = References { vault: &vault, catalog: &catalog, cx, home: session.as_deref() };
     let shown = Shown { references, args };
     let shown: Vec<Vec<ShownStep>> = steps.iter().map(|step| shown.named(step)).collect::<Result<_>>()?;
     let mut shown: Vec<ShownStep> = shown.into_iter().flatten().collect();

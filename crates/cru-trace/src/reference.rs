@@ -93,6 +93,14 @@ pub fn names_step(word: &str) -> bool {
     }
 }
 
+/// The session that a reference to one step names.
+pub fn session_of(word: &str) -> Option<String> {
+    match one(word)? {
+        StepReference::Block { session, .. } => session,
+        _ => None,
+    }
+}
+
 impl fmt::Display for StepReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,7 +8,7 @@
 pub(crate) mod personal;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 
 use serde::Serialize;
@@ -39,10 +39,16 @@ struct Redacted {
 /// Takes secrets and personal data out of a case and counts what is gone.
 pub(crate) fn redact(case: &mut Case, known: &mut RedactedTexts) {
     let mut count = 0;
+    let mut accounts = BTreeSet::new();
+    case.texts_mut(&mut |_, text| accounts.extend(personal::accounts(text).map(str::to_owned)));
+    let mut of_accounts = blake3::Hasher::new();
+    accounts.iter().for_each(|name| {
+        of_accounts.update(name.as_bytes()).update(b" ");
+    });
     case.texts_mut(&mut |name, text| {
-        let mut hasher = blake3::Hasher::new();
+        let mut hasher = of_accounts.clone();
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(text.as_bytes());
-        let redacted = known.0.entry(hasher.finalize()).or_insert_with(|| redacted(name, text));
+        let redacted = known.0.entry(hasher.finalize()).or_insert_with(|| redacted(name, text, &accounts));
         count += redacted.count;
         if let Some(clean) = &redacted.clean {
             text.clone_from(clean);
@@ -51,15 +57,20 @@ pub(crate) fn redact(case: &mut Case, known: &mut RedactedTexts) {
     case.redactions = count;
 }
 
-fn redacted(name: &str, text: &str) -> Redacted {
+fn redacted(name: &str, text: &str, accounts: &BTreeSet<String>) -> Redacted {
     let mut clean = None;
     if let Cow::Owned(masked) = Masks::unnumbered().text(&headed(name, text)) {
         clean = Some(masked.get(head(name)..).map(str::to_owned).unwrap_or(masked));
     }
-    let (masked, count) = personal::mask(clean.as_deref().unwrap_or(text));
+    let (masked, mut count) = personal::mask(clean.as_deref().unwrap_or(text));
     if let Cow::Owned(masked) = masked {
         clean = Some(masked);
     }
+    let (masked, named) = personal::mask_accounts(clean.as_deref().unwrap_or(text), accounts);
+    if let Cow::Owned(masked) = masked {
+        clean = Some(masked);
+    }
+    count += named;
     let marks = clean.as_deref().unwrap_or(text).matches(MARK).count();
     Redacted { clean, count: count + marks }
 }

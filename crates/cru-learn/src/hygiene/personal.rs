@@ -1,10 +1,11 @@
 //! Personal data in text: where it stands, and what may stand in its place.
 //!
 //! Mail addresses, public network addresses, telephone numbers with a country code, names of computers, the names of
-//! people's home folders, and pages by which the owner of a repository lets a secret through. Names of persons in running text cannot be told from words without a list and stay. One pass
+//! people's home folders and of the owners of files in listings, and pages by which the owner of a repository lets a secret through. Names of persons in running text cannot be told from words without a list and stay, but those of the accounts that were found. One pass
 //! over the text with bounded looks around a place: linear, whatever the text is.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Personal data in a text.
@@ -56,7 +57,9 @@ pub(crate) fn find(text: &str) -> Vec<PersonalData> {
             b'+' if starts(bytes, at) => phone(bytes, at),
             b'.' => host(bytes, at, floor),
             b'/' => unblock(bytes, at, floor).or_else(|| conversation(bytes, at)).or_else(|| user(bytes, at)),
-            b'\\' | b'-' => user(bytes, at),
+            b'-' => owner(bytes, at).or_else(|| user(bytes, at)),
+            b'd' | b'l' => owner(bytes, at),
+            b'\\' => user(bytes, at),
             _ => None,
         };
         if let Some(hit) =
@@ -67,6 +70,44 @@ pub(crate) fn find(text: &str) -> Vec<PersonalData> {
         }
     }
     found
+}
+
+/// Names of people's accounts in `text`: of their home folders, and of the owners of files.
+pub(crate) fn accounts(text: &str) -> impl Iterator<Item = &str> {
+    let found = find(text).into_iter().filter(|it| it.kind == "user");
+    // What is shorter stands in any word.
+    found.filter_map(|it| text.get(it.range)).filter(|name| name.len() > 2)
+}
+
+/// `text` without the names of accounts where they stand as words, and how many were taken out; behind `name@` the name of
+/// the computer goes too.
+pub(crate) fn mask_accounts<'t>(text: &'t str, names: &BTreeSet<String>) -> (Cow<'t, str>, usize) {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut masked, mut count) = (Cow::Borrowed(text), 0);
+    for name in names.iter().filter(|name| text.contains(name.as_str())) {
+        let mut out = String::with_capacity(masked.len());
+        let mut rest = masked.as_ref();
+        while let Some(at) = rest.find(name.as_str()) {
+            let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+            out.push_str(before);
+            rest = after;
+            if before.ends_with(is_part) || after.starts_with(is_part) || (before.is_empty() && out.ends_with(is_part))
+            {
+                out.push_str(name);
+                continue;
+            }
+            count += 1;
+            out.push_str("user");
+            if let Some(host) = after.strip_prefix('@') {
+                let end = host.find(|c: char| !is_part(c) && !matches!(c, '-' | '.')).unwrap_or(host.len());
+                out.push_str(if end > 0 { "@[host]" } else { "@" });
+                rest = &host[end..];
+            }
+        }
+        out.push_str(rest);
+        masked = Cow::Owned(out);
+    }
+    (masked, count)
 }
 
 /// `text` without personal data, and how much was taken out.
@@ -280,6 +321,26 @@ fn conversation(bytes: &[u8], at: usize) -> Option<PersonalData> {
 }
 
 /// The name of a home folder.
+/// The owner of a file in a long listing: `-rw-r--r--@ 1 anna  staff  743 …`.
+fn owner(bytes: &[u8], at: usize) -> Option<PersonalData> {
+    let mode = bytes.get(at + 1..at + 10).filter(|_| starts(bytes, at))?;
+    if !mode.iter().all(|byte| b"-rwxsStT".contains(byte)) || !mode.contains(&b'-') {
+        return None;
+    }
+    let ends = |from: usize, of: &dyn Fn(u8) -> bool| {
+        bytes[from..].iter().take(LONGEST).position(|byte| !of(*byte)).map(|length| from + length)
+    };
+    let blank = |byte: u8| byte == b' ';
+    let number = |byte: u8| byte.is_ascii_digit();
+    let links = ends(at + 10 + usize::from(bytes.get(at + 10).is_some_and(|byte| b"@+.".contains(byte))), &blank)?;
+    let from = ends(links, &number).filter(|end| *end > links)?;
+    let start = ends(from, &blank).filter(|end| *end > from)?;
+    let end = ends(start, &|byte| is_word(byte) || matches!(byte, b'.' | b'_' | b'-')).filter(|end| *end > start)?;
+    let name = lower(&bytes[start..end]);
+    let person = !name.bytes().all(number) && !SHARED.split(' ').any(|shared| shared == name);
+    (person && bytes[end] == b' ').then_some(PersonalData { kind: "user", range: start..end })
+}
+
 fn user(bytes: &[u8], at: usize) -> Option<PersonalData> {
     let home = HOMES.iter().find(|home| bytes[at..].starts_with(home.as_bytes()))?;
     let start = at + home.len();
@@ -319,12 +380,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_an_account_goes_everywhere() {
+        let names: BTreeSet<String> = accounts("cd /Users/annak/code").map(str::to_owned).collect();
+        let masked = |text: &str| mask_accounts(text, &names).0.into_owned();
+        assert_eq!(masked("annak@MacBook-Pro-6 nimbus % ls"), "user@[host] nimbus % ls");
+        assert_eq!(masked("annak, annak's; annakarin sannak annak_x"), "user, user's; annakarin sannak annak_x");
+        assert_eq!(masked("annakannak annak@"), "annakannak user@");
+        assert_eq!(mask_accounts("nobody", &names), (Cow::Borrowed("nobody"), 0));
+    }
+
+    #[test]
     fn personal_data_goes() {
         let table = [
             ("mail anna.k+x@firma.de, now", "mail [email], now"),
             ("<a@b.co.uk>", "<[email]>"),
             ("ssh 81.169.145.66:22", "ssh [ip]:22"),
             ("call +49 30 1234567.", "call [phone]."),
+            ("-rw-r--r--@ 1 annak  staff  743 x.json", "-rw-r--r--@ 1 user  staff  743 x.json"),
+            ("drwxr-xr-x  12 annak annak 4096 src", "drwxr-xr-x  12 user annak 4096 src"),
+            (
+                "-rw-r--r-- 1 root root 743 x\n-rw-r--r-- 1 501 20 4 y",
+                "-rw-r--r-- 1 root root 743 x\n-rw-r--r-- 1 501 20 4 y",
+            ),
             ("(+1 555-010-9999)", "([phone])"),
             ("on Annas-MacBook-Pro.local", "on [host]"),
             ("/home/anna/code and /Users/bé.k/x", "/home/user/code and /Users/user/x"),

@@ -74,7 +74,9 @@ impl<'v> Fields<'v> {
 
     /// A line that may be missing.
     pub(super) fn optional(&self, key: &str, max: usize, problems: &mut Problems) -> Option<String> {
-        text(self.get(key)?, &self.path(key), max, problems).map(|text| fold_whitespace(&text))
+        // An empty text says that there is none, as a missing one does.
+        let value = self.get(key).filter(|value| value.as_str().is_none_or(|text| !text.trim().is_empty()))?;
+        text(value, &self.path(key), max, problems).map(|text| fold_whitespace(&text))
     }
 
     /// One of the words of a set.

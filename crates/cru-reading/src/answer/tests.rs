@@ -47,6 +47,18 @@ fn what_is_read_is_written_alike() {
 }
 
 #[test]
+fn an_empty_text_is_none_where_there_need_be_none() {
+    let mut answer = good();
+    answer["lessons"][0]["where"] = json!(" ");
+    answer["cases"][0]["after"]["said"] = json!("");
+    answer["lang"] = json!("");
+    let read = read(&answer.to_string()).unwrap();
+    assert_eq!((read.lessons[0].place.as_deref(), read.lang.as_str()), (None, ""));
+    answer["cases"][0]["title"] = json!("");
+    assert_eq!(errors(&answer), "cases[0].title: is empty");
+}
+
+#[test]
 fn errors_say_where_and_what_to_do() {
     let mut bad = good();
     bad["extra"] = json!(1);

@@ -500,10 +500,13 @@ impl<'a> Draft<'a> {
 
     /// Takes in the next one, under its name where `renames`.
     fn join(&mut self, next: Self, renames: bool) {
+        // Names that a reader gave are kept: one of them alone would say less than what is done.
+        let named = self.hint.as_ref().zip(next.hint.as_ref()).map(|(own, next)| format!("{own}; {next}"));
         if renames {
             (self.agent, self.channel) = (next.agent, next.channel);
             (self.lead, self.called, self.hint, self.activity) = (next.lead, next.called, next.hint, next.activity);
         }
+        self.hint = named.or(self.hint.take());
         self.optional &= next.optional;
         self.task = self.task.or(next.task);
         self.entries.extend(next.entries);
@@ -513,6 +516,11 @@ impl<'a> Draft<'a> {
                 self.origin.push(link);
             }
         }
+    }
+
+    /// Whether somebody who read the session named it.
+    pub(super) const fn is_named(&self) -> bool {
+        self.hint.is_some()
     }
 
     fn is_empty(&self) -> bool {

@@ -21,7 +21,7 @@ use cru_session::words::quote::quote;
 use cru_session::{Session, User};
 
 /// Names in a line; fewer for the inputs of a skeleton that has no room.
-pub(super) const MAX_NAMES: usize = 6;
+pub(crate) const MAX_NAMES: usize = 6;
 /// Characters of a value, a task, a check.
 const MAX_VALUE: usize = 160;
 /// Characters of a check that is named as it was called.

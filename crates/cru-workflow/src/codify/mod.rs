@@ -17,7 +17,7 @@ mod dependency;
 mod draft;
 mod file;
 mod file_type;
-mod head;
+pub(crate) mod head;
 mod input;
 mod job;
 mod looks;

@@ -36,21 +36,39 @@ pub const MAX_BYTES: usize = 6_000;
 
 /// How many steps there may be, and for each the ways to say less of them.
 const TIERS: [(usize, &[Room]); 4] = [
-    (15, &[Room { words: 300, lines: 12, names: 6 }, Room { words: 200, lines: 6, names: 5 }]),
-    (10, &[Room { words: 200, lines: 5, names: 5 }, Room { words: 150, lines: 3, names: 4 }]),
-    (6, &[Room { words: 200, lines: 6, names: 4 }, Room { words: 120, lines: 4, names: 3 }]),
-    (3, &[Room { words: 120, lines: 5, names: 2 }, Room { words: 80, lines: 2, names: 1 }]),
+    (15, &[Room::of(300, 12, 6), Room::of(200, 6, 5)]),
+    (10, &[Room::of(200, 5, 5), Room::of(150, 3, 4)]),
+    (6, &[Room::of(200, 6, 4), Room::of(120, 4, 3)]),
+    (3, &[Room::of(120, 5, 2), Room::of(80, 2, 1)]),
+];
+/// As [`TIERS`] for steps that a reader named: their titles say what was asked for, and are worth more than lines below them.
+const NAMED_TIERS: [(usize, &[Room]); 3] = [
+    (15, &[Room::of(300, 12, 6), Room::of(200, 6, 5), Room::unasked(6, 5), Room::unasked(3, 4), Room::unasked(1, 3)]),
+    (10, &[Room::unasked(3, 4), Room::unasked(1, 3)]),
+    (6, &[Room::unasked(4, 3), Room::unasked(2, 1)]),
 ];
 
 /// How much is said.
 #[derive(Clone, Copy, Debug)]
 struct Room {
+    /// Whether the request stands below the title of its step.
+    asked: bool,
     /// Characters of somebody's words.
     words: usize,
     /// Lines of a step below its flow.
     lines: usize,
     /// Names in a line of the head, and checks.
     names: usize,
+}
+
+impl Room {
+    const fn of(words: usize, lines: usize, names: usize) -> Self {
+        Self { asked: true, words, lines, names }
+    }
+
+    const fn unasked(lines: usize, names: usize) -> Self {
+        Self { asked: false, words: 120, lines, names }
+    }
 }
 
 /// Characters of a command on a line.
@@ -93,7 +111,8 @@ pub(super) fn skeleton(
     let named_after_session = work.chapters.len() == 1 && !work.part;
     let mut drafts = named::drafts(session, work.chapters, &work.asked, evidence.groups(), Cut::ByName);
     let mut made = (Workflow::default(), Vec::new());
-    for (steps, rooms) in TIERS {
+    let tiers: &[_] = if drafts.iter().any(Draft::is_named) { &NAMED_TIERS } else { &TIERS };
+    for &(steps, rooms) in tiers {
         draft::fold(&mut drafts, steps);
         let inputs = Inputs::of(session, &drafts);
         let flows = dependency::joined(session, &drafts, draft::flows(&drafts, &inputs));
@@ -196,7 +215,7 @@ impl SkeletonPage<'_, '_> {
         if step.origin.len() > 2 {
             step.origin.drain(1..step.origin.len() - 1);
         }
-        if let Some(asked) = Asked::of(draft) {
+        if let Some(asked) = Asked::of(draft).filter(|_| room.asked) {
             let words = asked.words(room.words);
             if words.contains(char::is_alphanumeric) && !same(&words, &draft.title) {
                 step.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use cru_action::{ToolKind, Verdict};
 use cru_reading::Record;
 use cru_reading::check::unproven;
+use cru_session::open::open_points;
 use cru_session::{Item, Session, StepStatus};
 
 use super::letters;
@@ -20,6 +21,8 @@ pub struct Cited {
     said: Vec<(String, String)>,
     /// Tasks of the sessions.
     tasks: HashSet<String>,
+    /// What is open in the sessions: letters and digits in lower case.
+    open: HashSet<String>,
     /// All words of people and agents, and what commands printed: letters and digits in lower case.
     words: String,
 }
@@ -41,6 +44,7 @@ impl Cited {
         let mut cited = Self::default();
         for (session, record) in sessions {
             cited.tasks.extend(session.tasks().iter().map(|task| letters(&task.content)));
+            cited.open.extend(open_points(session).iter().map(|point| letters(&point.to_line())));
             for (_, item) in session.items() {
                 let (id, text) = match item {
                     Item::User(it) => (it.callout.id.as_deref(), it.words.clone()),
@@ -91,6 +95,11 @@ impl Cited {
     /// Whether it is a task of a session.
     pub(super) fn is_task(&self, text: &str) -> bool {
         self.tasks.contains(&letters(text))
+    }
+
+    /// Whether it is a point that is open in a session.
+    pub(super) fn is_open(&self, text: &str) -> bool {
+        self.open.contains(&letters(text))
     }
 
     /// The ids of blocks in which somebody said these words.

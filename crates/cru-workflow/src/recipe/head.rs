@@ -1,6 +1,6 @@
 //! The head of a workflow as lines of items: `Inputs: a; b`.
 
-use crate::model::{Part, Workflow};
+use crate::model::{Part, Prose, Workflow};
 
 /// A line of a head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,29 +18,33 @@ pub(super) const DONE: &str = "Done when";
 /// What was open at the end.
 pub(super) const OPEN: &str = "Open at the end";
 const FOR: &str = "For";
+/// What the session leaves open, as [`super::NOT_SHOWN`] begins a line.
+pub(super) const LIMIT: &str = "Not shown";
 const NOTHING: &str = "not recorded";
 
-/// Whether a part is the head that says what the workflow is for.
+/// Whether a part is of the head that says what the workflow is for: a paragraph that begins with one of its labels.
 pub(super) fn is_head(part: &Part) -> bool {
-    matches!(part, Part::Prose(prose) if prose.markdown.starts_with("For: "))
+    let label = |prose: &Prose| Some(prose.markdown.split_once(": ")?.0.to_owned());
+    matches!(part, Part::Prose(prose)
+        if label(prose).is_some_and(|label| [FOR, INPUTS, DONE, OPEN, LIMIT].contains(&label.as_str())))
 }
 
 /// The lines of the head; none where there is none.
 pub(super) fn lines(workflow: &Workflow) -> Vec<HeadLine> {
-    let head = workflow.preface.iter().find_map(|part| match part {
-        Part::Prose(prose) if is_head(part) => Some(prose.markdown.as_str()),
+    let head = workflow.preface.iter().filter(|part| is_head(part)).filter_map(|part| match part {
+        Part::Prose(prose) => Some(prose.markdown.as_str()),
         _ => None,
     });
     let line = |line: &str| {
         let (label, rest) = line.split_once(": ").unwrap_or(("", line));
-        // What it is for is one sentence, whatever stands in it.
+        // What it is for, and what is open, are one sentence, whatever stands in it.
         let items: Vec<String> = match label {
-            FOR => vec![rest.trim().to_owned()],
+            FOR | LIMIT => vec![rest.trim().to_owned()],
             _ => items(rest),
         };
         HeadLine { label: label.to_owned(), items }
     };
-    head.unwrap_or_default().lines().filter(|line| !line.trim().is_empty()).map(line).collect()
+    head.flat_map(str::lines).filter(|line| !line.trim().is_empty()).map(line).collect()
 }
 
 /// Cut at semicolons that stand in no code, quotation or brackets.

@@ -6,10 +6,11 @@ use cru_base::Span;
 use cru_base::text::truncate;
 
 use super::cited::{Cited, ids};
-use super::head::{self, DONE, HeadLine, INPUTS, OPEN};
+use super::head::{self, DONE, HeadLine, INPUTS, LIMIT, OPEN};
 use super::known::{Known, section};
 use super::{DROPPED, NOT_SHOWN, is_free, letters, texts};
 use crate::align::{Features, align};
+use crate::codify::head::MAX_NAMES;
 use crate::model::{Gate, Part, RemarkKind, Workflow};
 use crate::unify::unifies;
 
@@ -260,15 +261,18 @@ fn lines(workflow: &mut Workflow, known: &Known<'_>, found: &mut Compared) {
                 }
                 _ => return true,
             };
-            // A limit needs no proof; what it names has to be there.
-            let is_limit = text.starts_with(NOT_SHOWN);
-            let why = if is_limit { known.unproven(text) } else { known.doubt(text) };
+            let why = unproven(text, known);
             if let Some(why) = &why {
                 found.set_apart(&title, text, why);
             }
             why.is_none()
         });
     }
+}
+
+/// Why a line is no part of a recipe. A limit needs no proof; what it names has to be there.
+fn unproven(text: &str, known: &Known<'_>) -> Option<String> {
+    if text.starts_with(NOT_SHOWN) { known.unproven(text) } else { known.doubt(text) }
 }
 
 /// How a check ended when it was last run, with the step; `None` where no step ran it as a check.
@@ -353,7 +357,8 @@ fn of_head(
                 _ if of_extract.contains(&letters(item)) => return true,
                 INPUTS => is_input(item, &used, extract, cited).err().map(str::to_owned),
                 DONE => tell_done(item, workflow, extract, known, cited).err(),
-                OPEN => Some("nothing that was open".to_owned()),
+                OPEN => (!cited.is_open(item)).then(|| "nothing that was open".to_owned()),
+                LIMIT => known.unproven(item),
                 _ => known.doubt(item),
             };
             if let Some(why) = &why {
@@ -367,9 +372,9 @@ fn of_head(
         let mut missing = HeadLine { label: line.label.clone(), items: Vec::new() };
         let there = own.iter().position(|it| it.label == line.label);
         match line.label.as_str() {
-            // What was open is told to the last point.
+            // What was open is told to the last point; how many more there are is none.
             OPEN => {
-                for item in &line.items {
+                for item in line.items.iter().take(MAX_NAMES) {
                     let told = there.is_some_and(|at| own[at].items.iter().any(|it| letters(it) == letters(item)));
                     if !told && !dropped.has(item) {
                         found.lost.push(shown(&format!("what was open: “{item}”")));
@@ -386,13 +391,11 @@ fn of_head(
         }
     }
     // In the order of the skeleton, then what the answer adds.
-    let order = ["For", INPUTS, DONE, OPEN];
+    let order = ["For", INPUTS, DONE, LIMIT, OPEN];
     own.sort_by_key(|line| order.iter().position(|label| *label == line.label).unwrap_or(order.len()));
     let markdown = head::write(&own);
-    match workflow.preface.iter_mut().find(|part| head::is_head(part)) {
-        Some(Part::Prose(prose)) => prose.markdown = markdown,
-        _ => workflow.preface.insert(0, Part::Prose(crate::model::Prose { markdown, span: Span::default() })),
-    }
+    workflow.preface.retain(|part| !head::is_head(part));
+    workflow.preface.insert(0, Part::Prose(crate::model::Prose { markdown, span: Span::default() }));
     // Other paragraphs before the first step have to be proven too.
     workflow.preface.retain(|part| {
         let text = match part {
@@ -400,7 +403,7 @@ fn of_head(
             Part::Remark(it) => &it.text,
             _ => return true,
         };
-        let why = known.doubt(text);
+        let why = unproven(text, known);
         if let Some(why) = &why {
             found.set_apart("Before the first step", text, why);
         }

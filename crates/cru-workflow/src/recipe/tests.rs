@@ -345,6 +345,26 @@ fn lines_are_proven_word_by_word() {
     }
 }
 
+/// A limit may stand in the head, in a line or as a point of its own; what is open is told wherever it stands before the steps.
+#[test]
+fn limits_stand_in_the_head() {
+    let (session, skeleton) = record();
+    let cited = cited_of(&session);
+    let page = recipe_in(crate::Dialect::A);
+    let open = page.lines().find(|line| line.starts_with("Open at the end: ")).unwrap();
+    for (limit, apart) in [
+        ("Not shown: whether the bot works; nobody ran it", 0),
+        ("\n- Not shown: whether the bot works\n", 0),
+        ("Not shown: whether `src/bot.rs` works", 1),
+        ("\n- whether the bot works\n", 1),
+    ] {
+        let answer = page.replace(open, &format!("{limit}\n{open}"));
+        let recipe = accept(&skeleton, &cited, &answer, true).unwrap();
+        assert_eq!((recipe.apart.len(), recipe.lost.len()), (apart, 0), "{answer}\n{recipe:?}");
+        assert_eq!(render(&recipe.workflow).matches("Open at the end: ").count(), 1);
+    }
+}
+
 /// A condition for being done is a command or what a person asked for; one that did not pass says how it ended.
 #[test]
 fn a_condition_says_how_it_stood() {
