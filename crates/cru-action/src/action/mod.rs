@@ -50,6 +50,8 @@ pub struct Command<'a> {
     /// Its bytes in [`Action::args`], wrappers and assignments included, here-documents not. A command out of a text
     /// that was quoted with escapes has the bytes of the whole quoted word.
     pub range: Range<usize>,
+    /// Bytes of the outermost command in whose text it stands (`nix-shell --run "make test"`).
+    outer: Option<Range<usize>>,
     /// The operator before it.
     pub operator: Operator,
     /// Its place in its pipeline.
@@ -196,6 +198,11 @@ impl<'a> Action<'a> {
         self.args.get(command.range.clone()).unwrap_or("")
     }
 
+    /// What was run of a command: where it stands in a text, the command that was given the text.
+    pub fn whole_text(&self, command: &Command<'_>) -> &'a str {
+        self.args.get(command.outer.clone().unwrap_or_else(|| command.range.clone())).unwrap_or("")
+    }
+
     /// Whether it makes a commit: `git commit`, `merge`, `rebase`, `cherry-pick`, `revert`, `am`, `pull`.
     pub fn commits(&self) -> bool {
         self.git_verbs()
@@ -302,6 +309,7 @@ impl<'a> Action<'a> {
         let expands = simple.words.get(start).is_some_and(|word| word.expands);
         let mut command = Command {
             range: place.range(&simple.range),
+            outer: place.outer.map(|(from, to)| from..to),
             operator: simple.operator,
             pipe: simple.pipe,
             nesting: simple.nesting.max(place.nesting),
@@ -349,6 +357,8 @@ impl<'a> Action<'a> {
         let whole = word.range.start..if joined { last.range.end } else { word.range.end };
         let hidden = simple.hidden.or(place.hidden);
         let nesting = simple.nesting.max(place.nesting);
+        let own = place.range(&simple.range);
+        let outer = place.outer.or(Some((own.start, own.end)));
         let before = self.commands.len();
         let written = self.writes.len();
         // The text as it stands in the source, where quotes hide nothing in it.
@@ -363,7 +373,7 @@ impl<'a> Action<'a> {
             && !place.is_foreign
         {
             let inner = Script::read_as(text, dialect);
-            let place = Place { offset: place.offset + offset, hidden, nesting, is_foreign: false };
+            let place = Place { offset: place.offset + offset, hidden, nesting, is_foreign: false, outer };
             self.add(&inner, &place, depth + 1);
         } else {
             let mut inner = Action::of_text(&word.text, dialect);
@@ -377,6 +387,7 @@ impl<'a> Action<'a> {
                 let mut command = command.into_owned(&whole);
                 command.hidden = command.hidden.or(hidden);
                 command.nesting = command.nesting.max(nesting);
+                command.outer = outer.map(|(from, to)| from..to);
                 command
             }));
         }
@@ -434,6 +445,8 @@ struct Place {
     nesting: Nesting,
     /// Whether the text is not part of the arguments as they stand.
     is_foreign: bool,
+    /// The bytes of the outermost command that was given the text.
+    outer: Option<(usize, usize)>,
 }
 
 impl Place {
@@ -473,6 +486,7 @@ impl Command<'_> {
     fn into_owned<'b>(self, whole: &Range<usize>) -> Command<'b> {
         Command {
             range: whole.clone(),
+            outer: None,
             operator: self.operator,
             pipe: self.pipe,
             nesting: self.nesting,

@@ -377,7 +377,7 @@ fn checks(action: &Action<'_>, project: Option<&str>) -> Vec<CheckCommand> {
             folder = if own { Vec::new() } else { vec![action.text(command)] };
         }
         let (Class::Check, Some(kind)) = (command.class, command.check.or(Some(CheckKind::General))) else { continue };
-        let own = action.text(command).trim();
+        let own = action.whole_text(command).trim();
         let own = own.strip_suffix("2>&1").map_or(own, str::trim_end);
         let text = folder.iter().chain(&[own]).copied().collect::<Vec<_>>().join(" && ");
         let paths = command.words.iter().skip(1).filter(|word| !word.starts_with('-') && may_be_path(word));
@@ -456,7 +456,7 @@ fn as_run(action: &Action<'_>, project: Option<&str>) -> String {
         && matches!(next.operator, Operator::And | Operator::Sequence)
         && next.nesting == Nesting::Top
     {
-        from = next.range.start;
+        from = text.len() - text[first.range.end..].trim_start_matches([' ', '\n', '&', ';']).len();
     }
     named(text.get(from..).unwrap_or(text), project).into_owned()
 }

@@ -361,3 +361,19 @@ fn what_is_open_is_what_the_note_says() {
         "{text}"
     );
 }
+
+/// A command that was given to another one as a text is told with that one: alone it would not run, or not there.
+#[test]
+fn a_command_in_a_text_is_told_whole() {
+    let body = imported(
+        "Mend the leaking pump",
+        "- `Edit a.py` → ok\n    - writes: `a.py`\n\
+         - `Bash cd /home/ann/pump && nix-shell --run \"pytest -q && pylint .\" 2>&1 | tail -40` → ok\n    - check: passed\n\nDone.\n",
+    );
+    let session = read(&body);
+    for options in [Options::REPLAY, Options::default()] {
+        let text = render(&codify(&session, &options).0);
+        assert!(text.contains("`nix-shell --run \"pytest -q && pylint .\"`"), "{text}");
+        assert!(!text.contains("`pytest") && !text.contains("`pylint"), "{text}");
+    }
+}
