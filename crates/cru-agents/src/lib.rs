@@ -19,11 +19,13 @@ mod file;
 mod gemini;
 mod goose;
 mod hermes;
+mod host;
 mod kiro;
 mod opencode;
 mod pi;
 mod pibrain;
 pub mod places;
+mod record;
 mod rlm;
 mod specstory;
 mod steno;
@@ -63,10 +65,19 @@ pub const IMPORTERS: &[Importer] = &[
     zed::IMPORTER,
     crush::IMPORTER,
     kiro::IMPORTER,
+    record::importer::<0>(),
+    record::importer::<1>(),
+    record::importer::<2>(),
+    record::importer::<3>(),
+    record::importer::<4>(),
+    record::importer::<5>(),
+    record::importer::<6>(),
+    record::importer::<7>(),
+    record::importer::<8>(),
+    record::importer::<9>(),
+    record::importer::<10>(),
+    record::importer::<11>(),
 ];
-
-/// Hosts that hooks alone tell of: no importer reads their transcripts.
-const HOOKED: &[Importer] = &[claude::hooked("qwen"), claude::hooked("kimi")];
 
 /// How much of a file is looked at to recognise it.
 const HEAD: u64 = 64 * 1024;
@@ -76,9 +87,9 @@ pub fn find(id: &str) -> Option<&'static Importer> {
     IMPORTERS.iter().find(|importer| importer.id == id)
 }
 
-/// The importer of that host's transcripts, or of what its hooks tell.
+/// The importer of that host's transcripts, and of what its hooks tell.
 pub fn of_host(host: &str) -> Option<&'static Importer> {
-    IMPORTERS.iter().chain(HOOKED).find(|importer| importer.host() == host)
+    IMPORTERS.iter().find(|importer| importer.host() == host)
 }
 
 /// Transcripts that were found, and files that are none.
@@ -173,8 +184,15 @@ pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found
 
 /// Whether a file has the name of a transcript.
 pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    importer.agent().names.iter().any(|end| name.ends_with(end.as_str()))
+    let path = path.to_string_lossy().replace('\\', "/");
+    importer.agent().names.iter().any(|end| match end.split_once('*') {
+        None => path.ends_with(end.as_str()),
+        Some((before, end)) => {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path.as_str()));
+            let inside = before.strip_suffix('/').map_or_else(|| name.starts_with(before), |end| folder.ends_with(end));
+            name.ends_with(end) && inside
+        }
+    })
 }
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {

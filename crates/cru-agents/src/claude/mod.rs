@@ -45,8 +45,3 @@ pub(super) const IMPORTER: Importer = Importer {
     beside: bundle::beside,
     hooked: Some(hook::transcripts),
 };
-
-/// The row of a host whose transcripts nobody reads: what its hooks told is written as lines of this format.
-pub(super) const fn hooked(id: &'static str) -> Importer {
-    Importer { id, recognise: |_, _| false, ..IMPORTER }
-}

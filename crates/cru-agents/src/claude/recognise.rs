@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::record::ClaudeEnvelope;
 use cru_base::json;
 
@@ -12,7 +14,11 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     while let Some(line) = lines.next() {
         let text = json::text(line);
         match serde_json::from_str::<ClaudeEnvelope<'_>>(&text) {
-            Ok(envelope) if is_ours(&envelope) => return true,
+            // Qwen Code has the same envelope around messages in parts.
+            Ok(envelope) if is_ours(&envelope) => {
+                let record = serde_json::from_str::<Value>(&text).unwrap_or_default();
+                return record.pointer("/message/parts").is_none() && record.get("systemPayload").is_none();
+            }
             Ok(_) => {}
             // The only line is longer than what was read of the file.
             Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(&text),

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::session::DroidSession;
+use super::session::HOST;
 use super::settings::{self, Settings};
 use crate::bundles;
 use crate::file::jsonl::{self, Format, beginning, head, word};
+use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -117,7 +118,7 @@ pub(super) struct Droid {
 }
 
 impl Format for Droid {
-    type State = DroidSession;
+    type State = RecordSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         let records = beginning(bundle, path, RECORDS)?;
@@ -129,8 +130,9 @@ impl Format for Droid {
         Ok(Header { key, parent, transcript: path.to_owned(), aside: true, ..Header::default() })
     }
 
-    fn begin(&mut self, _: &Header) -> DroidSession {
-        DroidSession::of(self.settings.take())
+    fn begin(&mut self, header: &Header) -> RecordSession {
+        let settings = self.settings.take();
+        RecordSession::new(&HOST, header.key.clone(), settings.map(|it| it.head()).unwrap_or_default())
     }
 }
 

@@ -5,13 +5,12 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::file::jsonl::{count, word};
 use crate::file::value;
-use crate::stream::out::Out;
 use cru_base::{Error, Result};
-use cru_session::event::{EventKind, SessionFact, Usage};
+use cru_session::event::Usage;
 use cru_session::source::Bundle;
 
 /// How the name of such a file ends.
@@ -68,23 +67,15 @@ impl Settings {
         usage.used().saturating_add(usage.cache_read)
     }
 
-    /// Tells them.
-    pub(super) fn tell(&self, out: &mut Out<'_>) {
-        let (model, usage) = (self.model(), self.usage());
-        if !model.is_empty() {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
-        }
-        if usage != Usage::default() {
-            out.quiet(match model {
-                "" => EventKind::Meta(SessionFact::Tokens(usage.used())),
-                // What it was in the end is all that is known of the models.
-                model => EventKind::Usage { message: END.into(), model: model.into(), usage },
-            });
-        }
-        let properties = self.properties();
-        if !properties.is_empty() {
-            out.quiet(EventKind::Meta(SessionFact::Property { key: "droid".into(), value: Value::Object(properties) }));
-        }
+    /// What they say of the session. What the model was in the end is all that is known of the models.
+    pub(super) fn head(&self) -> Value {
+        let usage = self.usage();
+        json!({
+            "model": self.model(), "more": self.properties(),
+            "usage": {
+                "input": usage.input, "output": usage.output, "cache_write": usage.cache_write, "cache_read": usage.cache_read,
+            },
+        })
     }
 
     fn model(&self) -> &str {

@@ -45,6 +45,8 @@ pub(crate) trait State {
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate;
     /// Whether some call waits for its answer.
     fn waits(&self) -> bool;
+    /// Tells what was waiting for a further record: there is none.
+    fn end(&mut self, _out: &mut Out<'_>) {}
 }
 
 /// Reads a bundle and hands its events to the sink.
@@ -67,8 +69,10 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
         reader.file = index;
         reader.file(bundle, path)?;
     }
-    for stream in &reader.streams {
-        reader.sink.close(&stream.key, stream.intake.consumed(stream.state.waits()));
+    for stream in &mut reader.streams {
+        let waits = stream.state.waits();
+        stream.state.end(&mut Out::new(&mut *reader.sink, stream.key.clone(), stream.intake.records(), None));
+        reader.sink.close(&stream.key, stream.intake.consumed(waits));
     }
     Ok(())
 }

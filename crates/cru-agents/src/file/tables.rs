@@ -144,16 +144,16 @@ pub(crate) fn read_first<T: RowFormat>(
     Ok(Bundle { files: files.into_iter().cloned().collect(), memory: bundle.memory.clone() })
 }
 
-/// Tells one session of a file that is a whole document; a record that cannot be read says why.
+/// Tells one session of a file that is a document; a record that cannot be read says why.
 pub(crate) fn tell<S: State>(
     header: Header,
     state: S,
     records: impl Iterator<Item = std::result::Result<Value, &'static str>>,
+    account: &mut Account,
     sink: &mut dyn Sink,
 ) {
-    let mut account = Account::default();
     let path = header.transcript.clone();
-    let mut stream = StoredStream::open(header, state, sink, &mut account);
+    let mut stream = StoredStream::open(header, state, sink, account);
     for record in records {
         match record {
             Ok(record) => stream.take(&path, &record.clone(), record),
@@ -161,7 +161,6 @@ pub(crate) fn tell<S: State>(
         }
     }
     stream.close();
-    sink.account(&path, account);
 }
 
 /// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
@@ -236,8 +235,10 @@ impl<'s, S: State> StoredStream<'s, S> {
         Ok(())
     }
 
-    fn close(self) {
-        self.sink.close(&self.key, self.intake.consumed(self.state.waits()));
+    fn close(mut self) {
+        let waits = self.state.waits();
+        self.state.end(&mut Out::new(&mut *self.sink, Rc::clone(&self.key), self.intake.records(), None));
+        self.sink.close(&self.key, self.intake.consumed(waits));
     }
 
     fn take(&mut self, path: &Path, lasting: &Value, record: Value) {

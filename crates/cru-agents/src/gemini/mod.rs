@@ -8,7 +8,7 @@ mod bundle;
 mod call;
 mod read;
 mod recognise;
-mod result;
+pub(crate) mod result;
 mod said;
 mod session;
 mod thread;

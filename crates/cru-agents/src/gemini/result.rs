@@ -69,7 +69,7 @@ fn said(call: &Value) -> (Cow<'_, str>, bool) {
 }
 
 /// What a command printed, and how it ended; the host writes both between names of its own.
-fn shell(said: &str) -> (String, Option<i32>) {
+pub(crate) fn shell(said: &str) -> (String, Option<i32>) {
     let ends =
         ["\nExit Code: ", "\nError: ", "\nSignal: ", "\nBackground PIDs: ", "\nProcess Group PGID: ", "\nStderr: "];
     let field = |name: &str, ends: &[&str]| {

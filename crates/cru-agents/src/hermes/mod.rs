@@ -22,7 +22,7 @@ use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
 use cru_base::Result;
 use cru_session::event::StreamKey;
-use cru_session::source::{Bundle, Header, Importer, Sink};
+use cru_session::source::{Account, Bundle, Header, Importer, Sink};
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
@@ -88,7 +88,9 @@ fn read_document(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()
     let messages = messages.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble()));
     let key = StreamKey { session: id, agent: None };
     let header = Header { key, transcript: path.to_owned(), ..Header::default() };
-    tables::tell(header, HermesSession::default(), std::iter::once(Ok(row)).chain(messages), sink);
+    let mut account = Account::default();
+    tables::tell(header, HermesSession::default(), std::iter::once(Ok(row)).chain(messages), &mut account, sink);
+    sink.account(path, account);
     Ok(())
 }
 

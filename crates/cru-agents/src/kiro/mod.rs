@@ -13,15 +13,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use self::session::KiroSession;
 use self::store::KiroStore;
 use super::bundles;
-use crate::file::jsonl::{self, Format, word};
+use crate::file::jsonl::{self, word};
 use crate::file::sqlite::{holds, is_database};
-use crate::file::{tables, value};
-use cru_base::{Result, files};
-use cru_session::event::StreamKey;
-use cru_session::source::{Bundle, Header, Importer};
+use crate::file::tables;
+use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
@@ -34,7 +31,7 @@ pub(super) const IMPORTER: Importer = Importer {
     together: |path| Ok(tables::together(&KiroStore, path, &bundles::stem)),
     read: |bundle, sink| {
         let rest = tables::read_first(&KiroStore, bundle, &bundles::stem, sink)?;
-        jsonl::read(KiroLines, &rest, sink)
+        jsonl::read(&session::HOST, &rest, sink)
     },
     beside: bundles::alone,
     hooked: None,
@@ -50,22 +47,4 @@ fn recognise(path: &Path, head: &[u8]) -> bool {
         let kind = matches!(word(&record, "/kind"), "Prompt" | "AssistantMessage" | "ToolResults");
         kind && record.pointer("/data/content").is_some_and(Value::is_array)
     })
-}
-
-/// Each file of lines is a session; one of the same name beside it describes it.
-struct KiroLines;
-
-impl Format for KiroLines {
-    type State = KiroSession;
-
-    fn file(&mut self, _: &Bundle, path: &Path) -> Result<Header> {
-        let key = StreamKey { session: bundles::stem(path), agent: None };
-        Ok(Header { key, transcript: path.to_owned(), aside: true, ..Header::default() })
-    }
-
-    fn begin(&mut self, header: &Header) -> KiroSession {
-        // A file that describes a session is small.
-        let beside = files::read_regular(&header.transcript.with_extension("json"), 1 << 20).ok().flatten();
-        KiroSession::of(beside.and_then(|bytes| value::read(&bytes)).unwrap_or_default())
-    }
 }

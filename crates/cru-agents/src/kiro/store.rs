@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::session::KiroSession;
+use super::session::HOST;
 use crate::file::document::{items, member, members, told};
 use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
+use crate::record::session::RecordSession;
 use cru_base::Result;
 
 /// The tables, the newest first, and the order in which a later row counts.
@@ -22,7 +23,7 @@ const FIELDS: [&str; 3] = ["model", "model_info", "latest_summary"];
 pub(super) struct KiroStore;
 
 impl RowFormat for KiroStore {
-    type State = KiroSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &["conversations_v2", "conversations"];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
@@ -58,8 +59,8 @@ impl RowFormat for KiroStore {
         Ok(sessions)
     }
 
-    fn begin(&self, _: &Database<'_>, _: &StoredSession, _: &[&StoredSession]) -> Result<KiroSession> {
-        Ok(KiroSession::default())
+    fn begin(&self, _: &Database<'_>, session: &StoredSession, _: &[&StoredSession]) -> Result<RecordSession> {
+        Ok(RecordSession::new(&HOST, session.key(), Value::Null))
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {

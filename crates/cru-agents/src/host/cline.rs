@@ -1,0 +1,291 @@
+//! Cline, Roo Code and Kilo Code: their tasks as events. A task is a folder with the messages that the model was sent; what
+//! a person was shown lies beside it and has the times, tokens and cost. Newer versions of Cline have both in one document.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::call::tools::Answer;
+use crate::file::document::{self, count, dollars, items, member, members, moment};
+use crate::file::jsonl::word;
+use crate::file::value::{self, filled};
+use crate::record::session::{RecordSession, exit_of, usage_with_cache};
+use crate::record::{self, EachSession, RecordHost, message};
+use crate::stream::out::Out;
+use cru_action::ToolKind;
+use cru_session::event::{EventKind, SessionFact};
+use cru_session::source::Bundle;
+
+/// The messages of a task, in a folder of its name.
+const HISTORY: &str = "api_conversation_history.json";
+
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "cline",
+    recognise: |path, head| {
+        let head = String::from_utf8_lossy(head);
+        let root = members(&head);
+        let has = |name: &str| member(&root, name).is_some();
+        let is_new =
+            has("sessionId") && has("messages") && has("agent") && !record::name(path).contains(".compaction.");
+        is_new || record::name(path) == HISTORY && head.trim_start().starts_with('[')
+    },
+    session: |path| {
+        if record::name(path) == HISTORY {
+            return (record::above(path, 1).to_owned(), 0);
+        }
+        let stem = crate::bundles::stem(path);
+        let beside = manifest(path, &stem);
+        (filled(&beside, "session_id").unwrap_or_else(|| stem.trim_end_matches(".messages")).to_owned(), 0)
+    },
+    document,
+    ids: &["id"],
+    times: &["ts", "timestamp"],
+    tell,
+    ..RecordHost::PLAIN
+};
+
+/// What describes a session of the newer versions.
+fn manifest(path: &Path, stem: &str) -> Value {
+    record::neighbour(&path.with_file_name(format!("{}.json", stem.trim_end_matches(".messages"))))
+}
+
+fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
+    let root = members(whole);
+    let inner = member(&root, "messages").map_or(whole, |list| list.text);
+    let mut messages: Vec<Result<Value, &str>> =
+        items(inner).iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect();
+    let session = (HOST.session)(path).0;
+    if record::name(path) == HISTORY {
+        let item = item(path, &session);
+        let shown = shown(path);
+        for line in &shown {
+            let at =
+                line.get("conversationHistoryIndex").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+            let message = at.and_then(|at| messages.get_mut(at)?.as_mut().ok()?.as_object_mut());
+            if let Some(message) = message {
+                message.entry("ts").or_insert_with(|| line["ts"].clone());
+            }
+        }
+        let parent = filled(&item, "parentTaskId");
+        return each(record::header(path, session.clone(), parent), task_head(path, &item, &shown, whole), messages);
+    }
+    let about = manifest(path, &crate::bundles::stem(path));
+    let parent = about.pointer("/metadata/fork/forkedFromSessionId").and_then(Value::as_str);
+    // A title may be the beginning of the first words.
+    let title = word(&about, "/metadata/title");
+    let first = messages.first().and_then(|it| it.as_ref().ok()).map(|it| message::flat(&it["content"]).0);
+    let says = !first.unwrap_or_default().starts_with(title.trim_end_matches(" (fork)"));
+    let head = json!({
+        "cwd": filled(&about, "workspace_root").or_else(|| filled(&about, "cwd")), "model": about["model"],
+        "title": if says { title } else { "" }, "copied": about["metadata"]["fork"]["forkedAt"],
+    });
+    each(record::header(path, session, parent), head, messages);
+}
+
+/// What the list of tasks says of one, or a file in its folder.
+fn item(path: &Path, task: &str) -> Value {
+    let own = record::neighbour(&path.with_file_name("history_item.json"));
+    let list = path.ancestors().nth(3).map(|folder| record::neighbour(&folder.join("state/taskHistory.json")));
+    let listed = || list?.as_array()?.iter().find(|item| word(item, "/id") == task).cloned();
+    if own.is_null() { listed().unwrap_or_default() } else { own }
+}
+
+/// What a person was shown of a task.
+fn shown(path: &Path) -> Vec<Value> {
+    let shown = document::read(&Bundle::default(), &path.with_file_name("ui_messages.json")).ok().flatten();
+    items(&shown.unwrap_or_default()).iter().filter_map(document::Piece::value).collect()
+}
+
+fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
+    let requests = shown.iter().filter(|line| word(line, "/say") == "api_req_started");
+    let requests: Vec<Value> = requests.filter_map(|line| value::read(word(line, "/text").as_bytes())).collect();
+    let sum = |name: &str| requests.iter().filter_map(|it| count(it, &[name])).fold(0, u64::saturating_add);
+    let cost: f64 = requests.iter().filter_map(|it| dollars(it, &["cost"])).sum();
+    let usage = if requests.is_empty() {
+        json!({"input": item["tokensIn"], "output": item["tokensOut"], "cache_read": item["cacheReads"], "cache_write": item["cacheWrites"]})
+    } else {
+        json!({"input": sum("tokensIn"), "output": sum("tokensOut"), "cache_read": sum("cacheReads"), "cache_write": sum("cacheWrites")})
+    };
+    let model = shown
+        .iter()
+        .rev()
+        .find_map(|line| line.pointer("/modelInfo/modelId")?.as_str())
+        .or_else(|| filled(item, "modelId"));
+    // The host tells the model where it works.
+    let told = ["# Current Working Directory (", "# Current Workspace Directory ("];
+    let told = || told.iter().find_map(|mark| whole.split_once(mark)?.1.split_once(')')).map(|(folder, _)| folder);
+    let folder = filled(item, "workspace").or_else(|| filled(item, "cwdOnTaskInitialization")).or_else(told);
+    let program = [("rooveterinaryinc", "Roo Code"), ("kilocode", "Kilo Code")];
+    let program = program
+        .iter()
+        .find(|(part, _)| path.to_string_lossy().contains(part))
+        .map(|(_, name)| json!({ "program": name }));
+    let started = shown.first().and_then(|line| line.get("ts")).or_else(|| item.get("ts"));
+    json!({
+        "cwd": folder.map(|folder| folder.replace("\\\\", "\\")), "model": model, "usage": usage, "more": program, "started": started,
+        "cost": if cost > 0.0 { json!(cost) } else { item["totalCost"].clone() },
+    })
+}
+
+fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    if record["metadata"]["kind"] == "compaction" || record["isSummary"] == true {
+        session.flush(out);
+        let (summary, _) = message::flat(&record["content"]);
+        let tokens_before = count(&record["metadata"]["usageBefore"], &["inputTokens"]);
+        out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: Some(summary.into()) });
+        return None;
+    }
+    if record["isTruncationMarker"] == true {
+        return Some("mark of messages that are no longer sent");
+    }
+    if matches!(word(record, "/type"), "reasoning") {
+        return Some("thinking without its text");
+    }
+    let mut record = record.clone();
+    let is_person = word(&record, "/role") == "user";
+    let said = record.get_mut("content").map(Value::take).unwrap_or_default();
+    let blocks = match said {
+        Value::Array(blocks) => blocks,
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        _ => Vec::new(),
+    };
+    let blocks = if is_person { person(session, blocks, out) } else { agent(blocks) };
+    record["content"] = Value::Array(blocks);
+    let left = message::tell(session, &record, out);
+    if let Some(metrics) = record.get("metrics") {
+        let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
+        session.usage("", word(&record, "/modelInfo/id"), usage_with_cache(metrics, names), out);
+        if let Some(cost) = dollars(metrics, &["cost"]) {
+            out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
+        }
+    }
+    out.time = moment(&record, &["ts"]).or(out.time);
+    left
+}
+
+/// A person's message without the answers of tools that it tells in words: `[read_file for 'a.rs'] Result:`.
+fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) -> Vec<Value> {
+    let mut kept = Vec::new();
+    let mut blocks = blocks.into_iter().peekable();
+    while let Some(mut block) = blocks.next() {
+        let text = word(&block, "/text");
+        let Some((tool, rest)) = result_of(text).map(|(tool, rest)| (tool.to_owned(), rest.trim().to_owned())) else {
+            if word(&block, "/type") == "tool_result" {
+                let (text, _) = message::flat(&block["content"]);
+                kept.extend(feedback(&text));
+                if let Some(status) = status(&text) {
+                    block["status"] = json!(status);
+                }
+            }
+            kept.push(block);
+            continue;
+        };
+        let goes_on = blocks.peek().is_some_and(|next| {
+            let text = word(next, "/text").trim_start();
+            rest.is_empty()
+                && !text.is_empty()
+                && !text.starts_with("<environment_details>")
+                && result_of(text).is_none()
+        });
+        let output =
+            if goes_on { blocks.next().map(|it| word(&it, "/text").to_owned()).unwrap_or_default() } else { rest };
+        kept.extend(feedback(&output));
+        let (failed, denied) = (status(&output) == Some("error"), status(&output) == Some("rejected"));
+        let exit = exit_of(&output);
+        session.answer_next(&tool, Answer { output: output.into(), failed, denied, exit, ..Answer::default() }, out);
+    }
+    kept
+}
+
+/// What a person said to an answer.
+fn feedback(output: &str) -> Option<Value> {
+    output.find("<feedback>").map(|at| json!({"type": "text", "text": &output[at..]}))
+}
+
+/// How a call ended, where it did not end well, in the words of the hosts.
+fn status(output: &str) -> Option<&'static str> {
+    match output.trim_start() {
+        text if text.contains("The user denied this operation") => Some("rejected"),
+        text if text.starts_with("The tool execution failed") || text.starts_with("Error:") => Some("error"),
+        text if text.starts_with('{') && text.contains("\"status\":\"error\"") => Some("error"),
+        _ => None,
+    }
+}
+
+/// The tool whose answer a text is, and the answer.
+fn result_of(text: &str) -> Option<(&str, &str)> {
+    let (head, rest) = text.trim_start().strip_prefix('[')?.split_once("] Result:")?;
+    let tool = head.split(' ').next()?;
+    (!head.contains('\n') && tool.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')).then_some((tool, rest))
+}
+
+/// An agent's message with the calls that stand in its words as elements, and with what it says at the end as words.
+fn agent(blocks: Vec<Value>) -> Vec<Value> {
+    let mut told = Vec::new();
+    for mut block in blocks {
+        match word(&block, "/type") {
+            "text" => split(word(&block, "/text"), &mut told),
+            "tool_use" => {
+                if let Some(path) = block.pointer("/input/files/0/path").cloned() {
+                    block["input"]["path"] = path;
+                }
+                finish(block, &mut told);
+            }
+            _ => told.push(block),
+        }
+    }
+    told
+}
+
+/// A call; one that only says something is no call.
+fn finish(block: Value, told: &mut Vec<Value>) {
+    let says = match word(&block, "/name") {
+        "attempt_completion" => filled(&block["input"], "result"),
+        "plan_mode_respond" => filled(&block["input"], "response"),
+        _ => None,
+    };
+    told.push(says.map(|words| json!({"type": "text", "text": words})).unwrap_or(block));
+}
+
+/// Words with elements that are calls: `<read_file><path>a.rs</path></read_file>`.
+fn split(text: &str, told: &mut Vec<Value>) {
+    let mut rest = text;
+    let mut from = 0;
+    while let Some(at) = rest.get(from..).and_then(|tail| tail.find('<')).map(|at| from + at) {
+        let name = rest[at + 1..].split('>').next().unwrap_or_default();
+        let is_name = name.len() < 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        let behind = rest.get(at + name.len() + 2..).unwrap_or_default();
+        let inner = if is_name && ToolKind::of(name) != ToolKind::Other {
+            behind.split_once(&format!("</{name}>"))
+        } else {
+            None
+        };
+        let Some((inside, after)) = inner else {
+            from = at + 1;
+            continue;
+        };
+        told.push(json!({"type": "text", "text": &rest[..at]}));
+        finish(json!({"type": "tool_use", "name": name, "input": arguments(inside)}), told);
+        (rest, from) = (after, 0);
+    }
+    told.push(json!({"type": "text", "text": rest}));
+}
+
+/// The elements within a call.
+fn arguments(mut inside: &str) -> Value {
+    let mut input = json!({});
+    while let Some((_, tail)) = inside.split_once('<') {
+        let Some((name, behind)) = tail.split_once('>') else { break };
+        match behind.split_once(&format!("</{name}>")) {
+            Some((value, after)) if !name.is_empty() => {
+                // Newer versions put several files into an element of their own.
+                let path = value.split_once("<path>").and_then(|(_, it)| it.split_once("</path>"));
+                let (name, value) = path.map_or((name, value), |(path, _)| ("path", path));
+                input[name] = json!(value.strip_prefix('\n').unwrap_or(value).trim_end_matches('\n'));
+                inside = after;
+            }
+            _ => inside = behind,
+        }
+    }
+    input
+}

@@ -1,0 +1,226 @@
+//! `OpenHands`: its conversations as events. An event is a file, a line or an item of a list; what it is called differs
+//! between the program of before and the one of now.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::call::tools::Answer;
+use crate::file::document::{count, dollars, items, text};
+use crate::file::jsonl::{beginning, list, word};
+use crate::file::value::filled;
+use crate::record::session::{HOST_WORDS, RecordSession, usage_with_cache};
+use crate::record::{self, EachSession, RecordHost, message};
+use crate::stream::out::Out;
+use crate::unknown::unknown;
+use cru_session::event::{EventKind, SessionFact};
+use cru_session::source::Bundle;
+
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "openhands",
+    recognise: |_, head| {
+        let head = String::from_utf8_lossy(head);
+        let first = items(&head).first().and_then(crate::file::document::Piece::value);
+        first.is_some_and(|event| is_event(&event)) || record::has_line(head.as_bytes(), is_event)
+    },
+    session: |path| {
+        let number = crate::bundles::stem(path);
+        let number = number.trim_start_matches("event-").split('-').next().and_then(|digits| digits.parse().ok());
+        if record::above(path, 1) == "events" {
+            return (record::above(path, 2).to_owned(), number.unwrap_or(0));
+        }
+        let first = beginning(&Bundle::default(), path, 1).unwrap_or_default();
+        let id = first.first().map_or("", |event| word(event, "/id"));
+        (if id.is_empty() { crate::bundles::stem(path) } else { id.to_owned() }, 0)
+    },
+    beside: |path| {
+        let state = path.ancestors().nth(2).filter(|_| record::above(path, 1) == "events");
+        let state = state.map(|folder| record::neighbour(&folder.join("base_state.json"))).unwrap_or_default();
+        json!({
+            "cwd": state["workspace"]["working_dir"], "title": state["title"], "model": state["agent"]["llm"]["model"],
+        })
+    },
+    lines: |path| record::holds_lines(path) || record::above(path, 1) == "events",
+    document,
+    ids: &["id"],
+    times: &["timestamp"],
+    tell: |session, event, out| {
+        if event.get("kind").is_some() { tell(session, event, out) } else { tell_old(session, event, out) }
+    },
+    ..RecordHost::PLAIN
+};
+
+fn is_event(event: &Value) -> bool {
+    let source = matches!(word(event, "/source"), "user" | "agent" | "environment" | "hook");
+    let named =
+        word(event, "/kind").ends_with("Event") || event.get("action").is_some() || event.get("observation").is_some();
+    source && named && event.get("timestamp").is_some()
+}
+
+/// A list of events, or one event.
+fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
+    let session = (HOST.session)(path).0;
+    let records = match items(whole) {
+        list if list.is_empty() => vec![serde_json::from_str(whole).map_err(|_| "broken record")],
+        list => list.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect(),
+    };
+    each(record::header(path, session, None), (HOST.beside)(path), records);
+}
+
+fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    match word(event, "/kind") {
+        "MessageEvent" if word(event, "/source") == "environment" => Some(HOST_WORDS),
+        "MessageEvent" => message::tell(session, &event["llm_message"], out),
+        "ActionEvent" => {
+            let thought = word(event, "/reasoning_content");
+            session.think(thought, out);
+            let words = list(event, "/thought").iter().map(|part| word(part, "/text")).collect::<Vec<_>>().join("\n\n");
+            // Some models write their thoughts among their words as well.
+            let words = words.split_once("</think>").map_or(words.as_str(), |(_, rest)| rest);
+            session.reply(words, out);
+            let mut input = event.get("action").cloned().unwrap_or_default();
+            if let Some(input) = input.as_object_mut() {
+                input.retain(|name, value| name != "kind" && !value.is_null());
+            }
+            session.call(word(event, "/tool_call_id"), word(event, "/tool_name"), &input, out);
+            None
+        }
+        "ObservationEvent" => {
+            let seen = &event["observation"];
+            let (output, attachments) =
+                message::flat(seen.get("content").or_else(|| seen.get("output")).unwrap_or(seen));
+            let exit = [seen, &seen["metadata"]].into_iter().find_map(|it| it.get("exit_code")?.as_i64());
+            let exit = exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0);
+            let failed = seen["is_error"] == true;
+            session.answer(
+                word(event, "/tool_call_id"),
+                Answer { output: output.into(), attachments, exit, failed, ..Answer::default() },
+                out,
+            )
+        }
+        "UserRejectObservation" => refused(session, event, "rejection_reason", true, out),
+        "AgentErrorEvent" => refused(session, event, "error", false, out),
+        "ConversationErrorEvent" => {
+            session.flush(out);
+            let text = text(event, &["detail", "error", "code"]).unwrap_or("failed");
+            out.emit(EventKind::ApiError(text.to_owned().into()));
+            None
+        }
+        "PauseEvent" | "InterruptEvent" => {
+            session.flush(out);
+            out.emit(EventKind::Interrupt { call: None });
+            None
+        }
+        "Condensation" | "CondensationSummaryEvent" => {
+            session.flush(out);
+            let summary = filled(event, "summary").map(|words| words.to_owned().into());
+            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
+            None
+        }
+        "ConversationStateUpdateEvent" => {
+            let metrics =
+                event.pointer("/value/usage_to_metrics").or_else(|| event.pointer("/value/stats/usage_to_metrics"));
+            let Some(all) = metrics.and_then(Value::as_object) else { return Some("state of the host") };
+            for (name, metrics) in all {
+                tokens(session, name, metrics, out);
+            }
+            let cost: f64 = all.values().filter_map(|it| dollars(it, &["accumulated_cost"])).sum();
+            if cost > 0.0 {
+                out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
+            }
+            out.told = true;
+            None
+        }
+        "SystemPromptEvent" => Some("system prompt"),
+        "TokenEvent"
+        | "StreamingDeltaEvent"
+        | "HookExecutionEvent"
+        | "CondensationRequest"
+        | "LLMCompletionLogEvent" => Some("state of the host"),
+        kind => Some(unknown("unknown record type", kind)),
+    }
+}
+
+/// An answer that says why there is none.
+fn refused(
+    session: &mut RecordSession,
+    event: &Value,
+    why: &str,
+    denied: bool,
+    out: &mut Out<'_>,
+) -> Option<&'static str> {
+    let output = filled(event, why).unwrap_or_default().to_owned().into();
+    session.answer(word(event, "/tool_call_id"), Answer { output, failed: !denied, denied, ..Answer::default() }, out)
+}
+
+/// Tokens of all messages so far; a later count takes the place of an earlier one.
+fn tokens(session: &mut RecordSession, name: &str, metrics: &Value, out: &mut Out<'_>) {
+    let names = ["prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"];
+    let usage = usage_with_cache(&metrics["accumulated_token_usage"], names);
+    session.usage(name, text(metrics, &["model_name"]).unwrap_or_default(), usage, out);
+}
+
+/// An event of the program of before.
+fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    if let Some(metrics) = event.get("llm_metrics") {
+        tokens(session, "default", metrics, out);
+        if let Some(cost) = dollars(metrics, &["accumulated_cost"]) {
+            out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
+        }
+    }
+    let args = &event["args"];
+    let id = count(event, &["id"]).map(|id| id.to_string()).unwrap_or_default();
+    match (word(event, "/action"), word(event, "/observation")) {
+        ("message", _) if word(event, "/source") == "user" => session.prompt(word(args, "/content"), Vec::new(), out),
+        ("message" | "finish" | "think", _) => {
+            let words = text(args, &["content", "final_thought", "thought"]).unwrap_or_default();
+            if event["action"] == "think" {
+                session.think(words, out);
+            } else {
+                session.reply(words, out);
+            }
+            None
+        }
+        ("system" | "recall" | "change_agent_state" | "condensation_request", _) => Some("state of the host"),
+        ("condensation", _) => {
+            session.flush(out);
+            let summary = filled(args, "summary").map(|words| words.to_owned().into());
+            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
+            None
+        }
+        ("", "agent_state_changed" | "recall" | "think" | "null" | "condense") => Some("state of the host"),
+        ("", "") => Some("no record type"),
+        ("", "error") if event.get("cause").is_none() => {
+            session.flush(out);
+            out.emit(EventKind::ApiError(word(event, "/content").to_owned().into()));
+            None
+        }
+        ("", kind) => {
+            let extras = &event["extras"];
+            let exit = extras.pointer("/metadata/exit_code").and_then(Value::as_i64);
+            let answer = Answer {
+                output: word(event, "/content").to_owned().into(),
+                diff: filled(extras, "diff").unwrap_or_default(),
+                failed: kind == "error",
+                denied: kind == "user_rejected",
+                exit: exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0),
+                ..Answer::default()
+            };
+            let cause = count(event, &["cause"]).map(|id| id.to_string()).unwrap_or_default();
+            session.answer(&cause, answer, out)
+        }
+        (action, _) => {
+            session.reply(text(args, &["thought"]).unwrap_or_default(), out);
+            let tool = filled(&event["tool_call_metadata"], "function_name").unwrap_or(match action {
+                "run" => "bash",
+                action => action,
+            });
+            let mut input = args.clone();
+            if let Some(input) = input.as_object_mut() {
+                input.retain(|name, value| name != "thought" && !value.is_null());
+            }
+            session.call(&id, tool, &input, out);
+            None
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Qwen Code: its sessions as events. Lines in a tree, with the parts of messages as Gemini CLI has them; documents of
+//! before 0.4 are Gemini CLI's.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::call::tools::Answer;
+use crate::file::jsonl::{beginning, list, word};
+use crate::file::value::{filled, flag};
+use crate::gemini::result::shell;
+use crate::record::session::{RecordSession, attachment, usage_with_cache};
+use crate::record::{self, RecordHost};
+use crate::stream::out::Out;
+use crate::unknown::unknown;
+use cru_action::ToolKind;
+use cru_session::event::{EventKind, SessionFact, SubagentRun, TitleRank};
+use cru_session::source::{Bundle, Header};
+
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "qwen",
+    recognise: |_, head| record::has_line(head, |line| is_message(line) || line.get("systemPayload").is_some()),
+    header,
+    aside: |own, line| {
+        let agent = filled(line, "agentId").filter(|_| flag(line, "isSidechain") || line.get("agentName").is_some())?;
+        Some(record::agent_header(Path::new(""), &own.session, agent, word(line, "/agentName")))
+    },
+    ids: &["uuid"],
+    times: &["timestamp"],
+    tell,
+    hooked: true,
+    ..RecordHost::PLAIN
+};
+
+fn is_message(line: &Value) -> bool {
+    filled(line, "sessionId").is_some() && line.pointer("/message/parts").is_some_and(Value::is_array)
+}
+
+/// A copy of a session says where its first records were copied from.
+fn header(path: &Path, session: String) -> Header {
+    let first = beginning(&Bundle::default(), path, 20).unwrap_or_default();
+    let parent = first.iter().find_map(|line| {
+        let copied = line.pointer("/forkedFrom/sessionId").or_else(|| line.pointer("/systemPayload/parentSessionId"));
+        copied?.as_str()
+    });
+    record::header(path, session, parent)
+}
+
+fn tell(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    out.folder(&mut session.place, word(line, "/cwd"));
+    for (key, fact) in [("gitBranch", SessionFact::Branch as fn(_) -> _), ("version", SessionFact::HostVersion)] {
+        if let Some(word) = filled(line, key) {
+            out.quiet(EventKind::Meta(fact(word.to_owned().into())));
+        }
+    }
+    go_on(session, line, out);
+    match word(line, "/type") {
+        "user" => parts(session, line, true, out),
+        "assistant" => {
+            let left = parts(session, line, false, out);
+            if let Some(counts) = line.get("usageMetadata") {
+                tokens(session, word(line, "/model"), counts, out);
+            }
+            left
+        }
+        "tool_result" => answers(session, line, out),
+        "system" => system(session, line, out),
+        "" => Some("no record type"),
+        kind => Some(unknown("unknown record type", kind)),
+    }
+}
+
+/// Where a person went back, their words stand behind another record than the last.
+fn go_on(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) {
+    let before = word(line, "/parentUuid");
+    if word(line, "/type") == "user" && before != session.last && !session.last.is_empty() {
+        let to = if before.is_empty() { Some(0) } else { session.records.get(before).copied() };
+        if let Some(to) = to.filter(|to| to + 1 < out.record) {
+            session.flush(out);
+            out.quiet(EventKind::Rewind { to });
+        }
+    }
+    word(line, "/uuid").clone_into(&mut session.last);
+    session.records.insert(session.last.clone(), out.record);
+}
+
+fn parts(session: &mut RecordSession, line: &Value, is_person: bool, out: &mut Out<'_>) -> Option<&'static str> {
+    let (mut words, mut sent, mut left) = (Vec::new(), Vec::new(), None);
+    for part in list(line, "/message/parts") {
+        if let Some(text) = part.get("text").and_then(Value::as_str) {
+            match (is_person, flag(part, "thought")) {
+                (true, _) => words.push(text),
+                (false, true) => session.think(text, out),
+                (false, false) => session.reply(text, out),
+            }
+        } else if let Some(call) = part.get("functionCall") {
+            session.call(word(call, "/id"), word(call, "/name"), &call["args"], out);
+        } else if let Some(data) = part.get("inlineData").or_else(|| part.get("fileData")) {
+            sent.push(attachment(word(data, "/mimeType"), word(data, "/data")));
+        } else {
+            let kind = part.as_object().and_then(|part| part.keys().next()).map_or("", String::as_str);
+            left = Some(unknown("unknown part", kind));
+        }
+    }
+    if is_person { session.prompt(&words.join("\n\n"), sent, out).or(left) } else { left }
+}
+
+/// Thoughts are counted among the output, or beside it: the sum tells.
+fn tokens(session: &mut RecordSession, model: &str, counts: &Value, out: &mut Out<'_>) {
+    let names = ["promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", ""];
+    let of = |name: &str| crate::file::value::count(counts, name);
+    let mut usage = usage_with_cache(counts, names);
+    let thoughts = of("thoughtsTokenCount");
+    if of(names[0]).saturating_add(usage.output).saturating_add(thoughts) == of("totalTokenCount") {
+        usage.output = usage.output.saturating_add(thoughts);
+    }
+    session.usage("", model, usage, out);
+}
+
+fn answers(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let mut left = None;
+    let status = word(line, "/toolCallResult/status");
+    let display = line.pointer("/toolCallResult/resultDisplay").unwrap_or(&Value::Null);
+    for response in list(line, "/message/parts").iter().filter_map(|part| part.get("functionResponse")) {
+        let tool = word(response, "/name");
+        let error = word(response, "/response/error");
+        let said = if error.is_empty() { word(response, "/response/output") } else { error };
+        let (output, exit) = match ToolKind::of(tool) {
+            ToolKind::Shell => shell(said),
+            _ => (said.to_owned(), None),
+        };
+        let word = |key: &str| filled(display, key).map(|word| word.to_owned().into());
+        let subagent = word("subagentName").map(|agent| {
+            let task = word("taskDescription");
+            SubagentRun { stream: None, agent: Some(agent), model: None, task, background: false }
+        });
+        let answer = Answer {
+            output: output.into(),
+            diff: filled(display, "fileDiff").unwrap_or_default(),
+            failed: status == "error" || !error.is_empty() || filled(display, "status") == Some("failed"),
+            denied: status == "cancelled" || filled(display, "status") == Some("cancelled"),
+            exit,
+            subagent,
+            ..Answer::default()
+        };
+        left = session.answer(crate::file::jsonl::word(response, "/id"), answer, out).or(left);
+    }
+    left
+}
+
+fn system(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let payload = &line["systemPayload"];
+    match word(line, "/subtype") {
+        "ui_telemetry" => telemetry(session, &payload["uiEvent"], out),
+        "chat_compression" => {
+            session.flush(out);
+            let tokens_before =
+                Some(crate::file::jsonl::count(payload, "/info/originalTokenCount")).filter(|it| *it > 0);
+            let summary = list(payload, "/compressedHistory").first().map(|first| word(first, "/parts/0/text"));
+            let summary = summary.filter(|words| !words.is_empty()).map(|words| words.to_owned().into());
+            out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
+            None
+        }
+        "slash_command" if word(payload, "/phase") == "invocation" => {
+            session.prompt(word(payload, "/rawCommand"), Vec::new(), out)
+        }
+        "slash_command" => Some("answer of the host to a command"),
+        "mid_turn_user_message" => {
+            let words = ["/text", "/message", "/displayText"].iter().map(|at| word(payload, at));
+            session.prompt(words.into_iter().find(|words| !words.is_empty()).unwrap_or_default(), Vec::new(), out)
+        }
+        "custom_title" => {
+            let rank = if word(payload, "/titleSource") == "auto" { TitleRank::Host } else { TitleRank::Custom };
+            let text = word(payload, "/customTitle").to_owned().into();
+            out.emit(EventKind::Meta(SessionFact::Title { rank, text }));
+            None
+        }
+        "session_model" => {
+            out.model(filled(payload, "modelId"));
+            Some("setting of the host")
+        }
+        "parent_session" | "session_source" | "session_approval_mode" | "rewind" | "branch_checkpoint" => {
+            Some("setting of the host")
+        }
+        "at_command" | "file_history_snapshot" | "attribution_snapshot" => Some("files that the host noted"),
+        "notification" | "turn_result" | "cron" => Some("notice of the host"),
+        kind => Some(unknown("unknown record type", kind)),
+    }
+}
+
+/// Counts stand with the messages, too; that a call was stopped, and that the service failed, stands here alone.
+fn telemetry(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let error = word(event, "/error");
+    // What a sub-agent called has its name in it.
+    let is_own = !word(event, "/prompt_id").contains('#') || word(event, "/prompt_id").contains("########");
+    match word(event, "/event.name") {
+        "qwen-code.api_error" if is_own => {
+            session.flush(out);
+            let text = filled(event, "error_message").or_else(|| filled(event, "error")).unwrap_or("failed");
+            out.emit(EventKind::ApiError(text.to_owned().into()));
+            None
+        }
+        "qwen-code.tool_call"
+            if is_own && (error.ends_with("by the user.") || word(event, "/status") == "cancelled") =>
+        {
+            let answer = Answer { output: error.to_owned().into(), denied: true, ..Answer::default() };
+            session.answer_next(word(event, "/function_name"), answer, out)
+        }
+        _ => Some("counts of the host"),
+    }
+}

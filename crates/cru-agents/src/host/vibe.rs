@@ -1,0 +1,77 @@
+//! Mistral Vibe: its sessions as events. Messages as lines with a file beside them that describes the session; before,
+//! both in one document.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::file::document::{self, items, member, members};
+use crate::file::value::{filled, text};
+use crate::record::{self, EachSession, RecordHost, message};
+
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "vibe",
+    recognise: |path, head| {
+        if record::holds_lines(path) {
+            return record::name(path) == "messages.jsonl" && path.with_file_name("meta.json").is_file();
+        }
+        let head = String::from_utf8_lossy(head);
+        let root = members(&head);
+        let about = member(&root, "metadata").map(|it| members(it.text)).unwrap_or_default();
+        member(&root, "messages").is_some()
+            && ["session_id", "environment", "stats"].iter().all(|name| member(&about, name).is_some())
+    },
+    session: |path| {
+        let about = about(path);
+        (
+            filled(&about, "session_id")
+                .unwrap_or_else(|| record::above(path, usize::from(record::holds_lines(path))))
+                .to_owned(),
+            0,
+        )
+    },
+    header: |path, session| record::header(path, session, filled(&about(path), "parent_session_id")),
+    beside: |path| head(&about(path)),
+    document,
+    ids: &["message_id"],
+    tell: message::tell,
+    ..RecordHost::PLAIN
+};
+
+/// What describes the session of a file.
+fn about(path: &Path) -> Value {
+    if record::holds_lines(path) {
+        return record::neighbour(&path.with_file_name("meta.json"));
+    }
+    record::neighbour(path).get_mut("metadata").map(Value::take).unwrap_or_default()
+}
+
+fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
+    let root = members(whole);
+    let about = member(&root, "metadata").and_then(document::Piece::value).unwrap_or_default();
+    let messages = member(&root, "messages").map(|list| items(list.text)).unwrap_or_default();
+    let messages = messages.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect();
+    let session = filled(&about, "session_id").map_or_else(|| crate::bundles::stem(path), str::to_owned);
+    each(record::header(path, session, filled(&about, "parent_session_id")), head(&about), messages);
+}
+
+fn head(about: &Value) -> Value {
+    let stats = &about["stats"];
+    let model = filled(about, "model").or_else(|| filled(&about["agent_config"], "active_model"));
+    let mut more = Map::new();
+    for (from, to) in [
+        ("tool_calls_agreed", "calls_agreed"),
+        ("tool_calls_rejected", "calls_rejected"),
+        ("tool_calls_failed", "calls_failed"),
+    ] {
+        if let Some(count) = stats.get(from).and_then(Value::as_u64).filter(|count| *count > 0) {
+            more.insert(to.to_owned(), count.into());
+        }
+    }
+    json!({
+        "cwd": text(&about["environment"], "working_directory"), "title": about["title"], "model": model,
+        "named": text(about, "title_source") == "user", "branch": about["git_branch"], "commit": about["git_commit"],
+        "started": about["start_time"], "cost": stats["session_cost"],
+        "usage": {"input": stats["session_prompt_tokens"], "output": stats["session_completion_tokens"]}, "more": more,
+    })
+}

@@ -1,0 +1,344 @@
+//! VS Code's Copilot Chat: its sessions as events. A session is a document with a list of requests, or a log of changes to
+//! one; a request holds what was asked, what was answered and what the tools said.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::call::tools::Answer;
+use crate::file::document::{self, count, member, members};
+use crate::file::jsonl::{list, word};
+use crate::file::value::{self, filled};
+use crate::record::session::{RecordSession, attachment, file_path, spoken};
+use crate::record::{self, RecordHost};
+use crate::stream::out::Out;
+use crate::unknown::unknown;
+use cru_action::ToolKind;
+use cru_session::event::{EventKind, SessionFact, Usage};
+use cru_session::source::Bundle;
+
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "vscode",
+    recognise: |_, head| {
+        let head = String::from_utf8_lossy(head);
+        let root = members(&head);
+        let has = |name: &str| member(&root, name).is_some();
+        let is_session =
+            has("requests") && (has("responderUsername") || has("initialLocation") || has("requesterUsername"));
+        let begins = member(&root, "v").map(|it| members(it.text)).unwrap_or_default();
+        is_session || has("kind") && member(&begins, "requests").is_some()
+    },
+    session: |path| {
+        if record::above(path, 1).to_lowercase().ends_with("chatsessions") {
+            return (crate::bundles::stem(path), u64::from(record::holds_lines(path)));
+        }
+        let text = document::read(&Bundle::default(), path).ok().flatten().unwrap_or_default();
+        (id_of(&whole(&text), path), 0)
+    },
+    passes: |bundle, path| {
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |it| it.len());
+        let fullest = bundle.files.iter().max_by_key(|path| (record::holds_lines(path), size(path)));
+        fullest.is_some_and(|fullest| fullest != path).then_some("copy of the session")
+    },
+    lines: |_| false,
+    document: |path, text, each| {
+        let mut root = whole(text);
+        let requests = root.get_mut("requests").map(Value::take).unwrap_or_default();
+        let Value::Array(mut requests) = requests else { return };
+        // What is still being answered is told when that has ended.
+        if requests
+            .last()
+            .is_some_and(|last| last.get("result").is_none() && last.pointer("/modelState/value") == Some(&json!(0)))
+        {
+            requests.pop();
+        }
+        let id = requests.first().map_or_else(|| id_of(&root, path), |first| id_with(&root, first, path));
+        each(record::header(path, id, None), about(&root, &requests, path), requests.into_iter().map(Ok).collect());
+    },
+    ids: &["requestId"],
+    times: &["timestamp"],
+    tell,
+    ..RecordHost::PLAIN
+};
+
+/// The session as a whole: a document, or what a log of changes makes of one.
+fn whole(text: &str) -> Value {
+    if let Some(root) = value::read(text.as_bytes()).filter(|root| root.get("requests").is_some()) {
+        return root;
+    }
+    let mut root = Value::Null;
+    for entry in text.lines().filter_map(|line| value::read(line.as_bytes())) {
+        let path = list(&entry, "/k");
+        let new = entry.get("v").cloned().unwrap_or_default();
+        match (entry.get("kind").and_then(Value::as_u64), path.split_last()) {
+            (Some(0), _) => root = new,
+            (Some(1), Some((last, above))) => set(&mut root, above, last, new),
+            (Some(2), Some(_)) => {
+                if let (Some(Value::Array(items)), Value::Array(more)) = (step_into(&mut root, path), new) {
+                    items.truncate(
+                        count(&entry, &["i"]).map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
+                    );
+                    items.extend(more);
+                }
+            }
+            (Some(3), Some((last, above))) => {
+                if let (Some(Value::Object(map)), Some(name)) = (step_into(&mut root, above), last.as_str()) {
+                    map.remove(name);
+                }
+            }
+            _ => {}
+        }
+    }
+    root
+}
+
+/// The value that a path of names and indexes leads to.
+fn step_into<'v>(root: &'v mut Value, path: &[Value]) -> Option<&'v mut Value> {
+    path.iter().try_fold(root, |at, step| match step {
+        Value::String(name) => at.get_mut(name),
+        step => at.get_mut(usize::try_from(step.as_u64()?).ok()?),
+    })
+}
+
+fn set(root: &mut Value, above: &[Value], last: &Value, new: Value) {
+    match (step_into(root, above), last) {
+        (Some(Value::Object(map)), Value::String(name)) => {
+            map.insert(name.clone(), new);
+        }
+        (Some(Value::Array(items)), at) => match at.as_u64().and_then(|at| usize::try_from(at).ok()) {
+            Some(at) if at < items.len() => items[at] = new,
+            Some(at) if at == items.len() => items.push(new),
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+fn id_of(root: &Value, path: &Path) -> String {
+    id_with(root, list(root, "/requests").first().unwrap_or(&Value::Null), path)
+}
+
+/// An export names no session; its first request may.
+fn id_with(root: &Value, first: &Value, path: &Path) -> String {
+    let id = filled(root, "sessionId").or_else(|| first.pointer("/result/metadata/sessionId")?.as_str());
+    id.or_else(|| filled(first, "requestId")).map_or_else(|| crate::bundles::stem(path), str::to_owned)
+}
+
+fn about(root: &Value, requests: &[Value], path: &Path) -> Value {
+    let workspace = path.ancestors().nth(2).map(|folder| record::neighbour(&folder.join("workspace.json")));
+    let folder = workspace.as_ref().and_then(|it| filled(it, "folder")).map(file_path);
+    // Parts of an answer say which folder their paths begin in.
+    let base = || {
+        let mut parts = requests.iter().flat_map(|request| list(request, "/response"));
+        parts.find_map(|part| part.pointer("/baseUri/path")?.as_str()).map(|path| path.trim_end_matches('/').to_owned())
+    };
+    let version = requests.iter().find_map(|request| request.pointer("/agent/extensionVersion"));
+    json!({
+        "cwd": folder.or_else(base), "title": root["customTitle"], "named": true, "version": version,
+        "started": root["creationDate"],
+    })
+}
+
+fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let metadata = &request["result"]["metadata"];
+    let sent = list(request, "/variableData/variables").iter().filter(|it| word(it, "/kind") == "image");
+    let sent = sent.map(|it| attachment(word(it, "/mimeType"), "")).collect();
+    session.prompt(word(request, "/message/text"), sent, out);
+    let model = filled(metadata, "resolvedModel").or_else(|| filled(request, "modelId")).unwrap_or_default();
+    session.head(&json!({ "model": model.rsplit('/').next() }), out);
+    let mut left = None;
+    let rounds = list(metadata, "/toolCallRounds");
+    let says = rounds.iter().any(|round| filled(round, "response").is_some());
+    if !says {
+        left = parts(session, request, rounds.is_empty(), out);
+    }
+    for round in rounds {
+        out.time = document::moment(round, &["timestamp"]).or(out.time);
+        session.think(&thoughts(&round["thinking"]), out);
+        session.reply(word(round, "/response"), out);
+        for call in list(round, "/toolCalls") {
+            let id = word(call, "/id");
+            session.call(id, word(call, "/name"), &call["arguments"], out);
+            if let Some(result) = metadata["toolCallResults"].get(id) {
+                session.answer(id, Answer { output: printed(result).into(), ..Answer::default() }, out);
+            } else if let Some(denied) = list(request, "/response")
+                .iter()
+                .find(|part| is_refused(part) && id.starts_with(word(part, "/toolCallId")))
+            {
+                let output = spoken(denied, "/invocationMessage").to_owned().into();
+                session.answer(id, Answer { output, denied: true, ..Answer::default() }, out);
+            }
+        }
+    }
+    if says {
+        left = strangers(request).or(left);
+    }
+    let elapsed = count(&request["result"]["timings"], &["totalElapsed"]).and_then(|it| i64::try_from(it).ok());
+    let begun = document::moment(request, &["timestamp"]);
+    out.time = begun
+        .zip(elapsed)
+        .and_then(|(begun, elapsed)| begun.checked_add(jiff::SignedDuration::from_millis(elapsed)).ok())
+        .or(out.time);
+    let usage = Usage {
+        input: count(metadata, &["promptTokens"]).unwrap_or(0),
+        output: count(metadata, &["outputTokens", "completionTokens"]).unwrap_or(0),
+        ..Usage::default()
+    };
+    session.usage("", "", usage, out);
+    if let Some(error) = filled(&request["result"]["errorDetails"], "message").filter(|_| request["isCanceled"] != true)
+    {
+        out.emit(EventKind::ApiError(error.to_owned().into()));
+    }
+    if request["isCanceled"] == true || request.pointer("/modelState/value") == Some(&json!(2)) {
+        out.emit(EventKind::Interrupt { call: None });
+    }
+    if let Some(branch) = filled(&request["repoData"], "branch") {
+        out.quiet(EventKind::Meta(SessionFact::Branch(branch.to_owned().into())));
+    }
+    left
+}
+
+fn thoughts(thinking: &Value) -> String {
+    let text = &thinking["text"];
+    text.as_str().map_or_else(|| document::strings(Some(text)).join("\n"), str::to_owned)
+}
+
+/// Whether a person refused the call that a part of an answer stands for.
+fn is_refused(part: &Value) -> bool {
+    word(part, "/kind") == "toolInvocationSerialized"
+        && (part["isConfirmed"] == false || part.pointer("/isConfirmed/type") == Some(&json!(0)))
+}
+
+/// Parts of an answer that say what the rounds of the model do not.
+fn strangers(request: &Value) -> Option<&'static str> {
+    list(request, "/response").iter().find_map(stranger)
+}
+
+/// Why a part is left out that is no word, thought, call or edit, where nobody knows it.
+fn stranger(part: &Value) -> Option<&'static str> {
+    const KNOWN: [&str; 30] = [
+        "",
+        "codeblockUri",
+        "command",
+        "confirmation",
+        "elicitationSerialized",
+        "extensions",
+        "hook",
+        "inlineReference",
+        "markdownContent",
+        "markdownVuln",
+        "mcpServersStarting",
+        "multiDiffData",
+        "notebookEditGroup",
+        "prepareToolInvocation",
+        "progressMessage",
+        "progressTaskSerialized",
+        "pullRequest",
+        "questionCarousel",
+        "reference",
+        "textEditGroup",
+        "thinking",
+        "toolInvocation",
+        "toolInvocationSerialized",
+        "treeData",
+        "undoStop",
+        "usedContext",
+        "warning",
+        "workspaceEdit",
+        "agentDetection",
+        "elicitation",
+    ];
+    let kind = word(part, "/kind");
+    (!KNOWN.contains(&kind)).then(|| unknown("unknown part", kind))
+}
+
+/// An answer of which only what was shown is recorded. `calls`: no round has its calls.
+fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Out<'_>) -> Option<&'static str> {
+    let mut left = None;
+    let all = list(request, "/response");
+    let edits = all.iter().any(|part| ToolKind::of(&tool(part)) == ToolKind::Edit);
+    for (at, part) in all.iter().enumerate() {
+        match word(part, "/kind") {
+            "" | "markdownContent" | "markdownVuln" => {
+                let text = filled(part, "value").unwrap_or_else(|| spoken(part, "/content"));
+                session.more(false, text, out);
+            }
+            "inlineReference" => {
+                let named = filled(part, "name").map(str::to_owned);
+                let path = ["/inlineReference/path", "/inlineReference/uri/path", "/inlineReference/location/uri/path"];
+                let path = path.iter().map(|at| word(part, at)).find(|path| !path.is_empty()).unwrap_or_default();
+                session.more(
+                    false,
+                    &format!("`{}`", named.unwrap_or_else(|| session.place.show(path).into_owned())),
+                    out,
+                );
+            }
+            "thinking" => session.more(true, &thoughts(&json!({ "text": part["value"] })), out),
+            "toolInvocationSerialized" if calls => {
+                let id = filled(part, "toolCallId").map_or_else(|| format!("{}.{at}", out.record), str::to_owned);
+                let command = ["/toolSpecificData/commandLine/original", "/toolSpecificData/command"];
+                let command = command.iter().map(|at| word(part, at)).find(|text| !text.is_empty());
+                let path = part
+                    .pointer("/invocationMessage/uris")
+                    .and_then(Value::as_object)
+                    .and_then(|all| all.values().next());
+                let input = match (command, path) {
+                    (Some(command), _) => json!({ "command": command }),
+                    (None, Some(path)) => json!({ "path": path["path"] }),
+                    _ => json!({ "description": spoken(part, "/invocationMessage") }),
+                };
+                session.call(&id, &tool(part), &input, out);
+                let done = ["/pastTenseMessage", "/invocationMessage"]
+                    .iter()
+                    .map(|at| spoken(part, at))
+                    .find(|text| !text.is_empty());
+                let answer = Answer {
+                    output: done.unwrap_or_default().to_owned().into(),
+                    denied: is_refused(part),
+                    ..Answer::default()
+                };
+                if part["isComplete"] == true || answer.denied {
+                    session.answer(&id, answer, out);
+                }
+            }
+            "textEditGroup" if calls && !edits => {
+                let path = filled(&part["uri"], "path").or_else(|| filled(&part["uri"], "fsPath")).unwrap_or_default();
+                let id = format!("{}.{at}", out.record);
+                session.call(&id, "edit_file", &json!({ "path": path }), out);
+                session.answer(&id, Answer::default(), out);
+            }
+            _ => left = stranger(part).or(left),
+        }
+    }
+    session.flush(out);
+    left
+}
+
+/// The name of a tool as its part has it: `copilot_readFile`.
+fn tool(part: &Value) -> String {
+    let name = word(part, "/toolId");
+    name.strip_prefix("copilot_").unwrap_or(name).to_owned()
+}
+
+/// What a tool printed: texts, and trees of pieces of text.
+fn printed(result: &Value) -> String {
+    let mut text = String::new();
+    for part in list(result, "/content") {
+        match &part["value"] {
+            Value::String(words) => text.push_str(words),
+            tree => print(&tree["node"], &mut text),
+        }
+    }
+    text
+}
+
+/// JSON is not nested deeper than its reader allows.
+fn print(node: &Value, text: &mut String) {
+    if node["lineBreakBefore"] == true && !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(word(node, "/text"));
+    for child in list(node, "/children") {
+        print(child, text);
+    }
+}

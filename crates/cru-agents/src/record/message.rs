@@ -1,0 +1,149 @@
+//! A message with a role, in the forms that services of models have: words, thoughts, calls and answers in its content, or
+//! calls beside it.
+
+use serde_json::Value;
+
+use super::session::{HOST_WORDS, RecordSession, attachment};
+use crate::call::tools::Answer;
+use crate::file::document::text;
+use crate::file::jsonl::{list, word};
+use crate::file::value::{filled, flag};
+use crate::stream::out::Out;
+use crate::unknown::unknown;
+use cru_session::event::Attachment;
+
+/// Tells a message; why something of it is left out, where it is.
+pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let role = text(message, &["role", "sender", "type"]).unwrap_or_default();
+    let id = text(message, &["tool_call_id", "toolCallId"]).unwrap_or_default();
+    match role {
+        "system" | "developer" => return Some("system prompt"),
+        "tool" | "tool_result" | "tool_response" => return session.answer(id, answer(message, "content"), out),
+        "user" | "human" | "assistant" => {}
+        "" => return None,
+        role => return Some(unknown("unknown role", role)),
+    }
+    let is_person = role != "assistant";
+    if let Some(thought) = text(message, &["reasoning_content", "reasoning"]).filter(|_| !is_person) {
+        session.think(thought, out);
+    }
+    let (mut words, mut sent, mut left) = (Vec::new(), Vec::new(), None);
+    let content = message.get("content").filter(|it| it.as_array().is_none_or(|parts| !parts.is_empty()));
+    for part in parts(content.or_else(|| message.get("text"))) {
+        match (kind(part), is_person) {
+            ("text" | "input_text" | "output_text", true) => words.push(said(part)),
+            ("text" | "input_text" | "output_text", false) => session.reply(said(part), out),
+            ("think" | "thinking" | "reasoning", _) => {
+                session.think(text(part, &["think", "thinking", "text"]).unwrap_or_default(), out);
+            }
+            ("redacted_thinking", _) => left = Some("thinking without its text"),
+            ("tool_use", _) => {
+                let input = part.get("input").unwrap_or(&Value::Null);
+                session.call(word(part, "/id"), word(part, "/name"), input, out);
+            }
+            ("tool_result", _) => {
+                let id = text(part, &["tool_use_id", "toolUseID"]).unwrap_or_default();
+                let content = if part.get("run").is_some() { "run" } else { "content" };
+                let answer = answer(part, content);
+                let told = match id {
+                    "" => session.answer_next(word(part, "/name"), answer, out),
+                    id => session.answer(id, answer, out),
+                };
+                left = told.or(left);
+            }
+            ("image" | "image_url" | "video_url" | "audio_url" | "document" | "file", _) => sent.push(media(part)),
+            ("token_budget", _) => left = Some(HOST_WORDS),
+            (kind, _) => left = Some(unknown("unknown block", kind)),
+        }
+    }
+    for file in list(message, "/attachments").iter().chain(list(message, "/files")) {
+        sent.push(attachment(text(file, &["file_type"]).unwrap_or("file"), ""));
+    }
+    if is_person {
+        left = session.prompt(&words.join("\n\n"), sent, out).or(left);
+    }
+    for call in list(message, "/tool_calls").iter().chain(list(message, "/toolCalls")) {
+        let function = call.get("function").unwrap_or(call);
+        let input = ["arguments", "args", "input"].iter().find_map(|key| function.get(key)).unwrap_or(&Value::Null);
+        session.call(word(call, "/id"), word(function, "/name"), input, out);
+    }
+    left
+}
+
+/// What an answer says: its text, pictures and how it ended.
+pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
+    let value = record.get(content).unwrap_or(&Value::Null);
+    let status = text(value, &["status"]).or_else(|| filled(record, "status")).unwrap_or_default();
+    let inner = if content == "run" { value.get("result").or_else(|| value.get("error")) } else { Some(value) };
+    let inner = inner.unwrap_or(&Value::Null);
+    let (output, attachments) = flat(inner);
+    let exit = ["exitCode", "exit_code"].iter().find_map(|key| inner.get(key)?.as_i64());
+    let (output, ended) = ended(output);
+    Answer {
+        output: output.into(),
+        attachments,
+        exit: exit.and_then(|code| i32::try_from(code).ok()).or(ended),
+        failed: status == "error" || flag(record, "is_error") || flag(record, "isError") || inner_failed(inner),
+        denied: matches!(status, "cancelled" | "canceled" | "rejected-by-user" | "rejected"),
+        ..Answer::default()
+    }
+}
+
+/// The output of a command without the line that a host put below it, and the code in that.
+fn ended(text: String) -> (String, Option<i32>) {
+    let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    let code = last.strip_prefix("[Process exited with code ").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
+    match code {
+        Some(code) => (output.trim_end().to_owned(), Some(code)),
+        None => (text, None),
+    }
+}
+
+/// Whether one of several answers to one call says that it failed.
+fn inner_failed(value: &Value) -> bool {
+    value.as_array().is_some_and(|parts| parts.iter().any(|part| part.get("success") == Some(&Value::Bool(false))))
+}
+
+/// The text of an answer, and its pictures.
+pub(crate) fn flat(value: &Value) -> (String, Vec<Attachment<'static>>) {
+    let mut words = Vec::new();
+    let mut sent = Vec::new();
+    for part in parts(Some(value)) {
+        let inner = ["text", "output", "result", "content", "error", "message"].iter().find_map(|key| part.get(key));
+        match (kind(part), inner) {
+            ("image" | "image_url" | "document", None) => sent.push(media(part)),
+            ("image" | "image_url", _) => sent.push(media(part)),
+            (_, Some(Value::String(text))) => words.push(text.clone()),
+            (_, Some(inner)) if inner.is_array() => words.push(flat(inner).0),
+            (_, Some(inner)) => words.push(inner.to_string()),
+            (_, None) => words.push(part.as_str().map_or_else(|| part.to_string(), str::to_owned)),
+        }
+    }
+    (words.join("\n"), sent)
+}
+
+/// The parts of a content: a list, or one alone.
+fn parts(content: Option<&Value>) -> &[Value] {
+    match content {
+        Some(Value::Array(parts)) => parts,
+        Some(part) if !part.is_null() => std::slice::from_ref(part),
+        _ => &[],
+    }
+}
+
+fn kind(part: &Value) -> &str {
+    text(part, &["type"]).unwrap_or("text")
+}
+
+fn said(part: &Value) -> &str {
+    part.as_str().unwrap_or_else(|| word(part, "/text"))
+}
+
+/// A picture or document in a message.
+fn media(part: &Value) -> Attachment<'static> {
+    let data = ["/source/data", "/data", "/image_url/url", "/video_url/url", "/audio_url/url", "/image_url"];
+    let data = data.iter().map(|place| word(part, place)).find(|data| !data.is_empty()).unwrap_or_default();
+    let named = ["/source/media_type", "/source/mediaType", "/mediaType", "/mimeType", "/media_type"];
+    let named = named.iter().map(|place| word(part, place)).find(|name| !name.is_empty());
+    attachment(named.unwrap_or(if kind(part) == "file" { "file" } else { "image" }), data)
+}

@@ -1,0 +1,195 @@
+//! Hosts whose sessions are told record by record: what each of them needs that is the same.
+//!
+//! A host says which files are its own, whose session a file holds and what a record means ([`RecordHost`]). Its files
+//! hold a record a line, or are documents that it takes apart. What is said of a session as a whole may be another the
+//! next time, so it is told with the first record and is no part of the cursor.
+
+pub(crate) mod message;
+pub(crate) mod session;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use self::session::RecordSession;
+use crate::file::document;
+use crate::file::jsonl::{self, Format};
+use crate::file::{tables, value};
+use crate::stream::out::Out;
+use crate::{bundles, claude, host};
+use cru_base::{Error, Result, files};
+use cru_session::event::StreamKey;
+use cru_session::source::{Account, Bundle, Header, Importer, Sink};
+
+/// Receives the sessions of a document: what each is, what is said of it as a whole, and its records, of those that
+/// cannot be read the reason.
+pub(crate) type EachSession<'e> = dyn FnMut(Header, Value, Vec<std::result::Result<Value, &'static str>>) + 'e;
+
+/// A host, as far as it is another than the others.
+#[derive(Debug)]
+pub(crate) struct RecordHost {
+    /// Name of its row.
+    pub(crate) id: &'static str,
+    /// As [`Importer::recognise`].
+    pub(crate) recognise: fn(&Path, &[u8]) -> bool,
+    /// The session that a file is of, and its place among the files of that session.
+    pub(crate) session: fn(&Path) -> (String, u64),
+    /// Another file of the bundle tells what this one does: why it is passed over.
+    pub(crate) passes: fn(&Bundle, &Path) -> Option<&'static str>,
+    /// The stream of a file of lines.
+    pub(crate) header: fn(&Path, String) -> Header,
+    /// The stream of a record that is none of its file's own.
+    pub(crate) aside: fn(&StreamKey, &Value) -> Option<Header>,
+    /// What files beside a file of lines say of its session, in the form of [`RecordSession::head`].
+    pub(crate) beside: fn(&Path) -> Value,
+    /// Whether a file holds a record a line; else it is a document.
+    pub(crate) lines: fn(&Path) -> bool,
+    /// Takes a document apart.
+    pub(crate) document: fn(&Path, &str, &mut EachSession<'_>),
+    /// The first of these members is the id of a record: `uuid`, `/data/id`.
+    pub(crate) ids: &'static [&'static str],
+    /// The first of these members is its time.
+    pub(crate) times: &'static [&'static str],
+    /// Tells what a record says; why something of it is left out, where it is.
+    pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
+    /// Whether its hooks are understood: what they told is read as Claude Code's.
+    pub(crate) hooked: bool,
+}
+
+impl RecordHost {
+    /// A host of whose files each is a session of lines.
+    pub(crate) const PLAIN: Self = Self {
+        id: "",
+        recognise: |_, _| false,
+        session: |path| (bundles::stem(path), 0),
+        passes: |_, _| None,
+        header: |path, session| header(path, session, None),
+        aside: |_, _| None,
+        beside: |_| Value::Null,
+        lines: holds_lines,
+        document: |_, _, _| {},
+        ids: &[],
+        times: &[],
+        tell: |_, _, _| None,
+        hooked: false,
+    };
+
+    fn bundle(&'static self, files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+        bundles::by_session(files, |path| {
+            let (session, rank) = (self.session)(path);
+            Ok((session, rank, None))
+        })
+    }
+
+    fn read(&'static self, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+        let mut lines = Vec::new();
+        for path in &bundle.files {
+            if self.hooked && !(self.recognise)(path, &beginning(bundle, path)?) {
+                let one = Bundle { files: vec![path.clone()], memory: bundle.memory.clone() };
+                (claude::IMPORTER.read)(&one, sink)?;
+            } else if let Some(reason) = (self.passes)(bundle, path) {
+                jsonl::leave(bundle, path, reason, sink)?;
+            } else if (self.lines)(path) {
+                lines.push(path.clone());
+            } else {
+                self.read_document(bundle, path, sink)?;
+            }
+        }
+        jsonl::read_some(self, bundle, &lines, sink)
+    }
+
+    fn read_document(&'static self, bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()> {
+        let mut account = Account::default();
+        match document::read_json(bundle, path)? {
+            None => account.skip("oversized file"),
+            Some(text) => (self.document)(path, &text, &mut |header, beside, records| {
+                if sink.wants(&header.key) {
+                    let state = RecordSession::new(self, header.key.clone(), beside);
+                    tables::tell(header, state, records.into_iter(), &mut account, sink);
+                }
+            }),
+        }
+        sink.account(path, account);
+        Ok(())
+    }
+}
+
+impl Format for &'static RecordHost {
+    type State = RecordSession;
+
+    fn file(&mut self, _: &Bundle, path: &Path) -> Result<Header> {
+        Ok((self.header)(path, (self.session)(path).0))
+    }
+
+    fn aside(&mut self, own: &StreamKey, record: &Value) -> Option<Header> {
+        (self.aside)(own, record)
+    }
+
+    fn begin(&mut self, header: &Header) -> RecordSession {
+        let beside = if header.aside { (self.beside)(&header.transcript) } else { Value::Null };
+        RecordSession::new(self, header.key.clone(), beside)
+    }
+}
+
+/// The importer of the host at that place of the list.
+pub(crate) const fn importer<const AT: usize>() -> Importer {
+    Importer {
+        id: host::ALL[AT].id,
+        recognise: |path, head| (host::ALL[AT].recognise)(path, head),
+        bundle: |files| host::ALL[AT].bundle(files),
+        together: |path| Ok(vec![(host::ALL[AT].session)(path).0]),
+        read: |bundle, sink| host::ALL[AT].read(bundle, sink),
+        beside: bundles::alone,
+        hooked: if host::ALL[AT].hooked { claude::IMPORTER.hooked } else { None },
+    }
+}
+
+/// A stream whose records stand in `path`; with `parent`, it was started or copied from that session.
+pub(crate) fn header(path: &Path, session: String, parent: Option<&str>) -> Header {
+    let parent = parent.map(str::trim).filter(|parent| !parent.is_empty() && *parent != session);
+    let parent = parent.map(|parent| StreamKey { session: parent.to_owned(), agent: None });
+    let key = StreamKey { session, agent: None };
+    Header { key, parent, transcript: path.to_owned(), aside: true, ..Header::default() }
+}
+
+/// The same for a sub-agent of a session.
+pub(crate) fn agent_header(path: &Path, session: &str, agent: &str, kind: &str) -> Header {
+    let parent = StreamKey { session: session.to_owned(), agent: None };
+    let key = StreamKey { session: session.to_owned(), agent: Some(agent.to_owned()) };
+    let agent = Some(if kind.is_empty() { "agent" } else { kind }.to_owned());
+    Header { key, parent: Some(parent), transcript: path.to_owned(), agent, ..Header::default() }
+}
+
+/// A small document beside a transcript; null where there is none.
+pub(crate) fn neighbour(path: &Path) -> Value {
+    files::read_regular(path, 4 << 20).ok().flatten().and_then(|bytes| value::read(&bytes)).unwrap_or_default()
+}
+
+/// Whether a file is called as files of lines are.
+pub(crate) fn holds_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "jsonl")
+}
+
+/// The name of a file.
+pub(crate) fn name(path: &Path) -> &str {
+    path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default()
+}
+
+/// The name of the folder that lies so many levels above a file.
+pub(crate) fn above(path: &Path, levels: usize) -> &str {
+    path.ancestors().nth(levels).map_or("", name)
+}
+
+/// Whether one of the first lines of a file is a record that only this host writes.
+pub(crate) fn has_line(head: &[u8], is_own: impl Fn(&Value) -> bool) -> bool {
+    jsonl::head(head, 20).any(|record| is_own(&record))
+}
+
+/// What of a file is looked at to recognise it.
+fn beginning(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
+    let failed = |source| Error::io("read", path, source);
+    let mut head = Vec::new();
+    bundle.peek(path).map_err(failed)?.take(64 << 10).read_to_end(&mut head).map_err(failed)?;
+    Ok(head)
+}

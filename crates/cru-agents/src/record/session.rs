@@ -1,0 +1,328 @@
+//! One session while it is read: what its host tells of it, as events.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::RecordHost;
+use crate::call::open::Calls;
+use crate::call::task_list;
+use crate::call::tools::{self, Answer};
+use crate::file::document::{count, dollars, moment};
+use crate::file::jsonl::{State, word};
+use crate::file::value::{self, filled};
+use crate::stream::out::{Fate, Out};
+use crate::stream::place::Place;
+use crate::wrapper;
+use cru_action::ToolKind;
+use cru_session::event::{
+    Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
+};
+
+/// Why words are left out that the host put under somebody's name.
+pub(crate) const HOST_WORDS: &str = "words of the host";
+
+/// The state of one session.
+#[derive(Debug)]
+pub(crate) struct RecordSession {
+    host: &'static RecordHost,
+    key: StreamKey,
+    /// What is said of it as a whole, until it is told.
+    beside: Value,
+    pub(crate) place: Place,
+    pub(crate) calls: Calls,
+    /// Open calls, with their tools, for hosts whose answers do not name their call.
+    pub(crate) waiting: Vec<(String, String)>,
+    /// Words that the next record may go on with: whether they are thoughts, the record that they began in, its time.
+    said: Option<(bool, String, u64, Option<Timestamp>)>,
+    /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written.
+    pub(crate) asked: Option<(String, String, String)>,
+    /// Records by their ids, and the last of them, for hosts whose records name the one before.
+    pub(crate) records: HashMap<String, u64>,
+    pub(crate) last: String,
+    /// The model that was named last.
+    pub(crate) model: String,
+}
+
+impl State for RecordSession {
+    fn id<'v>(&self, record: &'v Value) -> &'v str {
+        let mut ids =
+            self.host.ids.iter().filter_map(|path| inner(record, path).and_then(|(inner, name)| filled(inner, name)));
+        ids.find(|id| *id != "REDACTED").unwrap_or_default()
+    }
+
+    fn time(&self, record: &Value) -> Option<Timestamp> {
+        self.host.times.iter().find_map(|path| inner(record, path).and_then(|(inner, name)| moment(inner, &[name])))
+    }
+
+    fn waits(&self) -> bool {
+        self.calls.waiting() > 0 || self.asked.is_some()
+    }
+
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+        let beside = self.beside.take();
+        self.head(&beside, out);
+        let strange = (self.host.tell)(self, &record, out);
+        out.fate(strange)
+    }
+
+    fn end(&mut self, out: &mut Out<'_>) {
+        // A call whose arguments are not all there is still being written.
+        self.asked.take_if(|(_, _, input)| value::read(input.as_bytes()).is_none());
+        self.flush(out);
+    }
+}
+
+impl RecordSession {
+    /// A session of that identity; `beside` says of it what [`RecordSession::head`] takes.
+    pub(crate) fn new(host: &'static RecordHost, key: StreamKey, beside: Value) -> Self {
+        Self {
+            host,
+            key,
+            beside,
+            place: Place::default(),
+            calls: Calls::default(),
+            waiting: Vec::new(),
+            said: None,
+            asked: None,
+            records: HashMap::new(),
+            last: String::new(),
+            model: String::new(),
+        }
+    }
+
+    /// Whether a parent gives the prompts.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.key.agent.is_some()
+    }
+
+    /// What is said of the session as a whole, as an object: `cwd`, `title` and whether a person gave it (`named`), `model`, `branch`,
+    /// `commit`, `version`, `started`, until when it was `copied` from another one, `cost` in US dollars, tokens (`usage`: input without cached ones, output,
+    /// `cache_read`, `cache_write`) and whatever else its note has (`more`).
+    pub(crate) fn head(&mut self, head: &Value, out: &mut Out<'_>) {
+        if let Some(folder) = filled(head, "cwd") {
+            out.folder(&mut self.place, folder);
+        }
+        if let Some(title) = filled(head, "title") {
+            let rank = if head["named"] == true { TitleRank::Custom } else { TitleRank::Host };
+            out.quiet(EventKind::Meta(SessionFact::Title { rank, text: title.trim().to_owned().into() }));
+        }
+        if let Some(model) = filled(head, "model").filter(|model| *model != self.model) {
+            model.clone_into(&mut self.model);
+            out.model(Some(model));
+        }
+        let word = |key: &str| filled(head, key).map(|word| Cow::Owned(word.to_owned()));
+        let facts = [
+            word("branch").map(SessionFact::Branch),
+            word("commit").map(SessionFact::Commit),
+            word("version").map(SessionFact::HostVersion),
+            moment(head, &["started"]).map(SessionFact::Started),
+            moment(head, &["copied"]).map(SessionFact::CopiedUntil),
+            dollars(head, &["cost"]).map(SessionFact::TotalCost),
+            head.get("more")
+                .filter(|more| more.as_object().is_some_and(|more| !more.is_empty()))
+                .map(|more| SessionFact::Property { key: self.host.id.into(), value: more.clone() }),
+        ];
+        for fact in facts.into_iter().flatten() {
+            out.quiet(EventKind::Meta(fact));
+        }
+        let counts = usage(&head["usage"], ["input", "output", "cache_read", "cache_write"]);
+        if filled(head, "model").is_none() && counts != Usage::default() {
+            out.quiet(EventKind::Meta(SessionFact::Tokens(counts.used())));
+        } else {
+            self.usage("session", "", counts, out);
+        }
+    }
+
+    /// Words under a person's name; why nothing is told of them, where nothing is.
+    pub(crate) fn prompt(
+        &mut self,
+        words: &str,
+        attachments: Vec<Attachment<'static>>,
+        out: &mut Out<'_>,
+    ) -> Option<&'static str> {
+        if wrapper::means(self.host.id, words).is_some() {
+            return Some(HOST_WORDS);
+        }
+        let own = wrapper::own_words(self.host.id, words);
+        let own = own.trim();
+        if own.is_empty() && attachments.is_empty() {
+            return if words.trim().is_empty() { None } else { Some(HOST_WORDS) };
+        }
+        self.flush(out);
+        self.calls.begin_turn();
+        let name = own.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+        let is_command =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+        let origin = match (self.is_agent(), is_command) {
+            (true, _) => PromptOrigin::Task,
+            (false, true) => PromptOrigin::Command,
+            (false, false) => PromptOrigin::Typed,
+        };
+        out.emit(EventKind::Prompt(Prompt { text: own.to_owned().into(), origin, attachments }));
+        None
+    }
+
+    /// Words of the agent.
+    pub(crate) fn reply(&mut self, text: &str, out: &mut Out<'_>) {
+        self.flush(out);
+        self.more(false, text, out);
+        self.flush(out);
+    }
+
+    /// Its thoughts.
+    pub(crate) fn think(&mut self, text: &str, out: &mut Out<'_>) {
+        self.flush(out);
+        self.more(true, text, out);
+        self.flush(out);
+    }
+
+    /// A piece of its words or thoughts, which the next record may go on with.
+    pub(crate) fn more(&mut self, is_thought: bool, text: &str, out: &mut Out<'_>) {
+        if self.said.as_ref().is_some_and(|said| said.0 != is_thought) {
+            self.flush(out);
+        }
+        out.told |= !text.is_empty();
+        self.said.get_or_insert_with(|| (is_thought, String::new(), out.record, out.time)).1.push_str(text);
+    }
+
+    /// Nothing goes on any more of what was begun.
+    pub(crate) fn flush(&mut self, out: &mut Out<'_>) {
+        if let Some((is_thought, text, record, time)) = self.said.take().filter(|said| !said.1.trim().is_empty()) {
+            let text = text.trim().to_owned().into();
+            out.emit_at(record, time, if is_thought { EventKind::Thinking(text) } else { EventKind::Reply(text) });
+        }
+        if let Some((id, tool, input)) = self.asked.take() {
+            self.call(&id, &tool, &Value::String(input), out);
+        }
+    }
+
+    /// A call; its arguments may be written as a text.
+    pub(crate) fn call(&mut self, id: &str, tool: &str, input: &Value, out: &mut Out<'_>) {
+        self.flush(out);
+        let written = input.as_str().and_then(|text| value::read(text.as_bytes()));
+        let input = written.unwrap_or_else(|| input.clone());
+        task_list::tell(tool, &input, out);
+        let id = if id.is_empty() { format!("@{}", out.record) } else { id.to_owned() };
+        tools::call(&mut self.calls, &self.place, &id, tool, input, out);
+        // More are not looked through for an answer.
+        self.waiting.truncate(512);
+        self.waiting.push((id, tool.to_owned()));
+    }
+
+    /// The answer of a call; why nothing is told of it, where nothing is.
+    pub(crate) fn answer(&mut self, id: &str, mut answer: Answer<'_>, out: &mut Out<'_>) -> Option<&'static str> {
+        self.flush(out);
+        let Some(call) = self.calls.close(id, ["", ""]) else {
+            return Some(if self.calls.knows(id) { "repeated answer" } else { "answer without its call" });
+        };
+        if let Some(at) = self.waiting.iter().position(|(open, _)| open == id) {
+            self.waiting.remove(at);
+        }
+        answer.exit = answer.exit.filter(|code| *code != 0);
+        answer.failed = !answer.denied && (answer.failed || answer.exit.is_some());
+        tools::answer(&call, answer, &self.place, out);
+        None
+    }
+
+    /// The answer of the call that waits the longest, of those of `tool` where one is named.
+    pub(crate) fn answer_next(&mut self, tool: &str, answer: Answer<'_>, out: &mut Out<'_>) -> Option<&'static str> {
+        let found = self.waiting.iter().find(|(_, name)| tool.is_empty() || name == tool).map(|(id, _)| id.clone());
+        match found {
+            Some(id) => self.answer(&id, answer, out),
+            None => Some("answer without its call"),
+        }
+    }
+
+    /// The work that a call of a sub-agent started; `agent` names its stream.
+    pub(crate) fn run(&self, tool: &str, agent: &str) -> Option<SubagentRun<'static>> {
+        let stream = StreamKey { session: self.key.session.clone(), agent: Some(agent.to_owned()) };
+        let is_agent = ToolKind::of(tool) == ToolKind::Subagent;
+        is_agent.then_some(SubagentRun {
+            stream: Some(stream),
+            agent: None,
+            model: None,
+            task: None,
+            background: false,
+        })
+    }
+
+    /// Tokens of a message; of `model`, else of the one that was named last.
+    pub(crate) fn usage(&mut self, message: &str, model: &str, usage: Usage, out: &mut Out<'_>) {
+        if !model.is_empty() {
+            model.clone_into(&mut self.model);
+        }
+        if usage != Usage::default() {
+            let message = if message.is_empty() { out.record.to_string() } else { message.to_owned() };
+            let model = if self.model.is_empty() { "unknown" } else { &self.model };
+            out.quiet(EventKind::Usage { message: message.into(), model: model.to_owned().into(), usage });
+        }
+    }
+}
+
+/// The value that a path leads to, and the name of the member there: `uuid`, `/data/id`.
+fn inner<'v, 'p>(record: &'v Value, path: &'p str) -> Option<(&'v Value, &'p str)> {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    Some((record.pointer(above)?, name))
+}
+
+/// Counts of tokens by the names that a host gives them: input without cached ones, output, read from and written to a
+/// cache.
+pub(crate) fn usage(counts: &Value, [input, output, cache_read, cache_write]: [&str; 4]) -> Usage {
+    let of = |name: &str| count(counts, &[name]).unwrap_or(0);
+    Usage {
+        input: of(input),
+        output: of(output),
+        cache_read: of(cache_read),
+        cache_write: of(cache_write),
+        ..Usage::default()
+    }
+}
+
+/// The same of a host that counts what was read from and written to a cache as input, too.
+pub(crate) fn usage_with_cache(counts: &Value, names: [&str; 4]) -> Usage {
+    let all = usage(counts, names);
+    let cached = all.cache_read.saturating_add(all.cache_write);
+    Usage { input: all.input.checked_sub(cached).unwrap_or(all.input), ..all }
+}
+
+/// Something that was sent along: its media type, and its bytes in base 64, perhaps as an address with both.
+pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
+    let (named, data) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or((media, data));
+    let media = named.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
+    let bytes = if data.contains(':') { 0 } else { data.trim_end_matches('=').len() as u64 };
+    Attachment { media_type: media.to_owned().into(), bytes: bytes.saturating_mul(3) / 4 }
+}
+
+/// The path that an address of a file names: `file:///home/a%20b`.
+pub(crate) fn file_path(address: &str) -> String {
+    let Some(rest) = address.strip_prefix("file://") else { return address.to_owned() };
+    let mut path = Vec::with_capacity(rest.len());
+    let mut at = 0;
+    while let Some(&byte) = rest.as_bytes().get(at) {
+        let code = rest.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        path.push(code.unwrap_or(byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    let path = String::from_utf8_lossy(&path).into_owned();
+    // `/c:/work` is a folder of Windows.
+    match path.as_bytes() {
+        [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => path[1..].to_owned(),
+        _ => path,
+    }
+}
+
+/// The words of a member, which may stand in an object of its own.
+pub(crate) fn spoken<'v>(record: &'v Value, pointer: &str) -> &'v str {
+    let inner = word(record, &format!("{pointer}/value"));
+    if inner.is_empty() { word(record, pointer) } else { inner }
+}
+
+/// How a command ended, where the host says it in words: `Exit code: 2`.
+pub(crate) fn exit_of(output: &str) -> Option<i32> {
+    let (_, rest) = output.split_once("xit code: ").or_else(|| output.split_once("xit Code: "))?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
