@@ -34,6 +34,8 @@ pub struct AgentEntry {
     /// Seconds after which a command in the foreground ends where its call names no limit of its own; 0 where none is known.
     /// A longer time between call and answer holds a person's waiting, who was asked for leave.
     pub command_limit: u64,
+    /// Types of its records that tell the state of the host, which no note has; with a point at the end all that begin so.
+    pub states: Vec<String>,
     /// Whether its hooks are understood: they write the phases of a session.
     pub hooks: bool,
     /// Program and arguments that continue one of its sessions; empty where none is known.

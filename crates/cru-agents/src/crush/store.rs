@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::session::{CrushSession, parts};
+use super::session::{HOST, parts};
 use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::{self, filled};
+use crate::record::session::RecordSession;
 use cru_base::Result;
+use cru_session::event::SubagentRun;
 use cru_session::source::Account;
 
 /// Columns of sessions.
@@ -31,7 +32,7 @@ pub(super) struct CrushStore {
 }
 
 impl RowFormat for CrushStore {
-    type State = CrushSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &["sessions", "messages", "files"];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
@@ -45,19 +46,23 @@ impl RowFormat for CrushStore {
         Ok(rows.into_iter().filter(|row| !word(row, "/id").starts_with(OF_TITLE)).map(session).collect())
     }
 
-    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<CrushSession> {
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
         let of_call = |child: &&StoredSession| {
             // `<message>$$<call>`; the call alone in older versions.
             let call = child.id.rsplit("$$").next().unwrap_or_default().to_owned();
-            (call, (child.key(), child.task.clone()))
+            let (stream, task) = (Some(child.key()), child.task.clone().map(Cow::Owned));
+            let agent = Some("agent".into());
+            (call, SubagentRun { stream, agent, model: None, task, background: false })
         };
-        let agents: HashMap<_, _> = started.iter().map(of_call).collect();
+        let runs = started.iter().map(of_call).collect();
         let mut project = self.project.borrow_mut();
         if project.is_none() {
             *project = Some(project_of(base)?);
         }
         let folder = worked_in(base, "session_id = ?1 AND", &[&session.id])?.or_else(|| project.clone());
-        Ok(CrushSession::new(session.agent.is_some(), folder.unwrap_or_default(), agents))
+        let mut state = RecordSession::new(&HOST, session.key(), json!({ "cwd": folder }));
+        state.runs = runs;
+        Ok(state)
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {

@@ -13,15 +13,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use self::session::GooseSession;
 use self::store::GooseStore;
 use super::{bundles, claude};
-use crate::file::jsonl::{self, Format, beginning, word};
+use crate::file::jsonl::{self, beginning, word};
 use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
 use cru_base::Result;
-use cru_session::event::StreamKey;
-use cru_session::source::{Bundle, Header, Importer, Sink};
+use cru_session::source::{Bundle, Importer, Sink};
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
@@ -67,7 +65,7 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     for path in &rest.files {
         let one = Bundle { files: vec![path.clone()], memory: rest.memory.clone() };
         // Others are what hooks told.
-        if is_own(path)? { jsonl::read(GooseLines, &one, sink)? } else { (claude::IMPORTER.read)(&one, sink)? }
+        if is_own(path)? { jsonl::read(&session::HOST, &one, sink)? } else { (claude::IMPORTER.read)(&one, sink)? }
     }
     Ok(())
 }
@@ -80,20 +78,4 @@ fn session(path: &Path) -> String {
 fn session_of(records: &[Value], path: &Path) -> String {
     let named = records.first().filter(|record| is_head(record)).map_or("", |record| word(record, "/id"));
     if named.is_empty() { bundles::stem(path) } else { named.to_owned() }
-}
-
-/// Each of the older files is a session.
-struct GooseLines;
-
-impl Format for GooseLines {
-    type State = GooseSession;
-
-    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
-        let key = StreamKey { session: session_of(&beginning(bundle, path, 1)?, path), agent: None };
-        Ok(Header { key, transcript: path.to_owned(), ..Header::default() })
-    }
-
-    fn begin(&mut self, _: &Header) -> GooseSession {
-        GooseSession::default()
-    }
 }

@@ -4,15 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::session::{GooseSession, GooseTotals, content, usage};
+use super::session::{HOST, content};
 use crate::call::started::StartedAgents;
-use crate::file::document::dollars;
 use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::{filled, list};
+use crate::record::session::RecordSession;
 use cru_base::Result;
-use cru_session::event::Usage;
 use cru_session::source::Account;
 
 /// Columns of sessions.
@@ -47,22 +46,24 @@ const USED: &[&str] =
 pub(super) struct GooseStore;
 
 impl RowFormat for GooseStore {
-    type State = GooseSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &["sessions", "messages", "usage_ledger"];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
         let rows = base.rows("sessions", SESSION, "ORDER BY created_at, id", &[])?;
-        let session = |row: Value| {
+        let session = |mut row: Value| {
             let parent = filled(&row, "parent_session_id").map(str::to_owned);
             let is_agent = word(&row, "/session_type") == "sub_agent";
             let agent = is_agent.then(|| "subagent".to_owned());
+            let used = base.rows("usage_ledger", USED, "WHERE session_id = ?1 ORDER BY id", &[word(&row, "/id")])?;
+            row["used"] = used.into();
             let task = filled(&row, "name").filter(|_| is_agent).map(str::to_owned);
-            StoredSession { id: word(&row, "/id").to_owned(), parent, agent, task, row }
+            Ok(StoredSession { id: word(&row, "/id").to_owned(), parent, agent, task, row })
         };
-        Ok(rows.into_iter().map(session).collect())
+        rows.into_iter().map(session).collect()
     }
 
-    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<GooseSession> {
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
         let mut agents = Vec::new();
         for child in started {
             let first = "WHERE session_id = ?1 AND role = 'user' ORDER BY id LIMIT 1";
@@ -71,8 +72,7 @@ impl RowFormat for GooseStore {
             let asked = list(&asked, "content").iter().map(|part| word(part, "/text")).collect::<Vec<_>>().join("\n\n");
             agents.push((child.key(), asked));
         }
-        let used = base.rows("usage_ledger", USED, "WHERE session_id = ?1 ORDER BY id", &[&session.id])?;
-        Ok(GooseSession::new(session.agent.is_some(), StartedAgents::of(agents), totals(&used)))
+        Ok(RecordSession::new(&HOST, session.key(), Value::Null).with(StartedAgents::of(agents)))
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
@@ -89,23 +89,4 @@ impl RowFormat for GooseStore {
             account.skip("message of no session");
         }
     }
-}
-
-/// What requests took together, by model.
-fn totals(rows: &[Value]) -> GooseTotals {
-    let mut totals = GooseTotals::default();
-    for row in rows {
-        let model = filled(row, "model").unwrap_or("unknown");
-        let at = totals.models.iter().position(|(known, _)| known == model).unwrap_or_else(|| {
-            totals.models.push((model.to_owned(), Usage::default()));
-            totals.models.len() - 1
-        });
-        if let Some((_, sum)) = totals.models.get_mut(at) {
-            sum.add(usage(row, ""));
-        }
-        if let Some(cost) = dollars(row, &["cost"]) {
-            totals.cost = Some(totals.cost.unwrap_or(0.0) + cost);
-        }
-    }
-    totals
 }

@@ -13,13 +13,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use self::session::HermesSession;
 use self::store::HermesStore;
 use super::bundles;
 use crate::file::document::{self, items, member, members, told};
-use crate::file::jsonl::{self, Format, word};
+use crate::file::jsonl::{self, word};
 use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
+use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Importer, Sink};
@@ -62,6 +62,11 @@ fn session(path: &Path) -> String {
     stem.strip_prefix("session_").filter(|_| is_document(path)).map_or_else(|| stem.clone(), str::to_owned)
 }
 
+/// The same for the lines.
+fn session_of(path: &Path) -> (String, u64) {
+    (session(path), 0)
+}
+
 fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut rest = tables::read_first(&HermesStore, bundle, &session, sink)?;
     // Lines have a time for each message.
@@ -74,7 +79,7 @@ fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         }
     }
     rest.files.retain(|path| !is_document(path));
-    jsonl::read(HermesLines, &rest, sink)
+    jsonl::read(&session::HOST, &rest, sink)
 }
 
 fn read_document(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()> {
@@ -88,24 +93,9 @@ fn read_document(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()
     let messages = messages.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble()));
     let key = StreamKey { session: id, agent: None };
     let header = Header { key, transcript: path.to_owned(), ..Header::default() };
+    let state = RecordSession::new(&session::HOST, header.key.clone(), Value::Null);
     let mut account = Account::default();
-    tables::tell(header, HermesSession::default(), std::iter::once(Ok(row)).chain(messages), &mut account, sink);
+    tables::tell(header, state, std::iter::once(Ok(row)).chain(messages), &mut account, sink);
     sink.account(path, account);
     Ok(())
-}
-
-/// Each file of lines is a session.
-struct HermesLines;
-
-impl Format for HermesLines {
-    type State = HermesSession;
-
-    fn file(&mut self, _: &Bundle, path: &Path) -> Result<Header> {
-        let key = StreamKey { session: session(path), agent: None };
-        Ok(Header { key, transcript: path.to_owned(), ..Header::default() })
-    }
-
-    fn begin(&mut self, _: &Header) -> HermesSession {
-        HermesSession::default()
-    }
 }

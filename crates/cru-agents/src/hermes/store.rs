@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::session::HermesSession;
+use super::session::HOST;
 use crate::call::started::StartedAgents;
 use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::filled;
+use crate::record::session::RecordSession;
 use cru_base::Result;
 
 /// Columns of sessions.
@@ -65,7 +66,7 @@ const GOES_ON: &[&str] = &["compression", "branched"];
 pub(super) struct HermesStore;
 
 impl RowFormat for HermesStore {
-    type State = HermesSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &["sessions", "messages", "session_model_usage"];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
@@ -89,18 +90,22 @@ impl RowFormat for HermesStore {
             row: json!({ "id": id }),
             ..StoredSession::default()
         }));
+        for session in &mut sessions {
+            let used =
+                base.rows("session_model_usage", USED, "WHERE session_id = ?1 ORDER BY model", &[&session.id])?;
+            session.row["used"] = used.into();
+        }
         Ok(sessions)
     }
 
-    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<HermesSession> {
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
         let mut agents = Vec::new();
         for child in started {
             let first = "WHERE session_id = ?1 AND role = 'user' ORDER BY id LIMIT 1";
             let asked = base.rows("messages", &["content"], first, &[&child.id])?;
             agents.push((child.key(), asked.first().map_or("", |row| word(row, "/content")).to_owned()));
         }
-        let used = base.rows("session_model_usage", USED, "WHERE session_id = ?1 ORDER BY model", &[&session.id])?;
-        Ok(HermesSession::new(session.agent.is_some(), StartedAgents::of(agents), used))
+        Ok(RecordSession::new(&HOST, session.key(), Value::Null).with(StartedAgents::of(agents)))
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {

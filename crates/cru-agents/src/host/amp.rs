@@ -10,7 +10,6 @@ use crate::file::value::filled;
 use crate::record::session::{RecordSession, file_path, usage};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
-use cru_session::event::EventKind;
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "amp",
@@ -40,9 +39,7 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let root = members(whole);
     let of = |name: &str| member(&root, name).and_then(document::Piece::value).unwrap_or_default();
     let (env, ledger) = (of("env"), of("usageLedger"));
-    let mut messages: Vec<Result<Value, &str>> = member(&root, "messages")
-        .map(|list| items(list.text).iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect())
-        .unwrap_or_default();
+    let mut messages = member(&root, "messages").map(|list| record::values(list.text)).unwrap_or_default();
     // The ledger says when the service answered.
     for event in list(&ledger, "/events") {
         let (to, time) = (count(event, &["toMessageId"]), event.get("timestamp").cloned().unwrap_or_default());
@@ -76,7 +73,7 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
         session.usage("", word(counts, "/model"), usage(counts, names), out);
     }
     if word(record, "/state/type") == "cancelled" {
-        out.emit(EventKind::Interrupt { call: None });
+        session.stop(out);
     }
     left
 }

@@ -12,7 +12,6 @@ use crate::record::session::{HOST_WORDS, RecordSession, exit_of, file_path};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
-use cru_session::event::EventKind;
 use cru_session::source::Bundle;
 
 /// The steps with words of its own; beside it, the same with the long ones cut.
@@ -57,20 +56,11 @@ fn tell(session: &mut RecordSession, step: &Value, out: &mut Out<'_>) -> Option<
             session.waiting.clear();
             session.prompt(content, Vec::new(), out)
         }
-        (_, "ERROR_MESSAGE") => {
-            session.flush(out);
-            out.emit(EventKind::ApiError(filled(step, "error").unwrap_or(content).to_owned().into()));
-            None
-        }
+        (_, "ERROR_MESSAGE") => session.fail(filled(step, "error").unwrap_or(content), out),
         ("SYSTEM", "CONVERSATION_HISTORY" | "EPHEMERAL_MESSAGE" | "SYSTEM_MESSAGE" | "KNOWLEDGE_ARTIFACTS") => {
             Some(HOST_WORDS)
         }
-        ("SYSTEM", "CHECKPOINT") => {
-            session.flush(out);
-            let summary = filled(step, "content").map(|words| words.to_owned().into());
-            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
-            None
-        }
+        ("SYSTEM", "CHECKPOINT") => session.compact(None, content, out),
         ("SYSTEM", kind) if kind.is_empty() || content.is_empty() => Some(HOST_WORDS),
         ("MODEL", "" | "PLANNER_RESPONSE") => {
             session.think(word(step, "/thinking"), out);
@@ -78,7 +68,11 @@ fn tell(session: &mut RecordSession, step: &Value, out: &mut Out<'_>) -> Option<
             asked(session, step, out);
             None
         }
-        ("MODEL" | "SYSTEM", kind) if tool_of(kind).is_some() => {
+        (
+            "MODEL" | "SYSTEM",
+            kind @ ("RUN_COMMAND" | "VIEW_FILE" | "CODE_ACTION" | "LIST_DIRECTORY" | "GREP_SEARCH" | "SEARCH_WEB"
+            | "READ_URL_CONTENT" | "MCP_TOOL" | "BROWSER_SUBAGENT" | "ASK_QUESTION" | "GENERIC"),
+        ) => {
             if status == "RUNNING" {
                 return Some("call that goes on");
             }
@@ -89,12 +83,7 @@ fn tell(session: &mut RecordSession, step: &Value, out: &mut Out<'_>) -> Option<
                     .strip_prefix("File Path: `")
                     .and_then(|rest| rest.split_once('`'))
                     .map(|(path, _)| file_path(path));
-                session.call(
-                    "",
-                    tool_of(kind).unwrap_or_default(),
-                    &path.map_or(Value::Null, |path| json!({ "path": path })),
-                    out,
-                );
+                session.call("", &kind.to_lowercase(), &path.map_or(Value::Null, |path| json!({ "path": path })), out);
             }
             let failed = status == "ERROR" || filled(step, "error").is_some();
             let output = if content.is_empty() { word(step, "/error") } else { content };
@@ -115,22 +104,4 @@ fn asked(session: &mut RecordSession, step: &Value, out: &mut Out<'_>) {
     for call in list(step, "/tool_calls") {
         session.call(word(call, "/id"), word(call, "/name"), call.get("args").unwrap_or(&call["arguments"]), out);
     }
-}
-
-/// The tool whose answer a step of this type is.
-fn tool_of(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "RUN_COMMAND" => "run_command",
-        "VIEW_FILE" => "view_file",
-        "CODE_ACTION" => "edit_file",
-        "LIST_DIRECTORY" => "list_dir",
-        "GREP_SEARCH" => "grep_search",
-        "SEARCH_WEB" => "search_web",
-        "READ_URL_CONTENT" => "read_url_content",
-        "MCP_TOOL" => "mcp_tool",
-        "BROWSER_SUBAGENT" => "browser_subagent",
-        "ASK_QUESTION" => "ask_question",
-        "GENERIC" => "tool",
-        _ => return None,
-    })
 }

@@ -52,8 +52,7 @@ fn manifest(path: &Path, stem: &str) -> Value {
 fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let root = members(whole);
     let inner = member(&root, "messages").map_or(whole, |list| list.text);
-    let mut messages: Vec<Result<Value, &str>> =
-        items(inner).iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect();
+    let mut messages = record::values(inner);
     let session = (HOST.session)(path).0;
     if record::name(path) == HISTORY {
         let item = item(path, &session);
@@ -129,11 +128,8 @@ fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     if record["metadata"]["kind"] == "compaction" || record["isSummary"] == true {
-        session.flush(out);
-        let (summary, _) = message::flat(&record["content"]);
-        let tokens_before = count(&record["metadata"]["usageBefore"], &["inputTokens"]);
-        out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: Some(summary.into()) });
-        return None;
+        let before = count(&record["metadata"]["usageBefore"], &["inputTokens"]);
+        return session.compact(before, &message::flat(&record["content"]).0, out);
     }
     if record["isTruncationMarker"] == true {
         return Some("mark of messages that are no longer sent");

@@ -12,7 +12,6 @@ use crate::file::value::filled;
 use crate::record::session::{RecordSession, file_path};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
-use cru_session::event::EventKind;
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "continue",
@@ -33,8 +32,7 @@ pub(super) const HOST: RecordHost = RecordHost {
 fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let root = members(whole);
     let of = |name: &str| member(&root, name).and_then(document::Piece::value).unwrap_or_default();
-    let history = member(&root, "history").map(|list| items(list.text)).unwrap_or_default();
-    let history: Vec<_> = history.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect();
+    let history = member(&root, "history").map(|list| record::values(list.text)).unwrap_or_default();
     let model = history.iter().flatten().find_map(model).map(str::to_owned);
     let id = of("sessionId").as_str().map_or_else(|| crate::bundles::stem(path), str::to_owned);
     let usage = of("usage");
@@ -70,9 +68,7 @@ fn tell(session: &mut RecordSession, item: &Value, out: &mut Out<'_>) -> Option<
         _ => message::tell(session, said, out),
     };
     if let Some(summary) = filled(item, "conversationSummary") {
-        session.flush(out);
-        let summary = Some(summary.to_owned().into());
-        out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
+        session.compact(None, summary, out);
     }
     for state in list(item, "/toolCallStates") {
         let status = text(state, &["status"]).unwrap_or_default();

@@ -11,7 +11,6 @@ use crate::file::value::filled;
 use crate::record::session::{HOST_WORDS, RecordSession, attachment};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
-use crate::unknown::unknown;
 use cru_session::event::EventKind;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -86,8 +85,7 @@ fn tell(session: &mut RecordSession, update: &Value, out: &mut Out<'_>) -> Optio
             out.emit(EventKind::Tasks(task_list::read(list(update, "/entries"))));
             None
         }
-        "available_commands_update" | "current_mode_update" | "config_option_update" => Some("setting of the host"),
-        kind => Some(unknown("unknown record type", kind)),
+        kind => Some(session.left_out("unknown record type", kind)),
     }
 }
 

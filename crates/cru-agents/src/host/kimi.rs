@@ -6,14 +6,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{count, moment, text};
+use crate::file::document::{count, text};
 use crate::file::jsonl::{beginning, list, word};
 use crate::file::value::{filled, flag};
 use crate::record::session::{HOST_WORDS, RecordSession, usage};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
-use cru_session::event::EventKind;
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -153,29 +152,10 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             out.told |= payload["token_usage"].is_object();
             Some("state of the host")
         }
-        "CompactionEnd" => {
-            session.flush(out);
-            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary: None });
-            None
-        }
-        "StepInterrupted" => {
-            session.flush(out);
-            out.emit(EventKind::Interrupt { call: None });
-            None
-        }
-        "StepRetry" => {
-            session.flush(out);
-            out.emit(EventKind::ApiError(word(payload, "/error_type").to_owned().into()));
-            None
-        }
-        "StepBegin" | "TurnEnd" | "CompactionBegin" | "PlanDisplay" | "BtwBegin" | "BtwEnd" | "Notification" => {
-            Some("state of the host")
-        }
-        "ApprovalRequest" | "ApprovalResponse" | "QuestionRequest" | "HookTriggered" | "HookResolved" => {
-            Some("question of the host")
-        }
-        kind if kind.starts_with("MCPLoading") => Some("state of the host"),
-        kind => Some(unknown("unknown record type", kind)),
+        "CompactionEnd" => session.compact(None, "", out),
+        "StepInterrupted" => session.stop(out),
+        "StepRetry" => session.fail(word(payload, "/error_type"), out),
+        kind => Some(session.left_out("unknown record type", kind)),
     }
 }
 
@@ -230,16 +210,10 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
                     let content = if result.get("content").is_some() { "content" } else { "output" };
                     session.answer(word(event, "/toolCallId"), message::answer(result, content), out)
                 }
-                "step.begin" | "step.end" | "llm.request" => Some("state of the host"),
-                kind => Some(unknown("unknown record type", kind)),
+                kind => Some(session.left_out("unknown record type", kind)),
             }
         }
-        "context.apply_compaction" => {
-            session.flush(out);
-            let summary = filled(line, "summary").map(|words| words.to_owned().into());
-            out.emit(EventKind::Compaction { trigger: None, tokens_before: count(line, &["tokensBefore"]), summary });
-            None
-        }
+        "context.apply_compaction" => session.compact(count(line, &["tokensBefore"]), word(line, "/summary"), out),
         "usage.record" => {
             tokens(session, "", word(line, "/model"), &line["usage"], out);
             out.told = line["usage"].is_object();
@@ -250,19 +224,7 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
             out.told = true;
             None
         }
-        "turn.cancel" => {
-            session.flush(out);
-            out.emit(EventKind::Interrupt { call: None });
-            None
-        }
-        "turn.prompt" | "turn.ended" | "metadata" | "llm.request" | "forked" | "context.undo" | "context.clear" => {
-            Some("state of the host")
-        }
-        kind => {
-            let group = kind.split('.').next().unwrap_or_default();
-            let known = ["permission", "tools", "goal", "cron", "plan_mode", "task", "interaction", "full_compaction"];
-            let known = known.contains(&group) && moment(line, &["time"]).is_some();
-            Some(if known { "state of the host" } else { unknown("unknown record type", kind) })
-        }
+        "turn.cancel" => session.stop(out),
+        kind => Some(session.left_out("unknown record type", kind)),
     }
 }

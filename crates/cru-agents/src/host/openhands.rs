@@ -12,16 +12,15 @@ use crate::file::value::filled;
 use crate::record::session::{HOST_WORDS, RecordSession, usage_with_cache};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
-use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact};
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "openhands",
-    recognise: |_, head| {
+    recognise: |path, head| {
         let head = String::from_utf8_lossy(head);
         let first = items(&head).first().and_then(crate::file::document::Piece::value);
-        first.is_some_and(|event| is_event(&event)) || record::has_line(head.as_bytes(), is_event)
+        first.is_some_and(|event| is_event(&event)) || (HOST.lines)(path) && record::has_line(head.as_bytes(), is_event)
     },
     session: |path| {
         let number = crate::bundles::stem(path);
@@ -57,13 +56,10 @@ fn is_event(event: &Value) -> bool {
     source && named && event.get("timestamp").is_some()
 }
 
-/// A list of events, or one event.
+/// A list of events.
 fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let session = (HOST.session)(path).0;
-    let records = match items(whole) {
-        list if list.is_empty() => vec![serde_json::from_str(whole).map_err(|_| "broken record")],
-        list => list.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect(),
-    };
+    let records = record::values(whole);
     each(record::header(path, session, None), (HOST.beside)(path), records);
 }
 
@@ -100,23 +96,9 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         }
         "UserRejectObservation" => refused(session, event, "rejection_reason", true, out),
         "AgentErrorEvent" => refused(session, event, "error", false, out),
-        "ConversationErrorEvent" => {
-            session.flush(out);
-            let text = text(event, &["detail", "error", "code"]).unwrap_or("failed");
-            out.emit(EventKind::ApiError(text.to_owned().into()));
-            None
-        }
-        "PauseEvent" | "InterruptEvent" => {
-            session.flush(out);
-            out.emit(EventKind::Interrupt { call: None });
-            None
-        }
-        "Condensation" | "CondensationSummaryEvent" => {
-            session.flush(out);
-            let summary = filled(event, "summary").map(|words| words.to_owned().into());
-            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
-            None
-        }
+        "ConversationErrorEvent" => session.fail(text(event, &["detail", "error", "code"]).unwrap_or("failed"), out),
+        "PauseEvent" | "InterruptEvent" => session.stop(out),
+        "Condensation" | "CondensationSummaryEvent" => session.compact(None, word(event, "/summary"), out),
         "ConversationStateUpdateEvent" => {
             let metrics =
                 event.pointer("/value/usage_to_metrics").or_else(|| event.pointer("/value/stats/usage_to_metrics"));
@@ -132,12 +114,7 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             None
         }
         "SystemPromptEvent" => Some("system prompt"),
-        "TokenEvent"
-        | "StreamingDeltaEvent"
-        | "HookExecutionEvent"
-        | "CondensationRequest"
-        | "LLMCompletionLogEvent" => Some("state of the host"),
-        kind => Some(unknown("unknown record type", kind)),
+        kind => Some(session.left_out("unknown record type", kind)),
     }
 }
 
@@ -182,19 +159,10 @@ fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Op
             None
         }
         ("system" | "recall" | "change_agent_state" | "condensation_request", _) => Some("state of the host"),
-        ("condensation", _) => {
-            session.flush(out);
-            let summary = filled(args, "summary").map(|words| words.to_owned().into());
-            out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
-            None
-        }
+        ("condensation", _) => session.compact(None, word(args, "/summary"), out),
         ("", "agent_state_changed" | "recall" | "think" | "null" | "condense") => Some("state of the host"),
         ("", "") => Some("no record type"),
-        ("", "error") if event.get("cause").is_none() => {
-            session.flush(out);
-            out.emit(EventKind::ApiError(word(event, "/content").to_owned().into()));
-            None
-        }
+        ("", "error") if event.get("cause").is_none() => session.fail(word(event, "/content"), out),
         ("", kind) => {
             let extras = &event["extras"];
             let exit = extras.pointer("/metadata/exit_code").and_then(Value::as_i64);

@@ -153,13 +153,8 @@ fn system(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Optio
     match word(line, "/subtype") {
         "ui_telemetry" => telemetry(session, &payload["uiEvent"], out),
         "chat_compression" => {
-            session.flush(out);
-            let tokens_before =
-                Some(crate::file::jsonl::count(payload, "/info/originalTokenCount")).filter(|it| *it > 0);
-            let summary = list(payload, "/compressedHistory").first().map(|first| word(first, "/parts/0/text"));
-            let summary = summary.filter(|words| !words.is_empty()).map(|words| words.to_owned().into());
-            out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
-            None
+            let summary = list(payload, "/compressedHistory").first().map_or("", |first| word(first, "/parts/0/text"));
+            session.compact(Some(crate::file::jsonl::count(payload, "/info/originalTokenCount")), summary, out)
         }
         "slash_command" if word(payload, "/phase") == "invocation" => {
             session.prompt(word(payload, "/rawCommand"), Vec::new(), out)
@@ -177,14 +172,10 @@ fn system(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Optio
         }
         "session_model" => {
             out.model(filled(payload, "modelId"));
-            Some("setting of the host")
+            out.told = true;
+            None
         }
-        "parent_session" | "session_source" | "session_approval_mode" | "rewind" | "branch_checkpoint" => {
-            Some("setting of the host")
-        }
-        "at_command" | "file_history_snapshot" | "attribution_snapshot" => Some("files that the host noted"),
-        "notification" | "turn_result" | "cron" => Some("notice of the host"),
-        kind => Some(unknown("unknown record type", kind)),
+        kind => Some(session.left_out("unknown record type", kind)),
     }
 }
 
@@ -195,10 +186,7 @@ fn telemetry(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> O
     let is_own = !word(event, "/prompt_id").contains('#') || word(event, "/prompt_id").contains("########");
     match word(event, "/event.name") {
         "qwen-code.api_error" if is_own => {
-            session.flush(out);
-            let text = filled(event, "error_message").or_else(|| filled(event, "error")).unwrap_or("failed");
-            out.emit(EventKind::ApiError(text.to_owned().into()));
-            None
+            session.fail(filled(event, "error_message").or_else(|| filled(event, "error")).unwrap_or("failed"), out)
         }
         "qwen-code.tool_call"
             if is_own && (error.ends_with("by the user.") || word(event, "/status") == "cancelled") =>

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::file::document::{self, items, member, members};
+use crate::file::document::{self, member, members};
 use crate::file::value::{filled, text};
 use crate::record::{self, EachSession, RecordHost, message};
 
@@ -49,8 +49,7 @@ fn about(path: &Path) -> Value {
 fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let root = members(whole);
     let about = member(&root, "metadata").and_then(document::Piece::value).unwrap_or_default();
-    let messages = member(&root, "messages").map(|list| items(list.text)).unwrap_or_default();
-    let messages = messages.iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect();
+    let messages = member(&root, "messages").map(|list| record::values(list.text)).unwrap_or_default();
     let session = filled(&about, "session_id").map_or_else(|| crate::bundles::stem(path), str::to_owned);
     each(record::header(path, session, filled(&about, "parent_session_id")), head(&about), messages);
 }

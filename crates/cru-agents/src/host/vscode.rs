@@ -12,9 +12,7 @@ use crate::file::value::{self, filled};
 use crate::record::session::{RecordSession, attachment, file_path, spoken};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
-use crate::unknown::unknown;
-use cru_action::ToolKind;
-use cru_session::event::{EventKind, SessionFact, Usage};
+use cru_session::event::Usage;
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -105,12 +103,12 @@ fn set(root: &mut Value, above: &[Value], last: &Value, new: Value) {
         (Some(Value::Object(map)), Value::String(name)) => {
             map.insert(name.clone(), new);
         }
-        (Some(Value::Array(items)), at) => match at.as_u64().and_then(|at| usize::try_from(at).ok()) {
-            Some(at) if at < items.len() => items[at] = new,
-            Some(at) if at == items.len() => items.push(new),
-            _ => {}
-        },
-        _ => {}
+        (Some(list), at) => {
+            if let Some(there) = step_into(list, std::slice::from_ref(at)) {
+                *there = new;
+            }
+        }
+        (None, _) => {}
     }
 }
 
@@ -171,7 +169,7 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
         }
     }
     if says {
-        left = strangers(request).or(left);
+        left = list(request, "/response").iter().find_map(|part| stranger(session, part)).or(left);
     }
     let elapsed = count(&request["result"]["timings"], &["totalElapsed"]).and_then(|it| i64::try_from(it).ok());
     let begun = document::moment(request, &["timestamp"]);
@@ -187,13 +185,10 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
     session.usage("", "", usage, out);
     if let Some(error) = filled(&request["result"]["errorDetails"], "message").filter(|_| request["isCanceled"] != true)
     {
-        out.emit(EventKind::ApiError(error.to_owned().into()));
+        session.fail(error, out);
     }
     if request["isCanceled"] == true || request.pointer("/modelState/value") == Some(&json!(2)) {
-        out.emit(EventKind::Interrupt { call: None });
-    }
-    if let Some(branch) = filled(&request["repoData"], "branch") {
-        out.quiet(EventKind::Meta(SessionFact::Branch(branch.to_owned().into())));
+        session.stop(out);
     }
     left
 }
@@ -209,55 +204,16 @@ fn is_refused(part: &Value) -> bool {
         && (part["isConfirmed"] == false || part.pointer("/isConfirmed/type") == Some(&json!(0)))
 }
 
-/// Parts of an answer that say what the rounds of the model do not.
-fn strangers(request: &Value) -> Option<&'static str> {
-    list(request, "/response").iter().find_map(stranger)
-}
-
 /// Why a part is left out that is no word, thought, call or edit, where nobody knows it.
-fn stranger(part: &Value) -> Option<&'static str> {
-    const KNOWN: [&str; 30] = [
-        "",
-        "codeblockUri",
-        "command",
-        "confirmation",
-        "elicitationSerialized",
-        "extensions",
-        "hook",
-        "inlineReference",
-        "markdownContent",
-        "markdownVuln",
-        "mcpServersStarting",
-        "multiDiffData",
-        "notebookEditGroup",
-        "prepareToolInvocation",
-        "progressMessage",
-        "progressTaskSerialized",
-        "pullRequest",
-        "questionCarousel",
-        "reference",
-        "textEditGroup",
-        "thinking",
-        "toolInvocation",
-        "toolInvocationSerialized",
-        "treeData",
-        "undoStop",
-        "usedContext",
-        "warning",
-        "workspaceEdit",
-        "agentDetection",
-        "elicitation",
-    ];
+fn stranger(session: &RecordSession, part: &Value) -> Option<&'static str> {
     let kind = word(part, "/kind");
-    (!KNOWN.contains(&kind)).then(|| unknown("unknown part", kind))
+    (!kind.is_empty()).then(|| session.left_out("unknown part", kind)).filter(|why| why.starts_with("unknown"))
 }
 
 /// An answer of which only what was shown is recorded. `calls`: no round has its calls.
 fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Out<'_>) -> Option<&'static str> {
     let mut left = None;
-    let all = list(request, "/response");
-    let edits = all.iter().any(|part| ToolKind::of(&tool(part)) == ToolKind::Edit);
-    for (at, part) in all.iter().enumerate() {
+    for (at, part) in list(request, "/response").iter().enumerate() {
         match word(part, "/kind") {
             "" | "markdownContent" | "markdownVuln" => {
                 let text = filled(part, "value").unwrap_or_else(|| spoken(part, "/content"));
@@ -301,13 +257,7 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
                     session.answer(&id, answer, out);
                 }
             }
-            "textEditGroup" if calls && !edits => {
-                let path = filled(&part["uri"], "path").or_else(|| filled(&part["uri"], "fsPath")).unwrap_or_default();
-                let id = format!("{}.{at}", out.record);
-                session.call(&id, "edit_file", &json!({ "path": path }), out);
-                session.answer(&id, Answer::default(), out);
-            }
-            _ => left = stranger(part).or(left),
+            _ => left = stranger(session, part).or(left),
         }
     }
     session.flush(out);

@@ -166,6 +166,11 @@ pub(crate) fn neighbour(path: &Path) -> Value {
     files::read_regular(path, 4 << 20).ok().flatten().and_then(|bytes| value::read(&bytes)).unwrap_or_default()
 }
 
+/// The records of a list, of those that cannot be read the reason.
+pub(crate) fn values(list: &str) -> Vec<std::result::Result<Value, &'static str>> {
+    document::items(list).iter().map(|piece| piece.value().ok_or_else(|| piece.trouble())).collect()
+}
+
 /// Whether a file is called as files of lines are.
 pub(crate) fn holds_lines(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "jsonl")

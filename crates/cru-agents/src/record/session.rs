@@ -1,28 +1,34 @@
 //! One session while it is read: what its host tells of it, as events.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::RecordHost;
 use crate::call::open::Calls;
+use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::document::{count, dollars, moment};
-use crate::file::jsonl::{State, word};
+use crate::file::jsonl::{State, list, word};
 use crate::file::value::{self, filled};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
+use crate::unknown::unknown;
 use crate::wrapper;
 use cru_action::ToolKind;
+use cru_session::agent_table;
 use cru_session::event::{
     Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
 };
 
 /// Why words are left out that the host put under somebody's name.
 pub(crate) const HOST_WORDS: &str = "words of the host";
+
+/// What tokens are called in what is said of a session as a whole.
+const COUNTS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 
 /// The state of one session.
 #[derive(Debug)]
@@ -39,6 +45,9 @@ pub(crate) struct RecordSession {
     said: Option<(bool, String, u64, Option<Timestamp>)>,
     /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written.
     pub(crate) asked: Option<(String, String, String)>,
+    /// Sub-agents whose call was not met yet, and those of open calls, by the id of the call.
+    started: StartedAgents,
+    pub(crate) runs: HashMap<String, SubagentRun<'static>>,
     /// Records by their ids, and the last of them, for hosts whose records name the one before.
     pub(crate) records: HashMap<String, u64>,
     pub(crate) last: String,
@@ -87,10 +96,18 @@ impl RecordSession {
             waiting: Vec::new(),
             said: None,
             asked: None,
+            started: StartedAgents::default(),
+            runs: HashMap::new(),
             records: HashMap::new(),
             last: String::new(),
             model: String::new(),
         }
+    }
+
+    /// A session that started these others.
+    pub(crate) fn with(mut self, started: StartedAgents) -> Self {
+        self.started = started;
+        self
     }
 
     /// Whether a parent gives the prompts.
@@ -100,7 +117,7 @@ impl RecordSession {
 
     /// What is said of the session as a whole, as an object: `cwd`, `title` and whether a person gave it (`named`), `model`, `branch`,
     /// `commit`, `version`, `started`, until when it was `copied` from another one, `cost` in US dollars, tokens (`usage`: input without cached ones, output,
-    /// `cache_read`, `cache_write`) and whatever else its note has (`more`).
+    /// `cache_read`, `cache_write`), the same in rows by `model` (`used`), `tokens` of which no more is known, and whatever else its note has (`more`).
     pub(crate) fn head(&mut self, head: &Value, out: &mut Out<'_>) {
         if let Some(folder) = filled(head, "cwd") {
             out.folder(&mut self.place, folder);
@@ -120,7 +137,6 @@ impl RecordSession {
             word("version").map(SessionFact::HostVersion),
             moment(head, &["started"]).map(SessionFact::Started),
             moment(head, &["copied"]).map(SessionFact::CopiedUntil),
-            dollars(head, &["cost"]).map(SessionFact::TotalCost),
             head.get("more")
                 .filter(|more| more.as_object().is_some_and(|more| !more.is_empty()))
                 .map(|more| SessionFact::Property { key: self.host.id.into(), value: more.clone() }),
@@ -128,11 +144,23 @@ impl RecordSession {
         for fact in facts.into_iter().flatten() {
             out.quiet(EventKind::Meta(fact));
         }
-        let counts = usage(&head["usage"], ["input", "output", "cache_read", "cache_write"]);
+        let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
+        for row in list(head, "/used") {
+            sums.entry(filled(row, "model").unwrap_or("unknown")).or_default().add(usage(row, COUNTS));
+        }
+        for (model, sum) in sums {
+            self.usage(model, model, sum, out);
+        }
+        let counts = usage(&head["usage"], COUNTS);
+        let mut all = count(head, &["tokens"]);
         if filled(head, "model").is_none() && counts != Usage::default() {
-            out.quiet(EventKind::Meta(SessionFact::Tokens(counts.used())));
+            all = Some(counts.used());
         } else {
             self.usage("session", "", counts, out);
+        }
+        let all = all.filter(|tokens| *tokens > 0).map(SessionFact::Tokens);
+        for fact in all.into_iter().chain(dollars(head, &["cost"]).map(SessionFact::TotalCost)) {
+            out.quiet(EventKind::Meta(fact));
         }
     }
 
@@ -206,6 +234,9 @@ impl RecordSession {
         let input = written.unwrap_or_else(|| input.clone());
         task_list::tell(tool, &input, out);
         let id = if id.is_empty() { format!("@{}", out.record) } else { id.to_owned() };
+        if let Some(run) = self.started.run(tool, &input) {
+            self.runs.insert(id.clone(), run);
+        }
         tools::call(&mut self.calls, &self.place, &id, tool, input, out);
         // More are not looked through for an answer.
         self.waiting.truncate(512);
@@ -221,6 +252,7 @@ impl RecordSession {
         if let Some(at) = self.waiting.iter().position(|(open, _)| open == id) {
             self.waiting.remove(at);
         }
+        answer.subagent = answer.subagent.or_else(|| self.runs.remove(id));
         answer.exit = answer.exit.filter(|code| *code != 0);
         answer.failed = !answer.denied && (answer.failed || answer.exit.is_some());
         tools::answer(&call, answer, &self.place, out);
@@ -234,6 +266,35 @@ impl RecordSession {
             Some(id) => self.answer(&id, answer, out),
             None => Some("answer without its call"),
         }
+    }
+
+    /// Why a record or a part of that type is left out, of which a host says nothing else.
+    pub(crate) fn left_out(&self, what: &'static str, kind: &str) -> &'static str {
+        let is = |state: &String| state == kind || state.ends_with('.') && kind.starts_with(state.as_str());
+        let row = agent_table::by_id(self.host.id);
+        if row.is_some_and(|row| row.states.iter().any(is)) { "state of the host" } else { unknown(what, kind) }
+    }
+
+    /// The service of the model failed.
+    pub(crate) fn fail(&mut self, text: &str, out: &mut Out<'_>) -> Option<&'static str> {
+        self.flush(out);
+        out.emit(EventKind::ApiError(text.to_owned().into()));
+        None
+    }
+
+    /// A person stopped the agent.
+    pub(crate) fn stop(&mut self, out: &mut Out<'_>) -> Option<&'static str> {
+        self.flush(out);
+        out.emit(EventKind::Interrupt { call: None });
+        None
+    }
+
+    /// The context was compacted.
+    pub(crate) fn compact(&mut self, before: Option<u64>, summary: &str, out: &mut Out<'_>) -> Option<&'static str> {
+        self.flush(out);
+        let summary = Some(summary.to_owned().into()).filter(|_| !summary.trim().is_empty());
+        out.emit(EventKind::Compaction { trigger: None, tokens_before: before.filter(|it| *it > 0), summary });
+        None
     }
 
     /// The work that a call of a sub-agent started; `agent` names its stream.

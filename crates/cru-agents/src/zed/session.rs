@@ -1,22 +1,18 @@
-//! One thread while it is read: its own row, and each message to its events.
+//! What each record of a thread means: its own row, or a message.
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::call::open::Calls;
-use crate::call::started::StartedAgents;
-use crate::call::task_list;
-use crate::call::tools::{self, Answer};
+use crate::call::tools::Answer;
 use crate::call::touched::changed;
-use crate::file::document::moment;
-use crate::file::jsonl::{State, list, word};
+use crate::file::jsonl::{list, word};
 use crate::file::value::{self, filled, flag, text};
-use crate::stream::out::{Fate, Out};
-use crate::stream::place::Place;
+use crate::record::RecordHost;
+use crate::record::session::{HOST_WORDS, RecordSession, attachment};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, SubagentRun, Usage};
+use cru_session::event::EventKind;
 
 /// What the host calls a thread that has no title yet.
 const NO_TITLE: &[&str] = &["New Thread", "New Agent Thread"];
@@ -28,24 +24,9 @@ const REFUSED: [&str; 2] = ["Permission to run tool denied by user", "The user r
 /// Arguments that name files, as the host writes them: with the name of the opened folder before them.
 const PATHS: [&str; 4] = ["path", "source_path", "destination_path", "cd"];
 
-/// The state of one thread.
-#[derive(Debug, Default)]
-pub(super) struct ZedSession {
-    is_agent: bool,
-    folder: String,
-    place: Place,
-    calls: Calls,
-    /// Sub-agents whose call was not met yet.
-    started: StartedAgents,
-    /// What the document says of the whole thread.
-    about: Map<String, Value>,
-}
-
-impl ZedSession {
-    pub(super) fn new(is_agent: bool, folder: String, started: StartedAgents, about: Map<String, Value>) -> Self {
-        Self { is_agent, folder, started, about, ..Self::default() }
-    }
-}
+/// A thread has times, its messages have none.
+pub(super) static HOST: RecordHost =
+    RecordHost { id: "zed", ids: &["/User/id"], times: &["updated_at"], tell, ..RecordHost::PLAIN };
 
 /// What a message of a person says, with the names of what it mentions.
 pub(super) fn asked(message: &Value) -> String {
@@ -53,42 +34,26 @@ pub(super) fn asked(message: &Value) -> String {
     parts.filter_map(|part| part.get("Text").and_then(Value::as_str)).collect()
 }
 
-impl State for ZedSession {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        word(record, "/User/id")
+fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    if record.get("summary").is_some() {
+        let title = filled(record, "summary").filter(|title| !NO_TITLE.contains(title));
+        session.head(&json!({ "title": title, "started": record["created_at"] }), out);
+        out.told = true;
+        return None;
     }
-
-    /// A thread has times, its messages have none.
-    fn time(&self, record: &Value) -> Option<Timestamp> {
-        moment(record, &["updated_at"])
-    }
-
-    fn waits(&self) -> bool {
-        self.calls.waiting() > 0
-    }
-
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
-        if record.get("summary").is_some() {
-            self.head(&record, out);
-            return Fate::Shown;
+    let kind = record.as_object().and_then(|it| it.keys().next()).map(String::as_str).or(record.as_str());
+    match (kind, word(record, "/role")) {
+        (Some("User"), _) => user(session, list(record, "/User/content"), out),
+        (Some("Agent"), _) => agent(session, &record["Agent"], out),
+        (Some("Compaction"), _) => {
+            let said = record["Compaction"].as_str().or_else(|| filled(&record["Compaction"], "summary"));
+            session.compact(None, said.unwrap_or_default(), out)
         }
-        let kind = record.as_object().and_then(|it| it.keys().next()).map(String::as_str).or(record.as_str());
-        match (kind, word(&record, "/role")) {
-            (Some("User"), _) => self.user(list(&record, "/User/content"), out),
-            (Some("Agent"), _) => self.agent(&record["Agent"], out),
-            (Some("Compaction"), _) => {
-                let said = record["Compaction"].as_str().or_else(|| filled(&record["Compaction"], "summary"));
-                let summary = said.map(|text| text.to_owned().into());
-                out.emit(EventKind::Compaction { trigger: None, tokens_before: None, summary });
-                Fate::Shown
-            }
-            (Some("Resume"), _) => Fate::Skipped("words of the host"),
-            (_, "user") => self.user(&older(&record), out),
-            (_, "assistant") => self.agent(&older_agent(&record), out),
-            (_, "system") => Fate::Skipped("words of the host"),
-            (Some(kind), _) => Fate::Skipped(unknown("unknown record type", kind)),
-            (None, _) => Fate::Skipped("broken message"),
-        }
+        (Some("Resume"), _) | (_, "system") => Some(HOST_WORDS),
+        (_, "user") => user(session, &older(record), out),
+        (_, "assistant") => agent(session, &older_agent(record), out),
+        (Some(kind), _) => Some(unknown("unknown record type", kind)),
+        (None, _) => Some("broken message"),
     }
 }
 
@@ -110,144 +75,105 @@ fn older_agent(message: &Value) -> Value {
     json!({ "content": parts, "tool_results": answers })
 }
 
-impl ZedSession {
-    /// What is said of the thread as a whole; it may be another the next time.
-    fn head(&mut self, row: &Value, out: &mut Out<'_>) {
-        let about = Value::Object(std::mem::take(&mut self.about));
-        let snapshot = about.pointer("/initial_project_snapshot/worktree_snapshots/0").cloned().unwrap_or_default();
-        let folder = if self.folder.is_empty() { text(&snapshot, "worktree_path") } else { &self.folder };
-        out.folder(&mut self.place, folder);
-        if let Some(branch) = snapshot.get("git_state").and_then(|state| filled(state, "current_branch")) {
-            out.quiet(EventKind::Meta(SessionFact::Branch(branch.to_owned().into())));
-        }
-        if let Some(commit) = snapshot.get("git_state").and_then(|state| filled(state, "head_sha")) {
-            out.quiet(EventKind::Meta(SessionFact::Commit(commit.to_owned().into())));
-        }
-        out.title(filled(row, "summary").filter(|title| !NO_TITLE.contains(title)));
-        if let Some(time) = moment(row, &["created_at"]) {
-            out.quiet(EventKind::Meta(SessionFact::Started(time)));
-        }
-        let model = about.get("model").and_then(|model| filled(model, "model"));
-        out.model(model);
-        let mut usage = about.get("cumulative_token_usage").map(tokens).unwrap_or_default();
-        if usage == Usage::default() {
-            // The last request of each turn alone.
-            let each = about.get("request_token_usage").and_then(Value::as_object);
-            each.into_iter().flat_map(|it| it.values()).for_each(|row| usage.add(tokens(row)));
-        }
-        if usage != Usage::default() {
-            let model = model.unwrap_or("unknown");
-            out.quiet(EventKind::Usage { message: model.into(), model: model.into(), usage });
+/// What the document says of the whole thread; `folder` is the one that its row names.
+pub(super) fn about(about: &Value, folder: &str) -> Value {
+    let snapshot = about.pointer("/initial_project_snapshot/worktree_snapshots/0").unwrap_or(&Value::Null);
+    let model = word(about, "/model/model");
+    let mut used = vec![&about["cumulative_token_usage"]];
+    if used[0].as_object().is_none_or(|counts| counts.values().all(|count| count.as_u64() == Some(0))) {
+        // The last request of each turn alone.
+        let each = about.get("request_token_usage").and_then(Value::as_object);
+        used = each.into_iter().flat_map(Map::values).collect();
+    }
+    let used = used.into_iter().map(|row| {
+        json!({"model": model, "input": row["input_tokens"], "output": row["output_tokens"],
+            "cache_read": row["cache_read_input_tokens"], "cache_write": row["cache_creation_input_tokens"]})
+    });
+    json!({
+        "cwd": if folder.is_empty() { text(snapshot, "worktree_path") } else { folder }, "model": model,
+        "branch": snapshot["git_state"]["current_branch"], "commit": snapshot["git_state"]["head_sha"],
+        "used": used.collect::<Vec<_>>(),
+    })
+}
+
+fn user(session: &mut RecordSession, parts: &[Value], out: &mut Out<'_>) -> Option<&'static str> {
+    let (mut words, mut sent, mut strange) = (String::new(), Vec::new(), None);
+    for part in parts {
+        match part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str) {
+            "Text" => words.push_str(text(part, "Text")),
+            "Mention" => words.push_str(&mention(session, &part["Mention"]["uri"])),
+            "Image" => sent.push(attachment("image/png", word(part, "/Image/source"))),
+            kind => strange = Some(unknown("unknown part", kind)),
         }
     }
+    session.prompt(&words, sent, out).or(strange)
+}
 
-    fn user(&mut self, parts: &[Value], out: &mut Out<'_>) -> Fate {
-        let (mut words, mut attachments, mut strange) = (String::new(), Vec::new(), None);
-        for part in parts {
-            let kind = part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str);
-            match kind {
-                "Text" => words.push_str(text(part, "Text")),
-                "Mention" => words.push_str(&self.mention(&part["Mention"]["uri"])),
-                "Image" => {
-                    let bytes = (word(part, "/Image/source").len() as u64).saturating_mul(3) / 4;
-                    attachments.push(Attachment { media_type: "image/png".into(), bytes });
-                }
-                kind => strange = Some(unknown("unknown part", kind)),
+/// The name of what a person mentioned: `@src/a.rs`.
+fn mention(session: &RecordSession, uri: &Value) -> String {
+    let (kind, what) = uri.as_object().and_then(|it| it.iter().next()).unzip();
+    let names = ["abs_path", "path", "name", "url", "id"];
+    let name = names.iter().find_map(|key| filled(what?, key)).or(kind.map(String::as_str)).unwrap_or("?");
+    format!("@{}", session.place.show(name))
+}
+
+fn agent(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let mut strange = None;
+    for part in list(message, "/content") {
+        match part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str) {
+            "Text" => session.reply(text(part, "Text"), out),
+            "Thinking" => session.think(word(part, "/Thinking/text"), out),
+            "RedactedThinking" => {}
+            "ToolUse" => {
+                let call = &part["ToolUse"];
+                let answer = message.get("tool_results").and_then(|all| all.get(text(call, "id")));
+                strange = ask(session, call, answer, out).or(strange);
             }
-        }
-        if !words.trim().is_empty() || !attachments.is_empty() {
-            self.calls.begin_turn();
-            let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
-            out.emit(EventKind::Prompt(Prompt { text: words.trim().into(), origin, attachments }));
-        }
-        out.fate(strange)
-    }
-
-    /// The name of what a person mentioned: `@src/a.rs`.
-    fn mention(&self, uri: &Value) -> String {
-        let (kind, what) = uri.as_object().and_then(|it| it.iter().next()).unzip();
-        let names = ["abs_path", "path", "name", "url", "id"];
-        let name = names.iter().find_map(|key| filled(what?, key)).or(kind.map(String::as_str)).unwrap_or("?");
-        format!("@{}", self.place.show(name))
-    }
-
-    fn agent(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
-        let mut strange = None;
-        for part in list(message, "/content") {
-            let kind = part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str);
-            match kind {
-                "Text" if filled(part, "Text").is_some() => {
-                    out.emit(EventKind::Reply(text(part, "Text").trim().into()));
-                }
-                "Thinking" if filled(&part["Thinking"], "text").is_some() => {
-                    out.emit(EventKind::Thinking(word(part, "/Thinking/text").into()));
-                }
-                "Text" | "Thinking" | "RedactedThinking" => {}
-                "ToolUse" => {
-                    let call = &part["ToolUse"];
-                    let answer = message.get("tool_results").and_then(|all| all.get(text(call, "id")));
-                    self.call(call, answer, out);
-                }
-                kind => strange = Some(unknown("unknown part", kind)),
-            }
-        }
-        out.fate(strange)
-    }
-
-    /// A call with its answer, where that has come.
-    fn call(&mut self, call: &Value, answer: Option<&Value>, out: &mut Out<'_>) {
-        let tool = filled(call, "name").unwrap_or("tool");
-        let given = call.get("input").filter(|input| input.is_object()).cloned();
-        let mut input = given.or_else(|| value::read(text(call, "raw_input").as_bytes())).unwrap_or_default();
-        let result = answer.and_then(|answer| answer.get("output")).unwrap_or(&Value::Null);
-        self.complete(&mut input, result);
-        task_list::tell(tool, &input, out);
-        let subagent = self.started.run(tool, &input);
-        let id = tools::call(&mut self.calls, &self.place, text(call, "id"), tool, input, out);
-        let Some(answer) = answer else { return };
-        let Some(open) = self.calls.close(text(call, "id"), ["", ""]) else { return };
-        self.answer(&open, answer, result, subagent, out);
-        if content(answer).starts_with(STOPPED) {
-            out.emit(EventKind::Interrupt { call: Some(id.into()) });
+            kind => strange = Some(unknown("unknown part", kind)),
         }
     }
+    strange
+}
 
-    fn answer(
-        &self,
-        call: &crate::call::open::OpenCall,
-        answer: &Value,
-        result: &Value,
-        subagent: Option<SubagentRun<'static>>,
-        out: &mut Out<'_>,
-    ) {
-        let said = content(answer);
-        let denied = REFUSED.iter().any(|words| said.starts_with(words));
-        let answer = Answer {
-            diff: text(result, "diff"),
-            failed: !denied && flag(answer, "is_error"),
-            denied,
-            output: said,
-            subagent,
-            ..Answer::default()
-        };
-        tools::answer(call, answer, &self.place, out);
+/// A call with its answer, where that has come.
+fn ask(session: &mut RecordSession, call: &Value, answer: Option<&Value>, out: &mut Out<'_>) -> Option<&'static str> {
+    let given = call.get("input").filter(|input| input.is_object()).cloned();
+    let mut input = given.or_else(|| value::read(text(call, "raw_input").as_bytes())).unwrap_or_default();
+    let result = answer.and_then(|answer| answer.get("output")).unwrap_or(&Value::Null);
+    complete(session, &mut input, result);
+    session.call(text(call, "id"), filled(call, "name").unwrap_or("tool"), &input, out);
+    let answer = answer?;
+    let said = content(answer);
+    let stopped = said.starts_with(STOPPED);
+    let denied = REFUSED.iter().any(|words| said.starts_with(words));
+    let told = Answer {
+        diff: text(result, "diff"),
+        failed: flag(answer, "is_error"),
+        denied,
+        output: said,
+        ..Answer::default()
+    };
+    let left = session.answer(text(call, "id"), told, out);
+    if stopped {
+        out.emit(EventKind::Interrupt { call: Some(text(call, "id").to_owned().into()) });
     }
+    left
+}
 
-    /// Takes the name of the opened folder from paths, and the texts of an edit that only the answer has.
-    fn complete(&self, input: &mut Value, result: &Value) {
-        let root = self.place.start().rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        for key in PATHS {
-            let Some(rest) = filled(input, key).and_then(|path| path.strip_prefix(root.as_str())) else { continue };
-            let below = rest.trim_start_matches(['/', '\\']);
-            if !root.is_empty() && (rest.is_empty() || rest.len() > below.len()) {
-                input[key] = if below.is_empty() { "." } else { below }.into();
-            }
+/// Takes the name of the opened folder from paths, and the texts of an edit that only the answer has.
+fn complete(session: &RecordSession, input: &mut Value, result: &Value) {
+    let root = session.place.start().rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    for key in PATHS {
+        let Some(rest) = filled(input, key).and_then(|path| path.strip_prefix(root.as_str())) else { continue };
+        let below = rest.trim_start_matches(['/', '\\']);
+        if !root.is_empty() && (rest.is_empty() || rest.len() > below.len()) {
+            input[key] = if below.is_empty() { "." } else { below }.into();
         }
-        let has_text = ["edits", "content", "old_text", "old_string"].iter().any(|key| input.get(key).is_some());
-        if !has_text && input.is_object() && result.get("new_text").is_some() {
-            let (before, after) = changed(text(result, "old_text"), text(result, "new_text"));
-            (input["old_string"], input["new_string"]) = (before.into(), after.into());
-        }
+    }
+    let has_text = ["edits", "content", "old_text", "old_string"].iter().any(|key| input.get(key).is_some());
+    if !has_text && input.is_object() && result.get("new_text").is_some() {
+        let (before, after) = changed(text(result, "old_text"), text(result, "new_text"));
+        (input["old_string"], input["new_string"]) = (before.into(), after.into());
     }
 }
 
@@ -263,14 +189,4 @@ fn content(answer: &Value) -> Cow<'static, str> {
     }
     let words = answer.get("content").map(said).filter(|text| !text.is_empty());
     words.or_else(|| answer.get("output").map(said)).unwrap_or_default().into()
-}
-
-fn tokens(row: &Value) -> Usage {
-    Usage {
-        input: value::count(row, "input_tokens"),
-        output: value::count(row, "output_tokens"),
-        cache_write: value::count(row, "cache_creation_input_tokens"),
-        cache_read: value::count(row, "cache_read_input_tokens"),
-        ..Usage::default()
-    }
 }

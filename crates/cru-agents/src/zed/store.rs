@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::session::ZedSession;
+use super::session::{HOST, about};
 use crate::call::started::StartedAgents;
 use crate::file::document::{Piece, items, member, members};
 use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::filled;
+use crate::record::session::RecordSession;
 use cru_base::Result;
 
 /// Columns of threads but for their content.
@@ -21,7 +22,7 @@ const FIELDS: [&str; 4] = ["model", "cumulative_token_usage", "request_token_usa
 pub(super) struct ZedStore;
 
 impl RowFormat for ZedStore {
-    type State = ZedSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &["threads"];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
@@ -36,7 +37,7 @@ impl RowFormat for ZedStore {
         Ok(rows.into_iter().map(session).collect())
     }
 
-    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<ZedSession> {
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
         let mut agents = Vec::new();
         for child in started {
             let text = document(base, &child.id)?;
@@ -46,9 +47,9 @@ impl RowFormat for ZedStore {
         let text = document(base, &session.id)?;
         let root = members(&text);
         let of = |name: &str| Some((name.to_owned(), member(&root, name)?.value()?));
-        let about = FIELDS.into_iter().filter_map(of).collect();
-        let folder = folder(&session.row);
-        Ok(ZedSession::new(session.agent.is_some(), folder, StartedAgents::of(agents), about))
+        let fields: Value = FIELDS.into_iter().filter_map(of).collect();
+        let about = about(&fields, &folder(&session.row));
+        Ok(RecordSession::new(&HOST, session.key(), about).with(StartedAgents::of(agents)))
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {

@@ -67,9 +67,9 @@ fn base() -> String {
 fn a_thread_is_told() {
     let told = told_base(&IMPORTER, "threads.db", &base());
     insta::assert_snapshot!(told.stream("t1"), @r#"
+    1 Meta(Model("opus-9"))
     1 title Host Mend the lamp
     1 Meta(Started(2026-11-20T09:00:00Z))
-    1 Meta(Model("opus-9"))
     2 prompt (typed) Mend @a.c please +image/png 3
     3 thinking hm
     3 reply I look.
