@@ -75,8 +75,6 @@ pub const IMPORTERS: &[Importer] = &[
     record::importer::<7>(),
     record::importer::<8>(),
     record::importer::<9>(),
-    record::importer::<10>(),
-    record::importer::<11>(),
 ];
 
 /// How much of a file is looked at to recognise it.

@@ -50,13 +50,7 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     }
     let credits: f64 = list(&ledger, "/events").iter().filter_map(|event| event.get("credits")?.as_f64()).sum();
     let folder = file_path(word(&env, "/initial/trees/0/uri"));
-    let client = word(&env, "/initial/platform/client");
-    let mut more = json!({});
-    for (name, value) in [("mode", of("agentMode")), ("client", client.into()), ("credits", credits.into())] {
-        if value.as_str().is_some_and(|word| !word.is_empty()) || value.as_f64().is_some_and(|number| number > 0.0) {
-            more[name] = value;
-        }
-    }
+    let more = Some(credits).filter(|credits| *credits > 0.0).map(|credits| json!({ "credits": credits }));
     let head = json!({
         "cwd": folder, "title": of("title"), "started": of("created"),
         "version": word(&env, "/initial/platform/clientVersion"), "more": more,

@@ -4,7 +4,6 @@ mod amp;
 mod antigravity;
 mod cline;
 mod continued;
-mod export;
 mod grok;
 mod kimi;
 mod openhands;
@@ -18,7 +17,7 @@ mod tests;
 use crate::record::RecordHost;
 
 /// All of them; the table of importers names each by its place.
-pub(crate) const ALL: [RecordHost; 12] = [
+pub(crate) const ALL: [RecordHost; 10] = [
     vscode::HOST,
     qwen::HOST,
     kimi::HOST,
@@ -29,6 +28,4 @@ pub(crate) const ALL: [RecordHost; 12] = [
     openhands::HOST,
     vibe::HOST,
     continued::HOST,
-    export::CLAUDE,
-    export::CHATGPT,
 ];

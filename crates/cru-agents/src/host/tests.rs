@@ -403,7 +403,7 @@ fn amp_threads() {
         r#"
         1 title Host Lamp
         1 Meta(Started(2026-03-01T10:00:00Z))
-        1 Meta(Property { key: "amp", value: Object {"mode": String("smart"), "client": String("CLI"), "credits": Number(1.5)} })
+        1 Meta(Property { key: "amp", value: Object {"credits": Number(1.5)} })
         1 prompt (typed) mend it
         2 thinking Hm.
         2 call t Bash make
@@ -651,45 +651,6 @@ fn continue_sessions() {
         2 result t failed gone"#,
     );
     assert_eq!((told.tokens("k1").used(), told.skipped("repeated answer")), (5, 1));
-}
-
-#[test]
-fn exports() {
-    let claude = document(&json!([
-        {"uuid": "u1", "name": "Lamp", "created_at": "2026-03-01T10:00:00Z", "chat_messages": [
-            {"uuid": "m1", "sender": "human", "text": "mend it", "content": [], "created_at": "2026-03-01T10:00:00Z"},
-            {"uuid": "m2", "sender": "assistant", "content": [{"type": "tool_use", "name": "web_search", "input": {"query": "lamp"}},
-                {"type": "tool_result", "name": "web_search", "content": [{"type": "text", "text": "found"}]}, {"type": "text", "text": "So."}]}]},
-        {"uuid": "u2", "name": "", "chat_messages": []}]));
-    let told = read("claude-ai", &[("conversations.json", claude)]);
-    check(
-        &told,
-        "u1",
-        r"
-        1 title Host Lamp
-        1 Meta(Started(2026-03-01T10:00:00Z))
-        1 prompt (typed) mend it
-        2 call @2 web_search lamp
-        2 result @2 found
-        2 reply So.",
-    );
-    let node = |id: &str, parent: &str, role: &str, kind: &str, words: &str, to: &str| {
-        json!({"id": id, "parent": parent, "message": {"id": id, "author": {"role": role, "name": "python"}, "recipient": to, "create_time": 1_772_359_200.5,
-            "content": {"content_type": kind, "parts": [words]}, "metadata": {"model_slug": "gpt-5"}}})
-    };
-    let chatgpt = document(&json!([{"title": "Lamp", "conversation_id": "c1", "current_node": "5", "mapping": {
-        "0": {"id": "0", "parent": "1", "message": null}, "1": node("1", "0", "user", "text", "mend it", "all"),
-        "2": node("2", "1", "assistant", "text", "an older branch", "all"), "3": node("3", "1", "assistant", "code", "1+1", "python"),
-        "4": node("4", "3", "tool", "execution_output", "2", "all"), "5": node("5", "4", "assistant", "text", "Two.", "all")}}]));
-    let told = read("chatgpt", &[("conversations.json", chatgpt)]);
-    let told = told.stream("c1");
-    assert!(
-        told.contains("call 3 python")
-            && told.contains("result 3 2")
-            && told.ends_with("reply Two.\n")
-            && !told.contains("older"),
-        "{told}"
-    );
 }
 
 #[test]

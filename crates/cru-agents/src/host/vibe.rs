@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::file::document::{self, member, members};
 use crate::file::value::{filled, text};
@@ -57,20 +57,10 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
 fn head(about: &Value) -> Value {
     let stats = &about["stats"];
     let model = filled(about, "model").or_else(|| filled(&about["agent_config"], "active_model"));
-    let mut more = Map::new();
-    for (from, to) in [
-        ("tool_calls_agreed", "calls_agreed"),
-        ("tool_calls_rejected", "calls_rejected"),
-        ("tool_calls_failed", "calls_failed"),
-    ] {
-        if let Some(count) = stats.get(from).and_then(Value::as_u64).filter(|count| *count > 0) {
-            more.insert(to.to_owned(), count.into());
-        }
-    }
     json!({
         "cwd": text(&about["environment"], "working_directory"), "title": about["title"], "model": model,
         "named": text(about, "title_source") == "user", "branch": about["git_branch"], "commit": about["git_commit"],
         "started": about["start_time"], "cost": stats["session_cost"],
-        "usage": {"input": stats["session_prompt_tokens"], "output": stats["session_completion_tokens"]}, "more": more,
+        "usage": {"input": stats["session_prompt_tokens"], "output": stats["session_completion_tokens"]},
     })
 }

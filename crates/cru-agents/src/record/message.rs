@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::session::{HOST_WORDS, RecordSession, attachment};
+use super::session::{RecordSession, attachment};
 use crate::call::tools::Answer;
 use crate::file::document::text;
 use crate::file::jsonl::{list, word};
@@ -14,12 +14,12 @@ use cru_session::event::Attachment;
 
 /// Tells a message; why something of it is left out, where it is.
 pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    let role = text(message, &["role", "sender", "type"]).unwrap_or_default();
+    let role = text(message, &["role", "type"]).unwrap_or_default();
     let id = text(message, &["tool_call_id", "toolCallId"]).unwrap_or_default();
     match role {
         "system" | "developer" => return Some("system prompt"),
         "tool" | "tool_result" | "tool_response" => return session.answer(id, answer(message, "content"), out),
-        "user" | "human" | "assistant" => {}
+        "user" | "assistant" => {}
         "" => return None,
         role => return Some(unknown("unknown role", role)),
     }
@@ -45,19 +45,11 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 let id = text(part, &["tool_use_id", "toolUseID"]).unwrap_or_default();
                 let content = if part.get("run").is_some() { "run" } else { "content" };
                 let answer = answer(part, content);
-                let told = match id {
-                    "" => session.answer_next(word(part, "/name"), answer, out),
-                    id => session.answer(id, answer, out),
-                };
-                left = told.or(left);
+                left = session.answer(id, answer, out).or(left);
             }
             ("image" | "image_url" | "video_url" | "audio_url" | "document" | "file", _) => sent.push(media(part)),
-            ("token_budget", _) => left = Some(HOST_WORDS),
             (kind, _) => left = Some(unknown("unknown block", kind)),
         }
-    }
-    for file in list(message, "/attachments").iter().chain(list(message, "/files")) {
-        sent.push(attachment(text(file, &["file_type"]).unwrap_or("file"), ""));
     }
     if is_person {
         left = session.prompt(&words.join("\n\n"), sent, out).or(left);
