@@ -56,7 +56,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     times: &["time", "timestamp", "created_at"],
     tell: |session, line, out| match (line.get("message"), line.get("role")) {
         (Some(event), _) if event.get("payload").is_some() => wire(session, event, out),
-        (_, Some(_)) => context(session, line, out),
+        (_, Some(_)) => message::tell(session, line, out),
         _ => code(session, line, out),
     },
     hooked: true,
@@ -167,15 +167,6 @@ fn tokens(session: &mut RecordSession, id: &str, model: &str, counts: &Value, ou
     ];
     let names = if counts.get(names[0][0]).is_some() { names[0] } else { names[1] };
     session.usage(id, model, usage(counts, names), out);
-}
-
-/// A message of the model's context.
-fn context(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    match word(line, "/role") {
-        "_system_prompt" => Some("system prompt"),
-        "_checkpoint" | "_usage" => Some("state of the host"),
-        _ => message::tell(session, line, out),
-    }
 }
 
 /// A line of Kimi Code.

@@ -15,6 +15,8 @@ mod vscode;
 mod tests;
 
 use crate::record::RecordHost;
+use crate::{bundles, claude};
+use cru_session::source::Importer;
 
 /// All of them; the table of importers names each by its place.
 pub(crate) const ALL: [RecordHost; 10] = [
@@ -29,3 +31,16 @@ pub(crate) const ALL: [RecordHost; 10] = [
     vibe::HOST,
     continued::HOST,
 ];
+
+/// The importer of the host at that place of the list.
+pub(crate) const fn importer<const AT: usize>() -> Importer {
+    Importer {
+        id: ALL[AT].id,
+        recognise: |path, head| (ALL[AT].recognise)(path, head),
+        bundle: |files| ALL[AT].bundle(files),
+        together: |path| Ok(vec![(ALL[AT].session)(path).0]),
+        read: |bundle, sink| ALL[AT].read(bundle, sink),
+        beside: bundles::alone,
+        hooked: if ALL[AT].hooked { claude::IMPORTER.hooked } else { None },
+    }
+}

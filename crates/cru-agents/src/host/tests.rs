@@ -45,8 +45,8 @@ fn vscode() -> Value {
         {"response": "I look.", "thinking": {"text": ["Which", "file?"]}, "toolCalls": [
             {"id": "c1__vscode-1", "name": "read_file", "arguments": "{\"filePath\": \"/home/mia/lamp/a.rs\"}"},
             {"id": "c2__vscode-2", "name": "run_in_terminal", "arguments": "{\"command\": \"make\"}"}]},
-        {"response": "Done.", "toolCalls": []}]);
-    let results = json!({"c1__vscode-1": {"content": [{"value": node}]}});
+        {"response": "Done.", "toolCalls": [{"id": "c3", "name": "apply_patch", "arguments": "{}"}]}]);
+    let results = json!({"c1__vscode-1": {"content": [{"value": node}]}, "c3": {"content": [{"value": "Applying patch failed with error: x"}]}});
     json!({
         "version": 3, "responderUsername": "GitHub Copilot", "sessionId": "s1", "customTitle": "The lamp", "requests": [
             {"requestId": "r1", "timestamp": 1_772_359_200_000_u64, "message": {"text": "mend it"}, "modelId": "copilot/gpt-4.1",
@@ -73,6 +73,8 @@ const VSCODE: &str = r"
     1 call c2__vscode-2 run_in_terminal make
     1 result c2__vscode-2 denied
     1 reply Done.
+    1 call c3 apply_patch
+    1 result c3 failed Applying patch failed with error: x
     2 prompt (typed) and this
     2 reply See `b.rs`
     2 call x readFile b.rs

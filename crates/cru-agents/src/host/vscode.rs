@@ -15,6 +15,9 @@ use crate::stream::out::Out;
 use cru_session::event::Usage;
 use cru_session::source::Bundle;
 
+/// How answers of tools begin that did not do what they were asked: no field says it.
+const FAILED: [&str; 2] = ["Applying patch failed with error", "ERROR: "];
+
 pub(super) const HOST: RecordHost = RecordHost {
     id: "vscode",
     recognise: |_, head| {
@@ -31,7 +34,8 @@ pub(super) const HOST: RecordHost = RecordHost {
             return (crate::bundles::stem(path), u64::from(record::holds_lines(path)));
         }
         let text = document::read(&Bundle::default(), path).ok().flatten().unwrap_or_default();
-        (id_of(&whole(&text), path), 0)
+        let root = whole(&text);
+        (id_of(&root, list(&root, "/requests").first(), path), 0)
     },
     passes: |bundle, path| {
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |it| it.len());
@@ -50,7 +54,7 @@ pub(super) const HOST: RecordHost = RecordHost {
         {
             requests.pop();
         }
-        let id = requests.first().map_or_else(|| id_of(&root, path), |first| id_with(&root, first, path));
+        let id = id_of(&root, requests.first(), path);
         each(record::header(path, id, None), about(&root, &requests, path), requests.into_iter().map(Ok).collect());
     },
     ids: &["requestId"],
@@ -112,12 +116,9 @@ fn set(root: &mut Value, above: &[Value], last: &Value, new: Value) {
     }
 }
 
-fn id_of(root: &Value, path: &Path) -> String {
-    id_with(root, list(root, "/requests").first().unwrap_or(&Value::Null), path)
-}
-
 /// An export names no session; its first request may.
-fn id_with(root: &Value, first: &Value, path: &Path) -> String {
+fn id_of(root: &Value, first: Option<&Value>, path: &Path) -> String {
+    let first = first.unwrap_or(&Value::Null);
     let id = filled(root, "sessionId").or_else(|| first.pointer("/result/metadata/sessionId")?.as_str());
     id.or_else(|| filled(first, "requestId")).map_or_else(|| crate::bundles::stem(path), str::to_owned)
 }
@@ -158,7 +159,9 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
             let id = word(call, "/id");
             session.call(id, word(call, "/name"), &call["arguments"], out);
             if let Some(result) = metadata["toolCallResults"].get(id) {
-                session.answer(id, Answer { output: printed(result).into(), ..Answer::default() }, out);
+                let output = printed(result);
+                let failed = FAILED.iter().any(|words| output.starts_with(words));
+                session.answer(id, Answer { output: output.into(), failed, ..Answer::default() }, out);
             } else if let Some(denied) = list(request, "/response")
                 .iter()
                 .find(|part| is_refused(part) && id.starts_with(word(part, "/toolCallId")))

@@ -21,7 +21,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
         "tool" | "tool_result" | "tool_response" => return session.answer(id, answer(message, "content"), out),
         "user" | "assistant" => {}
         "" => return None,
-        role => return Some(unknown("unknown role", role)),
+        role => return Some(session.left_out("unknown role", role)),
     }
     let is_person = role != "assistant";
     if let Some(thought) = text(message, &["reasoning_content", "reasoning"]).filter(|_| !is_person) {

@@ -13,49 +13,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::session::RecordSession;
+pub(crate) use self::session::{EachSession, RecordHost};
 use crate::file::document;
 use crate::file::jsonl::{self, Format};
 use crate::file::{tables, value};
-use crate::stream::out::Out;
-use crate::{bundles, claude, host};
+use crate::{bundles, claude};
 use cru_base::{Error, Result, files};
 use cru_session::event::StreamKey;
-use cru_session::source::{Account, Bundle, Header, Importer, Sink};
-
-/// Receives the sessions of a document: what each is, what is said of it as a whole, and its records, of those that
-/// cannot be read the reason.
-pub(crate) type EachSession<'e> = dyn FnMut(Header, Value, Vec<std::result::Result<Value, &'static str>>) + 'e;
-
-/// A host, as far as it is another than the others.
-#[derive(Debug)]
-pub(crate) struct RecordHost {
-    /// Name of its row.
-    pub(crate) id: &'static str,
-    /// As [`Importer::recognise`].
-    pub(crate) recognise: fn(&Path, &[u8]) -> bool,
-    /// The session that a file is of, and its place among the files of that session.
-    pub(crate) session: fn(&Path) -> (String, u64),
-    /// Another file of the bundle tells what this one does: why it is passed over.
-    pub(crate) passes: fn(&Bundle, &Path) -> Option<&'static str>,
-    /// The stream of a file of lines.
-    pub(crate) header: fn(&Path, String) -> Header,
-    /// The stream of a record that is none of its file's own.
-    pub(crate) aside: fn(&StreamKey, &Value) -> Option<Header>,
-    /// What files beside a file of lines say of its session, in the form of [`RecordSession::head`].
-    pub(crate) beside: fn(&Path) -> Value,
-    /// Whether a file holds a record a line; else it is a document.
-    pub(crate) lines: fn(&Path) -> bool,
-    /// Takes a document apart.
-    pub(crate) document: fn(&Path, &str, &mut EachSession<'_>),
-    /// The first of these members is the id of a record: `uuid`, `/data/id`.
-    pub(crate) ids: &'static [&'static str],
-    /// The first of these members is its time.
-    pub(crate) times: &'static [&'static str],
-    /// Tells what a record says; why something of it is left out, where it is.
-    pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
-    /// Whether its hooks are understood: what they told is read as Claude Code's.
-    pub(crate) hooked: bool,
-}
+use cru_session::source::{Account, Bundle, Header, Sink};
 
 impl RecordHost {
     /// A host of whose files each is a session of lines.
@@ -75,14 +40,16 @@ impl RecordHost {
         hooked: false,
     };
 
-    fn bundle(&'static self, files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+    /// As [`Importer::bundle`](cru_session::source::Importer::bundle).
+    pub(crate) fn bundle(&'static self, files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         bundles::by_session(files, |path| {
             let (session, rank) = (self.session)(path);
             Ok((session, rank, None))
         })
     }
 
-    fn read(&'static self, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+    /// As [`Importer::read`](cru_session::source::Importer::read).
+    pub(crate) fn read(&'static self, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         let mut lines = Vec::new();
         for path in &bundle.files {
             if self.hooked && !(self.recognise)(path, &beginning(bundle, path)?) {
@@ -129,19 +96,6 @@ impl Format for &'static RecordHost {
     fn begin(&mut self, header: &Header) -> RecordSession {
         let beside = if header.aside { (self.beside)(&header.transcript) } else { Value::Null };
         RecordSession::new(self, header.key.clone(), beside)
-    }
-}
-
-/// The importer of the host at that place of the list.
-pub(crate) const fn importer<const AT: usize>() -> Importer {
-    Importer {
-        id: host::ALL[AT].id,
-        recognise: |path, head| (host::ALL[AT].recognise)(path, head),
-        bundle: |files| host::ALL[AT].bundle(files),
-        together: |path| Ok(vec![(host::ALL[AT].session)(path).0]),
-        read: |bundle, sink| host::ALL[AT].read(bundle, sink),
-        beside: bundles::alone,
-        hooked: if host::ALL[AT].hooked { claude::IMPORTER.hooked } else { None },
     }
 }
 

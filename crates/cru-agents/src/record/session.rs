@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::RecordHost;
 use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::task_list;
@@ -23,6 +23,42 @@ use cru_session::agent_table;
 use cru_session::event::{
     Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
 };
+use cru_session::source::{Bundle, Header};
+
+/// Receives the sessions of a document: what each is, what is said of it as a whole, and its records, of those that
+/// cannot be read the reason.
+pub(crate) type EachSession<'e> = dyn FnMut(Header, Value, Vec<std::result::Result<Value, &'static str>>) + 'e;
+
+/// A host, as far as it is another than the others.
+#[derive(Debug)]
+pub(crate) struct RecordHost {
+    /// Name of its row.
+    pub(crate) id: &'static str,
+    /// As [`Importer::recognise`](cru_session::source::Importer::recognise).
+    pub(crate) recognise: fn(&Path, &[u8]) -> bool,
+    /// The session that a file is of, and its place among the files of that session.
+    pub(crate) session: fn(&Path) -> (String, u64),
+    /// Another file of the bundle tells what this one does: why it is passed over.
+    pub(crate) passes: fn(&Bundle, &Path) -> Option<&'static str>,
+    /// The stream of a file of lines.
+    pub(crate) header: fn(&Path, String) -> Header,
+    /// The stream of a record that is none of its file's own.
+    pub(crate) aside: fn(&StreamKey, &Value) -> Option<Header>,
+    /// What files beside a file of lines say of its session, in the form of [`RecordSession::head`].
+    pub(crate) beside: fn(&Path) -> Value,
+    /// Whether a file holds a record a line; else it is a document.
+    pub(crate) lines: fn(&Path) -> bool,
+    /// Takes a document apart.
+    pub(crate) document: fn(&Path, &str, &mut EachSession<'_>),
+    /// The first of these members is the id of a record: `uuid`, `/data/id`.
+    pub(crate) ids: &'static [&'static str],
+    /// The first of these members is its time.
+    pub(crate) times: &'static [&'static str],
+    /// Tells what a record says; why something of it is left out, where it is.
+    pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
+    /// Whether its hooks are understood: what they told is read as Claude Code's.
+    pub(crate) hooked: bool,
+}
 
 /// Why words are left out that the host put under somebody's name.
 pub(crate) const HOST_WORDS: &str = "words of the host";
