@@ -483,3 +483,89 @@ fn every_importer_knows_its_own_files_only(set: &TranscriptSet) {
 }
 
 on_both_sets!(every_importer_knows_its_own_files_only);
+
+/// Files of hosts that are told record by record: agent, name, bytes.
+fn by_records() -> [(&'static str, &'static str, Vec<u8>); 4] {
+    let at = |second: u64| format!("2026-03-01T10:00:{second:02}Z");
+    let qwen = |second: u64, kind: &str, parts: Value| {
+        json!({"uuid": format!("u{second}"), "parentUuid": format!("u{}", second - 1), "sessionId": "q1", "type": kind,
+            "cwd": "/home/mia/lamp", "timestamp": at(second), "message": {"parts": parts}, "toolCallResult": {"status": "success"}})
+    };
+    let update = |second: u64, kind: &str, text: &str| {
+        let content = json!({"type": "text", "text": text});
+        json!({"timestamp": 1_772_359_200 + second, "params": {"update": {"sessionUpdate": kind, "content": content}}})
+    };
+    let wire = |second: u64, kind: &str, payload: Value| json!({"timestamp": 1_772_359_200 + second, "message": {"type": kind, "payload": payload}});
+    let step = |second: u64, source: &str, kind: &str, content: &str| json!({"step_index": second, "source": source, "type": kind, "status": "DONE", "created_at": at(second), "content": content});
+    [
+        (
+            "qwen",
+            "chats/q1.jsonl",
+            lines(&[
+                qwen(1, "user", json!([{"text": "mend the lamp"}])),
+                qwen(
+                    2,
+                    "assistant",
+                    json!([{"text": "I build."}, {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}]),
+                ),
+                qwen(
+                    3,
+                    "tool_result",
+                    json!([{"functionResponse": {"id": "c", "name": "run_shell_command", "response": {"output": "fine"}}}]),
+                ),
+                qwen(4, "assistant", json!([{"text": "Mended."}])),
+                qwen(5, "user", json!([{"text": "and the plug"}])),
+                qwen(6, "assistant", json!([{"text": "Done."}])),
+            ]),
+        ),
+        (
+            "grok",
+            "g1/updates.jsonl",
+            lines(&[
+                update(1, "user_message_chunk", "mend the lamp"),
+                update(2, "agent_message_chunk", "I lo"),
+                update(3, "agent_message_chunk", "ok, and "),
+                update(4, "agent_message_chunk", "mend."),
+                update(5, "user_message_chunk", "and the plug"),
+                update(6, "agent_message_chunk", "Do"),
+                update(7, "agent_message_chunk", "ne."),
+            ]),
+        ),
+        (
+            "kimi",
+            "u1/wire.jsonl",
+            lines(&[
+                json!({"type": "metadata", "protocol_version": "1.6"}),
+                wire(1, "TurnBegin", json!({"user_input": "mend the lamp"})),
+                wire(2, "ContentPart", json!({"type": "text", "text": "I lo"})),
+                wire(3, "ContentPart", json!({"type": "text", "text": "ok."})),
+                wire(4, "ToolCall", json!({"id": "t", "function": {"name": "Shell", "arguments": "{\"comm"}})),
+                wire(5, "ToolCallPart", json!({"arguments_part": "and\": \"make\"}"})),
+                wire(
+                    6,
+                    "ToolResult",
+                    json!({"tool_call_id": "t", "return_value": {"is_error": false, "output": "fine"}}),
+                ),
+                wire(7, "ContentPart", json!({"type": "text", "text": "Mended."})),
+            ]),
+        ),
+        (
+            "antigravity",
+            "b1/.system_generated/logs/transcript.jsonl",
+            lines(&[
+                step(1, "USER_EXPLICIT", "USER_INPUT", "<USER_REQUEST>mend the lamp</USER_REQUEST>"),
+                step(2, "MODEL", "PLANNER_RESPONSE", "I look."),
+                step(3, "MODEL", "VIEW_FILE", "File Path: `file:///home/mia/lamp/a.rs`\n1: a"),
+                step(4, "MODEL", "PLANNER_RESPONSE", "Mended."),
+            ]),
+        ),
+    ]
+}
+
+#[test]
+fn hosts_that_are_told_record_by_record() {
+    for (agent, name, bytes) in by_records() {
+        assert!(notes_of(agent, name, &bytes).contains("mend the lamp"), "{agent}");
+        grows(agent, name, &bytes, &ends(&bytes, 20));
+    }
+}
