@@ -12,9 +12,6 @@ use crate::base::text::sanitise;
 /// Rows that one thread lays out before another helps.
 const TOGETHER: usize = 256;
 
-/// Columns of a terminal that the wide column gets before others leave for it.
-const WIDE: usize = 32;
-
 /// How a column lines up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -52,7 +49,8 @@ impl Cell {
     }
 }
 
-/// Rows of cells under headings. On a terminal one column takes what is left of the width; in a pipe nothing is cut.
+/// Rows of cells under headings. On a terminal one column takes what is left of the width, a third of it at least while others can
+/// leave; in a pipe nothing is cut.
 #[derive(Debug)]
 pub struct Table<'a> {
     columns: Vec<(&'a str, Align)>,
@@ -71,12 +69,14 @@ impl<'a> Table<'a> {
     }
 
     /// With another column that is cut than the last one.
+    #[must_use]
     pub fn wide(mut self, column: usize) -> Self {
         self.wide = column;
         self
     }
 
     /// With the order in which columns leave a terminal that has no room for them, a rank for each; those with 0 stay.
+    #[must_use]
     pub fn leaving(mut self, ranks: Vec<u8>) -> Self {
         self.ranks = ranks;
         self
@@ -123,7 +123,7 @@ impl<'a> Table<'a> {
             let room = view.width.saturating_sub(others);
             let leaves =
                 shown.iter().map(|(at, _)| *at).filter(|at| self.ranks[*at] > 0).min_by_key(|at| self.ranks[*at]);
-            if let Some(leaves) = leaves.filter(|_| room < widths[self.wide].min(WIDE)) {
+            if let Some(leaves) = leaves.filter(|_| room < widths[self.wide].min(view.width / 3)) {
                 shown.retain(|(at, _)| *at != leaves);
                 continue;
             }

@@ -9,10 +9,8 @@ use super::group::{By, Grouped};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
 use crate::commands::output::style;
-use crate::commands::output::{Align, Cell, Table, amount, bar, cut, duration, percent, usd};
+use crate::commands::output::{Align, Cell, Table, amount, bar, duration, percent, usd};
 
-/// The longest key that a terminal shows whole.
-const LONGEST_KEY: usize = 32;
 /// Columns of the widest bar.
 const BAR: usize = 16;
 
@@ -151,10 +149,6 @@ impl<'a> GroupTable<'a> {
 
     /// For people: on a terminal columns that have no room are left out.
     pub(super) fn text(&self, view: &View) -> String {
-        let key = |row: &GroupRow<'_>| {
-            let key = row.key.unwrap_or("–");
-            if view.terminal { cut(key, LONGEST_KEY) } else { key.to_owned() }
-        };
         let headings: Vec<String> = self.columns.iter().map(|it| it.0.to_uppercase()).collect();
         let (first, last) = (self.by.heading(), self.share.unwrap_or_default().to_uppercase());
         let mut head = vec![(first.as_str(), Align::Left)];
@@ -163,7 +157,7 @@ impl<'a> GroupTable<'a> {
         let ranks = [0].into_iter().chain(self.columns.iter().map(|it| it.1)).chain(self.share.map(|_| 0));
         let mut table = Table::new(&head).wide(0).leaving(ranks.collect());
         for row in &self.rows {
-            let mut cells = vec![Cell::new(key(row)).style(key_style(self.by, row.key))];
+            let mut cells = vec![Cell::new(row.key.unwrap_or("–")).style(key_style(self.by, row.key))];
             cells.extend(row.cells.iter().map(|(text, look)| Cell::new(text).style(*look)));
             let (part, whole) = row.share;
             let text = percent(part, whole);
