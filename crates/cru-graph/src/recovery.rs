@@ -56,6 +56,37 @@ pub fn recoveries(session: &Session) -> Vec<Recovery> {
     recovered.collect()
 }
 
+/// Whether a resolution says nothing but which steps it was, as an import writes it: `passed in [[#^n-016]]`. It reads notes
+/// that hold no other mark of that.
+pub fn names_steps(resolution: &str) -> bool {
+    const LINKING: &[&str] = &[
+        "fixed",
+        "by",
+        "passed",
+        "worked",
+        "in",
+        "see",
+        "and",
+        "with",
+        "after",
+        "a",
+        "run",
+        "other",
+        "arguments",
+        "changes",
+    ];
+    let mut plain = String::new();
+    let mut rest = resolution;
+    while let Some((before, link)) = rest.split_once("[[") {
+        plain.push_str(before);
+        plain.push(' ');
+        rest = link.split_once("]]").map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    let mut words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| LINKING.contains(&word.to_lowercase().as_str()))
+}
+
 /// How a step ended: a check by its verdict, anything else by its status.
 fn proof(step: &Step) -> Proof {
     match (step.check, step.status) {
@@ -103,6 +134,15 @@ fn acts(step: &Step) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn resolutions_that_only_name_steps() {
+        assert!(names_steps("fixed by [[#^n-014]], [[#^n-015]]; passed in [[#^n-016]]"));
+        assert!(names_steps("a run with other arguments passed in [[#^n-016]]"));
+        assert!(names_steps("see [[#^n-016]]."));
+        assert!(!names_steps("inject a clock, see [[#^n-005]]"));
+    }
+
     use cru_note::Note;
 
     #[test]

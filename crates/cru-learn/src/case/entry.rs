@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::case::action::StepFacts;
 use crate::case::call::{Call, Calls};
 use cru_action::Verdict;
+use cru_graph::recovery::names_steps;
 use cru_graph::turn;
 use cru_session::correction::INTERRUPTED;
 use cru_session::{Item, Step, StepStatus};
@@ -217,7 +218,7 @@ pub(crate) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
             remark("Decision", &clean(&it.callout.title), &format!("{}\n{fields}", clean(&it.text)))
         }
         Item::Error(it) => {
-            let resolution = it.resolution.as_deref().filter(|words| !only_links(words));
+            let resolution = it.resolution.as_deref().filter(|words| !names_steps(words));
             let mark = resolution.is_none() && only_counts(&it.text);
             // A mark that repeats the step above it is kept as a place and tells nothing.
             let told = if mark { Some(Told::Remark(String::new())) } else { None };
@@ -248,22 +249,6 @@ pub(crate) fn of_item(item: &Item, clean: &dyn Fn(&str) -> String) -> Option<Ent
         Item::User(_) | Item::Tasks(_) => None,
     };
     told.map(|told| Entry { block: item.id().map(str::to_owned), told })
-}
-
-/// Whether a resolution says nothing but which steps it was: `passed in [[#^n-016]]`.
-pub(crate) fn only_links(resolution: &str) -> bool {
-    const LINKING: &[&str] =
-        &["fixed", "by", "passed", "worked", "in", "see", "and", "with", "after", "a", "run", "other", "arguments"];
-    let mut plain = String::new();
-    let mut rest = resolution;
-    while let Some((before, link)) = rest.split_once("[[") {
-        plain.push_str(before);
-        plain.push(' ');
-        rest = link.split_once("]]").map_or("", |(_, after)| after);
-    }
-    plain.push_str(rest);
-    let mut words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| LINKING.contains(&word.to_lowercase().as_str()))
 }
 
 /// Whether the text of an error says nothing but that something failed, and how often: `` `make` failed 3 times. ``
@@ -367,10 +352,6 @@ mod tests {
 
     #[test]
     fn what_says_nothing_by_itself() {
-        assert!(only_links("fixed by [[#^n-014]], [[#^n-015]]; passed in [[#^n-016]]"));
-        assert!(only_links("a run with other arguments passed in [[#^n-016]]"));
-        assert!(only_links("see [[#^n-016]]."));
-        assert!(!only_links("inject a clock, see [[#^n-005]]"));
         assert!(only_counts("`cargo test` failed 3 times."));
         assert!(only_counts("`cargo test` failed."));
         assert!(!only_counts("`cargo test` failed because of the clock."));

@@ -320,38 +320,19 @@ impl Case {
 
     /// Every step, said or done thing of it.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        let story: (Option<&Entry>, &[Entry]) = match &self.story {
-            Story::Puzzle(it) => (it.step.as_ref(), &[]),
-            Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
-            Story::Demonstration(_) | Story::Trajectory => (None, &[]),
-        };
         let turns = self.context.iter().chain(&self.between);
-        turns.flat_map(|turn| &turn.done).chain(story.0).chain(story.1).chain(self.done())
+        turns.flat_map(|turn| &turn.done).chain(self.story.wrong()).chain(self.done())
     }
 
     /// The block ids of what was wrong and of what is right.
     pub fn blocks(&self) -> impl Iterator<Item = &str> {
-        let wrong: (Option<&Entry>, &[Entry]) = match &self.story {
-            Story::Puzzle(it) => (it.step.as_ref(), &[]),
-            Story::Correction(it) | Story::Preference(it) => (None, &it.behaviour),
-            Story::Demonstration(_) | Story::Trajectory => (None, &[]),
-        };
-        let entries = wrong.0.into_iter().chain(wrong.1).chain(self.done());
-        entries.filter_map(|entry| entry.block.as_deref())
+        self.story.wrong().iter().chain(self.done()).filter_map(|entry| entry.block.as_deref())
     }
 
     /// What every tool answered.
     pub(crate) fn outputs_mut(&mut self, each: &mut dyn FnMut(&mut String)) {
-        let (step, before, after) = match &mut self.story {
-            Story::Puzzle(it) => (it.step.as_mut(), [].as_mut_slice(), it.fix.as_mut_slice()),
-            Story::Correction(it) | Story::Preference(it) => {
-                (None, it.behaviour.as_mut_slice(), it.response.as_mut_slice())
-            }
-            Story::Demonstration(it) => (None, [].as_mut_slice(), it.done.as_mut_slice()),
-            Story::Trajectory => (None, [].as_mut_slice(), [].as_mut_slice()),
-        };
         let context = self.context.iter_mut().chain(&mut self.between).flat_map(|turn| &mut turn.done);
-        context.chain(step).chain(before).chain(after).filter_map(Entry::output_mut).for_each(each);
+        context.chain(self.story.entries_mut()).filter_map(Entry::output_mut).for_each(each);
     }
 
     /// How much of its tool calls is there: all of them, or a line for each.
@@ -381,23 +362,19 @@ impl Case {
             each("", &mut turn.asked);
             turn.done.iter_mut().for_each(|entry| entry.texts_mut(each));
         }
+        self.story.entries_mut().for_each(|entry| entry.texts_mut(each));
         match &mut self.story {
             Story::Puzzle(it) => {
-                it.step.iter_mut().chain(&mut it.fix).for_each(|entry| entry.texts_mut(each));
                 for text in [&mut it.title, &mut it.text].into_iter().chain(&mut it.resolution) {
                     each("", text);
                 }
             }
             Story::Correction(it) | Story::Preference(it) => {
-                it.behaviour.iter_mut().chain(&mut it.response).for_each(|entry| entry.texts_mut(each));
                 for text in std::iter::once(&mut it.words).chain(&mut it.interpretation) {
                     each("", text);
                 }
             }
-            Story::Demonstration(it) => {
-                it.done.iter_mut().for_each(|entry| entry.texts_mut(each));
-                it.check.iter_mut().for_each(|text| each("", text));
-            }
+            Story::Demonstration(it) => it.check.iter_mut().for_each(|text| each("", text)),
             Story::Trajectory => each("", &mut self.repository.name),
         }
         if let Some(edits) = &mut self.edits {

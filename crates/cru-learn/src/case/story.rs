@@ -34,6 +34,26 @@ impl Story {
         }
     }
 
+    /// What was wrong: the step that failed, or what the agent did before it was set right.
+    pub(crate) fn wrong(&self) -> &[Entry] {
+        match self {
+            Self::Puzzle(it) => it.step.as_slice(),
+            Self::Correction(it) | Self::Preference(it) => &it.behaviour,
+            Self::Demonstration(_) | Self::Trajectory => &[],
+        }
+    }
+
+    /// What was wrong, and what was done that is right.
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let (wrong, done): (&mut [Entry], &mut [Entry]) = match self {
+            Self::Puzzle(it) => (it.step.as_mut_slice(), &mut it.fix),
+            Self::Correction(it) | Self::Preference(it) => (&mut it.behaviour, &mut it.response),
+            Self::Demonstration(it) => (&mut [], &mut it.done),
+            Self::Trajectory => (&mut [], &mut []),
+        };
+        wrong.iter_mut().chain(done)
+    }
+
     /// What was done that is right.
     pub(crate) fn done(&self) -> &[Entry] {
         match self {

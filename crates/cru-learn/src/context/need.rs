@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memchr::memmem;
 
 use crate::case::entry::Entry;
-use crate::case::{Case, Story, Turn};
+use crate::case::{Case, Turn};
 use crate::context::excerpt::{Wants, cut_around};
 use crate::context::ground::{self, Ground};
 use crate::context::trace;
@@ -31,12 +31,7 @@ impl Need {
             look_through(&mut ground, &mut number, turn);
         }
         let context = number;
-        let middle: (&[Entry], Option<&Entry>) = match &case.story {
-            Story::Puzzle(it) => (&[], it.step.as_ref()),
-            Story::Correction(it) | Story::Preference(it) => (&it.behaviour, None),
-            Story::Demonstration(_) | Story::Trajectory => (&[], None),
-        };
-        for entry in middle.0.iter().chain(middle.1) {
+        for entry in case.story.wrong() {
             ground.add_entry(number, entry);
             number += 1;
         }

@@ -14,6 +14,7 @@ use crate::find::recovery;
 use crate::find::turns::{SessionTurn, TurnItem, Turns};
 use cru_action::Verdict;
 use cru_base::{Span, text};
+use cru_graph::recovery::names_steps;
 use cru_session::attempt::{Attempt, is_same_command, is_shell};
 use cru_session::{Error, Item, Step, StepStatus};
 
@@ -110,7 +111,7 @@ fn from_callout(
     if told.is_empty() {
         return None;
     }
-    let resolution = error.resolution.as_deref().filter(|words| !entry::only_links(words)).map(clean);
+    let resolution = error.resolution.as_deref().filter(|words| !names_steps(words)).map(clean);
     let resolution = resolution.filter(|text| !text.trim().is_empty());
     let success = failing.and_then(|step| success(trail, (index, step), error));
     let result = failing.and_then(|step| recovery::step_at(&round.beats, step)?.result.as_deref()).unwrap_or_default();

@@ -52,9 +52,8 @@ struct Values<'a> {
     title: String,
     /// Whether the case is a file of its own, with frontmatter.
     standalone: bool,
-    note: &'a str,
-    session: &'a str,
-    session_title: &'a str,
+    #[serde(flatten)]
+    origin: &'a Origin,
     /// Wikilink to the very block, the session's title as its text.
     link: String,
     /// The same for the frontmatter.
@@ -62,11 +61,6 @@ struct Values<'a> {
     path: &'a str,
     line: usize,
     phase: String,
-    agent: &'a str,
-    model: &'a str,
-    host: &'a str,
-    channel: &'a str,
-    tags: &'a [String],
     evidence: &'static str,
     reading: &'a str,
     answer_from: &'static str,
@@ -217,9 +211,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         quality: case.quality(),
         title: line(&case.title),
         standalone,
-        note: &origin.note,
-        session: &origin.session,
-        session_title: &origin.session_title,
+        origin,
         link_to: if origin.source.block_id.is_empty() {
             format!("[[{}]]", origin.note)
         } else {
@@ -229,11 +221,6 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         path: &origin.source.path,
         line: origin.source.line_start,
         phase: line(&origin.phase),
-        agent: &origin.agent,
-        model: &origin.model,
-        host: &origin.host,
-        channel: &origin.channel,
-        tags: &origin.tags,
         evidence: case.evidence.as_str(),
         reading: &case.reading,
         answer_from: case.answer_from(),
