@@ -6,24 +6,23 @@
 use std::borrow::Cow;
 
 use super::call::{Call, CallKind};
-use super::change::{self, Changes};
+use super::change::Changes;
 use super::commands::{self, Whole};
-use super::data::{self, Data};
+use super::data;
 use super::draft::Draft;
 use super::unit::Entry;
 use super::{block_link, clean, head, inline, paragraph, quotation, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
-use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::truncate;
 use cru_graph::turn::{is_label, is_mark};
-use cru_graph::{Place, Taken, plan};
+use cru_graph::{Place, Taken, plan, recovery};
 use cru_session::correction::INTERRUPTED;
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
 use cru_session::words::{emphasis, quote, shorten};
 use cru_session::{Decision, Error, Item, Subagent, User};
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 
 /// Bytes of what a step is to do.
 const MAX_WORDS: usize = 24_000;
@@ -31,43 +30,28 @@ const MAX_WORDS: usize = 24_000;
 const MAX_FURTHER: usize = 1_200;
 /// Bytes of a longer one.
 const MAX_REQUEST: usize = 8_000;
-/// Characters of what a turn came to, on a line.
-const MAX_RESULT: usize = 900;
-/// Characters of its beginning where all of it stands below.
-const MAX_BEGINNING: usize = 600;
-/// Bytes of a longer one.
-const MAX_CONCLUSION: usize = 8_000;
+/// Characters of the agent's words on a line.
+const MAX_LINE: usize = 900;
 /// Bytes of the one with which the session ends.
 const MAX_LAST: usize = 24_000;
-/// Characters of what the agent said before a call, on a line.
-const MAX_SAID: usize = 600;
-/// Bytes of a list that it said there.
-const MAX_FINDINGS: usize = 4_000;
 /// Characters of the first sentence of a longer one.
 const MAX_FIRST: usize = 300;
 /// Characters of any other remark.
 const MAX_REMARK: usize = 3_000;
 /// Lines of a gate.
 const MAX_GATE: usize = 400;
-/// Things that a step used.
-const MAX_USES: usize = 20;
 /// Bytes of somebody's words that are compared.
 const SEEN: usize = 800;
 
-/// The parts of the draft at `index`. `after` is the draft that it follows where nothing else joins them.
-pub(super) fn parts(
-    index: usize,
-    drafts: &[Draft<'_>],
-    data: &Data,
-    after: Option<usize>,
-    whole: &Whole<'_>,
-) -> Vec<Part> {
-    let Some(draft) = drafts.get(index) else { return Vec::new() };
+/// The parts of the draft at `index`.
+pub(super) fn parts(index: usize, whole: &Whole<'_>) -> Vec<Part> {
+    let (drafts, facts) = (whole.drafts, whole.facts);
+    let (Some(draft), Some(data)) = (drafts.get(index), facts.flows.get(index)) else { return Vec::new() };
     let said: Vec<String> = draft.said().map(|user| clean(head(&user.words, SEEN))).collect();
     let mut page = StepBody { note: whole.note, ..StepBody::default() };
     page.intent(draft, whole);
     page.parts.extend(data::flow(data).map(Part::Flow));
-    if let Some(before) = after.and_then(|at| drafts.get(at)) {
+    if let Some(before) = facts.order.get(index).copied().flatten().and_then(|at| drafts.get(at)) {
         page.remark(RemarkKind::After, &before.title);
     }
     for it in &data.carried {
@@ -75,9 +59,6 @@ pub(super) fn parts(
             let text = format!("{}, printed by “{}” ({} in the session)", it.operand.name, from.title, it.value);
             page.remark(RemarkKind::Uses, &text);
         }
-    }
-    for used in uses(draft) {
-        page.remark(RemarkKind::Uses, &used);
     }
     let told: Vec<&str> = draft
         .entries
@@ -94,9 +75,11 @@ pub(super) fn parts(
         call.step.id.as_deref().is_some_and(|id| told.contains(&id))
             || call.step.result.as_deref().is_some_and(|result| is_said(&said, result))
     };
-    let mut commands = commands::parts(index, drafts, data, whole, &known);
+    let mut commands = commands::parts(index, whole, &known);
     let mut changes = Changes::of(draft, whole);
-    let reasons: HashMap<usize, &str> = reasons(draft).into_iter().collect();
+    // Prose of a section without any work (`## Notes`) is no word of the agent.
+    let worked: HashSet<Option<usize>> = draft.calls().map(|call| call.place.phase).collect();
+    let is_of_agent = |place: &Place| draft.subagent.is_some() || worked.contains(&place.phase);
     let own = draft.subagent.map(|it| answer(it, whole));
     // Everything in the order of the session.
     for (at, entry) in draft.entries.iter().enumerate() {
@@ -106,7 +89,16 @@ pub(super) fn parts(
             }
             Entry::Call(_) => page.parts.extend(commands.remove(&at).unwrap_or_default()),
             Entry::Request { user, rules, .. } => page.request(draft, user, *rules),
-            Entry::Conclusion(prose, taken) => page.conclusion(&prose.text, *taken, asked(draft, at)),
+            Entry::Conclusion(prose, taken) => {
+                let max = if *taken == Taken::Last { MAX_LAST } else { MAX_REQUEST };
+                // The person's next words stand behind it as they were said.
+                let how = match taken {
+                    Taken::Stopped => " — the person stopped it",
+                    Taken::Accepts => " — the person accepted it",
+                    _ => "",
+                };
+                page.words(RemarkKind::Result, &prose.text, max, asked(draft, at), how);
+            }
             Entry::Item(Item::Decision(decision), _) => page.decision(decision),
             // What an import found out of the calls, these tell themselves.
             Entry::Item(Item::Error(error), _) if !is_generated(error) && !is_said(&said, &error.callout.title) => {
@@ -115,11 +107,8 @@ pub(super) fn parts(
             Entry::Item(Item::Callout(callout), _) if callout.kind == "gate" => {
                 page.gate(&callout.title, &callout.body);
             }
-            Entry::Item(Item::Prose(_), _) => {
-                let words = reasons.get(&at).filter(|words| own.is_none_or(|own| own != Some(**words)));
-                if let Some(words) = words {
-                    page.agent(words, next_id(draft, at));
-                }
+            Entry::Item(Item::Prose(prose), place) if is_of_agent(place) && own.flatten() != Some(&prose.text) => {
+                page.words(RemarkKind::Agent, &prose.text, MAX_REQUEST, next_id(draft, at), "");
             }
             Entry::Item(Item::Subagent(subagent), _) => {
                 let own =
@@ -133,7 +122,7 @@ pub(super) fn parts(
     }
     page.parts.extend(changes.rest());
     if let Some(told) = own.flatten() {
-        page.conclusion(told, Taken::Unknown, None);
+        page.words(RemarkKind::Result, told, MAX_REQUEST, None, "");
     }
     page.parts
 }
@@ -178,31 +167,7 @@ fn asked<'a>(draft: &Draft<'a>, at: usize) -> Option<&'a str> {
 /// Whether an error says nothing but what an import found out of the calls.
 pub(super) fn is_generated(error: &Error) -> bool {
     let own = error.text.starts_with('`') && error.text.contains("` failed");
-    let links = |text: &str| {
-        let mut rest = text.to_owned();
-        for link in error.resolved_by.iter().chain(&error.steps) {
-            rest = rest.replace(&link.to_string(), "");
-        }
-        let words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.into_iter().all(|word| {
-            matches!(
-                word,
-                "fixed"
-                    | "by"
-                    | "passed"
-                    | "worked"
-                    | "in"
-                    | "after"
-                    | "changes"
-                    | "a"
-                    | "run"
-                    | "with"
-                    | "other"
-                    | "arguments"
-            )
-        })
-    };
-    own && error.resolution.as_deref().is_none_or(links)
+    own && error.resolution.as_deref().is_none_or(recovery::names_steps)
 }
 
 /// Parts under construction.
@@ -272,43 +237,21 @@ impl StepBody<'_> {
         }
     }
 
-    /// What a turn came to. The person's next words stand behind it as they were said; whether they take it back nobody
-    /// wrote down. `asked` is the block of the words that it answers.
-    fn conclusion(&mut self, text: &str, taken: Taken, asked: Option<&str>) {
-        let plain = linked(text);
-        if !plain.contains(char::is_alphanumeric) {
-            return;
-        }
-        let how = match taken {
-            Taken::Stopped => " — the person stopped it",
-            Taken::Accepts => " — the person accepted it",
-            _ => "",
-        };
-        let kind = RemarkKind::Result;
-        let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line)).collect();
-        let told = told.join("\n");
-        let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
-        if !is_structured(&told) && line.chars().count() <= MAX_RESULT {
-            self.remark(kind, &format!("{line}{how}"));
-            return;
-        }
-        self.remark(kind, &format!("{}{how}", beginning(&told)));
-        let max = if taken == Taken::Last { MAX_LAST } else { MAX_CONCLUSION };
-        self.prose(quotation(&told, max, self.read_on(asked).as_deref()));
-    }
-
-    /// What the agent said before a call; `id` is that of the call.
-    fn agent(&mut self, words: &str, id: Option<&str>) {
+    /// Words of the agent: on a line where they fit it, else their first sentence and below it all of them, up to `max` bytes.
+    /// `id` is the block that has the rest; `how` stands behind them.
+    fn words(&mut self, kind: RemarkKind, words: &str, max: usize, id: Option<&str>, how: &str) {
         let plain = linked(words);
-        let told: Vec<&str> = plain.lines().filter(|line| !is_mark(line) && !is_label(line.trim())).collect();
-        let told = told.join("\n");
+        let is_own = |line: &&str| line.trim() != INTERRUPTED && !is_mark(line) && !is_label(line.trim());
+        let told = plain.lines().filter(is_own).collect::<Vec<_>>().join("\n");
         let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
-        let is_list = told.lines().filter(|line| is_item(line)).nth(1).is_some();
-        if is_list || is_structured(&told) {
-            self.remark(RemarkKind::Agent, &first_sentence(&told));
-            self.prose(quotation(&told, MAX_FINDINGS, self.read_on(id).as_deref()));
+        if !line.contains(char::is_alphanumeric) {
+            return;
+        }
+        if is_structured(&told) || line.chars().nth(MAX_LINE).is_some() {
+            self.remark(kind, &format!("{}{how}", first_sentence(&told)));
+            self.prose(quotation(&told, max, self.read_on(id).as_deref()));
         } else {
-            self.remark(RemarkKind::Agent, &shorten::at_sentence(&line, MAX_SAID));
+            self.remark(kind, &format!("{line}{how}"));
         }
     }
 
@@ -368,9 +311,10 @@ fn unmarked(words: &str) -> &str {
     cru_session::words::title::unmarked(cru_session::words::title::unwrapped(words))
 }
 
-/// Whether words hold a table or code with its lines.
+/// Whether words hold a table, a list or code with its lines.
 fn is_structured(words: &str) -> bool {
     words.lines().any(|line| is_fence(line.trim()) || line.trim_start().starts_with('|'))
+        || words.lines().filter(|line| is_item(line)).nth(1).is_some()
 }
 
 /// Whether a line is an item of a list.
@@ -379,34 +323,6 @@ fn is_item(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = if rest.len() < line.len() { rest.strip_prefix(['.', ')']) } else { line.strip_prefix(['-', '*', '+']) };
     rest.is_some_and(|rest| rest.starts_with(' '))
-}
-
-/// The beginning of words that are told below, up to the end of a line or a sentence, tables and code left out, and the
-/// mark that they go on.
-fn beginning(words: &str) -> String {
-    let mut told = String::new();
-    let mut fenced = false;
-    for line in words.lines() {
-        let fence = is_fence(line.trim());
-        fenced ^= fence;
-        if fence || fenced || line.trim_start().starts_with('|') || !line.contains(char::is_alphanumeric) {
-            continue;
-        }
-        let line = clean(&emphasis::without_emphasis(without_mark(line)));
-        let left = MAX_BEGINNING.saturating_sub(told.chars().count() + 3);
-        if line.chars().count() > left {
-            let cut = shorten::at_sentence(&line, left.max(MAX_FIRST)).into_owned();
-            if told.is_empty() || (cut.ends_with(" …") && left > MAX_FIRST) {
-                told = if told.is_empty() { cut } else { format!("{told} {cut}") };
-            }
-            break;
-        }
-        told = if told.is_empty() { line } else { format!("{told} {line}") };
-    }
-    if told.is_empty() {
-        return first_sentence(words);
-    }
-    if told.ends_with('…') { told } else { format!("{told} …") }
 }
 
 /// The first sentence of words that are told below, and the mark that they go on.
@@ -429,42 +345,6 @@ fn without_mark(line: &str) -> &str {
     if rest.len() < line.trim_start().len() && rest.starts_with(' ') { rest.trim_start() } else { line }
 }
 
-/// Skills, pages and tools of servers that the step used, each once.
-fn uses(draft: &Draft<'_>) -> Vec<String> {
-    let mut used: Vec<String> = Vec::new();
-    let mut more = 0;
-    for call in draft.calls().filter(|call| call.succeeded()) {
-        let args = clean(call.step.full_args());
-        let text = match call.tool {
-            ToolKind::Skill if !args.is_empty() => format!("skill {}", truncate(&args, 120)),
-            ToolKind::Fetch if !args.is_empty() => {
-                let address = args.split_whitespace().map(|word| word.trim_matches(['"', ',', '{', '}']));
-                match address.into_iter().find_map(|word| word.find("http").map(|at| &word[at..])) {
-                    Some(address) => format!("page {}", truncate(address, 200)),
-                    None => format!("{} {}", call.step.tool, truncate(&args, 120)),
-                }
-            }
-            ToolKind::Mcp => format!("tool {}", call.step.tool),
-            ToolKind::Other if call.acts() && !call.shell && !call.text.is_empty() => {
-                format!("tool {}", call.step.tool)
-            }
-            _ => continue,
-        };
-        if used.contains(&text) {
-            continue;
-        }
-        if used.len() == MAX_USES {
-            more += 1;
-        } else {
-            used.push(text);
-        }
-    }
-    if more > 0 {
-        used.push(format!("{} in the session", cru_base::text::plural(more, "other page or tool")));
-    }
-    used
-}
-
 /// What a parent agent asked for: all of it where the transcript has it, else as the note says.
 fn task<'t>(draft: &'t Draft<'_>, whole: &'t Whole<'_>) -> Option<&'t str> {
     match draft.subagent {
@@ -483,62 +363,6 @@ fn intent(draft: &Draft<'_>, whole: &Whole<'_>) -> Option<String> {
         (None, None) => None,
     };
     words.filter(|words| !words.is_empty() && !same(words, &draft.title))
-}
-
-/// What the agent said before each call that it is told with, by the entries of its words.
-///
-/// Words stand with the call that they precede. Before a call that changed something or failed they are its reason; before
-/// any other they are told where they say more than that it begins: more than one sentence or line. A short reason of an
-/// edit stands behind that edit.
-fn reasons<'d>(draft: &'d Draft<'_>) -> Vec<(usize, &'d str)> {
-    let mut reasons: Vec<(usize, &str)> = Vec::new();
-    // Prose of a section without any work (`## Notes`) is no word of the agent.
-    let worked: HashSet<Option<usize>> = draft.calls().map(|call| call.place.phase).collect();
-    let is_of_agent = |place: &Place| draft.subagent.is_some() || worked.contains(&place.phase);
-    let mut next: Option<&Call<'_>> = None;
-    // Where nobody asked for it, the first words say what it is about.
-    let opening = draft
-        .entries
-        .iter()
-        .position(|it| matches!(it, Entry::Item(Item::Prose(prose), _) if says_something(&prose.text)));
-    let opening = opening.filter(|_| draft.said().next().is_none() && draft.task.is_none() && draft.subagent.is_none());
-    for (at, entry) in draft.entries.iter().enumerate().rev() {
-        match entry {
-            Entry::Call(call) => next = Some(call),
-            Entry::Request { .. } | Entry::Conclusion(..) => next = None,
-            Entry::Item(Item::Prose(prose), place) if is_of_agent(place) && says_something(&prose.text) => {
-                let is_told = match next {
-                    Some(call) if call.kind == CallKind::Edit && call.succeeded() => {
-                        call.before.is_none_or(|before| !std::ptr::eq(before, prose.text.as_str()))
-                            || !change::is_short(&prose.text)
-                    }
-                    Some(call) if call.failed() || matches!(call.kind, CallKind::Edit | CallKind::Change) => true,
-                    _ => opening == Some(at) || says_more(&prose.text),
-                };
-                if is_told {
-                    reasons.push((at, prose.text.as_str()));
-                }
-            }
-            Entry::Item(..) => {}
-        }
-    }
-    reasons
-}
-
-/// Whether words have more than one sentence or line.
-fn says_more(words: &str) -> bool {
-    let words = words.trim();
-    words.lines().filter(|line| line.contains(char::is_alphanumeric)).nth(1).is_some()
-        || sentences(words).filter(|it| it.contains(char::is_alphanumeric)).nth(1).is_some()
-}
-
-/// Whether prose holds words of the agent, and no mark of an import alone.
-fn says_something(text: &str) -> bool {
-    let is_own = |line: &str| {
-        let line = line.trim();
-        !line.is_empty() && line != INTERRUPTED && !is_mark(line) && !is_label(line)
-    };
-    text.lines().any(is_own) && text.contains(char::is_alphanumeric)
 }
 
 /// Whether the title `b` says what the text `a` says, punctuation aside.

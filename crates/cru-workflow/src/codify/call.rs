@@ -8,7 +8,6 @@ use std::ops::Range;
 use cru_action::shell::{Nesting, Operator};
 use cru_action::{Action, CheckKind, Class, Command, ToolKind, Verdict, is_scratch};
 use cru_graph::Place;
-use cru_session::attempt::Attempt;
 use cru_session::{FileRef, Step, StepStatus};
 
 use super::place::{named, relative};
@@ -88,8 +87,6 @@ pub(super) struct Call<'a> {
     pub shell: bool,
     /// The command as it was run, paths of the project as `<project>/…`; for other tools that do something `tool args`.
     pub text: String,
-    /// By what another try of it is known; `None` for looks and edits.
-    pub key: Option<String>,
     /// What it has in common with a call that is literally the same command ([`Action::identity`]).
     pub identity: Option<String>,
     /// Its checks.
@@ -132,8 +129,6 @@ pub(super) struct Call<'a> {
     pub reads: Vec<Cow<'a, str>>,
     /// Paths it wrote.
     pub writes: Vec<Cow<'a, str>>,
-    /// What the agent said right before it, where it is an edit.
-    pub before: Option<&'a str>,
 }
 
 /// Changes of files that a call takes back.
@@ -210,7 +205,6 @@ impl<'a> Call<'a> {
             let command = if text.is_empty() { String::new() } else { format!("{} {text}", step.tool) };
             (if look { CallKind::Look } else { CallKind::Run }, command)
         };
-        let attempt = Attempt::of_action(&action, &step.tool);
         let shows_commit = step.fields.iter().any(|(name, _)| name == "commit");
         let gives_up = action
             .commands
@@ -223,7 +217,6 @@ impl<'a> Call<'a> {
             kind,
             shell: shell || by_host.is_some(),
             text: command,
-            key: attempt.key().map(str::to_owned),
             identity: action.identity().map(|identity| format!("{} {identity}", action.kind.name())),
             checks: checks(&action, project),
             commits: shows_commit || by_host.is_some() || action.commands.iter().any(makes_commit),
@@ -247,7 +240,6 @@ impl<'a> Call<'a> {
             ended: ended(step, shell, action.is_check()),
             reads,
             writes,
-            before: None,
         };
         let words = action.commands.iter().flat_map(|it| it.words.iter().skip(1)).filter(|word| may_be_path(word));
         call.words =

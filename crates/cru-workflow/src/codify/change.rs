@@ -1,5 +1,4 @@
-//! What edits changed, as far as the record has it: how many lines, which names came and went, the words with which the
-//! agent began, the step, and the lines themselves, folded away: the largest edits first where room is short. A document
+//! What edits changed, as far as the record has it: how many lines, the step, and the lines themselves, folded away: the largest edits first where room is short. A document
 //! that was written is words, and stands there as such.
 
 use foldhash::HashMap;
@@ -14,7 +13,6 @@ use crate::text::{code_span, longest_run};
 use cru_base::Span;
 use cru_base::text::{plural, sanitise, truncate};
 use cru_graph::Place;
-use cru_session::words::quote::quote;
 
 /// Edits of a step that are told one by one.
 const MAX_TOLD: usize = 60;
@@ -30,23 +28,8 @@ const SMALL: usize = 12;
 const MAX_SMALL: usize = 16;
 /// Characters of a line of an edit that is shown.
 const MAX_LINE: usize = 300;
-/// Names of a kind that are told of an edit.
-const MAX_NAMES: usize = 6;
 /// Files of an edit that are told.
 const MAX_FILES: usize = 8;
-/// Characters of the words before an edit.
-const MAX_WHY: usize = 300;
-
-/// Words that stand before the one that says what is defined.
-const MODIFIERS: &str = "\
-    pub export default async static abstract public private protected internal final unsafe extern declare \
-    override inline virtual open data sealed suspend";
-
-/// Words before the name of what they define, in languages that are much used.
-const DEFINES: &str = "\
-    fn func function fun def class struct enum interface trait type module mod namespace protocol object record \
-    union defmodule defp";
-
 /// Edits that are told, under construction.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
@@ -107,15 +90,11 @@ impl Changes {
             if whole_file {
                 text.push_str(", a new file");
             }
-            text.push_str(&Names::of(path, &of_path).told(whole_file));
             files.push(text);
         }
         let mut text = files.join("; ");
         if paths.len() > MAX_FILES {
             text.push_str(&format!("; and {}", plural((paths.len() - MAX_FILES) as u64, "other file")));
-        }
-        if let Some(why) = call.before.filter(|words| is_short(words)).map(why).filter(|why| !why.is_empty()) {
-            text.push_str(&format!(" — “{why}”"));
         }
         if let Some(id) = id {
             text.push_str(&format!(" ({})", block_link(whole.note, id)));
@@ -153,17 +132,6 @@ impl Changes {
         let text = format!("{} more, of {}", plural(count as u64, "edit"), shown.join(", "));
         (count > 0).then(|| Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }))
     }
-}
-
-/// What the agent said right before an edit.
-fn why(prose: &str) -> String {
-    quote(prose.trim(), MAX_WHY)
-}
-
-/// Whether words before an edit stand on its line: they have one line, and are short.
-pub(super) fn is_short(words: &str) -> bool {
-    let words = words.trim();
-    !words.contains('\n') && words.chars().count() <= MAX_WHY
 }
 
 /// Whether a result is the count of lines that an import writes: `+5 −1`.
@@ -217,170 +185,15 @@ fn shown(change: &FileChange, path: &str, most: usize, link: Option<&str>) -> Pa
     Part::Prose(Prose { markdown: text, span: Span::default() })
 }
 
-/// Names that an edit defines and no longer defines.
-#[derive(Debug, Default, PartialEq)]
-struct Names {
-    added: Vec<String>,
-    removed: Vec<String>,
-    changed: Vec<String>,
-}
-
-impl Names {
-    fn of(path: &str, changes: &[&FileChange]) -> Self {
-        let style = Style::of(path);
-        let pick = |wanted: char| -> Vec<String> {
-            let mut names: Vec<String> = Vec::new();
-            let lines = changes.iter().flat_map(|it| &it.lines).filter(|(mark, _)| *mark == wanted);
-            for name in lines.filter_map(|(_, line)| style.name(line)) {
-                if names.len() < 200 && !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            names
-        };
-        let (mut added, mut removed) = (pick('+'), pick('-'));
-        let changed: Vec<String> = added.iter().filter(|name| removed.contains(*name)).cloned().collect();
-        added.retain(|name| !changed.contains(name));
-        removed.retain(|name| !changed.contains(name));
-        Self { added, removed, changed }
-    }
-
-    fn told(&self, new: bool) -> String {
-        let mut text = String::new();
-        for (word, names) in
-            [(if new { "with" } else { "adds" }, &self.added), ("changes", &self.changed), ("removes", &self.removed)]
-        {
-            let shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| code_span(name)).collect();
-            if shown.is_empty() {
-                continue;
-            }
-            text.push_str(&format!(", {word} {}", shown.join(", ")));
-            if names.len() > MAX_NAMES {
-                text.push_str(&format!(" and {} more", names.len() - MAX_NAMES));
-            }
-        }
-        text
-    }
-}
-
-/// How the lines of a file say what they define.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    /// `fn name`, `class Name`, `export const name`.
-    Code,
-    /// `name: value`, `name = value`, `"name": value`.
-    Keys,
-    /// `## Heading`.
-    Headings,
-}
-
-impl Style {
-    fn of(path: &str) -> Self {
-        match path.rsplit('.').next().unwrap_or("") {
-            "md" | "mdx" | "markdown" => Self::Headings,
-            "json" | "jsonc" | "yml" | "yaml" | "toml" | "ini" | "env" | "properties" => Self::Keys,
-            _ => Self::Code,
-        }
-    }
-
-    /// The name that a line defines.
-    fn name(self, line: &str) -> Option<String> {
-        const LONGEST: usize = 80;
-        let bare = line.trim();
-        let name = match self {
-            Self::Headings => {
-                let rest = bare.trim_start_matches('#');
-                (rest.len() < bare.len() && rest.starts_with(' ')).then_some(bare)?
-            }
-            Self::Keys => {
-                let (key, _) = bare.trim_start_matches("- ").split_once([':', '='])?;
-                let key = key.trim().trim_matches(['"', '\'']);
-                let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@');
-                (key.starts_with(char::is_alphanumeric) && key.chars().all(plain)).then_some(key)?
-            }
-            Self::Code => defined(line)?,
-        };
-        (name.chars().count() <= LONGEST).then(|| clean(name))
-    }
-}
-
-/// The name that a line of code defines: a function, a type, a module, or a constant of the file.
-fn defined(line: &str) -> Option<&str> {
-    let mut rest = line.trim_start();
-    let at_edge = rest.len() == line.len();
-    loop {
-        let (word, after) = split_word(rest);
-        if word.is_empty() {
-            return None;
-        }
-        let mut after = after.trim_start();
-        if MODIFIERS.split(' ').any(|known| known == word) {
-            // `pub(crate)`
-            if let Some(inner) = after.strip_prefix('(') {
-                after = inner.split_once(')')?.1.trim_start();
-            }
-            rest = after;
-            continue;
-        }
-        let constant = at_edge && matches!(word, "const" | "static" | "let" | "var" | "val");
-        if !DEFINES.split(' ').any(|known| known == word) && !constant {
-            return None;
-        }
-        // A method of Go names its receiver first.
-        if word == "func"
-            && let Some(inner) = after.strip_prefix('(')
-        {
-            after = inner.split_once(')')?.1.trim_start();
-        }
-        let after = after.trim_start_matches(['*', '&']).trim_start();
-        let name = split_word(after.strip_prefix("mut ").unwrap_or(after)).0;
-        let behind = &after[name.len()..];
-        // `type: string` is a key, `class = x` a variable.
-        let names = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
-        return (names && (!behind.trim_start().starts_with(',') || constant)).then_some(name);
-    }
-}
-
-/// The identifier that begins `text`, and what follows.
-fn split_word(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$')).unwrap_or(text.len());
-    text.split_at(end)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_lines() {
-        for (path, line, expected) in [
-            ("a.rs", "    pub(crate) async fn load<T>(x: T) {", Some("load")),
-            ("a.rs", "const MAX: usize = 3;", Some("MAX")),
-            ("a.rs", "        const MAX: usize = 3;", None),
-            ("a.rs", "        let x = 3;", None),
-            ("a.ts", "export default class Store extends Base {", Some("Store")),
-            ("a.ts", "export const useFolder = () => {", Some("useFolder")),
-            ("a.ts", "  type: 'x',", None),
-            ("a.py", "    def run(self):", Some("run")),
-            ("a.go", "func (s *Server) Close() error {", Some("Close")),
-            ("a.yml", "  on_push: true", Some("on_push")),
-            ("a.json", "  \"scripts\": {", Some("scripts")),
-            ("a.md", "## Usage", Some("## Usage")),
-            ("a.md", "Usage: none", None),
-            ("a.rs", "fn", None),
-            ("a.rs", "", None),
-        ] {
-            assert_eq!(Style::of(path).name(line).as_deref(), expected, "{line}");
-        }
-    }
 
     #[test]
     fn what_came_and_went() {
         let lines = [('-', "fn old() {"), ('-', "fn both(a: u8) {"), ('+', "fn both(a: u16) {"), ('+', "fn new() {")];
         let lines = lines.map(|(mark, line)| (mark, line.to_owned())).to_vec();
         let change = FileChange { path: "a.rs".into(), lines, ..FileChange::default() };
-        let names = Names::of("a.rs", &[&change]);
-        assert_eq!(names.told(false), ", adds `new`, changes `both`, removes `old`");
         let Part::Prose(prose) = shown(&change, "a.rs", 10, None) else { panic!() };
         assert_eq!(
             prose.markdown,

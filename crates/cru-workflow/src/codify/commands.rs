@@ -1,7 +1,7 @@
-//! The calls of a step that are told: what somebody would run again, what failed, and what was refused.
+//! The calls of a step as its parts: commands as they were run with how they ended, other tools, and what was refused.
 //!
-//! Told are calls that changed something, that checked something, that ran a program, and those that only looked where
-//! looking was the work or where the conclusion rests on what they printed. Refused calls are never told as commands.
+//! A command that ended well again and again is told where it was run last, a failure where it happened. What only looked is a
+//! command where nothing else was done. Refused calls are never told as commands.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -13,13 +13,12 @@ use foldhash::HashSet;
 use super::call::{Call, CallKind, Ended, bodies, is_signal};
 use super::data::Data;
 use super::draft::Draft;
+use super::facts::Facts;
 use super::input::Inputs;
-use super::looks;
 use super::replaced::Replaced;
-use super::standing::{Checks, ended_each};
+use super::standing::ended_each;
 use super::unit::Entry;
-use super::value::values;
-use super::{block_link, clean, plain_code};
+use super::{block_link, clean, looks, plain_code};
 use crate::evidence::Evidence;
 use crate::model::{Command, Part, Remark, RemarkKind, Script};
 use cru_base::Span;
@@ -31,14 +30,6 @@ const MAX_COMMAND: usize = 300;
 const MAX_SCRIPT: usize = 6_000;
 /// Lines of a here-document that are shown.
 const MAX_BODY: usize = 120;
-/// Runs of a step of which no more is known than that.
-const MAX_RUNS: usize = 12;
-/// Runs of code of several lines of a step that did nothing else.
-const MAX_TYPED: usize = 2;
-/// Looks of a step that did nothing else.
-const MAX_LOOKS: usize = 10;
-/// Looks at other machines of a step that did more.
-const MAX_ASKED: usize = 4;
 /// Last lines of the output of a command that failed, where none of them is known to say what failed.
 const CLOSING: usize = 3;
 /// Lines that say what failed.
@@ -50,10 +41,10 @@ const MAX_SAID: usize = 200;
 
 /// What is known of the whole session when the calls of a step are told.
 pub(super) struct Whole<'a> {
-    /// How the checks stand.
-    pub checks: &'a Checks<'a>,
-    /// Values that people gave.
-    pub inputs: &'a Inputs,
+    /// The steps.
+    pub drafts: &'a [Draft<'a>],
+    /// What was worked out of all of them.
+    pub facts: &'a Facts<'a>,
     /// What the transcript says of the steps.
     pub evidence: &'a Evidence,
     /// The session's note, for links into it.
@@ -75,49 +66,31 @@ pub(super) struct Whole<'a> {
 impl<'a> Whole<'a> {
     pub(super) fn of(
         session: &'a Session,
-        drafts: &'a [Draft<'_>],
-        checks: &'a Checks<'a>,
-        inputs: &'a Inputs,
+        drafts: &'a [Draft<'a>],
+        facts: &'a Facts<'a>,
         evidence: &'a Evidence,
     ) -> Self {
         let note = session.meta.session_id.as_deref();
         let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
         calls.sort_by_key(|call| call.place);
         let replaced = Replaced::of(&calls, evidence);
-        let (worked, passed, finished) = (HashMap::new(), HashMap::new(), Vec::new());
-        let delegated = delegated(drafts, evidence);
-        let given_up = BTreeMap::new();
-        let mut whole =
-            Self { checks, inputs, evidence, note, worked, passed, replaced, finished, given_up, delegated };
-        for call in calls {
-            if call.succeeded() {
-                if call.gives_up {
-                    whole.given_up.insert(call.place, call);
-                }
-                if let Some(identity) = call.identity.as_deref() {
-                    whole.worked.entry(identity).or_default().push(call);
-                }
-                whole.finished.extend(call.finishes.then_some(call.place));
-            }
+        let (mut worked, mut passed): (HashMap<&str, Vec<&Call<'_>>>, HashMap<&str, Vec<&Call<'_>>>) =
+            Default::default();
+        for call in &calls {
             for (check, ended) in call.checks.iter().zip(ended_each(call, evidence)) {
                 if ended == Ended::Well {
-                    whole.passed.entry(&check.identity).or_default().push(call);
+                    passed.entry(&check.identity).or_default().push(call);
                 }
             }
         }
-        whole.finished.sort_unstable();
-        whole
-    }
-
-    /// The next call of the same command that ended well, and whether only the check in it is the same.
-    fn same_later(&self, failed: &Call<'_>) -> Option<(&'a Call<'a>, bool)> {
-        let next = |calls: &Vec<&'a Call<'a>>| calls.get(calls.partition_point(|it| it.place <= failed.place)).copied();
-        let whole = failed.identity.as_deref().and_then(|identity| self.worked.get(identity)).and_then(next);
-        let check = || {
-            let [check] = failed.checks.as_slice() else { return None };
-            self.passed.get(check.identity.as_str()).and_then(next)
-        };
-        whole.map(|call| (call, false)).or_else(|| check().map(|call| (call, true)))
+        calls.retain(|call| call.succeeded());
+        for call in &calls {
+            worked.entry(call.identity.as_deref().unwrap_or_default()).or_default().push(call);
+        }
+        let finished = calls.iter().filter(|call| call.finishes).map(|call| call.place).collect();
+        let given_up = calls.iter().filter(|call| call.gives_up).map(|call| (call.place, *call)).collect();
+        let delegated = delegated(drafts, evidence);
+        Self { drafts, facts, evidence, note, worked, passed, replaced, finished, given_up, delegated }
     }
 
     /// How a call failed: its exit code, what its result says, and the last lines of its output.
@@ -153,6 +126,21 @@ impl<'a> Whole<'a> {
         }
         let code = step.exit.filter(|code| *code != 0).map_or_else(String::new, |code| format!(", exit {code}"));
         if closing.is_empty() { format!("failed{code}") } else { format!("failed{code}: {}", closing.join(" / ")) }
+    }
+
+    /// That the same command, or only the check in it, ended well later, in words.
+    fn works_later(&self, failed: &Call<'_>) -> String {
+        let next = |calls: &Vec<&'a Call<'a>>| calls.get(calls.partition_point(|it| it.place <= failed.place)).copied();
+        let same = failed.identity.as_deref().and_then(|identity| self.worked.get(identity)).and_then(next);
+        let check = || match failed.checks.as_slice() {
+            [check] => self.passed.get(check.identity.as_str()).and_then(next),
+            _ => None,
+        };
+        let found = same.map(|call| (call, "command")).or_else(|| check().map(|call| (call, "check")));
+        found.map_or_else(String::new, |(next, what)| {
+            let verb = if what == "check" || failed.kind == CallKind::Check { "passes" } else { "works" };
+            format!("; the same {what} {verb} later{}", self.at(next))
+        })
     }
 
     /// That a later call took the place of what `call` made, in words.
@@ -239,65 +227,67 @@ fn delegated<'a>(drafts: &'a [Draft<'_>], evidence: &'a Evidence) -> HashMap<usi
     delegated
 }
 
-/// How a call is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Told {
-    Command(Option<String>),
-    Remark(RemarkKind, String),
-}
-
-/// The calls of the draft at `index` as parts, by the index of their entry, and how many that only ran or looked are not
-/// told.
-pub(super) fn parts(
-    index: usize,
-    drafts: &[Draft<'_>],
-    data: &Data,
-    whole: &Whole<'_>,
-    refused: &dyn Fn(&Call<'_>) -> bool,
-) -> HashMap<usize, Vec<Part>> {
-    let Some(draft) = drafts.get(index) else { return HashMap::new() };
-    let calls: Vec<(usize, &Call<'_>)> =
-        draft.entries.iter().enumerate().filter_map(|(at, entry)| Some((at, entry.call()?))).collect();
-    let mut told: Vec<(usize, &Call<'_>, Told)> = Vec::new();
-    let keep = kept(draft, &calls);
-    let mut dead: HashSet<String> = HashSet::default();
-    for (at, call) in &calls {
-        let how = match call.ended {
+/// The calls of the draft at `index` as parts, by the index of their entry. A failure of a call that is `known` is told
+/// elsewhere.
+pub(super) fn parts(index: usize, whole: &Whole<'_>, known: &dyn Fn(&Call<'_>) -> bool) -> HashMap<usize, Vec<Part>> {
+    let (Some(draft), Some(data)) = (whole.drafts.get(index), whole.facts.flows.get(index)) else {
+        return HashMap::new();
+    };
+    let calls = || draft.entries.iter().enumerate().filter_map(|(at, entry)| Some((at, entry.call()?)));
+    let acts = calls().any(|(_, call)| call.acts() && call.succeeded());
+    // Two calls that run the same checks are one command.
+    let subject = |call: &Call<'_>| match call.kind {
+        CallKind::Check if !call.commits && !call.publishes => {
+            call.checks.iter().map(|check| check.text.as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => call.text.clone(),
+    };
+    let is_run = |call: &Call<'_>| call.succeeded() || (call.ended == Ended::Open && call.kind == CallKind::Check);
+    let last: HashMap<String, usize> =
+        calls().filter(|(_, call)| is_run(call)).map(|(at, call)| (subject(call), at)).collect();
+    let mut failures: HashSet<String> = HashSet::default();
+    let mut parts: HashMap<usize, Vec<Part>> = HashMap::new();
+    let remark = |kind, text| vec![Part::Remark(Remark { kind, text, span: Span::default() })];
+    for (at, call) in calls() {
+        let is_command = call.shell && !call.text.is_empty() && (call.acts() || !acts);
+        let used = call.acts() || matches!(call.tool, ToolKind::Skill | ToolKind::Fetch | ToolKind::Mcp);
+        let is_tool = used && call.kind != CallKind::Edit && !call.shell && !call.text.is_empty();
+        let told = match call.ended {
             Ended::Denied => {
                 let at = if call.tool == ToolKind::Plan { whole.at(call) } else { String::new() };
-                refusal(call).map(|text| Told::Remark(RemarkKind::Mind, format!("{text}{at}")))
+                refusal(call).map(|text| remark(RemarkKind::Mind, format!("{text}{at}")))
             }
-            Ended::Badly if call.acts() && !call.text.is_empty() && !refused(call) => failure(call, whole, &mut dead),
-            Ended::Badly => None,
-            Ended::Open if call.kind == CallKind::Check && keep.contains(at) => {
-                Some(Told::Command(whole.checks.note(call)))
+            Ended::Badly if call.acts() && !call.text.is_empty() && !known(call) => {
+                let how = whole.how_it_failed(call);
+                // The same failure of the same command is told once in a step.
+                failures.insert(format!("{}: {how}", call.text)).then(|| {
+                    let end = whole.finished_later(call).map(|end| format!("; {end}"));
+                    let end = end.unwrap_or_else(|| whole.works_later(call));
+                    let how = format!("{how}{}{end}", whole.at(call));
+                    if call.shell {
+                        command(call, Some(how), data, &whole.facts.inputs)
+                    } else {
+                        remark(RemarkKind::Trouble, format!("{}: {how}", first_line(&call.text)))
+                    }
+                })
             }
-            Ended::Open if call.acts() && call.shell && !call.text.is_empty() => {
-                cut_short(call).map(|how| Told::Command(Some(how)))
+            Ended::Open if is_command && call.acts() => {
+                let how = cut_short(call).filter(|_| call.kind != CallKind::Check);
+                let is_told = how.is_some() || last.get(&subject(call)) == Some(&at);
+                is_told.then(|| command(call, how, data, &whole.facts.inputs))
             }
-            Ended::Open => None,
-            Ended::Well if keep.contains(at) => {
-                let notes = [whole.checks.note(call), whole.replaced(call)];
+            Ended::Well if is_command && last.get(&subject(call)) == Some(&at) => {
+                let notes = [whole.facts.standing.note(call), whole.replaced(call)];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
-                Some(Told::Command((!notes.is_empty()).then(|| notes.join("; "))))
+                Some(command(call, (!notes.is_empty()).then(|| notes.join("; ")), data, &whole.facts.inputs))
             }
-            Ended::Well => None,
+            Ended::Well if is_tool && call.tool != ToolKind::Subagent && last.get(&subject(call)) == Some(&at) => {
+                let text = data.named(&whole.facts.inputs.named(&call.text, call.keeps_versions));
+                Some(remark(RemarkKind::Plain, format!("called {}", first_line(&text))))
+            }
+            _ => None,
         };
-        told.extend(how.map(|how| (*at, *call, how)));
-    }
-    let mut parts: HashMap<usize, Vec<Part>> = HashMap::new();
-    for (at, call, how) in told {
-        match how {
-            Told::Command(note) => {
-                let made = command(call, note, data, whole.inputs);
-                if !made.is_empty() {
-                    parts.insert(at, made);
-                }
-            }
-            Told::Remark(kind, text) => {
-                parts.insert(at, vec![Part::Remark(Remark { kind, text, span: Span::default() })]);
-            }
-        }
+        parts.extend(told.filter(|told| !told.is_empty()).map(|told| (at, told)));
     }
     looks::add(draft, data, whole, &mut parts);
     parts
@@ -330,101 +320,6 @@ fn cut_short(call: &Call<'_>) -> Option<String> {
         (StepStatus::NoResult, _) => Some("no result is recorded".to_owned()),
         _ => None,
     }
-}
-
-/// The commands of a step that are told each where they ended well, by their entries.
-fn kept(draft: &Draft<'_>, calls: &[(usize, &Call<'_>)]) -> HashSet<usize> {
-    let shell = || calls.iter().filter(|(_, call)| call.shell && !call.text.is_empty());
-    let changes = calls.iter().any(|(_, call)| call.acts() && call.succeeded());
-    let cited: HashSet<&str> = draft
-        .entries
-        .iter()
-        .filter_map(|entry| match entry {
-            Entry::Conclusion(prose, _) => Some(prose.text.as_str()),
-            _ => None,
-        })
-        .flat_map(|text| values(text, ""))
-        .map(|(value, _)| value)
-        .collect();
-    let cites = |call: &Call<'_>| {
-        let printed = call.step.result.as_deref().into_iter().chain(call.step.output.as_deref());
-        !cited.is_empty() && printed.flat_map(|text| values(text, "")).any(|(value, _)| cited.contains(value))
-    };
-    let mut at: HashSet<usize> = HashSet::default();
-    // Of one check run again and again the last run counts, of any other command the first.
-    let mut checks: HashMap<String, usize> = HashMap::new();
-    let mut seen: HashSet<&str> = HashSet::default();
-    let (mut runs, mut typed): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    let (mut looks, mut best): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    let tried: HashSet<&str> =
-        calls.iter().filter(|(_, call)| call.failed()).filter_map(|(_, call)| call.key.as_deref()).collect();
-    let recovers = |call: &Call<'_>| call.key.as_deref().is_some_and(|key| tried.contains(key));
-    for (index, call) in shell() {
-        if !(call.succeeded() || (call.ended == Ended::Open && call.kind == CallKind::Check)) {
-            continue;
-        }
-        if call.kind == CallKind::Check && !call.checks.is_empty() && !call.commits && !call.publishes {
-            let key: Vec<&str> = call.checks.iter().map(|check| check.text.as_str()).collect();
-            checks.insert(key.join("\n"), *index);
-            continue;
-        }
-        if !seen.insert(&call.text) {
-            continue;
-        }
-        match call.kind {
-            CallKind::Change | CallKind::Check | CallKind::Edit => {
-                at.insert(*index);
-            }
-            CallKind::Run if cites(call) || recovers(call) => {
-                at.insert(*index);
-            }
-            // Code of several lines was typed once to find something out.
-            CallKind::Run if call.text.contains('\n') => typed.push(*index),
-            CallKind::Run => runs.push(*index),
-            CallKind::Look if recovers(call) => {
-                at.insert(*index);
-            }
-            CallKind::Look if cites(call) || call.asks_elsewhere => best.push(*index),
-            CallKind::Look => looks.push(*index),
-        }
-    }
-    at.extend(checks.into_values());
-    // Where it is all that was done, it is the work.
-    if at.is_empty() && runs.is_empty() {
-        at.extend(typed.iter().rev().take(MAX_TYPED));
-    }
-    // Of runs the last ones: what came before them was trying.
-    at.extend(runs.iter().rev().take(MAX_RUNS));
-    if changes {
-        at.extend(best.iter().take(MAX_ASKED));
-    } else {
-        at.extend(best.iter().chain(&looks).take(MAX_LOOKS));
-    }
-    at
-}
-
-/// How a failed call is told: a command in its place with how it ended, any other call as trouble. The same failure of the
-/// same command is told once in a step.
-fn failure(call: &Call<'_>, whole: &Whole<'_>, dead: &mut HashSet<String>) -> Option<Told> {
-    let how = whole.how_it_failed(call);
-    if !dead.insert(format!("{}: {how}", call.text)) {
-        return None;
-    }
-    let at = whole.at(call);
-    if let Some(end) = whole.finished_later(call) {
-        return Some(Told::Command(Some(format!("{how}{at}; {end}"))));
-    }
-    let later = whole.same_later(call).map_or_else(String::new, |(next, is_check)| {
-        let verb = if is_check || call.kind == CallKind::Check { "passes" } else { "works" };
-        let what = if is_check { "check" } else { "command" };
-        format!("; the same {what} {verb} later{}", whole.at(next))
-    });
-    let text = format!("{how}{at}{later}");
-    Some(if call.shell {
-        Told::Command(Some(text))
-    } else {
-        Told::Remark(RemarkKind::Trouble, format!("{}: {text}", first_line(&call.text)))
-    })
 }
 
 /// A line of output without the rules that programs draw: the same sign again and again.

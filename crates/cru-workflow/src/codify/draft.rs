@@ -426,8 +426,8 @@ fn push<'a>(session: &'a Session, drafts: &mut Vec<Draft<'a>>, draft: Draft<'a>)
     }
 }
 
-/// The titles of the drafts, each there once: conditions and flows name steps by them.
-pub(super) fn titles(session: &Session, sole: bool, drafts: &[Draft<'_>], cut: Cut) -> Vec<String> {
+/// Gives each draft a title of its own: conditions and flows name steps by them. `sole` says that there is one chapter.
+pub(super) fn set_titles(session: &Session, sole: bool, drafts: &mut [Draft<'_>], cut: Cut) {
     let sole = Some(session).filter(|_| sole);
     let title = |draft: &Draft<'_>| match (draft.subagent, draft.activity, draft.lead) {
         (Some(subagent), ..) => subagent_title(subagent),
@@ -449,7 +449,9 @@ pub(super) fn titles(session: &Session, sole: bool, drafts: &[Draft<'_>], cut: C
         }
     }
     make_unique(&mut titles);
-    titles
+    for (draft, title) in drafts.iter_mut().zip(titles) {
+        draft.title = title;
+    }
 }
 
 impl<'a> Draft<'a> {

@@ -6,6 +6,7 @@ use foldhash::HashSet;
 
 use super::call::{Call, CallKind};
 use super::draft::Draft;
+use super::facts::{Facts, Setting};
 use super::input::Inputs;
 use super::outcome::{PASSES, WorkChecks};
 use super::{block_link, clean, file_type, inline};
@@ -35,32 +36,21 @@ const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
-/// What a head is made of.
-pub(super) struct OfHead<'h> {
-    pub session: &'h Session,
-    pub drafts: &'h [Draft<'h>],
-    pub evidence: &'h Evidence,
-    pub inputs: &'h Inputs,
-    /// What the session was asked for as a plan.
-    pub asked: &'h Plan<'h>,
-    /// The tasks of the session, where they are no section of the workflow.
-    pub goals: &'h [Goal],
-    /// What was asked at the end and not done.
-    pub idle: &'h [&'h User],
-}
-
-/// The head, with `most` names in a line; `workflow` has its steps already.
-pub(super) fn head(of: &OfHead<'_>, workflow: &Workflow, checks: &WorkChecks, most: usize) -> Part {
-    let OfHead { session, drafts, evidence, inputs, asked, goals, idle } = *of;
+/// The head, with `most` names in a line; `workflow` has its steps already. `goals` are the tasks of the session, where they are
+/// no section of the workflow.
+pub(super) fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> Part {
+    let Facts { setting, drafts, inputs, checks, .. } = facts;
+    let Setting { work, session, evidence, .. } = setting;
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
     calls.sort_by_key(|call| call.place);
     let or_nothing = |parts: Vec<String>| if parts.is_empty() { NOTHING.to_owned() } else { parts.join("; ") };
-    let also = idle.iter().take(most).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
+    let also =
+        work.idle.iter().take(most).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
     let lines = [
         format!("For: {}", kind(&calls, evidence, most)),
         format!(
             "Inputs: {}",
-            or_nothing(inputs_of([documents(session, drafts, asked), values(inputs, workflow)], most))
+            or_nothing(inputs_of([documents(session, drafts, &work.asked), values(inputs, workflow)], most))
         ),
         format!("Done when: {}", or_nothing(done(workflow, goals, checks))),
         format!("Open at the end: {}", or_nothing(open(session))),

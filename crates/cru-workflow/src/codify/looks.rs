@@ -87,7 +87,7 @@ fn line(call: &Call<'_>, data: &Data, whole: &Whole<'_>) -> Option<String> {
         let mut lines = call.text.lines();
         let first = lines.next().unwrap_or_default();
         let more = if lines.next().is_some() { " …" } else { "" };
-        data.named(&format!("{}{more}", whole.inputs.named(first, call.keeps_versions)))
+        data.named(&format!("{}{more}", whole.facts.inputs.named(first, call.keeps_versions)))
     } else {
         let args = clean(call.step.full_args());
         let what = call.reads.first().map(AsRef::as_ref).filter(|_| call.tool == ToolKind::Read);

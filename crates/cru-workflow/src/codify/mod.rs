@@ -1,10 +1,11 @@
 //! A session made into a workflow: what a person needs to do the same work again.
 //!
 //! The turns of the final path ([`unit`]) are put together to chapters ([`chapter`]), each a step; a long one is cut into
-//! parts by a plan, by tasks, or by what was done ([`activity`]). Sub-phases and sub-agents are steps below. Titles come
-//! from people's words or from what was done ([`title`]), flow lines from files and values ([`data`]), values that belong to
-//! one run from [`input`], the rest of a step from [`body`] and [`commands`], checks from [`standing`] and
-//! [`verification`], the record of the session from [`outcome`]. Deterministic: the session alone decides.
+//! parts by tasks or a plan, in the replay else by what was done ([`activity`]). Sub-phases are steps below, in the replay
+//! sub-agents too. Titles come from people's words or from what was done ([`title`]), flow lines from files and values
+//! ([`data`]), values that belong to one run from [`input`], checks from [`standing`] and [`verification`], the record of the
+//! session from [`outcome`]; all of these are [`facts`] of the steps. The [`skeleton`] tells them on a page, the replay the
+//! rest of them from [`body`] and [`commands`]. Deterministic: the session alone decides.
 
 mod activity;
 mod body;
@@ -15,6 +16,7 @@ mod commands;
 mod data;
 mod dependency;
 mod draft;
+mod facts;
 mod file;
 mod file_type;
 pub(crate) mod head;
@@ -40,6 +42,8 @@ mod words;
 pub(crate) use words::paragraph;
 use words::{block_link, inline, quotation};
 
+use draft::Draft;
+use facts::{Facts, Setting};
 pub use profile::{Profile, profile};
 
 use std::collections::HashSet;
@@ -174,76 +178,45 @@ impl<'a> Work<'a> {
         jobs.iter().enumerate().map(part).collect()
     }
 
-    fn codify(self, session: &Session, options: Options, evidence: &Evidence) -> (Workflow, Vec<Diagnostic>) {
+    fn codify(mut self, session: &Session, options: Options, evidence: &Evidence) -> (Workflow, Vec<Diagnostic>) {
+        let chapters = std::mem::take(&mut self.chapters);
+        let sole = chapters.len() == 1 && !self.part;
+        let cut = if options.shape == Shape::Replay { draft::Cut::ByWork } else { draft::Cut::ByName };
+        let drafts = named::drafts(session, chapters, &self.asked, evidence.groups(), cut);
         let mut warnings = Vec::new();
-        if options.shape == Shape::Skeleton {
-            remarks(session, &self.path, self.chapters.len(), &mut warnings);
-            open_tasks(session, &mut warnings);
-            let (workflow, odd) = skeleton::skeleton(self, session, options, evidence);
-            warnings.extend(odd);
-            return (workflow, warnings);
-        }
-        let mut workflow = Workflow { sources: sources(session), ..Workflow::default() };
-        let sole = self.chapters.len() == 1;
-        let mut drafts = named::drafts(session, self.chapters, &self.asked, evidence.groups(), draft::Cut::ByWork);
-        let inputs = input::Inputs::of(session, &drafts);
-        // What files and values they touch does not depend on what they are called.
-        let named = sole && !self.part;
-        let (titles, flows) = rayon::join(
-            || draft::titles(session, named, &drafts, draft::Cut::ByWork),
-            || draft::flows(&drafts, &inputs),
-        );
-        let flows = dependency::joined(session, &drafts, flows);
-        let order = dependency::order(&drafts, &flows);
-        for (draft, title) in drafts.iter_mut().zip(titles) {
-            draft.title = title;
-        }
         remarks(session, &self.path, drafts.len(), &mut warnings);
-        workflow.title = workflow_title(session, &drafts, self.part);
         open_tasks(session, &mut warnings);
-        workflow.goals = goals(session);
-        let passes = outcome::Passes::of(&drafts);
-        let standing = standing::Checks::of(&drafts, evidence, session.meta.project.as_deref());
-        let outcomes = outcome::outcomes(session, &drafts, &passes);
-        let whole = commands::Whole::of(session, &drafts, &standing, &inputs, evidence);
-        // No step's text depends on another's.
-        let step = |(index, draft): (usize, &draft::Draft<'_>)| {
-            let mut step = draft.step(session, options);
-            step.need = draft.need(outcomes[index].need);
-            step.parts = body::parts(index, &drafts, &flows[index], order[index], &whole);
-            if outcomes[index].status == outcome::BROKEN_OFF {
-                let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
-                step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
-            }
-            step
+        let setting = Setting { work: &self, session, options, evidence };
+        let (workflow, odd) = match options.shape {
+            Shape::Skeleton => skeleton::skeleton(&setting, drafts, sole),
+            Shape::Replay => replay(&setting, drafts, sole),
         };
-        let steps = || -> Vec<Step> { drafts.par_iter().enumerate().map(step).collect() };
-        let ends = || {
-            let checks = outcome::checks(&standing, &drafts, &self.asked);
-            (checks, outcome::record(session, &drafts, &flows, &outcomes))
-        };
-        let (steps, ((checks, odd), record)) = rayon::join(steps, ends);
-        workflow.steps = steps;
-        let mut checks = checks;
-        for check in &mut checks.rows {
-            check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
-        }
-        workflow.checks.clone_from(&checks.rows);
-        let of_head = head::OfHead {
-            session,
-            drafts: &drafts,
-            evidence,
-            inputs: &inputs,
-            asked: &self.asked,
-            goals: &[],
-            idle: &self.idle,
-        };
-        workflow.preface.push(head::head(&of_head, &workflow, &checks, head::MAX_NAMES));
-        workflow.preface.extend(body::preface(&self.before));
-        workflow.steps.extend(record);
         warnings.extend(odd);
         (workflow, warnings)
     }
+}
+
+/// The steps of the work with everything that can be told of them.
+fn replay<'a>(setting: &Setting<'a>, mut drafts: Vec<Draft<'a>>, sole: bool) -> (Workflow, Vec<Diagnostic>) {
+    let session = setting.session;
+    draft::set_titles(session, sole, &mut drafts, draft::Cut::ByWork);
+    let facts = Facts::of(setting, &drafts);
+    let whole = commands::Whole::of(session, &drafts, &facts, setting.evidence);
+    // No step's text depends on another's.
+    let step = |(index, draft): (usize, &Draft<'_>)| {
+        let mut step = draft.step(session, setting.options);
+        step.need = draft.need(facts.outcomes[index].need);
+        step.parts = body::parts(index, &whole);
+        if facts.outcomes[index].status == outcome::BROKEN_OFF {
+            let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
+            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+        }
+        step
+    };
+    let mut steps: Vec<Step> = drafts.par_iter().enumerate().map(step).collect();
+    steps.extend(outcome::record(session, &drafts, &facts.flows, &facts.outcomes));
+    let preface = body::preface(&setting.work.before);
+    (facts.workflow(steps, head::MAX_NAMES, preface), facts.odd)
 }
 
 /// Code of the diagnostic for a session that gives no workflow.

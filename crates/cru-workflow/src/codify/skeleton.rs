@@ -10,21 +10,18 @@ use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::words::{quote, shorten};
-use cru_session::{Item, Session, Subagent, User};
+use cru_session::{Item, Subagent, User};
 use rayon::prelude::*;
 
 use super::body::{self, StepBody};
 use super::call::{Call, CallKind, Ended};
 use super::commands;
-use super::data::{self, Data};
-use super::draft::{self, Cut, Draft};
-use super::input::Inputs;
-use super::outcome::{self, Outcome, Passes};
+use super::data;
+use super::draft::{self, Draft};
+use super::facts::{Facts, Setting};
 use super::place::homeless;
-use super::standing::Checks;
 use super::unit::Entry;
-use super::{Options, Work, clean, dependency, head, named, paragraph, plain_code, request};
-use crate::evidence::Evidence;
+use super::{clean, paragraph, plain_code, request};
 use crate::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use crate::render::render;
 use cru_base::Diagnostic;
@@ -101,62 +98,19 @@ enum Rank {
 }
 
 /// The skeleton of the work.
-pub(super) fn skeleton(
-    work: Work<'_>,
-    session: &Session,
-    options: Options,
-    evidence: &Evidence,
-) -> (Workflow, Vec<Diagnostic>) {
-    let goals = super::goals(session);
-    let named_after_session = work.chapters.len() == 1 && !work.part;
-    let mut drafts = named::drafts(session, work.chapters, &work.asked, evidence.groups(), Cut::ByName);
+pub(super) fn skeleton(setting: &Setting<'_>, mut drafts: Vec<Draft<'_>>, sole: bool) -> (Workflow, Vec<Diagnostic>) {
     let mut made = (Workflow::default(), Vec::new());
     let tiers: &[_] = if drafts.iter().any(Draft::is_named) { &NAMED_TIERS } else { &TIERS };
     for &(steps, rooms) in tiers {
         draft::fold(&mut drafts, steps);
-        let inputs = Inputs::of(session, &drafts);
-        let flows = dependency::joined(session, &drafts, draft::flows(&drafts, &inputs));
-        let titles = draft::titles(session, named_after_session, &drafts, Cut::ByName);
-        for (draft, title) in drafts.iter_mut().zip(titles) {
-            draft.title = title;
-        }
-        let order = dependency::order(&drafts, &flows);
-        let standing = Checks::of(&drafts, evidence, session.meta.project.as_deref());
-        let passes = Passes::of(&drafts);
-        let outcomes = outcome::outcomes(session, &drafts, &passes);
-        let (mut checks, odd) = outcome::checks(&standing, &drafts, &work.asked);
-        for check in &mut checks.rows {
-            check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
-        }
-        let page = SkeletonPage {
-            session,
-            drafts: &drafts,
-            inputs: &inputs,
-            flows: &flows,
-            order: &order,
-            standing: &standing,
-            passes: &passes,
-        };
-        let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| page.lines(index)).collect();
-        let title = super::workflow_title(session, &drafts, work.part);
+        draft::set_titles(setting.session, sole, &mut drafts, draft::Cut::ByName);
+        let facts = Facts::of(setting, &drafts);
+        let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| facts.lines(index)).collect();
         for room in rooms {
-            let mut workflow =
-                Workflow { title: title.clone(), sources: super::sources(session), ..Workflow::default() };
-            let step = |index: usize| page.step(index, &outcomes[index], &told[index], room, options);
-            workflow.steps = (0..drafts.len()).map(step).collect();
-            workflow.checks = checks.rows.iter().take(room.names).cloned().collect();
-            let of_head = head::OfHead {
-                session,
-                drafts: &drafts,
-                evidence,
-                inputs: &inputs,
-                asked: &work.asked,
-                goals: &goals,
-                idle: &work.idle,
-            };
-            workflow.preface.push(head::head(&of_head, &workflow, &checks, room.names));
-            workflow.preface.extend(gates(&work.before, room));
-            made = (workflow, odd.clone());
+            let step = |index: usize| facts.step(index, &told[index], room);
+            let steps = (0..drafts.len()).map(step).collect();
+            let gates = gates(&setting.work.before, room);
+            made = (facts.workflow(steps, room.names, gates), facts.odd.clone());
             if fits(&made.0) {
                 return made;
             }
@@ -195,23 +149,12 @@ struct Line {
     part: Part,
 }
 
-/// What the steps are made of.
-struct SkeletonPage<'a, 'd> {
-    session: &'a Session,
-    drafts: &'d [Draft<'a>],
-    inputs: &'d Inputs,
-    flows: &'d [Data],
-    order: &'d [Option<usize>],
-    standing: &'d Checks<'d>,
-    passes: &'d Passes<'d>,
-}
-
-impl SkeletonPage<'_, '_> {
+impl Facts<'_> {
     /// A step with as much as there is room for.
-    fn step(&self, index: usize, outcome: &Outcome, lines: &[Line], room: &Room, options: Options) -> Step {
+    fn step(&self, index: usize, lines: &[Line], room: &Room) -> Step {
         let draft = &self.drafts[index];
-        let mut step = draft.step(self.session, options);
-        step.need = draft.need(outcome.need);
+        let mut step = draft.step(self.setting.session, self.setting.options);
+        step.need = draft.need(self.outcomes[index].need);
         if step.origin.len() > 2 {
             step.origin.drain(1..step.origin.len() - 1);
         }

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::call::{Call, CallKind};
 use super::request;
-use cru_graph::turn::{PlacedItem, Sign, Turn, is_label, is_mark};
+use cru_graph::turn::{PlacedItem, Sign, Turn};
 use cru_graph::{FinalPath, Place, Taken};
-use cru_session::correction::{INTERRUPTED, is_choice, only_replies};
+use cru_session::correction::{is_choice, only_replies};
 use cru_session::{Item, Phase, Prose, Session, Step, User};
 
 /// Something that was said or done, in the order of the page.
@@ -172,23 +172,9 @@ impl<'a> Unit<'a> {
             self.entries.push(Entry::Request { user, corrects: own.is_some() || titled, rules });
         }
         let conclusion = turn.conclusion();
-        let mut before: Option<&'a str> = None;
         for placed in turn.own.iter().chain(&turn.work) {
-            let spoken = before;
-            match placed.item {
-                Item::Prose(prose)
-                    if !prose.text.lines().all(|line| {
-                        matches!(line.trim(), "" | INTERRUPTED) || is_mark(line) || is_label(line.trim())
-                    }) =>
-                {
-                    before = Some(&prose.text);
-                }
-                Item::Step(_) => before = None,
-                _ => {}
-            }
             let entry = match placed.item {
                 Item::Step(_) => match calls.remove(&placed.place) {
-                    Some(call) if call.kind == CallKind::Edit => Entry::Call(Box::new(Call { before: spoken, ..call })),
                     Some(call) => Entry::Call(Box::new(call)),
                     None => continue,
                 },

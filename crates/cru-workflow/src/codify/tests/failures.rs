@@ -103,6 +103,17 @@ fn documents_are_whole_and_what_was_replaced_says_so() {
     assert_eq!(text.matches("again later").count(), 1, "{text}");
 }
 
+/// Every command stands where it was run; one that ended well again and again where it was run last.
+#[test]
+fn all_commands_are_told() {
+    let runs: String = (1..30).map(|n| format!("- `Bash ./measure.sh {n}` → ok\n- `Bash make` → ok\n")).collect();
+    let text = text(&runs);
+    for n in 1..30 {
+        assert!(text.contains(&format!("- `./measure.sh {n}`\n")), "{n}\n{text}");
+    }
+    assert_eq!(text.matches("- `make` — passes").count(), 2, "the step and the validation\n{text}");
+}
+
 /// A repository is no branch; what `git` is given as one is.
 #[test]
 fn branches_are_what_git_takes() {

@@ -19,7 +19,7 @@ fn edit(file: &str, id: u32) -> String {
     format!("- `Edit {file}` → ok ^n-{id:03}\n    - writes: `{file}`\n")
 }
 
-/// A finding, a slip and a reason are told where they were said; an announcement of a look is not.
+/// What the agent said is told where it was said.
 #[test]
 fn words_stand_with_the_call_they_precede() {
     let told = text(&format!(
@@ -32,10 +32,13 @@ fn words_stand_with_the_call_they_precede() {
         edit("seal.c", 4),
     ));
     let order = [
+        "- Agent: Let me read the valve.\n",
         "- Agent: The valve is not the cause. The hose leaks where the plan says it is dry.\n",
         "`Read hose.c`",
-        "- Changed: `hose.c` — “So I seal the hose:” ([[s#^n-003|n-003]])\n",
-        "- Changed: `seal.c` — “Wait, the seal has to come first. I take that back.” ([[s#^n-004|n-004]])\n",
+        "- Agent: So I seal the hose:\n",
+        "- Changed: `hose.c` ([[s#^n-003|n-003]])\n",
+        "- Agent: Wait, the seal has to come first. I take that back.\n",
+        "- Changed: `seal.c` ([[s#^n-004|n-004]])\n",
         "- Agent: Now the whole of it.\n",
         "- `make pump` — failed, exit 2: no rule",
         "- Result: The pump runs.",
@@ -46,7 +49,6 @@ fn words_stand_with_the_call_they_precede() {
         assert!(at.is_some(), "{line}\n---\n{told}");
         rest = &rest[at.unwrap_or(0) + line.len()..];
     }
-    assert!(!told.contains("Let me read the valve."), "{told}");
 }
 
 /// A list of findings keeps its items, and the edit behind it does not repeat the last of them.

@@ -151,11 +151,7 @@ fn long_conclusions_are_whole() {
         )
     };
     let told = text(&imported("Mend the leaking pump", &steps("")));
-    assert!(
-        told.contains("- Result: All mended: 1. Valve 1 of the pump was taken out and cleaned 2. Valve 2"),
-        "{told}"
-    );
-    assert!(told.contains("taken out and cleaned …\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
+    assert!(told.contains("- Result: All mended:\n\n> All mended:\n>\n> 1. Valve 1 of the pump"), "{told}");
     assert!(
         told.contains("> 29. Valve 29 of") && told.contains("> ```c\n> int x;\n> ```\n>\n> The pump runs.\n"),
         "{told}"
@@ -317,10 +313,14 @@ fn what_was_used_is_named() {
                  - `mcp__store__get_valve {\"id\":1}` → red\n- `Edit a.c` → ok\n    - writes: `a.c`\n\
                  - `commit 1a2b3c4 feat: mend the \"red\" pump` → ok\n";
     let text = text(&imported("Mend the leaking pump", steps));
-    let uses: Vec<&str> = text.lines().filter(|line| line.starts_with("- Uses: ")).collect();
+    let uses: Vec<&str> = text.lines().filter(|line| line.starts_with("- called ")).collect();
     assert_eq!(
         uses,
-        ["- Uses: skill pumps:repair", "- Uses: page https://example.org/valves", "- Uses: tool mcp__store__get_valve"]
+        [
+            "- called Skill pumps:repair",
+            "- called WebFetch https://example.org/valves",
+            "- called mcp__store__get_valve {\"id\":1}"
+        ]
     );
     assert!(text.contains("- `git commit -m \"feat: mend the 'red' pump\"`"), "{text}");
 }
