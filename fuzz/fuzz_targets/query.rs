@@ -16,7 +16,7 @@ fuzz_target!(|input: (&str, &str)| {
             }
             for line in note.lines().chain([text]) {
                 let mut end = 0;
-                for span in Marker::new(&query, true).marks(line).spans {
+                for span in Marker::new(&query).marks(line).spans {
                     assert!(span.start >= end && !span.of(line).is_empty());
                     end = span.end;
                 }

@@ -209,8 +209,6 @@ pub enum Command {
     Stale(trace::stale::Args),
     Run(trace::run::Args),
     Replay(trace::replay::Args),
-    #[command(hide = true)]
-    Refresh(trace::replay::RefreshArgs),
     Bookmark(trace::bookmark::Args),
     Resolve(trace::resolve::Args),
     Status(status::Args),
@@ -313,7 +311,6 @@ impl Command {
             | Self::Deps(_)
             | Self::Run(_)
             | Self::Replay(_)
-            | Self::Refresh(_)
             | Self::Resolve(_)
             | Self::Check(_)
             | Self::Doctor(_)
@@ -385,7 +382,6 @@ impl Command {
             Self::Stale(args) => trace::stale::run(&args, cx),
             Self::Run(args) => trace::run::run(&args, cx),
             Self::Replay(args) => trace::replay::run(&args, cx),
-            Self::Refresh(args) => trace::replay::refresh(&args, cx),
             Self::Bookmark(args) => trace::bookmark::run(&args, cx),
             Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),

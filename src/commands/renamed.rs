@@ -12,6 +12,7 @@ const RENAMED: &[(&[&str], &[&str])] = &[
     (&["cases", "reject"], &["review", "reject"]),
     (&["read", "accept"], &["review", "accept"]),
     (&["read", "reject"], &["review", "reject"]),
+    (&["refresh"], &["replay", "--stale"]),
 ];
 
 /// Options that stand before a command and take the next argument as their value.
@@ -66,6 +67,8 @@ mod tests {
             ("cru --vault V cases -q accept x --format json", "cru --vault V review accept -q x --format json"),
             ("cru hooks install --host codex", "cru connect --only hooks --host codex"),
             ("cru hooks status", "cru hooks status"),
+            ("cru refresh --run", "cru replay --stale --run"),
+            ("cru search refresh", "cru search refresh"),
             ("cru search cases accept", "cru search cases accept"),
             ("cru -- cases accept", "cru -- cases accept"),
             ("cru cases", "cru cases"),

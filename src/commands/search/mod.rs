@@ -72,9 +72,6 @@ pub struct Args {
     /// Order; sessions that hold any of the words come by relevance
     #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
     sort: SearchSort,
-    /// Every word may be misspelt
-    #[arg(long)]
-    fuzzy: bool,
     /// Any of the words: sessions as wholes, with the best passage of each
     #[arg(long, conflicts_with_all = ["sort", "count"])]
     any: bool,
@@ -108,7 +105,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             () if by_time || limit == usize::MAX => usize::MAX,
             () => PER_SESSION,
         },
-        fuzzy: args.fuzzy,
         here: Some(cx.env.folder()),
     };
     let search = Search::new(&snapshot, &query, &options);
@@ -140,7 +136,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     } else if matched == MatchKind::AnyWord {
         advice::nowhere(&snapshot, &query, &options, cx)?;
     }
-    let marker = Marker::new(&query, args.fuzzy);
+    let marker = Marker::new(&query);
     let mut found = FoundHits { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
     let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();

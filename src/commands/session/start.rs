@@ -22,9 +22,6 @@ use crate::vault::{Catalog, State, Vault};
 pub struct Args {
     /// What it is about
     words: Vec<String>,
-    /// The same as an option
-    #[arg(long, value_name = "TITLE", conflicts_with = "words")]
-    title: Option<String>,
     /// Who works: `coder@2.0`; else `[session] agent` of the configuration
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
@@ -76,7 +73,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let project = fold::shorten(&folder.to_string_lossy(), home.as_deref());
     let channel = args.channel.as_deref().map(|name| name.trim().trim_start_matches('#').to_owned());
     let channel = channel.or_else(|| vault.config().channel.clone()).or_else(|| fold::channel(&project));
-    let title = args.title.clone().or_else(|| (!args.words.is_empty()).then(|| args.words.join(" ")));
+    let title = (!args.words.is_empty()).then(|| args.words.join(" "));
     let started = start(
         &vault,
         &state,

@@ -64,10 +64,10 @@ impl World {
 
 /// Commands that take words of a person; `KEY` stands for a key of its own, `S` for the session.
 const COMMANDS: &[&[&str]] = &[
-    &["session", "start", "--title", "x KEY", "--agent", "a@1"],
-    &["session", "start", "--title", "c", "--channel", "KEY", "--agent", "a@1"],
-    &["session", "start", "--title", "c", "--agent", "KEY@1"],
-    &["session", "start", "--title", "c", "--agent", "a@1", "--tag", "KEY"],
+    &["session", "start", "x KEY", "--agent", "a@1"],
+    &["session", "start", "c", "--channel", "KEY", "--agent", "a@1"],
+    &["session", "start", "c", "--agent", "KEY@1"],
+    &["session", "start", "c", "--agent", "a@1", "--tag", "KEY"],
     &["session", "rename", "S", "x KEY y"],
     &["session", "pause", "S", "--reason", "because KEY"],
     &["session", "complete", "S", "--reason", "because KEY"],
@@ -103,7 +103,7 @@ fn no_key_that_is_said_is_kept() {
     fs::create_dir_all(root.join("project")).unwrap();
     let vault = root.join("vault");
     assert!(world.cru(&["init", vault.to_str().unwrap()], "").len() < 10_000 && vault.join(".cru").is_dir());
-    world.cru(&["session", "start", "--title", "first one", "--agent", "a@1"], "");
+    world.cru(&["session", "start", "first one", "--agent", "a@1"], "");
     let sessions = fs::read_dir(vault.join("sessions")).unwrap().flatten();
     let session = sessions.map(|it| it.path().file_stem().unwrap().to_string_lossy().into_owned()).next().unwrap();
     world.cru(&["log", "tool", "Bash", "ls", "--session", &session], "");

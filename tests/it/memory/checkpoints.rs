@@ -180,7 +180,7 @@ fn seven_kinds_are_listed_and_three_are_written() {
 #[test]
 fn a_session_goes_on_from_a_named_checkpoint() {
     let lab = project();
-    lab.ok(&["session", "start", "--title", "Keys", "--agent", "a@1"]);
+    lab.ok(&["session", "start", "Keys", "--agent", "a@1"]);
     let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
     let log = |args: &[&str]| lab.ok(&[&["log", "--session", &session], args].concat());
     log(&["phase", "Plan"]);
@@ -217,7 +217,7 @@ fn a_session_goes_on_from_a_named_checkpoint() {
 #[test]
 fn a_checkpoint_may_sum_up_what_was_done() {
     let lab = project();
-    lab.ok(&["session", "start", "--title", "Keys", "--agent", "a@1"]);
+    lab.ok(&["session", "start", "Keys", "--agent", "a@1"]);
     let session = lab.note().0.file_stem().unwrap().to_str().unwrap().to_owned();
     let log = |args: &[&str]| lab.ok(&[&["log", "--session", &session], args].concat());
     log(&["phase", "Plan"]);

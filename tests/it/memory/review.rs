@@ -123,7 +123,7 @@ fn corrected(lab: &MemoryLab, id: &str, day: u8, words: &str) {
 fn what_agents_log_as_a_lesson_and_what_was_said_twice_is_proposed() {
     let lab = MemoryLab::new();
     for (id, words) in [("one", "Migrations run in one transaction"), ("two", "Migrations run in one transaction.")] {
-        let session = lab.ok(&["session", "start", "--title", id, "--agent", "coder@1"]).trim().to_owned();
+        let session = lab.ok(&["session", "start", id, "--agent", "coder@1"]).trim().to_owned();
         lab.ok(&["log", "--session", &session, "lesson", words]);
         lab.ok(&["session", "complete", &session]);
         lab.wait(60);

@@ -11,7 +11,7 @@ fn lab() -> MemoryLab {
     let lab = MemoryLab::new();
     lab.put_note("2026-11-01-tides", OLD);
     lab.put("index.md", "See [[2026-11-01-tides]].\n");
-    lab.ok(&["session", "start", "--title", "Work", "--agent", "coder@1"]);
+    lab.ok(&["session", "start", "Work", "--agent", "coder@1"]);
     lab.ok(&["log", "decision", "Minutes", "--why", "printed"]);
     lab
 }

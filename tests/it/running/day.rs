@@ -144,7 +144,7 @@ fn a_vault_of_a_stranger_writes_nothing_of_the_person() {
         "cru status",
         "cru import --all",
         "cru flush --all",
-        "cru session start --title Theirs",
+        "cru session start Theirs",
         "cru log note x",
         "cru bookmark y 2026-11-26-x#n-001 || true",
         "cru flush --all",

@@ -98,7 +98,7 @@ const HOSTILE: &[&str] = &[
 fn a_hostile_template_is_passed_over_and_told() {
     for template in HOSTILE {
         let lab = Lab::new(template);
-        let ran = lab.run(&["session", "start", "--title", "Tides", "--agent", "a@1"], "");
+        let ran = lab.run(&["session", "start", "Tides", "--agent", "a@1"], "");
         assert_eq!(ran.code, Some(0), "{template} {ran:?}");
         assert!(
             ran.err.contains("templates/session.md") && ran.err.contains("the built-in template was used"),
@@ -136,7 +136,7 @@ fn hooks_write_without_a_hostile_template_and_leave_nothing_behind() {
 #[test]
 fn one_process_writes_in_the_background_and_one_waits() {
     let lab = Lab::new("{{ frontmatter }}# {{ title }}\n\n{{ body }}");
-    assert_eq!(lab.run(&["session", "start", "--title", "Tides", "--agent", "a@1"], "").code, Some(0));
+    assert_eq!(lab.run(&["session", "start", "Tides", "--agent", "a@1"], "").code, Some(0));
     let state = lab.state();
     let turn = queue::turn(&state).unwrap().unwrap();
     let start = |session: &str, seconds: &str| {
@@ -179,7 +179,7 @@ fn a_note_that_is_being_written_is_not_said_to_be_missing() {
 #[test]
 fn what_takes_too_long_in_the_background_ends() {
     let lab = Lab::new("{{ frontmatter }}# {{ title }}\n\n{{ body }}");
-    assert_eq!(lab.run(&["session", "start", "--title", "Tides", "--agent", "a@1"], "").code, Some(0));
+    assert_eq!(lab.run(&["session", "start", "Tides", "--agent", "a@1"], "").code, Some(0));
     let _turn = queue::turn(&lab.state()).unwrap().unwrap();
     let ran = lab.run(&["flush", "--background", "--seconds", "1", "--", "s1"], "");
     assert!(ran.code == Some(1) && ran.err.contains("ended after 1 s"), "{ran:?}");

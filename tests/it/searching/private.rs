@@ -369,7 +369,6 @@ const APART: &[(&str, &str)] = &[
     ("mcp status", "reads settings of hosts"),
     ("hooks status", "reads settings of hosts"),
     ("hooks plugin", "writes files of the program"),
-    ("refresh", "replays a range, as `replay` does"),
     ("export parquet", "reads transcripts, no vault"),
     ("rows scan", "reads objects of a store, no vault"),
     ("rows fold", "reads transcripts of a store, no vault"),

@@ -50,7 +50,7 @@ pub struct AnyWord {
 /// Finds sessions that hold any word of a query; `options` bound how many. Nothing where the query has no words.
 pub fn any_word(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Result<AnyWord> {
     let body = snapshot.fields().body;
-    let queries = patterns(query, options).into_iter().map(|pattern| -> tantivy::Result<Box<dyn TantivyQuery>> {
+    let queries = patterns(query).into_iter().map(|pattern| -> tantivy::Result<Box<dyn TantivyQuery>> {
         let forms = forms(snapshot, &pattern)?;
         Ok(compile::any(forms.iter().map(|form| compile::pattern(form, body)).collect()))
     });
@@ -157,14 +157,13 @@ fn restrictions(node: &QueryNode, found: &mut Vec<QueryNode>) {
 }
 
 /// What to look for: the words that are not excluded, without function words where there are others.
-fn patterns(query: &Query, options: &SearchOptions) -> Vec<Pattern> {
+fn patterns(query: &Query) -> Vec<Pattern> {
     let words = query.words();
     let tells = |words: &&&QueryWords| words.quoted || !list::STOP.has(&words.text.to_lowercase());
     let telling: Vec<&QueryWords> = words.iter().filter(tells).copied().collect();
     let chosen = if telling.is_empty() { words } else { telling };
     let mut patterns: Vec<Pattern> = Vec::new();
-    for pattern in chosen.into_iter().filter_map(|words| Pattern::of(words, options.fuzzy)).flat_map(pieces).take(MOST)
-    {
+    for pattern in chosen.into_iter().filter_map(Pattern::of).flat_map(pieces).take(MOST) {
         if !patterns.contains(&pattern) {
             patterns.push(pattern);
         }

@@ -102,7 +102,7 @@ impl Compiler<'_> {
             QueryNode::All(nodes) => self.all(nodes.iter()),
             QueryNode::Any(nodes) => any(nodes.iter().map(|node| self.node(node)).collect()),
             QueryNode::Not(_) => self.all(std::iter::once(node)),
-            QueryNode::Words(words) => match Pattern::of(words, self.options.fuzzy) {
+            QueryNode::Words(words) => match Pattern::of(words) {
                 Some(words) => pattern(&words, self.snapshot.fields().body),
                 None => Box::new(AllQuery),
             },

@@ -22,8 +22,8 @@ pub struct Marks {
 
 impl Marker {
     /// A marker of all words that are not excluded.
-    pub fn new(query: &Query, fuzzy: bool) -> Self {
-        Self { patterns: query.words().into_iter().filter_map(|words| Pattern::of(words, fuzzy)).collect() }
+    pub fn new(query: &Query) -> Self {
+        Self { patterns: query.words().into_iter().filter_map(Pattern::of).collect() }
     }
 
     /// Marks them in `text`.
@@ -113,7 +113,7 @@ mod tests {
     fn marked(query: &str, text: &str) -> String {
         let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
         let mut out = text.to_owned();
-        for span in Marker::new(&query, false).marks(text).spans.iter().rev() {
+        for span in Marker::new(&query).marks(text).spans.iter().rev() {
             out.insert(span.end, ']');
             out.insert(span.start, '[');
         }

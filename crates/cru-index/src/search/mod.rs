@@ -75,15 +75,13 @@ pub struct SearchOptions {
     pub limit: usize,
     /// Of them at most that many in one session.
     pub per_session: usize,
-    /// Every word may be misspelt.
-    pub fuzzy: bool,
     /// What `project:.` means.
     pub here: Option<String>,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { order: Order::Relevance, limit: 20, per_session: usize::MAX, fuzzy: false, here: None }
+        Self { order: Order::Relevance, limit: 20, per_session: usize::MAX, here: None }
     }
 }
 

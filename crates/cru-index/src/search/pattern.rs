@@ -18,10 +18,10 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// The pattern of some words; `None` where they hold no letter and no digit.
-    pub(super) fn of(words: &QueryWords, fuzzy: bool) -> Option<Self> {
+    pub(super) fn of(words: &QueryWords) -> Option<Self> {
         let mut pattern = Self::phrase(&words.text)?;
         pattern.prefix = words.prefix;
-        pattern.fuzzy = words.fuzzy || (fuzzy && !words.quoted && !words.prefix);
+        pattern.fuzzy = words.fuzzy;
         Some(pattern)
     }
 

@@ -49,7 +49,7 @@ pub fn advise(snapshot: &Snapshot, query: &Query, options: &SearchOptions) -> Re
             apart = Some(apart.map_or(notes.clone(), |apart| apart.intersection(&notes).copied().collect()));
             if alone.hits == 0 {
                 let near = match part {
-                    QueryNode::Words(words) => Pattern::of(words, false).map(|it| near(snapshot, &it)).transpose()?,
+                    QueryNode::Words(words) => Pattern::of(words).map(|it| near(snapshot, &it)).transpose()?,
                     _ => None,
                 };
                 advice.push(match near {

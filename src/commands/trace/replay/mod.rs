@@ -33,6 +33,7 @@ use plan::{Redo, ReplayPlan};
 #[command(
     after_help = "Exit codes: 0 success, 1 something differs, failed or was not run, 2 usage error, 3 I/O error."
 )]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
     /// Which steps
     #[arg(required_unless_present = "stale", conflicts_with = "stale", value_name = "REF|RANGE")]
@@ -40,25 +41,6 @@ pub struct Args {
     /// What `cru stale` lists, with what it rests on
     #[arg(long)]
     stale: bool,
-    #[command(flatten)]
-    how: ReplayArgs,
-}
-
-/// Plan or run again what is stale
-///
-/// The same as `cru replay --stale`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 success, 1 something is stale, differs, failed or was not run, 2 usage error, \
-                        3 I/O error.")]
-pub struct RefreshArgs {
-    #[command(flatten)]
-    how: ReplayArgs,
-}
-
-/// How steps are replayed.
-#[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
-struct ReplayArgs {
     /// Show what was recorded; with `--stale` the plan
     #[arg(long, group = "mode")]
     show: bool,
@@ -92,23 +74,16 @@ enum ReplayPlace {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    replay(&args.references, args.stale, &args.how, cx)
-}
-
-pub(in crate::commands) fn refresh(args: &RefreshArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    replay(&[], true, &args.how, cx)
-}
-
-fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let stale = args.stale;
     let world = TraceWorld::read(cx)?;
     let consenting = Consenting::of(&world.vault, cx)?;
     let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let plan = if stale {
-        plan::stale(how.project.as_deref(), &world, &consenting, cx)?
+        plan::stale(args.project.as_deref(), &world, &consenting, cx)?
     } else {
-        plan::named(texts, &references, &world, &consenting)?
+        plan::named(&args.references, &references, &world, &consenting)?
     };
-    if how.brief {
+    if args.brief {
         let text = brief::brief(&plan, &world, cx);
         if text.is_empty() {
             cx.ui.note("nothing needs an agent");
@@ -119,7 +94,7 @@ fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> 
         cx.ui.note("nothing is stale");
         return Ok(Box::new(ReplayReport::default()));
     }
-    if !how.compare && !how.run {
+    if !args.compare && !args.run {
         if stale {
             return Ok(Box::new(PlanReport::of(&plan, brief::brief(&plan, &world, cx))));
         }
@@ -131,17 +106,17 @@ fn replay(texts: &[String], stale: bool, how: &ReplayArgs, cx: &Context<'_>) -> 
         return Err(Error::no(format!("{} was not run: {why}", step.key()))
             .with_hint(format!("its command: {}", sanitise(step.step.full_args()))));
     }
-    let default = if how.compare { ReplayPlace::Scratch } else { ReplayPlace::Tree };
+    let default = if args.compare { ReplayPlace::Scratch } else { ReplayPlace::Tree };
     let mode = ReplayMode {
-        is_recorded: how.run,
-        in_scratch: how.place.unwrap_or(default) == ReplayPlace::Scratch,
-        skips_failed: how.skip_failed,
-        stops_at_equal: stale && how.run,
+        is_recorded: args.run,
+        in_scratch: args.place.unwrap_or(default) == ReplayPlace::Scratch,
+        skips_failed: args.skip_failed,
+        stops_at_equal: stale && args.run,
     };
     let rows = execute::execute(&plan, mode, &world, &consenting, cx)?;
     let go_on = go_on(&plan, &rows);
     let brief = if stale { brief::brief(&plan, &world, cx) } else { String::new() };
-    Ok(Box::new(ReplayReport { schema: 1, is_run: how.run, steps: rows, go_on, brief }))
+    Ok(Box::new(ReplayReport { schema: 1, is_run: args.run, steps: rows, go_on, brief }))
 }
 
 /// The ranges to go on with once what failed is put right.

@@ -58,7 +58,6 @@ const READ_ONLY: &[&str] = &[
     "deps",
     "stale",
     "replay",
-    "refresh",
     "resolve",
     "status",
     "doctor",

@@ -259,7 +259,7 @@ pub(super) const ROWS: &[Row] = &[
         changes: false,
         ..ADDS
     },
-    Row { name: "session start", args: &["session", "start", "--title", "Another one"], ..ADDS },
+    Row { name: "session start", args: &["session", "start", "Another one"], ..ADDS },
     Row { name: "session pause", args: &["session", "pause", LIVE], ..ADDS },
     Row { name: "session complete", args: &["session", "complete", LIVE], ..ADDS },
     Row { name: "session fail", args: &["session", "fail", LIVE], ..ADDS },

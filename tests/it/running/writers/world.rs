@@ -56,7 +56,7 @@ impl World {
             assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
         }
         for args in [
-            ["session", "start", "--title", "Live one", "--agent", "a@1"].as_slice(),
+            ["session", "start", "Live one", "--agent", "a@1"].as_slice(),
             &["log", "--session", LIVE, "tool", "Read", "src/a.rs"],
             &["log", "--session", LIVE, "decision", "Keep the first answer", "--why", "it is the first"],
             &["log", "--session", LIVE, "task", "add", "Write it down"],
