@@ -6,6 +6,7 @@ mod child;
 mod hook;
 mod launch;
 mod pager;
+mod pick;
 mod spawn;
 mod terminal;
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::base::{files, program};
-use crate::commands::{AgentAnswer, GitAnswer, ProgramCall};
+use crate::commands::{AgentAnswer, Context, GitAnswer, ProgramCall};
 use crate::session::mask::Masks;
 
 /// Bytes of an answer, and of complaints, that are read at most.
@@ -186,6 +186,15 @@ fn read(stream: impl Read + Send + 'static, most: u64) -> Receiver<Vec<u8>> {
         let _ = io::copy(&mut stream, &mut io::sink());
     });
     receive
+}
+
+/// Starts what opens an address on this desktop, with none of our streams.
+pub(super) fn open(address: &str) -> io::Result<()> {
+    let mut command = named(Context::opener().as_ref())?;
+    let mut child = command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    // It may be the browser itself, or end at once: then nothing of it stays.
+    std::thread::spawn(move || child.wait());
+    Ok(())
 }
 
 /// Opens a file in an editor that has the terminal.

@@ -10,7 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
-use crate::commands::{AgentAnswer, GitAnswer, Global, PassedCall, PassedEnd, ProgramCall, Progress, Ui};
+use crate::commands::{
+    AgentAnswer, GitAnswer, Global, PassedCall, PassedEnd, PickVerb, Pickable, ProgramCall, Progress, Ui,
+};
 
 /// stderr as a [`Ui`].
 pub(super) struct Terminal {
@@ -98,6 +100,18 @@ impl Ui for Terminal {
             return Err(io::ErrorKind::Unsupported.into());
         }
         super::spawn::edit(editor, file)
+    }
+
+    fn pick(&self, from: &mut dyn Pickable) -> io::Result<Option<(usize, PickVerb)>> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let colours = AutoStream::new(io::stderr(), self.choice).current_choice() != ColorChoice::Never;
+        super::pick::pick(from, colours)
+    }
+
+    fn open(&self, address: &str) -> io::Result<()> {
+        super::spawn::open(address)
     }
 
     fn confirm(&self, question: &str) -> Option<bool> {

@@ -29,6 +29,17 @@ impl Context<'_> {
         self.env.cwd().join(path)
     }
 
+    /// The program that opens addresses and files as the desktop does.
+    pub const fn opener() -> &'static str {
+        if cfg!(target_os = "macos") {
+            "open"
+        } else if cfg!(windows) {
+            "explorer"
+        } else {
+            "xdg-open"
+        }
+    }
+
     /// The words that start the person's editor: `VISUAL`, else `EDITOR`; none where neither is set.
     pub fn editor(&self) -> Vec<String> {
         let words = |name| self.env.var(name).unwrap_or_default().split_whitespace().map(str::to_owned).collect();
@@ -84,11 +95,43 @@ pub trait Ui: Sync {
         let _ = (editor, file);
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Lets a person pick a row on the terminal; `None` where they leave without. [`io::ErrorKind::Unsupported`] where there is
+    /// no terminal.
+    fn pick(&self, from: &mut dyn Pickable) -> io::Result<Option<(usize, PickVerb)>> {
+        let _ = from;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Opens an address in the program that the desktop has for it, and does not wait.
+    fn open(&self, address: &str) -> io::Result<()> {
+        let _ = address;
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Asks a person for `y` or `n`, where one can answer; `None` where there is no terminal.
     fn confirm(&self, question: &str) -> Option<bool> {
         let _ = question;
         None
     }
+}
+
+/// Rows to pick one from.
+pub trait Pickable {
+    /// The words that it begins with.
+    fn words(&self) -> String;
+    /// The rows that words leave, each in a line.
+    fn rows(&mut self, words: &str) -> Vec<String>;
+    /// More of a row of these, in lines of that width.
+    fn preview(&mut self, row: usize, width: usize) -> String;
+}
+
+/// What is done with a picked row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PickVerb {
+    /// It is shown.
+    Show,
+    /// Its work goes on.
+    Resume,
+    /// Its note is edited.
+    Edit,
 }
 
 /// A program that is started somewhere else.

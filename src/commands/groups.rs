@@ -5,7 +5,7 @@ use clap::Command;
 /// The commands of each group, in their order.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["init", "import", "connect", "disconnect", "status"]),
-    ("Find", &["list", "show", "search", "stats"]),
+    ("Find", &["list", "show", "search", "stats", "view"]),
     ("Go on", &["review", "resume", "log", "checkpoint"]),
     ("Reuse", &["codify", "learn", "read"]),
     ("Trust", &["why", "verify", "replay"]),
@@ -42,7 +42,7 @@ pub(super) fn with_groups(command: Command) -> Command {
         page.push_str(&format!("  {:<28}{}\n", format!("{short}--{long}{value}"), about.trim_start()));
     }
     page.truncate(page.trim_end().len());
-    command.help_template(page + "\n{after-help}")
+    command.help_template(page + "{after-help}")
 }
 
 #[cfg(test)]

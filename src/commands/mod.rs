@@ -4,6 +4,7 @@
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
 mod agent;
+mod ask;
 mod cases;
 mod check;
 mod checkpoint;
@@ -34,6 +35,7 @@ mod mcp;
 mod merge;
 mod onset;
 pub mod output;
+mod pick;
 mod prices;
 mod prune;
 mod query;
@@ -54,6 +56,7 @@ mod step;
 mod summary;
 mod trace;
 mod undo;
+mod view;
 mod watching;
 mod workflow;
 
@@ -65,7 +68,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 #[doc(hidden)]
 pub use hooks::edited as fuzz_settings;
 
-pub use context::{AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, ProgramCall, Progress, Ui};
+pub use context::{
+    AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, PickVerb, Pickable, ProgramCall, Progress, Ui,
+};
 pub use output::{Format, Launch, Output, PlainOutput, Raw, View};
 pub use reach::Reach;
 
@@ -186,6 +191,7 @@ pub enum Command {
     Lessons(lessons::LessonsCommand),
     Context(onset::Args),
     Review(review::Args),
+    View(view::Args),
     /// Sum up a day, a week or a topic
     #[command(subcommand)]
     Summary(summary::SummaryCommand),
@@ -253,15 +259,21 @@ impl Command {
     }
 
     /// Whether it leaves out the sessions that [`Global::reach`] does.
-    const fn minds_reach(&self) -> bool {
+    pub(in crate::commands) const fn minds_reach(&self) -> bool {
         use session::SessionCommand;
         match self {
             Self::Search(_) | Self::Query(_) | Self::Decisions(_) | Self::Files(_) | Self::Step(_) => true,
-            Self::Context(_) | Self::Why(_) | Self::Stale(_) => true,
+            Self::Context(_) | Self::Why(_) | Self::Stale(_) | Self::Stats(_) => true,
             Self::Bookmark(args) => args.adds(),
             Self::Read(args) => args.only_prints(),
             Self::Session(command) => {
-                matches!(command, SessionCommand::Resume(_) | SessionCommand::Show(_) | SessionCommand::Codify(_))
+                matches!(
+                    command,
+                    SessionCommand::List(_)
+                        | SessionCommand::Resume(_)
+                        | SessionCommand::Show(_)
+                        | SessionCommand::Codify(_)
+                )
             }
             _ => false,
         }
@@ -304,6 +316,7 @@ impl Command {
             | Self::Step(_)
             | Self::Query(_)
             | Self::Stats(_)
+            | Self::View(_)
             | Self::History(_)
             | Self::Decisions(_)
             | Self::Files(_)
@@ -364,6 +377,7 @@ impl Command {
             Self::Lessons(command) => command.run(cx),
             Self::Context(args) => onset::run(&args, cx),
             Self::Review(args) => review::run(&args, cx),
+            Self::View(args) => view::run(&args, cx),
             Self::Summary(command) => command.run(cx),
             Self::Search(args) => search::run(&args, cx),
             Self::Query(args) => query::run(&args, cx),

@@ -126,6 +126,11 @@ impl Withheld {
         it
     }
 
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.left_out.is_empty() && self.known.is_none()
+    }
+
     /// Whether it is the name of one.
     pub(super) fn holds(&self, name: &str) -> bool {
         let is_unknown = || self.known.as_ref().is_some_and(|known| !known.contains(name));

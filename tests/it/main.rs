@@ -87,13 +87,17 @@ mod memory {
 }
 mod notes {
     pub(crate) mod browser;
+    pub(crate) mod chromium;
     pub(crate) mod format;
     pub(crate) mod format_doc;
     pub(crate) mod frontmatter;
     pub(crate) mod links;
     pub(crate) mod obsidian;
+    #[cfg(unix)]
+    mod picker;
     pub(crate) mod regions;
     pub(crate) mod toon;
+    pub(crate) mod view;
 }
 mod running {
     pub(crate) mod away;

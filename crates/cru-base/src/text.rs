@@ -96,6 +96,20 @@ pub fn printable_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text without the percent signs of an address; `None` where what they stand for is no text.
+pub fn percent_decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16).and_then(|it| u8::try_from(it).ok());
+        let escaped = digit(at + 1).zip(digit(at + 2)).filter(|_| byte == b'%');
+        plain.push(escaped.map_or(byte, |(high, low)| high * 16 + low));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(plain).ok()
+}
+
 /// [`sanitise`]d and on one line.
 pub fn one_line(text: &str) -> String {
     sanitise(text).replace(['\n', '\t'], " ")

@@ -87,6 +87,19 @@ impl Note {
         &self.tree.blocks
     }
 
+    /// The smallest block with an id.
+    pub fn block(&self, id: &str) -> Option<&Block> {
+        let mut open: Vec<&Block> = self.blocks().iter().collect();
+        let mut found = None;
+        while let Some(block) = open.pop() {
+            if block.id.is_some_and(|own| own.of(self.text()) == id) {
+                found = Some(block);
+            }
+            open.extend(&block.children);
+        }
+        found
+    }
+
     /// Links, tags, inline fields and comments in order of their start, those inside callouts and tables too; none
     /// inside code or comments. Found on first use.
     ///

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use cru_base::text::percent_decoded;
 use cru_note::{InlineKind, Note, link};
 
 /// A text with changed links.
@@ -109,26 +110,12 @@ fn renamed_destination(dest: &str, means: &dyn Fn(&str) -> bool, stem: &str) -> 
     if path.is_empty() || path.contains(':') {
         return None;
     }
-    let plain = decoded(path)?;
+    let plain = percent_decoded(path)?;
     if !means(&plain) {
         return None;
     }
     let new = renamed(path, &encoded(stem));
     (new != path).then(|| [&new, &dest[path.len()..]].concat())
-}
-
-/// A destination without its percent signs; `None` where that is no text.
-fn decoded(path: &str) -> Option<String> {
-    let bytes = path.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16).and_then(|it| u8::try_from(it).ok());
-        let escaped = digit(at + 1).zip(digit(at + 2)).filter(|_| byte == b'%');
-        plain.push(escaped.map_or(byte, |(high, low)| high * 16 + low));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(plain).ok()
 }
 
 /// A name as a destination has it: blanks and what would end it as percent signs.

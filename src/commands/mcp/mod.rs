@@ -6,7 +6,6 @@
 
 mod answer;
 mod argument;
-mod ask;
 mod catalogue;
 mod prompt;
 mod reference;

@@ -4,10 +4,10 @@ use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMes
 use serde_json::Value;
 
 use super::answer::LARGEST_BUDGET;
-use super::ask::{Caller, words};
 use super::reference::Reference;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
+use crate::commands::ask::{Caller, words};
 
 /// A prompt: its name, what it is for, whether it needs a session, and the request.
 struct Row {

@@ -5,11 +5,11 @@ use rmcp::model::{ListResourcesResult, Resource, ResourceTemplate};
 use serde_json::Value;
 
 use super::answer::{Answer, LARGEST_BUDGET};
-use super::ask::{Caller, option, words};
 use super::reference::{Reference, decoded};
 use super::tool;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
+use crate::commands::ask::{Caller, option, words};
 
 /// Sessions of one page of the list.
 const PAGE: usize = 50;

@@ -14,10 +14,10 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 
 use super::answer::{LARGEST_BUDGET, USUAL_BUDGET, framed};
 use super::argument::{Arguments, without_secrets};
-use super::ask::Caller;
 use super::{catalogue, prompt, resource, tool};
 use crate::base::{Env, Error, Result};
 use crate::commands::Context;
+use crate::commands::ask::Caller;
 
 /// What clients tell their model of this server.
 const INSTRUCTIONS: &str = "Notes of earlier sessions of coding agents in this project. Before you change a file, run \

@@ -1,18 +1,83 @@
 //! Pages made of templates: whatever a template prints is escaped, unless it says `|safe` of markup that is made here.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, State, UndefinedBehavior};
 use serde::Serialize;
+use serde_json::json;
 
-use super::escape;
+use super::{amount, duration, escape, usd};
 use crate::base::{Error, Result};
 
 /// What all pages begin with: a strict policy for content, so that nothing is fetched, and the colours of both schemes.
 const HEAD: (&str, &str) = ("head.html", include_str!("../../../templates/html/head.html"));
-const BASE: &str = include_str!("../../../templates/html/base.css");
+pub(in crate::commands) const BASE: &str = include_str!("../../../templates/html/base.css");
+
+/// Where a page stands among the pages of `cru view`.
+#[derive(Clone, Serialize)]
+pub(in crate::commands) struct PageFrame<'a> {
+    /// The way to the first page: `../` for each folder that the page lies in.
+    pub(in crate::commands) root: String,
+    /// The page of the navigation that it is, or belongs to.
+    pub(in crate::commands) here: String,
+    /// What the vault is called.
+    pub(in crate::commands) vault: String,
+    /// What opens the note of the page in the person's own program; empty where it has none.
+    pub(in crate::commands) open: String,
+    /// Whether a server answers: what files alone cannot do is offered.
+    pub(in crate::commands) live: bool,
+    /// The page and the place, from this one, that the target of a link in its note means; `None` where there is none that is shown.
+    #[serde(skip)]
+    pub(in crate::commands) page: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Where the page of a note is, from the first page: `note/sessions/a.html`.
+pub(in crate::commands) fn note_page(path: &str) -> String {
+    format!("note/{}.html", path.strip_suffix(".md").unwrap_or(path))
+}
+
+/// Where the page of a project or a file is, from the first page. A name may hold anything: its letters are there to be
+/// read, and its hash tells it from others.
+pub(in crate::commands) fn named_page(folder: &str, name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars().rev().take(48).collect::<Vec<_>>().into_iter().rev() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let hash = &blake3::hash(name.as_bytes()).to_hex()[..8];
+    format!("{folder}/{}-{hash}.html", slug.trim_end_matches('-'))
+}
+
+/// A path as a link has it: letters, digits and `-._~/` as they are, every other byte as percent sign and digits.
+pub(in crate::commands) fn link_to(path: &str) -> String {
+    let mut link = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            link.push(char::from(byte));
+        } else {
+            link.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    link
+}
+
+/// What the pages of `cru view` say of themselves.
+pub(in crate::commands) const VIEW: &str = "cru view";
+
+/// What opens a file in Obsidian.
+pub(in crate::commands) fn obsidian_link(file: &Path) -> String {
+    format!("obsidian://open?path={}", link_to(&file.to_string_lossy()).replace('/', "%2F"))
+}
+
+/// A time as programs get it, to the minute.
+fn minute_of(time: &str) -> String {
+    time.chars().take(16).collect::<String>().replace('T', " ")
+}
 
 /// Templates of HTML by name.
 #[derive(Debug)]
@@ -35,16 +100,36 @@ impl Templates {
             };
             Ok(written?)
         });
+        environment.add_filter("amount", |it: Option<u64>| it.map_or_else(|| "–".to_owned(), amount));
+        environment.add_filter("took", |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000)));
+        environment.add_filter("usd", |it: Option<f64>| it.map_or_else(|| "–".to_owned(), usd));
+        environment.add_filter("minute", |it: Option<String>| it.map(|it| minute_of(&it)));
+        environment.add_filter("encoded", |it: String| link_to(&it));
+        environment.add_filter("note_page", |path: String| link_to(&note_page(&path)));
+        environment.add_filter("named_page", |name: String, folder: String| named_page(&folder, &name));
+        // Another template, filled in with one value and the frame of the page.
+        environment.add_filter("within", |state: &State, it: Value, name: String, frame: Value| {
+            let page = state.env().get_template(&name)?;
+            page.render(minijinja::context! { it, frame }).map(Value::from_safe_string)
+        });
         for (name, text) in templates.iter().chain([&HEAD]) {
             environment.add_template(name, text).map_err(|error| refused(name, &error))?;
         }
         Ok(Self(environment))
     }
 
-    /// The head of a page as markup. `style`: the rules of this page alone; `generator`: the command, where a page that it
-    /// made may be replaced. Error: the built-in template cannot be used.
-    pub(in crate::commands) fn head(&self, title: &str, style: &str, generator: &str) -> Result<String> {
-        let values = BTreeMap::from([("title", title), ("base", BASE), ("style", style), ("generator", generator)]);
+    /// The head of a page as markup, to where its contents begin. `style`: the rules of this page alone, which a page with a
+    /// frame has in the stylesheet of all; `generator`: the command, where a page that it made may be replaced. Error: the
+    /// built-in template cannot be used.
+    pub(in crate::commands) fn head(
+        &self,
+        title: &str,
+        style: &str,
+        generator: &str,
+        frame: Option<&PageFrame<'_>>,
+    ) -> Result<String> {
+        let generator = frame.map_or(generator, |_| VIEW);
+        let values = json!({ "title": title, "base": BASE, "style": style, "generator": generator, "frame": frame });
         self.render(HEAD.0, values)
     }
 
@@ -67,11 +152,11 @@ mod tests {
     fn what_is_printed_is_escaped_and_what_is_missing_is_an_error() {
         let templates = Templates::new(&[("a.html", "{{ it }} {{ it|safe }} {{ 1 }}\n"), ("b.html", "{{ no }}")]);
         let templates = templates.unwrap();
-        let values = BTreeMap::from([("it", "<a href='x'>&/\"\u{1b}[31m\u{7}")]);
+        let values = std::collections::BTreeMap::from([("it", "<a href='x'>&/\"\u{1b}[31m\u{7}")]);
         let page = templates.render("a.html", &values).unwrap();
         assert_eq!(page, format!("&lt;a href=&#39;x&#39;&gt;&amp;/&quot; {} 1\n", values["it"]));
         assert!(templates.render("b.html", &values).unwrap_err().with_causes().contains("b.html"));
-        let head = templates.head("a <b>", "p {}", "").unwrap();
+        let head = templates.head("a <b>", "p {}", "", None).unwrap();
         assert!(head.contains("default-src 'none'") && head.contains("<title>a &lt;b&gt;</title>"));
         assert!(head.contains("prefers-color-scheme: dark") && head.contains("p {}") && !head.contains("generator"));
         assert!(Templates::new(&[("c.html", "{% if %}")]).is_err());

@@ -8,6 +8,7 @@ mod html;
 mod number;
 mod plain;
 pub mod rows;
+mod sealed;
 mod table;
 mod wrap;
 
@@ -18,9 +19,10 @@ pub use change::note_diff;
 pub use chart::{bar, spark};
 pub use escape::escape;
 pub use estimate::{Estimate, Spent, cost_text, proof_text, proof_words, usd};
-pub(super) use html::Templates;
+pub(super) use html::{BASE, PageFrame, Templates, VIEW, link_to, named_page, note_page, obsidian_link};
 pub use number::{amount, duration, minute, most, percent};
 pub use plain::PlainOutput;
+pub(super) use sealed::{is_as_written, write_sealed};
 pub use table::{Align, Cell, Table, cut};
 pub(super) use wrap::wrap;
 
@@ -161,6 +163,30 @@ impl Output for Raw {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         Ok(serde_json::json!({ "schema": 1, self.name: self.text }))
+    }
+}
+
+/// A line of a note that is opened in another program.
+pub struct Opened {
+    /// The program.
+    pub launch: Launch,
+    /// The note.
+    pub path: String,
+    /// From 1.
+    pub line: usize,
+}
+
+impl Output for Opened {
+    fn text(&self, _: &View) -> String {
+        String::new()
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::json!({ "schema": 1, "path": self.path, "line": self.line, "launch": self.launch }))
+    }
+
+    fn handover(&self) -> Option<Launch> {
+        Some(self.launch.clone())
     }
 }
 

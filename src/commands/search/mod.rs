@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use crate::base::text::plural;
 use crate::base::{Error, Lines, Result};
 use crate::commands::output::most;
+use crate::commands::pick;
 use crate::commands::reach::Withheld;
 use crate::commands::{Context, Output, Raw, Reach, language, reading};
 use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
@@ -55,7 +56,7 @@ const PER_SESSION: usize = 3;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", language::rules()))]
 pub struct Args {
     /// The query; quote it for the shell
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required_unless_present = "interactive", value_name = "QUERY")]
     query: Vec<String>,
     /// Only the paths of the notes
     #[arg(long, conflicts_with_all = ["count", "open"])]
@@ -72,6 +73,9 @@ pub struct Args {
     /// Order; sessions that hold any of the words come by relevance
     #[arg(long, value_enum, default_value = "relevance", value_name = "KEY")]
     sort: SearchSort,
+    /// Pick a hit on the terminal: type to search; its session is shown, resumed or edited
+    #[arg(short, long)]
+    interactive: bool,
     /// Any of the words: sessions as wholes, with the best passage of each
     #[arg(long, conflicts_with_all = ["sort", "count"])]
     any: bool,
@@ -90,6 +94,9 @@ enum SearchSort {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if args.interactive {
+        return pick::run(Some(args.query.join(" ")), cx);
+    }
     let text = args.query.join(" ");
     let query = Query::parse(&text, &reading::now(cx)).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;

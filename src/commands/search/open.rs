@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use serde_json::{Value, json};
-
 use crate::base::{Error, Result};
-use crate::commands::{Context, Launch, Output, View};
+use crate::commands::output::{Opened, obsidian_link};
+use crate::commands::{Context, Launch, Output};
 
 /// Which hit, and where to open it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +36,7 @@ impl OpenPlace {
     /// Opens a line of a note.
     pub(super) fn open(&self, note: &Path, line: usize, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let (program, args) = if self.obsidian {
-            let opener = if cfg!(target_os = "macos") {
-                "open"
-            } else if cfg!(windows) {
-                "explorer"
-            } else {
-                "xdg-open"
-            };
-            (opener.to_owned(), vec![uri(&cx.absolute(note))])
+            (Context::opener().to_owned(), vec![obsidian_link(&cx.absolute(note))])
         } else {
             let mut words = cx.editor().into_iter();
             let program = words.next().ok_or_else(|| {
@@ -69,39 +61,6 @@ fn at_line(program: &str, note: &Path, line: usize) -> Vec<String> {
     }
 }
 
-/// `obsidian://open?path=…`.
-fn uri(path: &Path) -> String {
-    let mut uri = "obsidian://open?path=".to_owned();
-    for byte in path.to_string_lossy().bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri
-}
-
-struct Opened {
-    launch: Launch,
-    path: String,
-    line: usize,
-}
-
-impl Output for Opened {
-    fn text(&self, _: &View) -> String {
-        String::new()
-    }
-
-    fn json(&self) -> serde_json::Result<Value> {
-        Ok(json!({ "schema": 1, "path": self.path, "line": self.line, "launch": self.launch }))
-    }
-
-    fn handover(&self) -> Option<Launch> {
-        Some(self.launch.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +79,6 @@ mod tests {
         let note = Path::new("/v/a b&c.md");
         assert_eq!(at_line("vim", note, 7), ["+7", "/v/a b&c.md"]);
         assert_eq!(at_line("/usr/bin/code", note, 7), ["--goto", "/v/a b&c.md:7"]);
-        assert_eq!(uri(note), "obsidian://open?path=%2Fv%2Fa%20b%26c.md");
+        assert_eq!(obsidian_link(note), "obsidian://open?path=%2Fv%2Fa%20b%26c.md");
     }
 }

@@ -4,8 +4,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use crate::base::{Env, Error, Result};
+use crate::index::Query;
 use crate::index::SessionRow;
-use crate::index::query::{Field, FieldTest, TestValue};
+use crate::index::query::{Field, FieldTest, QueryNode, TestValue};
 use crate::index::table::{TableRow, column};
 use crate::session::Status;
 use crate::session::time::moment;
@@ -37,7 +38,7 @@ pub(in crate::commands) struct SessionFilter {
 /// The query that a filter stands for.
 #[derive(Debug)]
 pub(in crate::commands) struct Chosen {
-    tests: Vec<FieldTest>,
+    tests: Vec<QueryNode>,
     zone: TimeZone,
     /// The folder that `.` means.
     here: String,
@@ -75,7 +76,19 @@ impl Chosen {
     /// One more test: one of the values must hold, where there are any.
     pub(super) fn add(&mut self, field: Option<Field>, values: impl IntoIterator<Item = TestValue>) {
         let values: Vec<TestValue> = values.into_iter().collect();
-        self.tests.extend(field.filter(|_| !values.is_empty()).map(|field| FieldTest::has(field, values)));
+        self.tests
+            .extend(field.filter(|_| !values.is_empty()).map(|field| QueryNode::Test(FieldTest::has(field, values))));
+    }
+
+    /// A query that must hold. Usage error: it cannot be read, or asks for more than fields of sessions.
+    pub(super) fn add_query(&mut self, text: &str, now: &Zoned) -> Result<()> {
+        let query = Query::parse(text, now).map_err(|error| error.into_usage(text))?;
+        if !query.parts().iter().all(QueryNode::is_about_sessions) {
+            return Err(Error::usage(format!("`{text}` asks for more than fields of sessions"))
+                .with_hint("`cru search` finds words, steps and blocks"));
+        }
+        self.tests.extend(query.parts().iter().cloned());
+        Ok(())
     }
 
     /// The zone whose days are meant.

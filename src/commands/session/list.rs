@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::commands::output::style;
 use crate::commands::output::{
     Align, Cell, Estimate, PlainOutput, Table, amount, duration, minute, most, proof_text, rows, usd,
 };
+use crate::commands::pick;
 use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
@@ -34,6 +35,9 @@ pub struct Args {
     /// Include the sessions of sub-agents
     #[arg(short, long)]
     all: bool,
+    /// Pick one on the terminal: type to filter; it is shown, resumed or edited
+    #[arg(short, long)]
+    interactive: bool,
     /// Order
     #[arg(long, value_enum, default_value = "started", value_name = "KEY")]
     sort: ListSort,
@@ -56,6 +60,9 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Filters")]
 struct More {
+    /// A query on fields of sessions, `tokens>100000 and project~api`; may be given again: all must hold
+    #[arg(short = 'w', long = "where", value_name = "QUERY")]
+    conditions: Vec<String>,
     /// Part of the primary model's name
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -72,12 +79,13 @@ struct More {
 
 impl More {
     /// Adds its tests to those of all commands.
-    fn add_to(&self, chosen: &mut Chosen) {
+    fn add_to(&self, chosen: &mut Chosen, now: &Zoned) -> Result<()> {
         chosen.add(session_column("model"), self.model.as_deref().map(TestValue::text));
         chosen.add(session_column("branch"), self.branch.as_deref().map(TestValue::text));
         for tag in &self.tag {
             chosen.add(Some(Field::Tag), [TestValue::text(tag.trim_start_matches('#'))]);
         }
+        self.conditions.iter().try_for_each(|text| chosen.add_query(text, now))
     }
 
     /// Whether a session was started from the one that is named; a link may name the note by its path.
@@ -103,8 +111,11 @@ enum ListSort {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let Asked { mut chosen, snapshot, .. } = reading::asked(&args.filter, cx)?;
-    args.more.add_to(&mut chosen);
+    if args.interactive {
+        return pick::run(None, cx);
+    }
+    let Asked { mut chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
+    args.more.add_to(&mut chosen, &vault.now(cx.env))?;
     let subagents = Families::of(snapshot.sessions());
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.is_child(row));
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
@@ -119,7 +130,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let total = rows.len();
     rows.truncate(most(args.limit.unwrap_or(if cx.global.format == Format::Text { SHOWN } else { 0 })));
     let names = ShortNames::of(snapshot.sessions());
-    let (prices, vault) = (prices(cx)?, reading::vault(cx)?);
+    let prices = prices(cx)?;
     let of = |row: &SessionRow| ListedSession {
         name: names.shortest(row).to_owned(),
         copies: snapshot.copies(&row.path),
@@ -464,10 +475,11 @@ mod tests {
         let holds = |model: &str, branch: &str, tags: &[&str], parent: &str| {
             let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let tag = tags.iter().map(ToString::to_string).collect();
-            let more = More { model: some(model), branch: some(branch), tag, parent: some(parent) };
+            let conditions = Vec::new();
+            let more = More { conditions, model: some(model), branch: some(branch), tag, parent: some(parent) };
             let env = Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]);
             let mut chosen = SessionFilter::default().read(&jiff::Zoned::default(), &env).unwrap();
-            more.add_to(&mut chosen);
+            more.add_to(&mut chosen, &jiff::Zoned::default()).unwrap();
             (chosen.matches_row(&row) && more.is_child(&row), chosen.matches_row(&SessionRow::default()))
         };
         assert!(holds("", "", &[], "").0);

@@ -5,7 +5,7 @@
 mod cost;
 mod figures;
 mod group;
-mod page;
+pub(in crate::commands) mod page;
 mod table;
 mod text;
 
@@ -21,13 +21,14 @@ use self::cost::CostReport;
 use self::figures::{Counted, Figures};
 use self::group::{By, Grouped};
 
+use super::output::{PageFrame, write_sealed};
 use super::prices::prices;
 use super::read::Shelf;
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::{Context, Output, PlainOutput, Raw, View};
 use crate::base::text::note_name;
-use crate::base::{Error, Result, files};
+use crate::base::{Error, Result};
 use crate::index::SessionRow;
 use crate::index::table::Families;
 use crate::readings::answer::SegmentType;
@@ -102,6 +103,21 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    report(args, None, cx)
+}
+
+/// The page of all sessions within a frame.
+pub(super) fn framed(frame: &PageFrame<'_>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let filter = SessionFilter::default();
+    let (by, html) = (Vec::new(), Some("-".into()));
+    report(
+        &Args { by, limit: None, cost: false, agent_versions: false, no_subagents: false, html, filter },
+        Some(frame),
+        cx,
+    )
+}
+
+fn report(args: &Args, frame: Option<&PageFrame<'_>>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
     let prices = prices(cx)?;
     if args.cost {
@@ -167,42 +183,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     // The costs of a session hold those of its sub-agents: without them there is no such table.
     let tables = if args.no_subagents { &[] } else { cost::OVERVIEW };
     let cost = CostReport::of(snapshot.sessions(), &chosen, &prices, tables, most);
-    let html = page::render(&report, &cost, &name, cx.env.now())?;
+    let html = page::render(&report, &cost, &name, cx.env.now(), frame)?;
     if file.as_os_str() == "-" {
         return Ok(Box::new(Raw { name: "html", text: html }));
     }
-    write(&cx.absolute(file), &html)?;
+    write_sealed(&cx.absolute(file), &html, GENERATOR)?;
     Ok(Box::new(WrittenPage { schema: 1, output: file.clone(), sessions: report.total.sessions }))
-}
-
-/// Writes the page. A file that is there is replaced only if it is such a page, as it was written.
-fn write(file: &std::path::Path, html: &str) -> Result<()> {
-    let html = sealed(html);
-    if files::create(file, html.as_bytes())? {
-        return Ok(());
-    }
-    let there = files::read(file)?;
-    let head = &there[..there.len().min(1_024)];
-    let mark = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
-    let refused = |what: &str| {
-        Err(Error::usage(format!("{} {what}", file.display())).with_hint("name another file, or move this one"))
-    };
-    if !String::from_utf8_lossy(head).contains(&mark) {
-        return refused("exists and is not a page of cru stats");
-    }
-    let body = std::str::from_utf8(&there).ok().and_then(|text| Some(text.rsplit_once(SEAL)?.0));
-    if body.is_none_or(|body| sealed(body).as_bytes() != there) {
-        return refused("was changed since cru wrote it");
-    }
-    files::replace(file, &there, html.as_bytes())
-}
-
-/// What stands before the hash of a page, in its last line.
-const SEAL: &str = "<!-- cru:seal ";
-
-/// The page with a last line that holds its hash.
-fn sealed(html: &str) -> String {
-    format!("{html}{SEAL}{} -->\n", &blake3::hash(html.as_bytes()).to_hex()[..16])
 }
 
 #[derive(Debug, Serialize)]
@@ -268,21 +254,5 @@ mod tests {
         assert_eq!([rows(""), rows("--html x"), rows("--by day --html x")], [8, 30, usize::MAX]);
         assert_eq!([rows("-n 0"), rows("-n 0 --html x")], [usize::MAX; 2], "0 is all");
         assert_eq!([rows("-n 3"), rows("-n 3 --html x"), rows("-n 3 --by day --html x")], [3, 3, 3]);
-    }
-
-    #[test]
-    fn a_page_that_a_person_changed_stays() {
-        let temp = tempfile::tempdir().unwrap();
-        let path = temp.path().join("page.html");
-        let page = |words: &str| format!("<meta name=\"generator\" content=\"{GENERATOR}\">\n<p>{words}</p>\n");
-        write(&path, &page("one")).unwrap();
-        write(&path, &page("two")).unwrap();
-        let text = String::from_utf8(files::read(&path).unwrap()).unwrap();
-        assert!(text.contains("two") && !text.contains("one"), "{text}");
-        for edited in [text.replace("two", "two, and mine"), format!("{text}mine\n"), page("of an earlier version")] {
-            files::put(&path, edited.as_bytes()).unwrap();
-            assert!(write(&path, &page("three")).unwrap_err().to_string().contains("was changed since cru wrote it"));
-            assert_eq!(files::read(&path).unwrap(), edited.as_bytes());
-        }
     }
 }

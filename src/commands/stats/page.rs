@@ -15,9 +15,9 @@ use super::table::GroupTable;
 use super::{GENERATOR, StatsReport};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::{Templates, amount, duration, minute, percent, usd};
+use crate::commands::output::{PageFrame, Templates, amount, duration, minute, percent, usd};
 
-const STYLE: &str = include_str!("page.css");
+pub(in crate::commands) const STYLE: &str = include_str!("page.css");
 const TEMPLATES: &[(&str, &str)] = &[("stats.html", include_str!("../../../templates/html/stats.html"))];
 /// Rows of a table of an overview.
 pub(super) const ROWS: usize = 30;
@@ -29,7 +29,13 @@ const WIDTH: usize = 1000;
 const HEIGHT: usize = 160;
 
 /// The page. Error: the built-in template cannot be used.
-pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: Timestamp) -> Result<String> {
+pub(super) fn render(
+    report: &StatsReport,
+    cost: &CostReport,
+    vault: &str,
+    now: Timestamp,
+    frame: Option<&PageFrame<'_>>,
+) -> Result<String> {
     let templates = Templates::new(TEMPLATES)?;
     let title = if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") };
     let columns = columns(&report.days);
@@ -49,7 +55,8 @@ pub(super) fn render(report: &StatsReport, cost: &CostReport, vault: &str, now: 
     let span = report.first.zip(report.last).map(|(first, last)| (day(first, &report.zone), day(last, &report.zone)));
     let values = json!({
         // Markup.
-        "head": templates.head(&title, STYLE, GENERATOR)?,
+        "head": templates.head(&title, STYLE, GENERATOR, frame)?,
+        "framed": frame.is_some(),
         "title": title,
         "now": minute(now),
         "span": span,
@@ -204,7 +211,7 @@ mod tests {
             .read(&jiff::Zoned::default(), &Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]))
             .unwrap();
         let cost = CostReport::of(rows, &all, &prices, &[By::Model], limit);
-        render(&report, &cost, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap()).unwrap()
+        render(&report, &cost, "notes <of> mine", "2026-11-21T12:00:00Z".parse().unwrap(), None).unwrap()
     }
 
     fn row(started: &str, agent: &str, tokens: u64) -> SessionRow {

@@ -352,6 +352,8 @@ const CALLS: &[(&str, &[&str])] = &[
     ("prune", &["+prune --dry-run"]),
     ("merge", &["merge other other --dry-run"]),
     ("import", &["import --dry-run"]),
+    // The same pages as the server gives.
+    ("view", &["view --html ../site"]),
 ];
 
 /// Leaves that read no note, or that are asked by other means, each with its reason.

@@ -9,7 +9,7 @@ use super::{Answer, Arguments, Caller, decided, list, minute, project, text};
 use crate::action::Action;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
-use crate::commands::mcp::ask::{option, words};
+use crate::commands::ask::{option, words};
 use crate::commands::mcp::reference::Reference;
 use crate::graph::{Place, recoveries};
 use crate::session::words::list;

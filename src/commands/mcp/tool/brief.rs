@@ -2,7 +2,7 @@
 
 use super::{Answer, Arguments, Caller};
 use crate::base::{Error, Result};
-use crate::commands::mcp::ask::words;
+use crate::commands::ask::words;
 use crate::commands::read::{TakenHow, take};
 use crate::commands::{Format, Reach};
 

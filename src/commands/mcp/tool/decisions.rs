@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Answer, Arguments, Caller, list, minute, project, text};
 use crate::base::Result;
 use crate::commands::Reach;
-use crate::commands::mcp::ask::{option, words};
+use crate::commands::ask::{option, words};
 use crate::commands::mcp::reference::Reference;
 
 /// Decisions of one answer.

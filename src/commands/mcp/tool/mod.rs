@@ -17,8 +17,8 @@ pub(super) use read::read_one;
 
 use super::answer::Answer;
 use super::argument::Arguments;
-use super::ask::Caller;
 use crate::base::{Env, Error, Result};
+use crate::commands::ask::Caller;
 
 /// Does a call.
 pub(super) fn call(name: &str, arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {

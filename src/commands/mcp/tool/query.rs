@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Answer, Arguments, Caller, list, project};
 use crate::base::Result;
 use crate::commands::Reach;
-use crate::commands::mcp::ask::{option, words};
+use crate::commands::ask::{option, words};
 
 /// Rows that are given where the caller does not say how many, and the most.
 const USUAL: u64 = 20;

@@ -4,9 +4,9 @@
 use super::{Answer, Arguments, Caller};
 use crate::base::{Error, Result};
 use crate::commands::Reach;
-use crate::commands::mcp::ask::words;
+use crate::commands::ask::words;
 use crate::commands::mcp::reference::Reference;
-use crate::note::{Block, Note};
+use crate::note::Note;
 
 /// What is read of a ref.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(in crate::commands::mcp) fn read_one(
         (Part::Raw, None) => raw(session, caller)?,
         (Part::Raw, Some(block)) => {
             let note = Note::parse(raw(session, caller)?);
-            let found = find(note.blocks(), block, &note);
+            let found = note.block(block);
             let missing = || Error::no(format!("no block ^{block} in {session}"));
             found.map(|it| it.content.of(note.text()).to_owned()).ok_or_else(missing)?
         }
@@ -133,19 +133,6 @@ fn raw(session: &str, caller: &Caller<'_>) -> Result<String> {
     let mut line = words(&["session", "show", "--raw"]);
     line.extend(["--".to_owned(), session.to_owned()]);
     caller.text(&line, Reach::Shared)
-}
-
-/// The smallest block with an id.
-fn find<'b>(blocks: &'b [Block], id: &str, note: &Note) -> Option<&'b Block> {
-    let mut open: Vec<&Block> = blocks.iter().collect();
-    let mut found = None;
-    while let Some(block) = open.pop() {
-        if block.id.is_some_and(|own| own.of(note.text()) == id) {
-            found = Some(block);
-        }
-        open.extend(&block.children);
-    }
-    found
 }
 
 /// The phase that a block stands in; itself where it is one.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Answer, Arguments, Caller, list, minute, project, text};
 use crate::base::Result;
 use crate::commands::Reach;
-use crate::commands::mcp::ask::words;
+use crate::commands::ask::words;
 use crate::commands::mcp::reference::Reference;
 use crate::index::Query;
 

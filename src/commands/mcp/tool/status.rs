@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Caller, list, text};
 use crate::base::Result;
-use crate::commands::mcp::ask::words;
+use crate::commands::ask::words;
 use crate::commands::{Format, Reach, current, reading};
 use crate::vault::folder::MARK;
 

@@ -6,7 +6,7 @@ use super::{Answer, Arguments, Caller};
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::Reach;
-use crate::commands::mcp::ask::{option, words};
+use crate::commands::ask::{option, words};
 use crate::commands::mcp::reference::Reference;
 
 pub(super) fn why(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {

@@ -4,19 +4,25 @@
 //! a phase, the body of a callout) is filled in first and handed on as markup.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::ShownSession;
 use super::diff::FileDiff;
-use super::kind::CalloutLook;
+use super::kind::{CalloutLook, colours};
+use crate::action::Action;
 use crate::base::Result;
-use crate::base::text::{plural, sanitise};
-use crate::commands::output::{Templates, duration, minute};
+use crate::base::text::{percent_decoded, plural, sanitise};
+use crate::commands::output::{PageFrame, Templates, duration, escape, minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
 
-const STYLE: &str = include_str!("page.css");
+/// The rules of the pages of sessions.
+pub(in crate::commands) fn style() -> String {
+    format!("{}{}", include_str!("page.css"), colours())
+}
+
 /// Lines of a diff that stands open.
 const SHORT_DIFF: usize = 12;
 const TEMPLATES: &[(&str, &str)] = &[
@@ -26,19 +32,26 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 /// The page. Error: a built-in template cannot be used.
-pub(super) fn render(shown: &ShownSession) -> Result<String> {
+pub(super) fn render(shown: &ShownSession, frame: Option<&PageFrame<'_>>) -> Result<String> {
     let session = &shown.session;
     let is_shown = |index: usize| shown.only.as_ref().is_none_or(|only| only.contains(&index));
     let is_request = |item: &&Item| matches!(item, Item::User(_));
     let above = if shown.only.is_none() { session.preface.iter().filter(is_request).count() } else { 0 };
     let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
     let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
-    let page =
-        HtmlPage { templates: Templates::new(TEMPLATES)?, shown, requests, at: Cell::new(0), open: RefCell::default() };
+    let page = HtmlPage {
+        templates: Templates::new(TEMPLATES)?,
+        shown,
+        frame,
+        requests,
+        at: Cell::new(0),
+        open: RefCell::default(),
+    };
     page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
         None => json!({
             "path": shown.path, "rows": rows(shown), "tasks": tasks(session), "preface": page.items(&session.preface, 0)?,
+            "marks": marks(session), "files": changed(session), "project": session.meta.project,
         }),
         Some(_) => Value::Null,
     };
@@ -47,7 +60,8 @@ pub(super) fn render(shown: &ShownSession) -> Result<String> {
     let markup = phases().map(|phase| page.phase(phase, 0)).collect::<Result<String>>()?;
     // Head and phases are markup; what can be gone to is told where there is more than one.
     let values = json!({
-        "head": page.templates.head(session.title(), STYLE, "")?,
+        "head": page.templates.head(session.title(), &style(), "", frame)?,
+        "frame": frame,
         "title": session.title(),
         "contents": if contents.len() > 1 { contents } else { Vec::new() },
         "requests": if requests > 1 { (1..=requests).collect() } else { Vec::new() },
@@ -88,12 +102,66 @@ fn tasks(session: &Session) -> Vec<Value> {
         _ => "☐",
     };
     let tasks = session.tasks().into_iter();
-    tasks.map(|task| json!({ "mark": mark(task.status.as_str()), "content": task.content, "id": task.id })).collect()
+    let is_open = |status: &str| matches!(status, "pending" | "in_progress");
+    tasks
+        .map(|task| {
+            let status = task.status.as_str();
+            json!({ "mark": mark(status), "content": task.content, "id": task.id, "is_open": is_open(status) })
+        })
+        .collect()
+}
+
+/// The files that a session wrote, each once, in the order of the first time.
+fn changed(session: &Session) -> Vec<&str> {
+    let mut seen = BTreeSet::new();
+    let written = session.steps().flat_map(|(_, step)| &step.writes).map(|file| file.path.as_str());
+    written.filter(|path| seen.insert(*path)).collect()
+}
+
+/// What stands on the line of time: requests, checks, commits and failed steps. Empty where no time went by.
+fn marks(session: &Session) -> Vec<Value> {
+    let mut at: Option<Timestamp> = session.meta.started;
+    let mut found = Vec::new();
+    for (_, item) in session.items() {
+        let (time, kind, id, words) = match item {
+            Item::Step(step) => {
+                let kind = match step.check {
+                    Some(verdict) => verdict.as_str(),
+                    None if Action::of(&step.tool, &step.args).commits() => "commit",
+                    None if step.status.name() == "failed" => "failed",
+                    None => "",
+                };
+                (step.time, kind, &step.id, format!("{} {}", step.tool, step.args))
+            }
+            Item::User(user) => (None, "request", &user.callout.id, user.words.clone()),
+            _ => continue,
+        };
+        at = time.or(at);
+        if let Some(at) = at.filter(|_| !kind.is_empty()) {
+            found.push((at, kind, id, words));
+        }
+    }
+    let first = session.meta.started.or(found.first().map(|it| it.0));
+    let last = at.into_iter().chain(found.iter().map(|it| it.0)).max();
+    let Some((first, span)) = first.zip(last).map(|(first, last)| (first, last.duration_since(first).as_secs_f64()))
+    else {
+        return Vec::new();
+    };
+    if span <= 0.0 {
+        return Vec::new();
+    }
+    let mark = |(at, kind, id, words): (Timestamp, &str, &Option<String>, String)| {
+        let share = at.duration_since(first).as_secs_f64() / span;
+        let words = crate::base::text::one_line(&words).chars().take(120).collect::<String>();
+        json!({ "x": format!("{:.1}", 8.0 + share.clamp(0.0, 1.0) * 984.0), "kind": kind, "id": id, "words": format!("{} {kind}: {words}", clock(at)) })
+    };
+    found.into_iter().map(mark).collect()
 }
 
 struct HtmlPage<'a> {
     templates: Templates,
     shown: &'a ShownSession,
+    frame: Option<&'a PageFrame<'a>>,
     /// Requests of the page.
     requests: usize,
     /// Those that were rendered.
@@ -103,6 +171,26 @@ struct HtmlPage<'a> {
 }
 
 impl HtmlPage<'_> {
+    fn markdown(&self, text: &str) -> String {
+        markdown(text, self.frame)
+    }
+
+    /// A callout with its text.
+    fn told(&self, it: &Callout, depth: usize) -> Value {
+        let mut block = callout(it, depth);
+        block["body"] = self.markdown(&it.body).into();
+        block
+    }
+
+    /// A link with the place that it leads to.
+    fn wikilink(&self, link: &Link) -> Value {
+        let own = link.block.as_deref().filter(|_| link.target.is_empty()).map(|id| format!("#{id}"));
+        let block = link.block.as_deref().map(|id| format!("#^{id}")).unwrap_or_default();
+        let page = || (self.frame?.page)(&format!("{}{block}", link.target));
+        let text = link.alias.as_deref().or(link.block.as_deref().filter(|_| own.is_some())).unwrap_or(&link.target);
+        json!({ "page": own.clone().or_else(page), "text": text })
+    }
+
     /// `depth`: how many callouts of sub-agents it stands in. Ids of embedded sessions would repeat those of the page.
     fn phase(&self, phase: &Phase, depth: usize) -> Result<String> {
         let values = json!({
@@ -157,25 +245,33 @@ impl HtmlPage<'_> {
                         steps.push(self.step(it, depth));
                     }
                 }
-                Item::Prose(prose) => blocks.push(json!({ "type": "prose", "html": markdown(&prose.text) })),
+                Item::Prose(prose) => blocks.push(json!({ "type": "prose", "html": self.markdown(&prose.text) })),
                 Item::Tasks(_) => {}
                 Item::Subagent(it) => blocks.push(self.subagent(it, depth)?),
                 Item::User(user) => {
                     let mut block = callout(&user.callout, depth);
-                    block["body"] = user.interpretation.as_deref().map(markdown).unwrap_or_default().into();
+                    block["body"] =
+                        user.interpretation.as_deref().map(|it| self.markdown(it)).unwrap_or_default().into();
                     block["words"] = user.words.as_str().into();
                     if depth == 0 && self.requests > 1 {
                         block["request"] = self.request();
                     }
                     blocks.push(block);
                 }
-                Item::Decision(it) => blocks.push(told(&it.callout, depth)),
-                Item::Error(it) => blocks.push(told(&it.callout, depth)),
-                Item::Callout(it) => blocks.push(told(it, depth)),
+                Item::Decision(it) => blocks.push(self.told(&it.callout, depth)),
+                Item::Error(it) => blocks.push(self.told(&it.callout, depth)),
+                Item::Callout(it) => blocks.push(self.told(it, depth)),
             }
             after_step = matches!(item, Item::Step(_));
         }
-        self.templates.render("items.html", json!({ "blocks": blocks }))
+        // What a step said is asked of a server by the note and the step.
+        let served = self.frame.filter(|frame| frame.live && depth == 0);
+        let values = json!({
+            "blocks": blocks,
+            "note": served.map(|_| &self.shown.path),
+            "root": served.map_or("", |frame| &frame.root),
+        });
+        self.templates.render("items.html", values)
     }
 
     /// Where the next request stands among all requests of the page, counted from 1.
@@ -196,10 +292,11 @@ impl HtmlPage<'_> {
         if !(agent.is_empty() && model.is_empty()) {
             block["title"] = format!("{agent}{model}").into();
         }
-        block["link"] = subagent.link.as_ref().map_or(Value::Null, wikilink);
+        block["link"] = subagent.link.as_ref().map_or(Value::Null, |link| self.wikilink(link));
         let rest = Some(&subagent.text).filter(|text| !text.is_empty());
         let parts = [("Task", subagent.task.as_ref()), ("Summary", subagent.summary.as_ref()), ("", rest)];
-        let parts = parts.into_iter().filter_map(|(name, text)| Some(json!({ "name": name, "html": markdown(text?) })));
+        let parts =
+            parts.into_iter().filter_map(|(name, text)| Some(json!({ "name": name, "html": self.markdown(text?) })));
         block["parts"] = parts.collect();
         block["body"] = self.items(&subagent.items, depth + 1)?.into();
         if let (SubagentMode::Embed, Some(link)) = (subagent.mode, &subagent.link) {
@@ -249,7 +346,6 @@ fn callout(callout: &Callout, depth: usize) -> Value {
         "type": "callout",
         "kind": callout.kind,
         "icon": look.icon,
-        "colour": look.css,
         "id": callout.id.as_deref().filter(|_| depth == 0),
         // `null`: it cannot be folded.
         "folded": callout.folded,
@@ -263,25 +359,13 @@ fn callout(callout: &Callout, depth: usize) -> Value {
     })
 }
 
-/// A callout with its text.
-fn told(it: &Callout, depth: usize) -> Value {
-    let mut block = callout(it, depth);
-    block["body"] = markdown(&it.body).into();
-    block
-}
-
-/// A link with the block of the page that it leads to.
-fn wikilink(link: &Link) -> Value {
-    let anchor = link.block.as_deref().filter(|_| link.target.is_empty());
-    json!({ "anchor": anchor, "text": link.alias.as_deref().unwrap_or(&link.target) })
-}
-
 fn clock(time: Timestamp) -> String {
     time.strftime("%T").to_string()
 }
 
 /// Markdown of a note as HTML. Raw HTML in it is shown as text, dangerous link targets are dropped.
-fn markdown(text: &str) -> String {
+/// Links of a page among others lead to the pages of notes.
+pub(in crate::commands) fn markdown(text: &str, frame: Option<&PageFrame<'_>>) -> String {
     let mut options = comrak::Options::default();
     options.extension.strikethrough = true;
     options.extension.table = true;
@@ -297,11 +381,12 @@ fn markdown(text: &str) -> String {
     let html = html.replace("<img src=", "<img data-address=");
     let html =
         html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">");
-    with_known_links(&html)
+    with_known_links(&html, frame)
 }
 
-/// A page in which links lead to pages of the web, to files and to places of the page alone.
-fn with_known_links(html: &str) -> String {
+/// A page in which links lead to pages of the web, to files and to places of the page alone; among other pages, to those in the
+/// place of files.
+fn with_known_links(html: &str, frame: Option<&PageFrame<'_>>) -> String {
     const LINK: &str = "<a href=\"";
     let mut parts = html.split(LINK);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -313,10 +398,30 @@ fn with_known_links(html: &str) -> String {
             Some((scheme, _)) => ["http", "https", "mailto"].iter().any(|known| known.eq_ignore_ascii_case(scheme)),
             None => true,
         };
-        out.push_str(LINK);
-        out.push_str(if is_known { part } else { &part[target.len()..] });
+        match frame.filter(|_| !head.contains(':')) {
+            None if is_known => out.push_str(&format!("{LINK}{part}")),
+            None => out.push_str(&format!("{LINK}{}", &part[target.len()..])),
+            Some(frame) => {
+                let meant = percent_decoded(&unescaped(target)).and_then(|target| (frame.page)(&target));
+                match meant {
+                    None if target.starts_with('#') => out.push_str(&format!("{LINK}{part}")),
+                    Some(page) => out.push_str(&format!("{LINK}{}{}", escape(&page), &part[target.len()..])),
+                    None => out.push_str(&format!("<a data-missing=\"{}", &part[target.len()..])),
+                }
+            }
+        }
     }
     out
+}
+
+/// An attribute of a page that the reader of markdown made, as the text that it stands for.
+fn unescaped(attribute: &str) -> String {
+    attribute
+        .replace("&quot;", "\"")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#x27;", "'")
+        .replace("&amp;", "&")
 }
 
 #[cfg(test)]
@@ -402,7 +507,7 @@ tags: [api, "a&b"]
             figures: SessionFigures::default(),
             diffs: HashMap::from([("n-001".to_owned(), vec![diff])]),
         };
-        let page = render(&shown).unwrap();
+        let page = render(&shown, None).unwrap();
         page.split_once("</style>\n").unwrap().1.to_owned()
     }
 

@@ -36,6 +36,12 @@ const LOOKS: &[CalloutLook] = &[
 /// The look of any other kind.
 const OTHER: CalloutLook = CalloutLook { kind: "", icon: "●", colour: AnsiColor::Blue, css: "#1c7ed6" };
 
+/// The colours of all kinds on pages, as rules of a stylesheet.
+pub(super) fn colours() -> String {
+    let rule = |look: &CalloutLook| format!("[data-callout=\"{}\"] {{ --kind: {}; }}\n", look.kind, look.css);
+    LOOKS.iter().map(rule).collect()
+}
+
 impl CalloutLook {
     /// The look of `kind`, in lower case.
     pub(super) fn of(kind: &str) -> Self {

@@ -2,7 +2,7 @@
 
 pub(in crate::commands) mod diff;
 mod figures;
-mod html;
+pub(in crate::commands) mod html;
 mod kind;
 mod terminal;
 
@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, HashMap};
 use self::diff::FileDiff;
 use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
+use crate::commands::output::PageFrame;
 use crate::commands::prices::prices;
 use crate::commands::{Context, Output, Raw, Reach, View, reading};
 use crate::graph::place::is_same_id;
 use crate::graph::{Place, recoveries};
+use crate::price::Prices;
 use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
 use crate::sync::hooked;
@@ -56,32 +58,59 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let text = if cx.global.reach == Reach::All { text } else { public::text(&text) };
         return Ok(Box::new(Raw { name: "note", text }));
     }
-    let loaded = vault.load(&head.path)?;
-    let only = select(&loaded.session.phases, &args.phase)?;
-    let embeds = embeds(&vault, &catalog, head, &loaded.session, cx.global.reach);
-    let diffs = if args.html { diff::diffs(&loaded.session, &Transcripts::of(&vault, cx.env)) } else { HashMap::new() };
-    // The header of one phase alone has none, but in JSON.
-    let figures = if only.is_none() || args.html || cx.global.format != crate::commands::output::Format::Text {
-        SessionFigures::of(&loaded.session, head, &catalog, &vault, &prices(cx)?)
-    } else {
-        SessionFigures::default()
-    };
-    let newest = crate::live::status::newest(&loaded.session);
-    let shown = ShownSession {
-        idle_since: hooked::idle_since(&vault, cx.env, &loaded.session.meta, newest),
-        figures,
-        diffs,
-        path: loaded.path.text().into_owned(),
-        recovered: recovered(&loaded.session),
-        session: loaded.session,
-        diagnostics: loaded.diagnostics,
-        only,
-        embeds,
-    };
+    let shown = SessionReader::of(&vault, &catalog, cx)?.read(head, &args.phase, args.html)?;
     if args.html {
-        return Ok(Box::new(Raw { name: "html", text: html::render(&shown)? }));
+        return Ok(Box::new(Raw { name: "html", text: html::render(&shown, None)? }));
     }
     Ok(Box::new(shown))
+}
+
+/// What sessions are shown by, read once for all of them.
+pub(in crate::commands) struct SessionReader<'a> {
+    vault: &'a Vault,
+    catalog: &'a Catalog,
+    cx: &'a Context<'a>,
+    prices: Prices,
+    transcripts: Transcripts,
+}
+
+impl<'a> SessionReader<'a> {
+    /// Error: the prices of the user's configuration cannot be read.
+    pub(in crate::commands) fn of(vault: &'a Vault, catalog: &'a Catalog, cx: &'a Context<'a>) -> Result<Self> {
+        Ok(Self { vault, catalog, cx, prices: prices(cx)?, transcripts: Transcripts::of(vault, cx.env) })
+    }
+
+    /// The page of a session that may be read. Error: the note cannot be read.
+    pub(in crate::commands) fn page(&self, head: &Head, frame: &PageFrame<'_>) -> Result<String> {
+        html::render(&self.read(head, &[], true)?, Some(frame))
+    }
+
+    /// A session, all of it or some phases; `page`: with what a page of it has.
+    fn read(&self, head: &Head, phases: &[String], page: bool) -> Result<ShownSession> {
+        let Self { vault, catalog, cx, .. } = *self;
+        let loaded = vault.load(&head.path)?;
+        let only = select(&loaded.session.phases, phases)?;
+        let embeds = embeds(vault, catalog, head, &loaded.session, cx.global.reach);
+        let diffs = if page { diff::diffs(&loaded.session, &self.transcripts) } else { HashMap::new() };
+        // The header of one phase alone has none, but in JSON.
+        let figures = if only.is_none() || page || cx.global.format != crate::commands::output::Format::Text {
+            SessionFigures::of(&loaded.session, head, catalog, vault, &self.prices)
+        } else {
+            SessionFigures::default()
+        };
+        let newest = crate::live::status::newest(&loaded.session);
+        Ok(ShownSession {
+            idle_since: hooked::idle_since(vault, cx.env, &loaded.session.meta, newest),
+            figures,
+            diffs,
+            path: loaded.path.text().into_owned(),
+            recovered: recovered(&loaded.session),
+            session: loaded.session,
+            diagnostics: loaded.diagnostics,
+            only,
+            embeds,
+        })
+    }
 }
 
 /// Indices of the phases that were asked for, sub-phases with their phase; `None`: all.

@@ -63,6 +63,7 @@ const READ_ONLY: &[&str] = &[
     "doctor",
     "secrets scan",
     "mcp",
+    "view",
     "mcp status",
     "hooks status",
     "export",

@@ -1,0 +1,62 @@
+//! What of the vault a page may show.
+
+use serde_json::Value;
+
+use crate::base::Result;
+use crate::commands::output::{link_to, note_page};
+use crate::commands::reach::Withheld;
+use crate::commands::{Context, Reach, reading};
+use crate::session::public;
+use crate::vault::{Catalog, Head, Vault, VaultPath};
+
+/// The vault without what is kept in it.
+pub(super) struct ViewedVault {
+    pub(super) vault: Vault,
+    /// Notes that may be shown.
+    pub(super) catalog: Catalog,
+    pub(super) withheld: Withheld,
+}
+
+impl ViewedVault {
+    pub(super) fn read(cx: &Context<'_>) -> Result<Self> {
+        let vault = reading::vault(cx)?;
+        let all = Catalog::read(&vault);
+        let withheld = Withheld::of(&all, &vault, Reach::Shared);
+        // What was made of sessions goes with them; of other notes only the lines go that tell of one.
+        let is_made = |head: &Head| {
+            matches!(head.meta.kind.as_deref(), Some("lesson" | "reading" | "case" | "workflow" | "recipe"))
+        };
+        let tells =
+            |head: &Head| vault.read(&head.path).is_ok_and(|it| withheld.is_told_of(&String::from_utf8_lossy(&it)));
+        let catalog = all
+            .only(|head| Reach::Shared.allows(&head.meta) && (withheld.is_empty() || !is_made(head) || !tells(head)));
+        Ok(Self { vault, catalog, withheld })
+    }
+
+    /// The page and the place that a link in a note means, from the first page.
+    pub(super) fn page_of(&self, target: &str, from: &VaultPath) -> Option<String> {
+        let (name, place) = target.split_once('#').unwrap_or((target, ""));
+        let head = self.catalog.note(Some(name).filter(|name| !name.is_empty())?, from)?;
+        let place = place.strip_prefix('^').map(|id| format!("#{}", link_to(id))).unwrap_or_default();
+        Some(format!("{}{place}", link_to(&note_page(&head.path.text()))))
+    }
+
+    /// What of a note may be shown: no comment, no secret, no line that tells of a session that is kept.
+    pub(super) fn text(&self, path: &VaultPath) -> Result<String> {
+        let text = public::text(&String::from_utf8_lossy(&self.vault.read(path)?));
+        let is_shown = |line: &&str| !self.withheld.is_told_of(line);
+        Ok(text.split_inclusive('\n').filter(is_shown).collect())
+    }
+}
+
+/// Takes rows out that tell of a session that is kept in the vault.
+pub(super) fn prune(value: &mut Value, withheld: &Withheld) {
+    match value {
+        Value::Array(rows) => {
+            rows.retain(|row| !withheld.is_told_of(&row.to_string()));
+        }
+        Value::Object(fields) => fields.values_mut().for_each(|value| prune(value, withheld)),
+        Value::String(text) if withheld.is_told_of(text) => text.clear(),
+        _ => {}
+    }
+}
