@@ -8,14 +8,15 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::call::CodexAction;
 use super::reason;
-use super::record::{CodexEnvelope, Payload};
 use super::said::{self, CodexSaid, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
+use crate::file::value::{self, filled, object, text};
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
@@ -127,16 +128,11 @@ impl CodexStream {
     }
 
     /// Reads one record of the session's own.
-    pub(super) fn record(
-        &mut self,
-        envelope: &CodexEnvelope<'_>,
-        payload: &mut Payload<'_>,
-        out: &mut Out<'_>,
-    ) -> Fate {
-        match envelope.kind.str() {
+    pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Fate {
+        match text(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
-                payload.model.str().clone_into(&mut self.model);
+                text(payload, "model").clone_into(&mut self.model);
                 self.moved(payload, out);
                 Fate::Skipped("settings of a turn")
             }
@@ -150,30 +146,30 @@ impl CodexStream {
             "token_usage_record" => Fate::Skipped(reason::TWICE),
             "security_risk_score" => Fate::Skipped(reason::HOSTS),
             "realtime_item" => Fate::Skipped("voice session"),
-            "" if envelope.record_type.filled().is_some() => Fate::Skipped("state of the host"),
-            "" if envelope.payload.is_none() && envelope.id.filled().is_some() => self.session(payload, out),
+            "" if filled(envelope, "record_type").is_some() => Fate::Skipped("state of the host"),
+            "" if envelope["payload"].is_null() && filled(envelope, "id").is_some() => self.session(payload, out),
             "" => Fate::Skipped("no record type"),
             // The oldest files hold items without an envelope.
-            _ if envelope.payload.is_none() => self.item(payload, out),
+            _ if envelope["payload"].is_null() => self.item(payload, out),
             kind => Fate::Skipped(unknown("unknown record type", kind)),
         }
     }
 
-    fn session(&mut self, meta: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let id = meta.id.filled().or(meta.session_id.filled()).unwrap_or("");
+    fn session(&mut self, meta: &Value, out: &mut Out<'_>) -> Fate {
+        let id = filled(meta, "id").or(filled(meta, "session_id")).unwrap_or("");
         if !id.is_empty() && id != self.id {
             return Fate::Skipped("copied from another session");
         }
-        out.time = out.time.or_else(|| meta.timestamp.str().parse().ok());
+        out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         self.moved(meta, out);
-        if let Some(version) = changed(&mut self.version, meta.cli_version.str()) {
+        if let Some(version) = changed(&mut self.version, text(meta, "cli_version")) {
             out.emit(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
         }
-        if let Some(git) = &meta.git.0 {
-            if let Some(branch) = changed(&mut self.branch, git.branch.str()).filter(|branch| *branch != "HEAD") {
+        if let Some(git) = object(meta, "git") {
+            if let Some(branch) = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD") {
                 out.emit(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
             }
-            if let Some(commit) = git.commit_hash.filled() {
+            if let Some(commit) = filled(git, "commit_hash") {
                 out.emit(EventKind::Meta(SessionFact::Commit(Cow::Borrowed(commit))));
             }
         }
@@ -195,11 +191,8 @@ impl CodexStream {
         out.quiet(EventKind::Rewind { to });
     }
 
-    fn moved(&mut self, payload: &Payload<'_>, out: &mut Out<'_>) {
-        if self.place.see(payload.cwd.str()) {
-            let cwd = self.place.tilde(payload.cwd.str());
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
+    fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
+        out.folder(&mut self.place, text(payload, "cwd"));
     }
 
     /// A title where it is new.
@@ -333,13 +326,17 @@ impl CodexStream {
         }
     }
 
-    fn compacted(&mut self, payload: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+    fn compacted(&mut self, payload: &Value, out: &mut Out<'_>) -> Fate {
         self.settle_users(out);
         self.settle_agent(out);
         // The event came first, or it comes again.
         self.compaction = CodexCompaction::Told;
         let tokens_before = self.counter.compact();
-        out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: payload.message.take() });
+        out.emit(EventKind::Compaction {
+            trigger: None,
+            tokens_before,
+            summary: filled(payload, "message").map(Cow::Borrowed),
+        });
         Fate::Shown
     }
 
