@@ -13,6 +13,7 @@ mod copilot;
 mod crush;
 mod cursor;
 mod droid;
+mod events;
 #[cfg(test)]
 mod example;
 mod file;
@@ -54,6 +55,7 @@ pub const IMPORTERS: &[Importer] = &[
     cursor::IMPORTER,
     aider::IMPORTER,
     droid::IMPORTER,
+    events::IMPORTER,
     specstory::IMPORTER,
     steno::IMPORTER,
     rlm::IMPORTER,

@@ -47,7 +47,7 @@ fn lesson(level: &str, lesson: &Value, out: &mut Out<'_>) {
     let mut fields = fields(lesson, &[("Do", "actionable")]);
     let tags = strings(lesson.get("tags"));
     if !tags.is_empty() {
-        fields.push(("Tags", tags.join(", ")));
+        fields.push(("Tags".into(), tags.join(", ")));
     }
     remark("lesson", title, claim.join("\n\n"), fields, out);
 }
@@ -57,6 +57,12 @@ fn fields(value: &Value, names: &[(&'static str, &str)]) -> Vec<(&'static str, S
 }
 
 fn remark(kind: &'static str, title: String, text: String, fields: Vec<(&'static str, String)>, out: &mut Out<'_>) {
-    let fields = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
-    out.emit(EventKind::Remark(Remark { kind, title: title.into(), text: text.into(), fields, ..Remark::default() }));
+    let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    out.emit(EventKind::Remark(Remark {
+        kind: kind.into(),
+        title: title.into(),
+        text: text.into(),
+        fields,
+        ..Remark::default()
+    }));
 }

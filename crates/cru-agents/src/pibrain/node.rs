@@ -46,10 +46,10 @@ pub(super) fn tell(node: &Value, id: Option<&str>, place: &Place, out: &mut Out<
         None => kind.to_owned(),
     };
     out.emit(EventKind::Remark(Remark {
-        kind: "segment",
+        kind: "segment".into(),
         title: title.into(),
         text: summary.into(),
-        fields: fields(node, place).into_iter().map(|(name, value)| (name, value.into())).collect(),
+        fields: fields(node, place).into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         id: id.map(|id| format!("s-{id}").into()),
         ..Remark::default()
     }));
@@ -137,9 +137,9 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         let message = text(error, &["message"]).unwrap_or("");
         let title = text(error, &["type"]).unwrap_or("Error");
         let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
-        let fields = if resolved { vec![("Resolution", "resolved in this segment".into())] } else { Vec::new() };
+        let fields = if resolved { vec![("Resolution".into(), "resolved in this segment".into())] } else { Vec::new() };
         out.emit(EventKind::Remark(Remark {
-            kind: "error",
+            kind: "error".into(),
             title: title.into(),
             text: message.into(),
             fields,
@@ -156,7 +156,7 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         }
         let title = if title.is_empty() { "Tool error" } else { &title };
         out.emit(EventKind::Remark(Remark {
-            kind: "error",
+            kind: "error".into(),
             title: title.into(),
             text: said.join("\n").into(),
             ..Remark::default()
@@ -170,9 +170,9 @@ fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
     let daemon = node.get("daemonMeta").unwrap_or(&none);
     for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
         let Some(what) = text(decision, &["decision"]) else { continue };
-        let at = moment(decision, &["timestamp"]).map(|at| ("At", time::format(at).into()));
+        let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));
         out.emit(EventKind::Remark(Remark {
-            kind: "context",
+            kind: "context".into(),
             title: format!("pi-brain: {what}").into(),
             text: text(decision, &["reasoning"]).unwrap_or("").into(),
             fields: at.into_iter().collect(),

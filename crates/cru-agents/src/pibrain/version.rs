@@ -34,7 +34,7 @@ pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
     lines.retain(|line| !line.is_empty());
     let told = if kind.is_empty() { String::new() } else { format!(", {}", kind.join(": ")) };
     out.emit(EventKind::Remark(Remark {
-        kind: "context",
+        kind: "context".into(),
         title: format!("pi-brain: version {}{told}, before version {}", number(earlier), number(next)).into(),
         text: lines.join("\n").into(),
         folded: true,

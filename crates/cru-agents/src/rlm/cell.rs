@@ -33,7 +33,7 @@ pub(super) fn cell(
     let args = argument::telling(tool, &given, place);
     out.emit(EventKind::Call(Call { id: call.into(), tool: tool.into(), args: args.into(), input: given }));
     let detail = |name: &'static str, value: String, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: call.to_owned().into(), name, value: value.into() });
+        out.emit(EventKind::Detail { call: call.to_owned().into(), name: name.into(), value: value.into() });
     };
     if let Some(id) = id(value) {
         detail("cell", id.to_owned(), out);
@@ -134,7 +134,7 @@ pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
         return Fate::Skipped("empty memory");
     }
     out.emit(EventKind::Remark(Remark {
-        kind: "summary",
+        kind: "summary".into(),
         title: "Memory at the end".into(),
         text: lines.join("\n").into(),
         ..Remark::default()

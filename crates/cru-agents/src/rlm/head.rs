@@ -160,7 +160,7 @@ impl RlmHead {
             let _ = write!(table, "\n| {model} | {} | {} | {cost} |", thousands(*calls), thousands(*tokens));
         }
         out.quiet(EventKind::Remark(Remark {
-            kind: "usage",
+            kind: "usage".into(),
             title: title.into(),
             text: table.into(),
             ..Remark::default()

@@ -35,7 +35,7 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     let shown = format!("{tool} {args}");
     out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
     let detail = |name: &'static str, value: &str, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: id.to_owned().into(), name, value: value.to_owned().into() });
+        out.emit(EventKind::Detail { call: id.to_owned().into(), name: name.into(), value: value.to_owned().into() });
     };
     if shown.trim() != raw {
         detail("raw", &raw, out);

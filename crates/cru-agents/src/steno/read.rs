@@ -201,7 +201,7 @@ impl StenoReader<'_> {
         let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), record, None);
         let about = Some(call.clone().into());
         out.emit(EventKind::Remark(Remark {
-            kind: "bookmark",
+            kind: "bookmark".into(),
             title: name.to_owned().into(),
             about,
             ..Remark::default()
