@@ -26,6 +26,7 @@ mod pi;
 mod pibrain;
 pub mod places;
 mod rlm;
+pub mod sample;
 mod specstory;
 mod steno;
 mod stream;
