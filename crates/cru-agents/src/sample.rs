@@ -152,7 +152,7 @@ mod tests {
                 } },
             ])
         );
-        assert_eq!(of("a.json", b"[\n{\"a\": true}\n]")[0]["form"], json!({ "[].a": "boolean" }));
+        assert_eq!(of("a.json", b"[\n{\"a\":\ntrue}\n]")[0]["form"], json!({ "[].a": "boolean" }));
         assert!(of("a.md", b"# words\n").is_empty());
     }
 

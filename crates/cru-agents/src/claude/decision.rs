@@ -65,10 +65,9 @@ pub(crate) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static>
     DecisionEvent {
         title: text::truncate(&title, 120).into_owned().into(),
         text: plan.trim().to_owned().into(),
-        why: None,
-        rejected: Vec::new(),
         approval: true,
         call: call.map(|call| call.to_owned().into()),
+        ..DecisionEvent::default()
     }
 }
 

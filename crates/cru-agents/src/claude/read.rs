@@ -14,11 +14,11 @@ use super::stream::ClaudeStream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, ClaudeNode, Tree};
 use super::workflow;
-use crate::file::lines::{Line, Lines, MAX_LINE, trim};
+use crate::file::jsonl;
 use crate::file::value::{self, filled, flag, text};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result};
+use cru_base::Result;
 use cru_session::event::{StreamKey, TitleRank};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -104,23 +104,13 @@ impl<'s> ClaudeReader<'s> {
             forked_from: head.forked_from,
             account: Account::default(),
         };
-        let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
-        let mut lines = Lines::new(source, MAX_LINE);
-        for number in 1.. {
+        jsonl::each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next().map_err(|source| Error::io("read", path, source))? {
-                None => break,
-                Some(Line::Oversized) => self.file.account.skip("oversized line"),
-                Some(Line::Whole(line, ended)) => {
-                    let line = trim(line);
-                    match left_out {
-                        _ if line.is_empty() => {}
-                        Some(reason) => self.file.account.skip(reason),
-                        None => self.line(line, ended),
-                    }
-                }
+            match (line, left_out) {
+                (Err(reason), _) | (Ok(_), Some(reason)) => self.file.account.skip(reason),
+                (Ok((line, ended)), None) => self.line(line, ended),
             }
-        }
+        })?;
         self.end_of_file();
         Ok(())
     }

@@ -17,7 +17,7 @@ use super::queue::Queue;
 use crate::call::open::Calls;
 use crate::file::value::{self, text};
 use crate::stream::intake::Intake;
-use crate::stream::out::Out;
+use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank, Usage};
 use cru_session::source::{Bounds, Consumed};
@@ -206,13 +206,4 @@ fn summed(told: &Value) -> Usage {
         web_searches: value::count(told, "webSearchRequests"),
         ..Usage::default()
     }
-}
-
-/// The new value where it differs from the old one and says something.
-fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
-    if new.is_empty() || old == new {
-        return None;
-    }
-    new.clone_into(old);
-    Some(new)
 }

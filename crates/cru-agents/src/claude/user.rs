@@ -10,13 +10,11 @@ use super::record::{attachment, words};
 use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
 use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
+use crate::call::tools;
 use crate::file::value::{blocks, filled, flag, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
 impl ClaudeStream {
     /// Reads a user line; `parent` is the record it hangs on.
@@ -173,17 +171,14 @@ impl ClaudeStream {
             gathered.note(Fate::Skipped(reason::INJECTED));
             return;
         };
-        let id = self.calls.name("shell", out.record);
-        let input = serde_json::json!({ "command": line });
-        out.emit(EventKind::Call(Call { id: id.as_str().into(), tool: SHELL.into(), args: line.into(), input }));
         let quiet = output.trim().is_empty() || output == "(Bash completed with no output)";
-        out.emit(EventKind::Result(CallResult {
-            call: id.into(),
+        let result = CallResult {
             output: if quiet { "" } else { output }.into(),
             brief: quiet.then(|| "no output".into()),
             unstated: true,
             ..CallResult::default()
-        }));
+        };
+        tools::shell_line(&mut self.calls, &line, result, out);
     }
 
     /// The summary after a compaction.

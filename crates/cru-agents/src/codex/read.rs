@@ -9,12 +9,11 @@ use super::head::CodexHead;
 use super::reason;
 use super::record::payload;
 use super::stream::CodexStream;
-use crate::file::lines::{Line, Lines, MAX_LINE, trim};
-use crate::file::unpack;
+use crate::file::jsonl;
 use crate::file::value::{self, canonical, canonical_but, filled, object, text};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result};
+use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -94,30 +93,13 @@ impl<'s> CodexReader<'s> {
             self.streams[stream].counter.inherit(sum);
         }
         self.file = CodexFile { head, stream, copying, ..CodexFile::default() };
-        let source = match unpack::open(bundle, path) {
-            Ok(source) => source,
-            Err(source) => return Err(Error::io("read", path, source)),
-        };
-        let mut lines = Lines::new(source, MAX_LINE);
-        for number in 1.. {
+        jsonl::each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next() {
-                Ok(None) => break,
-                Ok(Some(Line::Oversized)) => self.file.account.skip("oversized line"),
-                Ok(Some(Line::Whole(line, ended))) => {
-                    let line = trim(line);
-                    if !line.is_empty() {
-                        self.line(line, ended);
-                    }
-                }
-                // What was unpacked so far is good.
-                Err(error) if unpack::is_damage(&error) => {
-                    self.file.account.skip("damaged from here on");
-                    break;
-                }
-                Err(source) => return Err(Error::io("read", path, source)),
+            match line {
+                Ok((line, ended)) => self.line(line, ended),
+                Err(reason) => self.file.account.skip(reason),
             }
-        }
+        })?;
         self.end_of_file(path);
         Ok(())
     }

@@ -84,8 +84,7 @@ impl CodexStream {
             changes: files.changes.into(),
             subagent,
             attachments,
-            commits: Vec::new(),
-            unstated: false,
+            ..CallResult::default()
         }));
         match action {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
@@ -195,11 +194,8 @@ fn placed(files: &[PatchedFile], diffs: &[(String, String)], place: &Place) -> V
 fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
         title: format!("Refused: {what}").into(),
-        text: Cow::Borrowed(""),
-        why: None,
-        rejected: Vec::new(),
-        approval: false,
         call: Some(call.to_owned().into()),
+        ..DecisionEvent::default()
     }
 }
 

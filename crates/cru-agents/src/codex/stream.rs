@@ -16,16 +16,14 @@ use super::said::{self, CodexSaid, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
+use crate::call::tools;
 use crate::file::value::{self, filled, object, text};
 use crate::stream::intake::Intake;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, changed};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -244,26 +242,14 @@ impl CodexStream {
 
     /// A command that the person ran, and what came of it.
     fn ran(&mut self, run: ShellRun, at: (u64, Option<Timestamp>), out: &mut Out<'_>) {
-        let id = self.calls.name("shell", at.0);
         let ShellRun { command, exit, duration_ms, output, .. } = run;
-        let input = serde_json::json!({ "command": command });
-        let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
-        out.emit_at(at.0, at.1, EventKind::Call(call));
         let failed = exit.is_some_and(|code| code != 0);
         let brief = (output.is_empty() && !failed).then_some(Cow::Borrowed("no output"));
-        out.emit_at(
-            at.0,
-            at.1,
-            EventKind::Result(CallResult {
-                call: id.into(),
-                output: output.into(),
-                brief,
-                failed,
-                exit: exit.filter(|_| failed),
-                duration_ms,
-                ..CallResult::default()
-            }),
-        );
+        let (exit, output) = (exit.filter(|_| failed), output.into());
+        let result = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
+        let now = (std::mem::replace(&mut out.record, at.0), std::mem::replace(&mut out.time, at.1));
+        tools::shell_line(&mut self.calls, &command, result, out);
+        (out.record, out.time) = now;
     }
 
     /// The agent does something: what waits is told.
@@ -346,13 +332,4 @@ impl CodexStream {
         self.settle_agent(out);
         self.settle_compaction(out);
     }
-}
-
-/// The new value where it differs from the old one and says something.
-fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
-    if new.is_empty() || old == new {
-        return None;
-    }
-    new.clone_into(old);
-    Some(new)
 }

@@ -75,16 +75,37 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
     Ok(())
 }
 
-/// Accounts for the lines of a file that nothing is told of, for this reason.
-pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &mut dyn Sink) -> Result<()> {
+/// A line that says something and whether it has an end, or why it is left out.
+pub(crate) type Told<'l> = std::result::Result<(&'l [u8], bool), &'static str>;
+
+/// Hands over the lines of a file that are not blank, with their numbers. What stands before damage of a packed file is good.
+pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Told<'_>)) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
-    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
-    let mut account = Account::default();
-    while let Some(line) = lines.next().map_err(failed)? {
-        if !matches!(line, Line::Whole(line, _) if trim(line).is_empty()) {
-            account.skip(reason);
+    let mut lines = Lines::new(unpack::open(bundle, path).map_err(failed)?, MAX_LINE);
+    for number in 1.. {
+        match lines.next() {
+            Ok(None) => break,
+            Ok(Some(Line::Oversized)) => then(number, Err("oversized line")),
+            Ok(Some(Line::Whole(line, ended))) => {
+                let line = trim(line);
+                if !line.is_empty() {
+                    then(number, Ok((line, ended)));
+                }
+            }
+            Err(error) if unpack::is_damage(&error) => {
+                then(number, Err("damaged from here on"));
+                break;
+            }
+            Err(error) => return Err(failed(error)),
         }
     }
+    Ok(())
+}
+
+/// Accounts for the lines of a file that nothing is told of, for this reason.
+pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &mut dyn Sink) -> Result<()> {
+    let mut account = Account::default();
+    each_line(bundle, path, |_, _| account.skip(reason))?;
     sink.account(path, account);
     Ok(())
 }
@@ -200,26 +221,16 @@ struct Reader<'s, F: Format> {
 impl<F: Format> Reader<'_, F> {
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<()> {
         let own = self.format.file(bundle, path)?;
-        let failed = |source| Error::io("read", path, source);
-        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
         let mut account = Account::default();
-        for number in 1.. {
+        each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next().map_err(failed)? {
-                None => break,
-                Some(Line::Oversized) => account.skip("oversized line"),
-                Some(Line::Whole(line, ended)) => {
-                    let line = trim(line);
-                    if !line.is_empty() {
-                        match self.line(&own, line, ended) {
-                            (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
-                            (Fate::Shown, None) => account.represent(),
-                            (Fate::Skipped(reason), _) => account.skip(reason),
-                        }
-                    }
-                }
+            match line.map_or_else(|reason| (Fate::Skipped(reason), None), |(line, ended)| self.line(&own, line, ended))
+            {
+                (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
+                (Fate::Shown, None) => account.represent(),
+                (Fate::Skipped(reason), _) => account.skip(reason),
             }
-        }
+        })?;
         self.sink.account(path, account);
         Ok(())
     }

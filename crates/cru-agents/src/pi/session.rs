@@ -12,16 +12,14 @@ use super::reason;
 use super::said::{PiSaid, tell};
 use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
+use crate::call::tools;
 use crate::file::jsonl::State;
 use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// The state of one session.
 #[derive(Debug, Default)]
@@ -231,9 +229,6 @@ impl PiSession {
         let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
         let prompt = Prompt { text: line.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
         out.emit(EventKind::Prompt(prompt));
-        let id = self.calls.name("shell", out.record);
-        let input = serde_json::json!({ "command": line });
-        out.emit(EventKind::Call(Call { id: id.as_str().into(), tool: SHELL.into(), args: line.into(), input }));
         let output = text(message, "output");
         let exit = exit(message, "exitCode");
         let stopped = flag(message, "cancelled");
@@ -243,14 +238,9 @@ impl PiSession {
             _ => None,
         };
         let failed = stopped || exit.is_some_and(|code| code != 0);
-        out.emit(EventKind::Result(CallResult {
-            call: id.into(),
-            output: output.into(),
-            brief,
-            failed,
-            exit: exit.filter(|_| failed),
-            ..CallResult::default()
-        }));
+        let exit = exit.filter(|_| failed);
+        let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
+        tools::shell_line(&mut self.calls, line, result, out);
         Fate::Shown
     }
 }

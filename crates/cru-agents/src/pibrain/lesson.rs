@@ -12,8 +12,7 @@ const LEVELS: &[&str] = &["project", "task", "user", "model", "tool", "skill", "
 
 /// Tells all that a node says was learned.
 pub(super) fn tell(node: &Value, out: &mut Out<'_>) {
-    let none = Value::Null;
-    let lessons = node.get("lessons").unwrap_or(&none);
+    let lessons = &node["lessons"];
     for level in LEVELS {
         for lesson in lessons.get(*level).and_then(Value::as_array).into_iter().flatten() {
             self::lesson(level, lesson, out);

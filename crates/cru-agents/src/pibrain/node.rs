@@ -76,8 +76,7 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
     let minutes = field(node, "metadata", "durationMinutes").and_then(Value::as_f64).filter(|minutes| *minutes > 0.0);
     put("Duration", minutes.map(|minutes| format!("{minutes} min")));
     put("Entries", segment(node));
-    let none = Value::Null;
-    put("Segment tokens", count(node.get("daemonMeta").unwrap_or(&none), &["segmentTokenCount"]).map(thousands));
+    put("Segment tokens", count(&node["daemonMeta"], &["segmentTokenCount"]).map(thousands));
     put("RLM", flag("daemonMeta", "rlmUsed").filter(|is| *is).map(|_| "used".to_owned()));
     put("Version", version(node));
     put("Analyzed", analyzed(node));
@@ -110,8 +109,7 @@ fn version(node: &Value) -> Option<String> {
 
 /// `2026-01-06T02:00:00Z by 9f2c11ab`.
 fn analyzed(node: &Value) -> Option<String> {
-    let none = Value::Null;
-    let metadata = node.get("metadata").unwrap_or(&none);
+    let metadata = &node["metadata"];
     let at = moment(metadata, &["analyzedAt"]).or_else(|| moment(node, &["analyzedAt"])).map(time::format);
     let by = word(node, "metadata", "analyzerVersion").map(|by| format!("by `{}`", by.replace('`', "'")));
     let told: Vec<String> = at.into_iter().chain(by).collect();
@@ -123,11 +121,9 @@ fn decisions(node: &Value, out: &mut Out<'_>) {
         let Some(what) = text(decision, &["what"]) else { continue };
         out.emit(EventKind::Decision(DecisionEvent {
             title: what.into(),
-            text: "".into(),
             why: text(decision, &["why"]).map(Into::into),
             rejected: strings(decision.get("alternativesConsidered")).into_iter().map(Into::into).collect(),
-            approval: false,
-            call: None,
+            ..DecisionEvent::default()
         }));
     }
 }
@@ -166,8 +162,7 @@ fn errors(node: &Value, out: &mut Out<'_>) {
 
 /// What the analyst decided for itself; what it wants to be looked at is a task.
 fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
-    let none = Value::Null;
-    let daemon = node.get("daemonMeta").unwrap_or(&none);
+    let daemon = &node["daemonMeta"];
     for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
         let Some(what) = text(decision, &["decision"]) else { continue };
         let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));

@@ -25,8 +25,7 @@ pub(super) fn cell(
     place: &Place,
     out: &mut Out<'_>,
 ) -> Fate {
-    let none = Value::Null;
-    let (input, output) = (value.get("input").unwrap_or(&none), value.get("output").unwrap_or(&none));
+    let (input, output) = (&value["input"], &value["output"]);
     let kind = text(value, &["type"]).unwrap_or("tool");
     let tool = text(input, &["operation", "source"]).unwrap_or(kind);
     let given = input.get("args").cloned().unwrap_or_default();
@@ -47,7 +46,7 @@ pub(super) fn cell(
             None => detail("needs", needed.to_owned(), out),
         }
     }
-    let metadata = value.get("metadata").unwrap_or(&none);
+    let metadata = &value["metadata"];
     if let Some(model) = text(metadata, &["model"]) {
         detail("model", model.to_owned(), out);
     }
@@ -98,8 +97,7 @@ pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
         text: evidence.into(),
         why: text(value, &["rationale", "why", "reason", "reasoning"]).map(|why| why.to_owned().into()),
         rejected: rejected.into_iter().filter(|option| option != title).map(Into::into).collect(),
-        approval: false,
-        call: None,
+        ..DecisionEvent::default()
     }));
     Fate::Shown
 }

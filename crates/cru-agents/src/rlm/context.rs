@@ -177,9 +177,8 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
 
 /// Tells the summary of a run, of which these are the events; `file` is where it lies.
 pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Fate {
-    let none = Value::Null;
     let listed = ["events", "steps"].iter().find_map(|name| value.get(*name)?.as_array()).map_or(0, Vec::len);
-    let metadata = value.get("metadata").unwrap_or(&none);
+    let metadata = &value["metadata"];
     let count = count(value, &["events_count", "event_count"]).unwrap_or((events + listed) as u64);
     let names = ["summary", "final_summary", "outcome", "final_answer", "result"];
     let words = text(value, &names).or_else(|| text(metadata, &names)).unwrap_or("");

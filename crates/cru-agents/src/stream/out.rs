@@ -17,6 +17,15 @@ pub(crate) enum Fate {
     Skipped(&'static str),
 }
 
+/// The new value where it differs from the old one and says something.
+pub(crate) fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
+    if new.is_empty() || old == new {
+        return None;
+    }
+    new.clone_into(old);
+    Some(new)
+}
+
 /// Tells the events of one record of a stream.
 pub(crate) struct Out<'s> {
     sink: &'s mut dyn Sink,
