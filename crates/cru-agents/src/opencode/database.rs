@@ -101,7 +101,7 @@ fn sessions(
     rows.sort_by_cached_key(|row| (row["time_created"].as_i64(), word(row, "id")));
     // Both tables may have it.
     let mut parents: HashMap<String, String> = HashMap::new();
-    for row in rows.iter().filter(|row| !row["parent_id"].is_null()) {
+    for row in rows.iter().filter(|row| !word(row, "parent_id").is_empty()) {
         parents.entry(word(row, "id")).or_insert_with(|| word(row, "parent_id"));
     }
     let mut seen = HashSet::new();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::field;
 use crate::file::document::{objects, strings, text};
-use crate::stream::out::Out;
+use crate::stream::out::{self, Out};
 use cru_session::event::{EventKind, Remark};
 
 /// What a lesson is about, widest first.
@@ -57,11 +57,5 @@ fn fields(value: &Value, names: &[(&'static str, &str)]) -> Vec<(&'static str, S
 
 fn remark(kind: &'static str, title: String, text: String, fields: Vec<(&'static str, String)>, out: &mut Out<'_>) {
     let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    out.emit(EventKind::Remark(Remark {
-        kind: kind.into(),
-        title: title.into(),
-        text: text.into(),
-        fields,
-        ..Remark::default()
-    }));
+    out.emit(EventKind::Remark(Remark { fields, ..out::remark(kind, title, text) }));
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::lesson;
 use crate::file::document::{count, moment, objects, strings, text};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::thousands;
 use cru_session::event::{DecisionEvent, EventKind, Remark};
@@ -46,12 +46,9 @@ pub(super) fn tell(node: &Value, id: Option<&str>, place: &Place, out: &mut Out<
         None => kind.to_owned(),
     };
     out.emit(EventKind::Remark(Remark {
-        kind: "segment".into(),
-        title: title.into(),
-        text: summary.into(),
         fields: fields(node, place).into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         id: id.map(|id| format!("s-{id}").into()),
-        ..Remark::default()
+        ..remark("segment", title, summary)
     }));
     decisions(node, out);
     errors(node, out);
@@ -134,13 +131,7 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         let title = text(error, &["type"]).unwrap_or("Error");
         let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
         let fields = if resolved { vec![("Resolution".into(), "resolved in this segment".into())] } else { Vec::new() };
-        out.emit(EventKind::Remark(Remark {
-            kind: "error".into(),
-            title: title.into(),
-            text: message.into(),
-            fields,
-            ..Remark::default()
-        }));
+        out.emit(EventKind::Remark(Remark { fields, ..remark("error", title, message) }));
     }
     for error in objects(field(node, "observations", "toolUseErrors")) {
         let parts = [text(error, &["tool"]), text(error, &["errorType"])];
@@ -151,12 +142,7 @@ fn errors(node: &Value, out: &mut Out<'_>) {
             said.push("It was tried again.".to_owned());
         }
         let title = if title.is_empty() { "Tool error" } else { &title };
-        out.emit(EventKind::Remark(Remark {
-            kind: "error".into(),
-            title: title.into(),
-            text: said.join("\n").into(),
-            ..Remark::default()
-        }));
+        out.emit(EventKind::Remark(remark("error", title, said.join("\n"))));
     }
 }
 
@@ -167,12 +153,9 @@ fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
         let Some(what) = text(decision, &["decision"]) else { continue };
         let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));
         out.emit(EventKind::Remark(Remark {
-            kind: "context".into(),
-            title: format!("pi-brain: {what}").into(),
-            text: text(decision, &["reasoning"]).unwrap_or("").into(),
             fields: at.into_iter().collect(),
             folded: true,
-            ..Remark::default()
+            ..remark("context", format!("pi-brain: {what}"), text(decision, &["reasoning"]).unwrap_or(""))
         }));
         if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
             out.emit(EventKind::Task(Task {

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::call::argument;
 use crate::file::document::{count, objects, text};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, thousands};
-use cru_session::event::{Call, CallResult, DecisionEvent, EventKind, Remark};
+use cru_session::event::{Call, CallResult, DecisionEvent, EventKind};
 
 /// The id of a cell.
 pub(super) fn id(value: &Value) -> Option<&str> {
@@ -131,11 +131,6 @@ pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
     if lines.is_empty() {
         return Fate::Skipped("empty memory");
     }
-    out.emit(EventKind::Remark(Remark {
-        kind: "summary".into(),
-        title: "Memory at the end".into(),
-        text: lines.join("\n").into(),
-        ..Remark::default()
-    }));
+    out.emit(EventKind::Remark(remark("summary", "Memory at the end", lines.join("\n"))));
     Fate::Shown
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
 use crate::file::document::{canonical, count, moment, objects, text};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_base::text::{fold_whitespace, plural, truncate};
@@ -122,11 +122,8 @@ pub(super) fn file_table(files: &[(String, Value)], place: &Place, out: &mut Out
     };
     let rows: Vec<String> = files.iter().map(row).collect();
     out.emit(EventKind::Remark(Remark {
-        kind: "context".into(),
-        title: plural(rows.len() as u64, "file").into(),
-        text: rows.join("\n").into(),
         folded: true,
-        ..Remark::default()
+        ..remark("context", plural(rows.len() as u64, "file"), rows.join("\n"))
     }));
 }
 
@@ -165,12 +162,9 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
     }
     let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
     out.emit(EventKind::Remark(Remark {
-        kind: "checkpoint".into(),
-        title: "compaction: before the context was shortened".into(),
-        text: words.into(),
         fields,
         folded: true,
-        ..Remark::default()
+        ..remark("checkpoint", "compaction: before the context was shortened", words)
     }));
     Fate::Shown
 }
@@ -190,13 +184,7 @@ pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out
         fields.push(("Events".into(), count.to_string().into()));
     }
     fields.push(("Record".into(), format!("`{file}`").into()));
-    out.emit(EventKind::Remark(Remark {
-        kind: "summary".into(),
-        title: "Trajectory".into(),
-        text: words.into(),
-        fields,
-        ..Remark::default()
-    }));
+    out.emit(EventKind::Remark(Remark { fields, ..remark("summary", "Trajectory", words) }));
     Fate::Shown
 }
 
