@@ -74,10 +74,12 @@ impl ClaudeHead {
             self.forked_from = filled(&record["forkedFrom"], "sessionId").map(str::to_owned);
             self.is_background = text(record, "sessionKind") == "bg";
         }
-        if self.prompt.is_none() && text(record, "type") == "user" && !flag(record, "isMeta") {
-            if let ClaudeSaid::Words(words) = tell(&words(&record["message"]["content"])) {
-                self.prompt = Some(words.into_owned());
-            }
+        if self.prompt.is_none()
+            && text(record, "type") == "user"
+            && !flag(record, "isMeta")
+            && let ClaudeSaid::Words(words) = tell(&words(&record["message"]["content"]))
+        {
+            self.prompt = Some(words.into_owned());
         }
     }
 }

@@ -46,7 +46,7 @@ fn lesson(level: &str, lesson: &Value, out: &mut Out<'_>) {
     let mut fields = fields(lesson, &[("Do", "actionable")]);
     let tags = strings(lesson.get("tags"));
     if !tags.is_empty() {
-        fields.push(("Tags".into(), tags.join(", ")));
+        fields.push(("Tags", tags.join(", ")));
     }
     remark("lesson", title, claim.join("\n\n"), fields, out);
 }
