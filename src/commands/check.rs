@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::output::style::{self, paint};
 use super::trace::bookmarks::{NOTE as BOOKMARKS, check as check_bookmarks};
-use super::{Context, Output, View, frame};
+use super::{Context, Output, View, drift, frame};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
 use crate::graph::Graph;
@@ -23,10 +23,11 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 ///
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
 /// `type` in their frontmatter, and `bookmarks.md`; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
-/// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
+/// the line and a fix; with `-f json` they are data. `cru check hosts` compares the transcripts of agents on this machine with what their
+/// importers know: versions, and kinds of records. Exit code 1 when there are errors; warnings alone exit with 0.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`)
+    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or `hosts`
     paths: Vec<PathBuf>,
     /// Apply safe fixes: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
@@ -37,6 +38,12 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let [word] = &args.paths[..]
+        && word.as_os_str() == drift::WORD
+        && !args.fix
+    {
+        return drift::run(cx);
+    }
     let targets = targets(&args.paths, args.fix && !args.dry_run, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
     let checked: Vec<Result<Option<Checked>>> = targets

@@ -15,6 +15,7 @@ mod current;
 mod decisions;
 mod derived;
 mod doctor;
+mod drift;
 mod events;
 mod files;
 mod flush;

@@ -17,9 +17,17 @@ pub(super) fn by_session<R: Ord>(
 ) -> Result<Vec<Bundle>> {
     files.sort();
     files.dedup();
-    let mut sessions: BTreeMap<String, Vec<(R, Option<Timestamp>, PathBuf)>> = BTreeMap::new();
-    for path in files {
+    let of = |path: PathBuf| {
         let (session, rank, time) = head(&path)?;
+        Ok((session, rank, time, path))
+    };
+    Ok(grouped(files.into_iter().map(of).collect::<Result<Vec<_>>>()?))
+}
+
+/// The same, where it is known of each file.
+pub(super) fn grouped<R: Ord>(files: Vec<(String, R, Option<Timestamp>, PathBuf)>) -> Vec<Bundle> {
+    let mut sessions: BTreeMap<String, Vec<(R, Option<Timestamp>, PathBuf)>> = BTreeMap::new();
+    for (session, rank, time, path) in files {
         sessions.entry(session).or_default().push((rank, time, path));
     }
     let mut bundles: Vec<_> = sessions.into_values().collect();
@@ -30,7 +38,7 @@ pub(super) fn by_session<R: Ord>(
         (files.iter().filter_map(|(_, time, _)| *time).min(), files.first().map(|(_, _, path)| path.clone()))
     };
     bundles.sort_by_cached_key(|files| start(files));
-    Ok(bundles.into_iter().map(|files| Bundle::of(files.into_iter().map(|(_, _, path)| path).collect())).collect())
+    bundles.into_iter().map(|files| Bundle::of(files.into_iter().map(|(_, _, path)| path).collect())).collect()
 }
 
 /// For a session that has no files beside its own.

@@ -13,6 +13,7 @@ mod copilot;
 mod crush;
 mod cursor;
 mod droid;
+mod events;
 #[cfg(test)]
 mod example;
 mod file;
@@ -27,6 +28,7 @@ mod pibrain;
 pub mod places;
 mod record;
 mod rlm;
+pub mod sample;
 mod specstory;
 mod steno;
 mod stream;
@@ -56,6 +58,7 @@ pub const IMPORTERS: &[Importer] = &[
     cursor::IMPORTER,
     aider::IMPORTER,
     droid::IMPORTER,
+    events::IMPORTER,
     specstory::IMPORTER,
     steno::IMPORTER,
     rlm::IMPORTER,

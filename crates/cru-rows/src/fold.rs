@@ -16,7 +16,8 @@ use cru_session::fold::Options;
 use cru_session::mask;
 use cru_session::source::Account;
 use cru_sync::read::CallPlace;
-use cru_sync::read::alone::{FileAccount, drafts};
+use cru_sync::read::FileAccount;
+use cru_sync::read::alone::drafts;
 
 /// The rows of the family whose objects lie in `stage`. Never fails: an object that cannot be read is a row of
 /// `accounting`, and the others of its bundle with it, since half of a session would be wrong.
@@ -110,7 +111,7 @@ fn sessions(family: i64, stage: &Stage) -> Result<(TableRows, Vec<ObjectAccount>
             match read {
                 Ok(read) => {
                     all.extend(read.drafts);
-                    accounts.extend(read.files);
+                    accounts.extend(read.accounts);
                     for (key, of_stream) in read.places {
                         places.entry(key).or_insert(of_stream);
                     }

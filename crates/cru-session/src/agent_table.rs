@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// One agent.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -46,6 +46,24 @@ pub struct AgentEntry {
     pub commands: Vec<String>,
     /// When it deletes transcripts, where such a rule is documented.
     pub retention: Option<Retention>,
+    /// Where the knowledge of its format comes from.
+    pub evidence: Evidence,
+}
+
+/// What the importer of an agent was last compared with; empty where nobody has said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Evidence {
+    /// The files or programs.
+    pub source: String,
+    /// The commit of the source, where it is a repository.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commit: String,
+    /// The newest version of the host that it was compared with.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// When that was, as `2026-11` or a day.
+    pub date: String,
 }
 
 /// A variable that moves a folder of an agent.

@@ -1,11 +1,13 @@
 //! The common stream of events that every importer makes of a transcript.
 //!
 //! An importer knows one agent's records and nothing of notes; [`super::fold`] knows events and nothing of agents.
-//! Events borrow from the record they came from, so a fold keeps only what a note shows.
+//! Events borrow from the record they came from, so a fold keeps only what a note shows. As JSON they are the published
+//! format that `docs/events.md` describes: what a field is called here, it is called there.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::model::{FileRef, Task};
@@ -22,7 +24,8 @@ pub struct Event<'a> {
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EventKind<'a> {
     /// A person said something.
     Prompt(Prompt<'a>),
@@ -109,11 +112,12 @@ pub enum EventKind<'a> {
         /// The call, which came before.
         call: Cow<'a, str>,
         /// Name of the line; none of those that every step has, but `after`, whose value is a call that came before.
-        name: &'static str,
+        name: Cow<'a, str>,
         /// What stands in it.
         value: Cow<'a, str>,
     },
     /// Something about the whole session.
+    #[serde(rename = "fact")]
     Meta(SessionFact<'a>),
     /// A pull request was made or named.
     PullRequest {
@@ -124,8 +128,37 @@ pub enum EventKind<'a> {
     },
 }
 
+impl EventKind<'_> {
+    /// What the events are called in the published format.
+    pub const NAMES: [&'static str; 22] = [
+        "prompt",
+        "reply",
+        "thinking",
+        "call",
+        "result",
+        "usage",
+        "compaction",
+        "rewind",
+        "branch",
+        "bookmark",
+        "interrupt",
+        "api_error",
+        "decision",
+        "tasks",
+        "task",
+        "subagent",
+        "subagent_done",
+        "phase",
+        "remark",
+        "detail",
+        "fact",
+        "pull_request",
+    ];
+}
+
 /// A person's input.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Prompt<'a> {
     /// Exact words, wrappers of the host taken off.
     pub text: Cow<'a, str>,
@@ -136,9 +169,11 @@ pub struct Prompt<'a> {
 }
 
 /// How a person's words reached the agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PromptOrigin<'a> {
     /// Typed at the prompt.
+    #[default]
     Typed,
     /// Typed while the agent worked.
     Queued,
@@ -156,7 +191,7 @@ pub enum PromptOrigin<'a> {
 }
 
 /// Something sent along with a prompt or result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment<'a> {
     /// `image/png`.
     pub media_type: Cow<'a, str>,
@@ -165,20 +200,23 @@ pub struct Attachment<'a> {
 }
 
 /// A tool call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call<'a> {
     /// The host's id, by which the result is joined.
     pub id: Cow<'a, str>,
     /// Tool name as the host writes it.
     pub tool: Cow<'a, str>,
     /// What the step line shows after the tool: the main argument, one line or more, in full.
+    #[serde(default)]
     pub args: Cow<'a, str>,
     /// All arguments.
+    #[serde(default)]
     pub input: Value,
 }
 
 /// A tool's answer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CallResult<'a> {
     /// The call's id.
     pub call: Cow<'a, str>,
@@ -213,7 +251,7 @@ pub struct CallResult<'a> {
 }
 
 /// What a call wrote into one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// The file, as [`FileRef::path`].
     pub path: String,
@@ -222,7 +260,8 @@ pub struct FileChange {
 }
 
 /// A sub-agent started by a call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SubagentRun<'a> {
     /// The stream of its own work, if it has one.
     pub stream: Option<StreamKey>,
@@ -237,7 +276,8 @@ pub struct SubagentRun<'a> {
 }
 
 /// A decision that the record itself proves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DecisionEvent<'a> {
     /// What was decided, in a few words.
     pub title: Cow<'a, str>,
@@ -254,16 +294,17 @@ pub struct DecisionEvent<'a> {
 }
 
 /// A callout that the record holds ready-made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Remark<'a> {
     /// Kind of the callout: `lesson`. Decisions, the words of a person and sub-agents have events of their own.
-    pub kind: &'static str,
+    pub kind: Cow<'a, str>,
     /// Title behind the kind.
     pub title: Cow<'a, str>,
     /// What it says, markdown.
     pub text: Cow<'a, str>,
     /// Lines `Name: value` below the text. An `error` has `Resolution` alone.
-    pub fields: Vec<(&'static str, Cow<'a, str>)>,
+    pub fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// Whether it is closed at first.
     pub folded: bool,
     /// The call it is about: the callout links to its step.
@@ -273,7 +314,8 @@ pub struct Remark<'a> {
 }
 
 /// Something about the whole session; the last of its kind wins unless said otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionFact<'a> {
     /// A title; the source with the highest rank wins, the last within one rank.
     Title {
@@ -325,7 +367,8 @@ pub enum SessionFact<'a> {
 }
 
 /// Where a title came from, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TitleRank {
     /// A summary that the host made.
     Summary,
@@ -336,7 +379,8 @@ pub enum TitleRank {
 }
 
 /// Token counts of one or more messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
     /// Input tokens, without cached ones.
     pub input: u64,
@@ -400,11 +444,12 @@ impl Usage {
 }
 
 /// Which stream of events, that is: which note.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StreamKey {
     /// The host's session id.
     pub session: String,
     /// The host's sub-agent id within it, for a sub-agent.
+    #[serde(default)]
     pub agent: Option<String>,
 }
 

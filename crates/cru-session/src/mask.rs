@@ -75,11 +75,16 @@ impl MaskEvents for Masks {
             EventKind::Subagent { call: _, run } => self.run(run),
             EventKind::SubagentDone { stream: _, summary, failed: _ } => self.cow_of(summary),
             EventKind::Phase(title) => self.cow(title),
-            EventKind::Detail { call: _, name: _, value } => self.cow(value),
-            EventKind::Remark(Remark { kind: _, title, text, fields, folded: _, about: _, id: _ }) => {
+            EventKind::Detail { call: _, name, value } => {
+                self.cow(name);
+                self.cow(value);
+            }
+            EventKind::Remark(Remark { kind, title, text, fields, folded: _, about: _, id: _ }) => {
+                self.cow(kind);
                 self.cow(title);
                 self.cow(text);
-                for (_, value) in fields {
+                for (name, value) in fields {
+                    self.cow(name);
                     self.cow(value);
                 }
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::read::bundle::Read;
+use crate::read::bundle::FileAccount;
 use cru_agents::UNREADABLE;
 use cru_session::event::StreamKey;
 use cru_session::fold::Draft;
@@ -204,6 +204,41 @@ pub struct FileReport {
     pub unread: Option<String>,
 }
 
+/// Something in records that the importer does not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnknownKind {
+    /// What it is, by the name that the host gives it.
+    pub what: &'static str,
+    /// How many records have it.
+    pub count: u64,
+    /// The versions of the host that wrote them, as far as the files say.
+    pub versions: BTreeSet<String>,
+}
+
+impl UnknownKind {
+    /// What `files` hold that their importer does not know, the most first.
+    pub fn all(files: &[FileAccount]) -> Vec<Self> {
+        let mut found: BTreeMap<&'static str, Self> = BTreeMap::new();
+        for file in files {
+            for (&what, count) in file.account.skipped.iter().filter(|(what, _)| what.starts_with("unknown ")) {
+                let kind = found.entry(what).or_insert_with(|| Self { what, count: 0, versions: BTreeSet::new() });
+                kind.count += count;
+                kind.versions.extend(file.version.clone());
+            }
+        }
+        let mut found: Vec<Self> = found.into_values().collect();
+        found.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+        found
+    }
+
+    /// `unknown record type cost-state ×2 (claude-code 2.1.250)`.
+    pub fn line(&self, host: &str) -> String {
+        let versions: Vec<&str> = self.versions.iter().map(String::as_str).collect();
+        let by = if versions.is_empty() { host.to_owned() } else { format!("{host} {}", versions.join(", ")) };
+        format!("{} ×{} ({by})", self.what.replace('`', ""), self.count)
+    }
+}
+
 /// The whole account.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -214,6 +249,9 @@ pub struct Report {
     /// Name of the agent, for people.
     #[serde(skip)]
     pub title: &'static str,
+    /// Name of the agent in notes.
+    #[serde(skip)]
+    pub host: &'static str,
     /// Whether nothing was to be written.
     pub dry_run: bool,
     /// How many sessions had which outcome.
@@ -238,6 +276,9 @@ pub struct Report {
     pub masked: BTreeMap<&'static str, u64>,
     /// All records together, of the files that no filter leaves out. Those that a note shows or uses are in a note.
     pub records: Account,
+    /// What the importer does not know of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownKind>,
     /// Every session, in order of start.
     pub sessions: Vec<SessionReport>,
     /// Every file that is or seems a transcript, by path.
@@ -249,7 +290,7 @@ impl Report {
         importer: &Importer,
         dry_run: bool,
         sessions: Vec<SessionReport>,
-        read: Vec<Read>,
+        read: Vec<FileAccount>,
         strangers: Vec<(PathBuf, &'static str)>,
     ) -> Self {
         let mut best: BTreeMap<&StreamKey, Outcome> = BTreeMap::new();
@@ -262,6 +303,7 @@ impl Report {
         let mut records = Account::default();
         let mut files: Vec<FileReport> = Vec::new();
         let mut filtered_files = 0;
+        let unknown = UnknownKind::all(&read);
         for mut read in read {
             withhold(&mut read, &best);
             if is_filtered(&read, &best) {
@@ -286,6 +328,7 @@ impl Report {
             schema: 1,
             importer: importer.id,
             title: importer.title(),
+            host: importer.host(),
             dry_run,
             outcomes,
             new_records: 0,
@@ -297,6 +340,7 @@ impl Report {
             kept: None,
             masked: BTreeMap::new(),
             records,
+            unknown,
             sessions,
             files,
         };
@@ -338,13 +382,13 @@ impl Report {
 }
 
 /// Whether filters leave out all that a file holds.
-fn is_filtered(read: &Read, best: &BTreeMap<&StreamKey, Outcome>) -> bool {
+fn is_filtered(read: &FileAccount, best: &BTreeMap<&StreamKey, Outcome>) -> bool {
     let mut outcomes = read.streams.iter().filter_map(|key| best.get(key)).peekable();
     outcomes.peek().is_some() && outcomes.all(|outcome| outcome.is_filtered())
 }
 
 /// Counts the records of sessions that are in no note under the reason why, so that what is left is in one.
-fn withhold(read: &mut Read, best: &BTreeMap<&StreamKey, Outcome>) {
+fn withhold(read: &mut FileAccount, best: &BTreeMap<&StreamKey, Outcome>) {
     const FAILED: &str = "in a file that could not be read";
     const WAITING: &str = "in a session that waits for the one that started it";
     let why = |key: &StreamKey| match best.get(key) {
@@ -372,7 +416,7 @@ fn withhold(read: &mut Read, best: &BTreeMap<&StreamKey, Outcome>) {
 }
 
 /// Why a file gave no note; `None` when it gave one.
-fn reason(read: &Read, best: &BTreeMap<&StreamKey, Outcome>) -> Option<String> {
+fn reason(read: &FileAccount, best: &BTreeMap<&StreamKey, Outcome>) -> Option<String> {
     let outcomes: BTreeSet<Outcome> = read.streams.iter().filter_map(|key| best.get(key)).copied().collect();
     if outcomes.iter().any(|outcome| outcome.has_note()) {
         return None;

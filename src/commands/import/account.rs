@@ -121,6 +121,12 @@ impl Account {
             let _ =
                 writeln!(text, "  {}", paint(style::DIM, format_args!("{:>8}  skipped: {reason}", thousands(*count))));
         }
+        let lines = self.report.unknown.iter().map(|kind| sanitise(&kind.line(self.report.host)).into_owned());
+        list(text, "Not known to this version", lines, self.verbose);
+        if !self.report.unknown.is_empty() {
+            let hint = "`cru import --report-format FILE` prints keys and types of a file, no text, for a report";
+            let _ = writeln!(text, "  {}", paint(style::DIM, hint));
+        }
     }
 
     /// What was kept of the transcripts.

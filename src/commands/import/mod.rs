@@ -8,6 +8,7 @@ mod follow;
 mod forget;
 mod memories;
 mod overview;
+mod sample;
 mod what;
 
 use std::path::Path;
@@ -84,6 +85,10 @@ pub struct Args {
     /// touched it since and the transcript is still there
     #[arg(long, conflicts_with_all = ["what", "all", "again", "restore", "reattach", "watch", "forget", "keep_evidence", "detail", "thinking"])]
     undo: bool,
+    /// Import nothing: print the names of members and the types of values of the files, no text, to be put into a report of a
+    /// format that is not known
+    #[arg(long, conflicts_with_all = ["all", "again", "restore", "reattach", "watch", "undo"])]
+    report_format: bool,
     /// Write the steps of a transcript that its note lacks: those of another copy, and those that you deleted
     #[arg(long)]
     reattach: bool,
@@ -115,6 +120,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return again::run(args, cx);
     }
     let what = What::of(args, cx)?;
+    if args.report_format {
+        return sample::run(&what, cx);
+    }
     let preview = matches!(what, What::Overview);
     let found = if preview || args.dry_run {
         Vault::find_to_read(cx.vault_arg(), cx.env)

@@ -94,8 +94,8 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "FILE", default_value = "AGENTS.md")]
     to: PathBuf,
     /// Lessons of all projects
-    #[arg(long)]
-    all_projects: bool,
+    #[arg(long, alias = "all-projects")]
+    all: bool,
     /// Write without a question
     #[arg(short, long)]
     yes: bool,
@@ -152,7 +152,7 @@ fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Ou
     let folder = cx.env.at(path.parent().unwrap_or(&path)).folder();
     let meant = |lesson: &&Lesson| {
         let own = |project: &str| folder == project || folder.starts_with(&format!("{project}/"));
-        args.all_projects
+        args.all
             || !matches!(lesson.level, LessonLevel::Project | LessonLevel::Task)
             || lesson.project.as_deref().is_none_or(own)
     };

@@ -113,11 +113,44 @@ fn pibrain() {
     insta::assert_snapshot!(world.shown());
 }
 
+/// The published format: what is not known of it is named, by an import and by a check of all hosts.
+#[test]
+fn events() {
+    let world = imports_well("events", 1);
+    insta::assert_snapshot!(world.shown());
+    let file = world.input.join("parrot.events.jsonl");
+    files::create(&world.temp.path().join(".cru/events/a.events.jsonl"), &files::read(&file).unwrap()).unwrap();
+    let unknown = "unknown event sang ×1 (events parrot 3.2)";
+    let hosts = String::from_utf8(world.cru(&["check", "hosts"]).stdout).unwrap();
+    for told in [World::new("events").import("events"), hosts] {
+        assert!(told.contains(unknown), "{told}");
+    }
+    // A report of a form has its names and no text.
+    let told = world.cru(&["import", "--report-format", file.to_str().unwrap()]);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("\"prompt.text\":\"string\"") && told.contains("sang"), "{told}");
+    assert!(["Mend", "mia", "parse.rs"].iter().all(|text| !told.contains(text)), "{told}");
+}
+
+/// What each importer was compared with stands in its row, and in the page as the row has it.
+#[test]
+fn every_importer_says_what_it_was_compared_with() {
+    let page = include_str!("../../../docs/importers.md");
+    for importer in cru::import::IMPORTERS {
+        let known = &importer.agent().evidence;
+        let told = |text: &'static str| if text.is_empty() { "–" } else { text };
+        let line =
+            [importer.title(), told(&known.source), told(&known.commit), told(&known.version), told(&known.date)];
+        let line = format!("| {} |", line.join(" | "));
+        assert!(!known.source.is_empty() && !known.date.is_empty() && page.contains(&line), "{line}");
+    }
+}
+
 #[test]
 fn every_program_knows_its_own_files_only() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/seeds");
     for importer in cru::import::IMPORTERS {
-        for seed in ["steno", "rlm", "pibrain"] {
+        for seed in ["steno", "rlm", "pibrain", "events"] {
             let found = cru::import::search(importer, &[seeds.join(seed)]).unwrap();
             assert_eq!(!found.bundles.is_empty(), importer.id == seed, "{} in {seed}", importer.id);
         }

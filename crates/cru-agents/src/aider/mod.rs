@@ -21,8 +21,8 @@ use cru_session::source::Importer;
 pub(crate) const IMPORTER: Importer = Importer {
     id: "aider",
     recognise: mark::recognise,
-    bundle: read::bundle,
-    together: read::together,
+    bundle: |files| bundles::by_session(files, read::place),
+    together: |path| Ok(vec![read::place(path)?.0]),
     read: read::read,
     beside: bundles::alone,
     hooked: None,

@@ -9,24 +9,14 @@ use jiff::Timestamp;
 
 use super::mark::{AiderMark, Stand, mark, started};
 use super::run::Run;
-use crate::bundles;
 use crate::file::jsonl::DUPLICATE;
 use crate::file::markdown::{HistoryLine, counted, each_line};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
-/// Puts copies of one history together, the largest first: it has what the others have.
-pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    bundles::by_session(files, place)
-}
-
-/// The session that a file is of.
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![place(path)?.0])
-}
-
-fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<Timestamp>)> {
+/// The session that a file is of. Of its copies the largest comes first: it has what the others have.
+pub(super) fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<Timestamp>)> {
     let (mut first, mut done) = (Vec::new(), false);
     let mut begun = None;
     // The first run says whose history it is.
@@ -148,7 +138,7 @@ mod tests {
         };
         let (old, new) = (file("a", run), file("b", &format!("{run}{other}")));
         let else_where = file("c", &other);
-        let bundles = bundle(vec![else_where.clone(), old.clone(), new.clone()]).unwrap();
+        let bundles = crate::bundles::by_session(vec![else_where.clone(), old.clone(), new.clone()], place).unwrap();
         assert_eq!(bundles, [Bundle::of(vec![new, old]), Bundle::of(vec![else_where])]);
     }
 }

@@ -45,6 +45,15 @@ pub(crate) fn call(
     told
 }
 
+/// Tells a line for the shell that a person ran in the host, and what came of it.
+pub(crate) fn shell_line(calls: &mut Calls, line: &str, result: CallResult<'_>, out: &mut Out<'_>) {
+    let id = calls.name("shell", out.record);
+    let input = serde_json::json!({ "command": line });
+    // The name says that no agent called it.
+    out.emit(EventKind::Call(Call { id: id.as_str().into(), tool: "Shell".into(), args: line.into(), input }));
+    out.emit(EventKind::Result(CallResult { call: id.into(), ..result }));
+}
+
 /// Arguments up to this size are kept for the answer.
 const KEPT: usize = 1 << 20;
 
@@ -101,8 +110,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         changes: touched.changes.into(),
         subagent,
         attachments,
-        commits: Vec::new(),
-        unstated: false,
+        ..CallResult::default()
     }));
 }
 

@@ -4,13 +4,16 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::agents::Agents;
-use super::record::{ClaudeBlock, ClaudeContent, ClaudeMessage, ClaudeRecord, ClaudeTokens};
+use super::record::{block_words, words};
 use super::said::reason;
 use super::stream::ClaudeStream;
 use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
+use crate::file::value::{blocks, count, filled, flag, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_action::ToolKind;
@@ -36,28 +39,18 @@ const FAILURES: &[&str] = &[
 
 impl ClaudeStream {
     /// Reads an assistant line.
-    pub(super) fn assistant(&mut self, record: &mut ClaudeRecord<'_>, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
-        let Some(message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
+    pub(super) fn assistant(&mut self, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
+        let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
-        if message.model.str() == SYNTHETIC || record.is_api_error_message.0 {
-            return synthetic(&message, record.is_api_error_message.0, out);
+        if text(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
+            return synthetic(message, flag(record, "isApiErrorMessage"), out);
         }
         self.worked += 1;
-        self.tokens(&message, record, out);
+        self.tokens(message, record, out);
         let mut strange = None;
-        match message.content {
-            ClaudeContent::None => {}
-            ClaudeContent::Text(mut text) => {
-                if let Some(text) = text.take() {
-                    out.emit(EventKind::Reply(text));
-                }
-            }
-            ClaudeContent::Blocks(blocks) => {
-                for block in blocks {
-                    strange = self.block(block, record, out, agents).or(strange);
-                }
-            }
+        for block in blocks(&message["content"]) {
+            strange = self.block(&block, record, out, agents).or(strange);
         }
         match (strange, out.told) {
             // Its words may be in none of the blocks that were told.
@@ -68,23 +61,17 @@ impl ClaudeStream {
     }
 
     /// Reads one block; why it is left out, where its kind is not known.
-    fn block(
-        &mut self,
-        mut block: ClaudeBlock<'_>,
-        record: &ClaudeRecord<'_>,
-        out: &mut Out<'_>,
-        agents: &mut Agents,
-    ) -> Option<&'static str> {
-        match block.kind.str() {
+    fn block(&mut self, block: &Value, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Option<&'static str> {
+        match text(block, "type") {
             "text" | "connector_text" => {
                 self.works = false;
-                if let Some(text) = block.text.take() {
-                    out.emit(EventKind::Reply(text));
+                if let Some(words) = block_words(block) {
+                    out.emit(EventKind::Reply(words.into()));
                 }
             }
             "thinking" => {
-                if let Some(text) = block.thinking.take() {
-                    out.emit(EventKind::Thinking(text));
+                if let Some(words) = filled(block, "thinking") {
+                    out.emit(EventKind::Thinking(words.into()));
                 }
             }
             "redacted_thinking" | "fallback" => {}
@@ -97,34 +84,37 @@ impl ClaudeStream {
         None
     }
 
-    fn call(&mut self, block: ClaudeBlock<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
+    fn call(&mut self, block: &Value, record: &Value, out: &mut Out<'_>) {
         self.works = true;
-        let tool = block.name.filled().unwrap_or("tool").to_owned();
-        let id = self.calls.name(block.id.str(), out.record);
-        let mut call = OpenCall::new(id.clone(), block.id.str(), &tool, record.uuid.str());
-        call.path = argument::path(&tool, &block.input).map(str::to_owned);
+        let input = &block["input"];
+        let tool = filled(block, "name").unwrap_or("tool").to_owned();
+        let id = self.calls.name(text(block, "id"), out.record);
+        let mut call = OpenCall::new(id.clone(), text(block, "id"), &tool, text(record, "uuid"));
+        call.path = argument::path(&tool, input).map(str::to_owned);
         match ToolKind::of(&tool) {
             // It watches a command that goes on.
             _ if tool == "Monitor" => {}
-            ToolKind::Shell => call.effects = shell::effects(&tool, &block.input, &self.place),
+            ToolKind::Shell => call.effects = shell::effects(&tool, input, &self.place),
             // The text of an edit, where its answer does not tell it.
             ToolKind::Subagent | ToolKind::Task | ToolKind::Ask | ToolKind::Plan | ToolKind::Write | ToolKind::Edit => {
-                call.input = Some(block.input.clone());
+                call.input = Some(input.clone());
             }
             _ => {}
         }
         self.calls.open(call);
-        let args = super::argument::telling(&tool, &block.input, &self.place);
-        out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: block.input }));
+        let args = super::argument::telling(&tool, input, &self.place);
+        out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: input.clone() }));
     }
 
-    fn tokens(&mut self, message: &ClaudeMessage<'_>, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
-        let id = message.id.filled().filter(|id| *id != "REDACTED").unwrap_or(record.uuid.str());
-        if let Some(cost) = record.cost.0.filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id) {
+    fn tokens(&mut self, message: &Value, record: &Value, out: &mut Out<'_>) {
+        let id = filled(message, "id").filter(|id| *id != "REDACTED").unwrap_or(text(record, "uuid"));
+        if let Some(cost) =
+            record["costUSD"].as_f64().filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id)
+        {
             id.clone_into(&mut self.cost_of);
             out.emit(EventKind::Meta(SessionFact::Cost(cost)));
         }
-        let Some(usage) = message.usage.0.as_ref().map(usage).filter(|usage| *usage != Usage::default()) else {
+        let Some(usage) = object(message, "usage").map(usage).filter(|usage| *usage != Usage::default()) else {
             return;
         };
         if self.usage.as_ref().is_some_and(|(last, told)| last == id && *told == usage) {
@@ -132,24 +122,24 @@ impl ClaudeStream {
             out.told = true;
             return;
         }
-        if let Some(model) = message.model.filled().filter(|model| !self.models.contains(*model)) {
+        if let Some(model) = filled(message, "model").filter(|model| !self.models.contains(*model)) {
             self.models.insert(model.to_owned());
         }
         self.usage = Some((id.to_owned(), usage));
         out.emit(EventKind::Usage {
             message: Cow::Borrowed(id),
-            model: served(message.model.filled().unwrap_or("unknown"), message.usage.0.as_ref()),
+            model: served(filled(message, "model").unwrap_or("unknown"), &message["usage"]),
             usage,
         });
     }
 }
 
 /// The model with how it was asked, where that has a price of its own.
-fn served<'m>(model: &'m str, tokens: Option<&ClaudeTokens<'_>>) -> Cow<'m, str> {
+fn served<'m>(model: &'m str, tokens: &Value) -> Cow<'m, str> {
     let [fast, us] = SERVED;
-    let is = |told: Option<&str>, word: &str| told.is_some_and(|told| told.eq_ignore_ascii_case(word));
-    let is_fast = is(tokens.map(|tokens| tokens.speed.str()), "fast");
-    let is_us = is(tokens.map(|tokens| tokens.inference_geo.str()), "us");
+    let is = |key: &str, word: &str| text(tokens, key).eq_ignore_ascii_case(word);
+    let is_fast = is("speed", "fast");
+    let is_us = is("inference_geo", "us");
     match (is_fast, is_us) {
         (false, false) => Cow::Borrowed(model),
         (true, false) => Cow::Owned(format!("{fast}{model}")),
@@ -158,22 +148,22 @@ fn served<'m>(model: &'m str, tokens: Option<&ClaudeTokens<'_>>) -> Cow<'m, str>
     }
 }
 
-fn usage(tokens: &ClaudeTokens<'_>) -> Usage {
-    let hour = tokens.by_life.0.as_ref().map_or(0, |writes| writes.hour.or_zero());
+fn usage(tokens: &Value) -> Usage {
+    let hour = count(&tokens["cache_creation"], "ephemeral_1h_input_tokens");
     Usage {
-        input: tokens.input.or_zero(),
-        output: tokens.output.or_zero(),
-        cache_write: tokens.cache_write.or_zero(),
-        cache_write_1h: hour.min(tokens.cache_write.or_zero()),
-        cache_read: tokens.cache_read.or_zero(),
-        web_searches: tokens.by_maker.0.as_ref().map_or(0, |calls| calls.web_search_requests.or_zero()),
+        input: count(tokens, "input_tokens"),
+        output: count(tokens, "output_tokens"),
+        cache_write: count(tokens, "cache_creation_input_tokens"),
+        cache_write_1h: hour.min(count(tokens, "cache_creation_input_tokens")),
+        cache_read: count(tokens, "cache_read_input_tokens"),
+        web_searches: count(&tokens["server_tool_use"], "web_search_requests"),
         ..Usage::default()
     }
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
-fn synthetic(message: &ClaudeMessage<'_>, marked: bool, out: &mut Out<'_>) -> Fate {
-    let text = message.content.to_string();
+fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Fate {
+    let text = words(&message["content"]);
     let text = text.trim();
     if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {
         return Fate::Skipped(reason::INJECTED);

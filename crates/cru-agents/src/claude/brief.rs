@@ -4,15 +4,13 @@
 
 use serde_json::Value;
 
-use super::detail::Detail;
 use crate::call::brief::first_line;
+use crate::file::value::{count, filled, flag, length, list, number, object, text};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `output` is its text.
-pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>, output: &str) -> Option<String> {
-    let empty = Detail::default();
-    let detail = detail.unwrap_or(&empty);
+pub(super) fn of(tool: &str, input: Option<&Value>, detail: &Value, output: &str) -> Option<String> {
     match ToolKind::of(tool) {
         ToolKind::Shell => return command(detail, output),
         ToolKind::Read => return read(detail),
@@ -23,21 +21,21 @@ pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>,
     match tool {
         "Grep" => grep(detail),
         "Glob" => {
-            let more = if detail.truncated.0 { " and more" } else { "" };
-            detail.num_files.count().map(|files| format!("{}{more}", plural(files, "file")))
+            let more = if flag(detail, "truncated") { " and more" } else { "" };
+            number(detail, "numFiles").map(|files| format!("{}{more}", plural(files, "file")))
         }
         "TodoWrite" => todos(input?),
         "WebFetch" => {
-            let code = detail.code.count()?;
-            let kind = detail.code_text.filled().map(|text| format!(" {text}")).unwrap_or_default();
-            let size = detail.bytes.count().map(|bytes| format!(", {} bytes", thousands(bytes))).unwrap_or_default();
+            let code = number(detail, "code")?;
+            let kind = filled(detail, "codeText").map(|text| format!(" {text}")).unwrap_or_default();
+            let size = number(detail, "bytes").map(|bytes| format!(", {} bytes", thousands(bytes))).unwrap_or_default();
             Some(format!("{code}{kind}{size}"))
         }
-        "WebSearch" => detail.results.0.map(|results| plural(results, "result")),
-        "ToolSearch" => detail.matches.0.map(|matches| plural(matches, "tool")),
-        "Task" | "Agent" if detail.is_async.0 => Some("started in the background".to_owned()),
+        "WebSearch" => length(detail, "results").map(|results| plural(results, "result")),
+        "ToolSearch" => length(detail, "matches").map(|matches| plural(matches, "tool")),
+        "Task" | "Agent" if flag(detail, "isAsync") => Some("started in the background".to_owned()),
         "Task" | "Agent" => first_line(output).map(str::to_owned),
-        "TaskCreate" => detail.task.0.as_ref()?.id.filled().map(|id| format!("task #{id}")),
+        "TaskCreate" => filled(&detail["task"], "id").map(|id| format!("task #{id}")),
         "TaskUpdate" => Some("updated".to_owned()),
         "Skill" => Some("loaded".to_owned()),
         "ExitPlanMode" => Some("approved".to_owned()),
@@ -45,84 +43,63 @@ pub(super) fn of(tool: &str, input: Option<&Value>, detail: Option<&Detail<'_>>,
     }
 }
 
-fn command(detail: &Detail<'_>, output: &str) -> Option<String> {
-    if detail.background_task_id.filled().is_some() {
+fn command(detail: &Value, output: &str) -> Option<String> {
+    if filled(detail, "backgroundTaskId").is_some() {
         return Some("runs in the background".to_owned());
     }
     let text = output.trim();
     if !(text.is_empty() || text.eq_ignore_ascii_case("(Bash completed with no output)")) {
         return None;
     }
-    Some(detail.return_code_interpretation.filled().map_or_else(|| "no output".to_owned(), str::to_owned))
+    Some(filled(detail, "returnCodeInterpretation").map_or_else(|| "no output".to_owned(), str::to_owned))
 }
 
-fn read(detail: &Detail<'_>) -> Option<String> {
-    match detail.kind.str() {
+fn read(detail: &Value) -> Option<String> {
+    match text(detail, "type") {
         "file_unchanged" => return Some("unchanged since the last reading".to_owned()),
         "image" => return Some("picture".to_owned()),
         _ => {}
     }
-    let file = detail.file.0.as_ref()?;
-    if detail.kind.str() == "notebook" {
-        return file.cells.0.map(|cells| plural(cells, "cell"));
+    let file = object(detail, "file")?;
+    if text(detail, "type") == "notebook" {
+        return length(file, "cells").map(|cells| plural(cells, "cell"));
     }
-    if matches!(detail.kind.str(), "pdf" | "parts") {
-        return Some(file.count.count().map_or_else(|| "document".to_owned(), |pages| plural(pages, "page")));
+    if matches!(text(detail, "type"), "pdf" | "parts") {
+        return Some(number(file, "count").map_or_else(|| "document".to_owned(), |pages| plural(pages, "page")));
     }
-    let lines = file.num_lines.count()?;
-    let of = file.total_lines.count().filter(|total| *total > lines).map(|total| format!(" of {}", thousands(total)));
+    let lines = number(file, "numLines")?;
+    let of = number(file, "totalLines").filter(|total| *total > lines).map(|total| format!(" of {}", thousands(total)));
     Some(format!("{}{}", plural(lines, "line"), of.unwrap_or_default()))
 }
 
-fn change(detail: &Detail<'_>) -> Option<String> {
-    let hunks = &detail.structured_patch.0;
-    let added: u64 = hunks.iter().map(|hunk| hunk.lines.count('+')).sum();
-    let removed: u64 = hunks.iter().map(|hunk| hunk.lines.count('-')).sum();
+fn change(detail: &Value) -> Option<String> {
+    let lines =
+        || list(detail, "structuredPatch").iter().flat_map(|hunk| list(hunk, "lines")).filter_map(Value::as_str);
+    let starting_with = |sign| lines().filter(|line| line.starts_with(sign)).count();
+    let (added, removed) = (starting_with('+'), starting_with('-'));
     (added + removed > 0).then(|| format!("+{added} −{removed}"))
 }
 
-fn write(detail: &Detail<'_>) -> Option<String> {
-    let content = detail.content?.get();
-    // In the raw text a newline is `\n`; a backslash before it would be doubled.
-    let lines = count_lines(content.trim_matches('"'));
-    match detail.kind.str() {
+fn write(detail: &Value) -> Option<String> {
+    let lines = detail["content"].as_str()?.lines().count() as u64;
+    match text(detail, "type") {
         "create" => Some(format!("created, {}", plural(lines, "line"))),
         "update" => Some(change(detail).unwrap_or_else(|| plural(lines, "line"))),
         _ => None,
     }
 }
 
-/// Lines of a JSON string's inside, escapes not yet undone.
-fn count_lines(raw: &str) -> u64 {
-    let bytes = raw.as_bytes();
-    let mut lines = 0;
-    let mut open = false;
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        open = true;
-        if *byte == b'\\' {
-            at += 1;
-            if bytes.get(at) == Some(&b'n') {
-                lines += 1;
-                open = false;
-            }
-        }
-        at += 1;
-    }
-    lines + u64::from(open)
-}
-
-fn grep(detail: &Detail<'_>) -> Option<String> {
-    match detail.mode.str() {
-        "content" => detail.num_lines.count().map(|lines| plural(lines, "line")),
+fn grep(detail: &Value) -> Option<String> {
+    match text(detail, "mode") {
+        "content" => number(detail, "numLines").map(|lines| plural(lines, "line")),
         "count" => {
-            let matches = detail.num_matches.count().map(|count| match count {
+            let matches = number(detail, "numMatches").map(|count| match count {
                 1 => "1 match".to_owned(),
                 count => format!("{} matches", thousands(count)),
             })?;
-            Some(format!("{matches} in {}", plural(detail.num_files.or_zero(), "file")))
+            Some(format!("{matches} in {}", plural(count(detail, "numFiles"), "file")))
         }
-        _ => detail.num_files.count().map(|files| plural(files, "file")),
+        _ => number(detail, "numFiles").map(|files| plural(files, "file")),
     }
 }
 
@@ -139,7 +116,7 @@ mod tests {
     use super::*;
 
     fn brief(tool: &str, detail: &str, output: &str) -> Option<String> {
-        of(tool, None, Some(&serde_json::from_str(detail).unwrap()), output)
+        of(tool, None, &serde_json::from_str(detail).unwrap(), output)
     }
 
     #[test]
@@ -178,6 +155,6 @@ mod tests {
     #[test]
     fn done_of_all() {
         let input = json!({"todos": [{"status": "completed"}, {"status": "pending"}, {"status": "completed"}]});
-        assert_eq!(of("TodoWrite", Some(&input), None, "").as_deref(), Some("2 of 3 done"));
+        assert_eq!(of("TodoWrite", Some(&input), &Value::Null, "").as_deref(), Some("2 of 3 done"));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::head::ClaudeHead;
+use crate::bundles;
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -37,14 +38,12 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             group_of.insert(head.key.session.clone(), group.clone());
         }
     }
-    let mut groups: BTreeMap<String, Vec<(PathBuf, ClaudeHead)>> = BTreeMap::new();
-    for (path, head) in heads {
+    // Main files before sub-agents, then by time, then a session before its copy in the background, then by name.
+    let grouped = heads.into_iter().map(|(path, head)| {
         let group = group_of.get(&head.key.session).unwrap_or(&head.key.session).clone();
-        groups.entry(group).or_default().push((path, head));
-    }
-    let mut bundles: Vec<_> = groups.into_values().map(ordered).collect();
-    bundles.sort_by_key(|(time, first, _)| (*time, first.clone()));
-    Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
+        (group, (head.key.agent.is_some(), head.time, head.is_background), head.time, path)
+    });
+    Ok(bundles::grouped(grouped.collect()))
 }
 
 /// The session of a file, the first record of one that may be a slice or a copy, and the session of a fork's origin.
@@ -55,18 +54,6 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
         .into_iter()
         .flatten()
         .collect())
-}
-
-/// Files of a bundle in the order they are to be read: main files before sub-agents, then by time, then a session before
-/// its copy in the background, then by name.
-fn ordered(mut files: Vec<(PathBuf, ClaudeHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
-    files.sort_by(|(path, head), (other_path, other)| {
-        let rank = |head: &ClaudeHead| (head.key.agent.is_some(), head.time, head.is_background);
-        rank(head).cmp(&rank(other)).then_with(|| path.cmp(other_path))
-    });
-    let time = files.iter().filter_map(|(_, head)| head.time).min();
-    let files: Vec<_> = files.into_iter().map(|(path, _)| path).collect();
-    (time, files.first().cloned().unwrap_or_default(), Bundle::of(files))
 }
 
 /// A transcript and the files of its sub-agents, in the folder named after it.

@@ -1,19 +1,15 @@
 //! Decisions that a record proves: answered questions and plans that a person approved.
 
-use serde::Deserialize as _;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::detail::Detail;
 use crate::call::argument::heading;
 use crate::call::question::{Answered, offered};
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
 /// Answered questions: one decision for each, with what was offered and not taken.
-pub(super) fn answers(input: &Value, detail: &Detail<'_>, call: &str) -> Vec<DecisionEvent<'static>> {
-    let answers = object(detail.answers);
-    let notes = object(detail.annotations);
+pub(super) fn answers(input: &Value, detail: &Value, call: &str) -> Vec<DecisionEvent<'static>> {
+    let (answers, notes) = (&detail["answers"], &detail["annotations"]);
     let asked = input.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut decisions = Vec::new();
     for question in asked {
@@ -69,15 +65,10 @@ pub(crate) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static>
     DecisionEvent {
         title: text::truncate(&title, 120).into_owned().into(),
         text: plan.trim().to_owned().into(),
-        why: None,
-        rejected: Vec::new(),
         approval: true,
         call: call.map(|call| call.to_owned().into()),
+        ..DecisionEvent::default()
     }
-}
-
-fn object(raw: Option<&RawValue>) -> Map<String, Value> {
-    raw.and_then(|raw| Map::deserialize(&mut serde_json::Deserializer::from_str(raw.get())).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,17 +6,18 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::record::with_record;
+use super::record::words;
 use super::said::{ClaudeSaid, tell};
-use crate::file::lines::{Line, Lines};
-use cru_base::{Error, Result, json};
+use crate::file::jsonl;
+use crate::file::value::{self, filled, flag, text};
+use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
-const MAX_LINES: usize = 200;
-const MAX_LINE: usize = 4 << 20;
-const MAX_BYTES: usize = 16 << 20;
+/// Records that are looked at.
+const RECORDS: usize = 200;
 
 /// Whose file it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,24 +39,13 @@ pub(super) struct ClaudeHead {
 impl ClaudeHead {
     /// Reads the beginning of a file.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
-        let failed = |source| Error::io("read", path, source);
-        let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, MAX_LINE);
         let mut head = Self::default();
         let mut session = String::new();
-        let mut bytes = 0;
-        for _ in 0..MAX_LINES {
-            let line = match lines.next().map_err(failed)? {
-                None => break,
-                Some(Line::Oversized) => continue,
-                Some(Line::Whole(line, _)) => line,
-            };
-            bytes += line.len();
-            head.take(&json::text(line), &mut session);
+        jsonl::first(bundle, path, RECORDS, |record| {
+            head.take(&record, &mut session);
             let asked = head.key.agent.is_none() || head.prompt.is_some();
-            if bytes > MAX_BYTES || (head.first.is_some() && head.time.is_some() && !session.is_empty() && asked) {
-                break;
-            }
-        }
+            head.first.is_none() || head.time.is_none() || session.is_empty() || !asked
+        })?;
         head.key = key(path, session, head.key.agent);
         Ok(head)
     }
@@ -72,27 +62,25 @@ impl ClaudeHead {
         }
     }
 
-    fn take(&mut self, line: &str, session: &mut String) {
-        with_record(line, |record| {
-            if session.is_empty() {
-                record.session_id.str().clone_into(session);
-            }
-            self.time = self.time.or_else(|| record.timestamp.str().parse().ok());
-            if self.first.is_none() && record.uuid.filled().is_some() {
-                self.first = Some(record.uuid.str().to_owned());
-                let agent = record.agent_id.filled().filter(|_| record.is_sidechain.0);
-                self.key.agent = agent.map(str::to_owned);
-                let origin = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
-                self.forked_from = origin.map(str::to_owned);
-                self.is_background = record.session_kind.str() == "bg";
-            }
-            if self.prompt.is_none() && record.kind.str() == "user" && !record.is_meta.0 {
-                let text = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();
-                if let ClaudeSaid::Words(words) = tell(&text) {
-                    self.prompt = Some(words.into_owned());
-                }
-            }
-        });
+    fn take(&mut self, record: &Value, session: &mut String) {
+        if session.is_empty() {
+            text(record, "sessionId").clone_into(session);
+        }
+        self.time = self.time.or_else(|| value::time(record, "timestamp"));
+        if self.first.is_none() && filled(record, "uuid").is_some() {
+            self.first = Some(text(record, "uuid").to_owned());
+            let agent = filled(record, "agentId").filter(|_| flag(record, "isSidechain"));
+            self.key.agent = agent.map(str::to_owned);
+            self.forked_from = filled(&record["forkedFrom"], "sessionId").map(str::to_owned);
+            self.is_background = text(record, "sessionKind") == "bg";
+        }
+        if self.prompt.is_none()
+            && text(record, "type") == "user"
+            && !flag(record, "isMeta")
+            && let ClaudeSaid::Words(words) = tell(&words(&record["message"]["content"]))
+        {
+            self.prompt = Some(words.into_owned());
+        }
     }
 }
 
@@ -104,7 +92,7 @@ fn key(path: &Path, session: String, agent: Option<String>) -> StreamKey {
         return StreamKey { session, agent: Some(agent.unwrap_or_else(|| named.to_owned())) };
     }
     // A session's file is named after it; a copied record may still carry the id of another.
-    let session = if is_uuid(stem) || session.is_empty() { stem.to_owned() } else { session };
+    let session = if value::is_uuid(stem) || session.is_empty() { stem.to_owned() } else { session };
     StreamKey { session, agent }
 }
 
@@ -112,14 +100,6 @@ fn key(path: &Path, session: String, agent: Option<String>) -> StreamKey {
 fn folder_above(path: &Path, name: &str) -> Option<String> {
     let folder = path.ancestors().find(|folder| folder.file_name().is_some_and(|last| last == name))?;
     Some(folder.parent()?.file_name()?.to_str()?.to_owned())
-}
-
-pub(super) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod bundle;
 pub(crate) mod decision;
 mod denial;
 mod describe;
-mod detail;
 mod head;
 mod hook;
 mod persisted;

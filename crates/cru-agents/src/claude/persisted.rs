@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::detail::Detail;
+use serde_json::Value;
+
 use crate::call::spilled;
+use crate::file::value::filled;
 
 const OPEN: &str = "<persisted-output>";
 /// How the host begins where the answer of a server is too long.
@@ -18,8 +20,8 @@ pub(super) struct Persisted {
 }
 
 /// The answer, where the host put it aside.
-pub(super) fn read(text: &str, detail: Option<&Detail<'_>>, transcript: &Path) -> Option<Persisted> {
-    let named = detail.and_then(|detail| detail.persisted_output_path.filled());
+pub(super) fn read(text: &str, detail: &Value, transcript: &Path) -> Option<Persisted> {
+    let named = filled(detail, "persistedOutputPath");
     let inside = text.trim_start().strip_prefix(OPEN);
     if inside.is_none() && named.is_none() && !text.trim_start().starts_with(TOO_LONG) {
         return None;
@@ -61,10 +63,10 @@ mod tests {
     #[test]
     fn what_is_left_where_the_file_is_gone() {
         let text = "<persisted-output>\nOutput too large (80KB). Full output saved to: /x/tool-results/b.txt\n\nPreview (first 2KB):\nline 0\nline 1\n...\n</persisted-output>";
-        let left = read(text, None, Path::new("/nowhere/s.jsonl")).unwrap();
+        let left = read(text, &Value::Null, Path::new("/nowhere/s.jsonl")).unwrap();
         assert_eq!(left.text, "line 0\nline 1");
         assert_eq!(left.brief.as_deref(), Some("80KB of output, in the transcript only its beginning"));
-        assert!(read("line 0 <persisted-output>", None, Path::new("/nowhere/s.jsonl")).is_none());
+        assert!(read("line 0 <persisted-output>", &Value::Null, Path::new("/nowhere/s.jsonl")).is_none());
         assert_eq!(blocks(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).as_deref(), Some("a\nb"));
         assert_eq!(blocks("[1, 2]"), None);
     }

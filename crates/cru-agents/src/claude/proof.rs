@@ -4,17 +4,12 @@
 //! before and after an Edit. Under Windows none is claimed, since the host turns `\r\n` into `\n` in its records. Lines
 //! have no ends, so theirs are claimed everywhere.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::detail::{Detail, FileDetail, Hunk};
 use super::tabs::{self, KnownText};
 use crate::call::tools;
 use crate::call::touched::{self, TouchedFiles};
-use crate::file::value::text;
+use crate::file::value::{flag, list, number, object, text};
 use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_action::patch::{self, PatchLine};
@@ -25,12 +20,10 @@ pub(super) fn of(
     tool: &str,
     path: Option<&str>,
     input: Option<&Value>,
-    detail: Option<&Detail<'_>>,
+    detail: &Value,
     output: &str,
     place: &Place,
 ) -> TouchedFiles {
-    let empty = Detail::default();
-    let detail = detail.unwrap_or(&empty);
     let mut files = TouchedFiles::default();
     let Some(path) = path else { return files };
     let file = |hash: Option<String>, created: bool| FileRef {
@@ -39,11 +32,13 @@ pub(super) fn of(
         created,
         ..FileRef::default()
     };
-    let is_untold = detail.structured_patch.0.is_empty() && detail.content.is_none() && detail.original_file.is_none();
-    let hunks = || -> Vec<patch::Hunk<'_>> { detail.structured_patch.0.iter().map(hunk).collect() };
+    let patched = || list(detail, "structuredPatch").iter().filter(|hunk| hunk.is_object());
+    let is_untold = patched().next().is_none() && detail["content"].is_null() && detail["originalFile"].is_null();
+    let hunks = || -> Vec<patch::Hunk<'_>> { patched().map(hunk).collect() };
+    let (before, content) = (detail["originalFile"].as_str(), detail["content"].as_str());
     match ToolKind::of(tool) {
         ToolKind::Read => {
-            let lines = match (&detail.file.0, detail.kind.str()) {
+            let lines = match (object(detail, "file"), text(detail, "type")) {
                 (Some(read), "text") => shown(read),
                 (None, "") => of_output(output),
                 _ => None,
@@ -57,38 +52,35 @@ pub(super) fn of(
             tools::exchange(tool, input.unwrap_or(&Value::Null), file(None, false), &mut files);
         }
         ToolKind::Write => {
-            let created = detail.kind.str() == "create";
-            let before = original(detail);
-            if let Some(before) = before.as_deref().filter(|_| !created) {
+            let created = text(detail, "type") == "create";
+            if let Some(before) = before.filter(|_| !created) {
                 files.reads.push(file(Some(hash(before)).filter(|_| !place.is_windows()), false));
             }
-            let content = detail.content.and_then(string);
-            let after = content.as_deref().filter(|_| !place.is_windows()).map(hash);
+            let after = content.filter(|_| !place.is_windows()).map(hash);
             // What an existing file had before is in the patch alone.
             let mut hunks = hunks();
-            let known = KnownText { before: before.as_deref(), after: content.as_deref(), ..KnownText::default() };
+            let known = KnownText { before, after: content, ..KnownText::default() };
             let unsure = tabs::restore(&mut hunks, &known);
             if hunks.is_empty() {
-                hunks.push(content.as_deref().map(touched::whole_text).unwrap_or_default());
+                hunks.push(content.map(touched::whole_text).unwrap_or_default());
             }
             files.wrote_but(file(after, created), &hunks, &unsure);
         }
         ToolKind::Edit => {
-            let before = original(detail);
-            let after = before.as_deref().and_then(|before| edited(before, detail));
+            let after = before.and_then(|before| edited(before, detail));
             let claimed = |text: Option<&str>| text.filter(|_| !place.is_windows()).map(hash);
             // An edit with an empty old text makes the file.
-            let created = detail.old_string.0.as_deref() == Some("") && before.as_deref().is_none_or(str::is_empty);
+            let created = detail["oldString"] == "" && before.is_none_or(str::is_empty);
             if !created {
-                files.reads.push(file(claimed(before.as_deref()), false));
+                files.reads.push(file(claimed(before), false));
             }
             let mut hunks = hunks();
-            let mut parts = vec![detail.old_string.str(), detail.new_string.str()];
+            let mut parts = vec![text(detail, "oldString"), text(detail, "newString")];
             // Several edits of one call stand in its arguments.
             let several = input.and_then(|input| input.get("edits")?.as_array()).into_iter().flatten();
             let both = |edit| ["old_string", "new_string"].map(|name| text(edit, name));
             parts.extend(several.flat_map(both));
-            let known = KnownText { before: before.as_deref(), after: after.as_deref(), parts };
+            let known = KnownText { before, after: after.as_deref(), parts };
             let unsure = tabs::restore(&mut hunks, &known);
             files.wrote_but(file(claimed(after.as_deref()), created), &hunks, &unsure);
         }
@@ -98,29 +90,31 @@ pub(super) fn of(
 }
 
 /// A hunk of the record. What says that the last line has no end is no line.
-fn hunk<'d>(hunk: &'d Hunk<'_>) -> patch::Hunk<'d> {
-    let line = |line: &'d Cow<'_, str>| match line.as_bytes().first() {
-        Some(b'+') => Some(PatchLine::Added(&line[1..])),
-        Some(b'-') => Some(PatchLine::Removed(&line[1..])),
-        Some(b' ') => Some(PatchLine::Kept(&line[1..])),
-        Some(b'\\') => None,
-        _ => Some(PatchLine::Kept(line)),
-    };
+fn hunk(hunk: &Value) -> patch::Hunk<'_> {
+    fn line(line: &str) -> Option<PatchLine<'_>> {
+        match line.as_bytes().first() {
+            Some(b'+') => Some(PatchLine::Added(&line[1..])),
+            Some(b'-') => Some(PatchLine::Removed(&line[1..])),
+            Some(b' ') => Some(PatchLine::Kept(&line[1..])),
+            Some(b'\\') => None,
+            _ => Some(PatchLine::Kept(line)),
+        }
+    }
     patch::Hunk {
-        old_start: hunk.old_start.count(),
-        new_start: hunk.new_start.count(),
+        old_start: number(hunk, "oldStart"),
+        new_start: number(hunk, "newStart"),
         heading: "",
-        lines: hunk.lines.0.iter().filter_map(line).collect(),
+        lines: list(hunk, "lines").iter().filter_map(Value::as_str).filter_map(line).collect(),
     }
 }
 
 /// The lines of a file that were read. The host splits it at `\n` and counts what stands behind the last one.
-fn shown(read: &FileDetail<'_>) -> Option<LineAnchor> {
-    let first = read.start_line.count().unwrap_or(1);
-    let text = read.content.and_then(string)?;
-    let end = first.checked_add(read.num_lines.count()?)?;
-    let reaches_end = read.total_lines.count().is_none_or(|total| end > total);
-    touched::split_lines(first, &text, reaches_end).filter(|_| first > 0)
+fn shown(read: &Value) -> Option<LineAnchor> {
+    let first = number(read, "startLine").unwrap_or(1);
+    let text = read["content"].as_str()?;
+    let end = first.checked_add(number(read, "numLines")?)?;
+    let reaches_end = number(read, "totalLines").is_none_or(|total| end > total);
+    touched::split_lines(first, text, reaches_end).filter(|_| first > 0)
 }
 
 /// The same of the answer that the model got, where the record holds nothing else.
@@ -130,16 +124,16 @@ fn of_output(output: &str) -> Option<LineAnchor> {
 }
 
 /// The file after the edit, where the record says all that is needed.
-fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
-    let old = detail.old_string.0.as_deref().filter(|old| !old.is_empty())?;
-    let new = detail.new_string.0.as_deref()?;
+fn edited(before: &str, detail: &Value) -> Option<String> {
+    let old = detail["oldString"].as_str().filter(|old| !old.is_empty())?;
+    let new = detail["newString"].as_str()?;
     // Taking text out may take the end of its line with it; the record does not say.
     if new.is_empty() && !old.ends_with('\n') {
         return None;
     }
     let mut after = String::with_capacity(before.len() + new.len());
     let mut kept = 0;
-    let limit = if detail.replace_all.0 { usize::MAX } else { 1 };
+    let limit = if flag(detail, "replaceAll") { usize::MAX } else { 1 };
     for (at, _) in before.match_indices(old).take(limit) {
         after.push_str(&before[kept..at]);
         after.push_str(new);
@@ -147,17 +141,6 @@ fn edited(before: &str, detail: &Detail<'_>) -> Option<String> {
     }
     // Nothing was found: the record is not of this file.
     (kept > 0).then(|| after + &before[kept..])
-}
-
-fn original<'a>(detail: &Detail<'a>) -> Option<Cow<'a, str>> {
-    detail.original_file.and_then(string)
-}
-
-/// A raw value as a string, borrowed where it holds no escape.
-fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Borrowed<'_>>(raw.get()).ok().map(|Borrowed(text)| text)
 }
 
 fn hash(text: &str) -> String {
@@ -171,7 +154,7 @@ mod tests {
     fn prove(tool: &str, detail: &str, cwd: &str) -> TouchedFiles {
         let mut place = Place::default();
         place.see(cwd);
-        of(tool, Some(&format!("{cwd}/a.txt")), None, Some(&serde_json::from_str(detail).unwrap()), "", &place)
+        of(tool, Some(&format!("{cwd}/a.txt")), None, &serde_json::from_str(detail).unwrap(), "", &place)
     }
 
     #[test]
@@ -191,7 +174,8 @@ mod tests {
         assert_eq!(place(&read(r#""content":"a\nb\n","numLines":3,"startLine":7,"totalLines":90"#)), "7-9");
         assert_eq!(place(&read(r#""content":"","numLines":1,"startLine":1,"totalLines":1"#)), "");
         assert_eq!(place(&prove("Read", r#"{"type":"image","file":{"content":"a"}}"#, "/x/y").reads), "");
-        let output = of("Read", Some("a"), None, None, "     3→x\n     4→\n<system-reminder>y", &Place::default());
+        let output =
+            of("Read", Some("a"), None, &Value::Null, "     3→x\n     4→\n<system-reminder>y", &Place::default());
         assert_eq!(place(&output.reads), "3-4");
         let patch = r#"{"structuredPatch":[{"oldStart":4,"newStart":4,"lines":[" a","-b","+c","+d"," e","\\ No newline at end of file"]}]}"#;
         let edit = prove("Edit", patch, r"C:\x");

@@ -3,21 +3,22 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use memchr::memmem::Finder;
+use serde_json::Value;
 
 use super::agents::Agents;
 use super::describe;
 use super::head::ClaudeHead;
-use super::record::{ClaudeEnvelope, ClaudeRecord, with_record};
+use super::record::words;
 use super::said::reason;
 use super::stream::ClaudeStream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, ClaudeNode, Tree};
 use super::workflow;
-use crate::file::lines::{Line, Lines, MAX_LINE, trim};
+use crate::file::jsonl;
+use crate::file::value::{self, filled, flag, text};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result, json};
+use cru_base::Result;
 use cru_session::event::{StreamKey, TitleRank};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -58,7 +59,6 @@ struct ClaudeReader<'s> {
     last: Option<usize>,
     /// Summaries whose record may still come: stream, record, leaf, words.
     summaries: Vec<(usize, u64, String, String, PathBuf)>,
-    progress: Finder<'static>,
     file: ClaudeFile,
 }
 
@@ -86,7 +86,6 @@ impl<'s> ClaudeReader<'s> {
             last_sidechain: None,
             last: None,
             summaries: Vec::new(),
-            progress: Finder::new(br#""type":"progress""#),
             file: ClaudeFile::default(),
         }
     }
@@ -105,35 +104,21 @@ impl<'s> ClaudeReader<'s> {
             forked_from: head.forked_from,
             account: Account::default(),
         };
-        let source = bundle.open(path).map_err(|source| Error::io("read", path, source))?;
-        let mut lines = Lines::new(source, MAX_LINE);
-        for number in 1.. {
+        jsonl::each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next().map_err(|source| Error::io("read", path, source))? {
-                None => break,
-                Some(Line::Oversized) => self.file.account.skip("oversized line"),
-                Some(Line::Whole(line, ended)) => {
-                    let line = trim(line);
-                    match left_out {
-                        _ if line.is_empty() => {}
-                        Some(reason) => self.file.account.skip(reason),
-                        None => self.line(line, ended),
-                    }
-                }
+            match (line, left_out) {
+                (Err(reason), _) | (Ok(_), Some(reason)) => self.file.account.skip(reason),
+                (Ok((line, ended)), None) => self.line(line, ended),
             }
-        }
+        })?;
         self.end_of_file();
         Ok(())
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        let text = json::text(line);
         self.last = None;
-        let fate = match self.passed_over(&text, line) {
-            Some(fate) => Some(fate),
-            None => with_record(&text, |record| self.record(record, line)),
-        };
-        match fate {
+        let record = value::read(line).filter(Value::is_object);
+        match record.map(|record| self.record(&record, line)) {
             Some(Fate::Shown) => match self.last {
                 Some(stream) => self.file.account.represent_of(&self.streams[stream].key),
                 None => self.file.account.represent(),
@@ -155,22 +140,16 @@ impl<'s> ClaudeReader<'s> {
         }
     }
 
-    /// Lines of which only the place in the chain counts, without reading the rest of them.
-    fn passed_over(&mut self, text: &str, line: &[u8]) -> Option<Fate> {
-        self.progress.find(line)?;
-        let envelope: ClaudeEnvelope<'_> = serde_json::from_str(text).ok()?;
-        (envelope.kind.str() == "progress").then(|| self.link(&envelope, line))
-    }
-
-    fn link(&mut self, envelope: &ClaudeEnvelope<'_>, line: &[u8]) -> Fate {
-        let uuid = envelope.uuid.str();
+    /// Takes in a line of which only the place in the chain counts.
+    fn link(&mut self, envelope: &Value, line: &[u8]) -> Fate {
+        let uuid = text(envelope, "uuid");
         let id = tree::id(uuid);
-        let parent = self.tree.get(tree::id(envelope.parent_uuid.str()));
+        let parent = self.tree.get(tree::id(text(envelope, "parentUuid")));
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
         // A progress line of an inline sub-agent's work belongs to the session that shows it.
-        let stream = match parent.filter(|_| envelope.is_sidechain.0) {
+        let stream = match parent.filter(|_| flag(envelope, "isSidechain")) {
             Some(parent) => parent.stream,
             None => self.main_stream(),
         };
@@ -184,29 +163,32 @@ impl<'s> ClaudeReader<'s> {
         Fate::Skipped("progress line")
     }
 
-    fn record(&mut self, record: &mut ClaudeRecord<'_>, line: &[u8]) -> Fate {
-        let uuid = record.uuid.0.clone().unwrap_or_default();
-        let id = tree::id(&uuid);
+    fn record(&mut self, record: &Value, line: &[u8]) -> Fate {
+        if text(record, "type") == "progress" {
+            return self.link(record, line);
+        }
+        let uuid = text(record, "uuid");
+        let id = tree::id(uuid);
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
-        let logical = record.logical_parent_uuid.str();
-        let parent = self.tree.get(tree::id(record.parent_uuid.str())).or_else(|| self.tree.get(tree::id(logical)));
+        let logical = text(record, "logicalParentUuid");
+        let parent = self.tree.get(tree::id(text(record, "parentUuid"))).or_else(|| self.tree.get(tree::id(logical)));
         let stream = self.stream_of(record, parent);
         let state = &mut self.streams[stream];
         if state.is_full() {
             return Fate::Skipped(LATER);
         }
         self.last = Some(stream);
-        let number = state.consume(line, &uuid);
+        let number = state.consume(line, uuid);
         let parent = parent.filter(|parent| parent.stream == stream);
-        let copied = record.forked_from.0.as_ref().and_then(|origin| origin.session_id.filled());
+        let copied = filled(&record["forkedFrom"], "sessionId");
         let copied = copied.is_some_and(|origin| origin != self.file.key.session);
 
-        let time = record.timestamp.str().parse().ok();
+        let time = value::time(record, "timestamp");
         let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time);
         state.meta(record, &mut out);
-        let fate = match record.kind.str() {
+        let fate = match text(record, "type") {
             _ if copied => Fate::Skipped("copied from another session"),
             "assistant" => {
                 let fate = state.assistant(record, &mut out, &mut self.agents);
@@ -218,17 +200,16 @@ impl<'s> ClaudeReader<'s> {
             "user" => {
                 let fate = state.user(record, parent, &mut out, &mut self.agents);
                 if !state.unmet.is_empty() {
-                    state.keep_early(&json::text(line));
+                    state.keep_early(record);
                 }
                 fate
             }
             "system" => state.system(record, &mut out, &self.agents),
             "attachment" => state.attachment(record, &mut out, &self.agents),
             "queue-operation" => state.queue_operation(record, &out),
-            "progress" => Fate::Skipped("progress line"),
             "file-history-snapshot" | "file-history-delta" => Fate::Skipped("file history of the host"),
             "summary" => {
-                let (leaf, words) = (record.leaf_uuid.str().to_owned(), record.summary.str().to_owned());
+                let (leaf, words) = (text(record, "leafUuid").to_owned(), text(record, "summary").to_owned());
                 self.summaries.push((stream, number, leaf, words, self.file.path.clone()));
                 Fate::Skipped(BOOKKEEPING_REASON)
             }
@@ -260,12 +241,12 @@ impl<'s> ClaudeReader<'s> {
     }
 
     /// The stream of a record: the file's own, or that of an inline sub-agent.
-    fn stream_of(&mut self, record: &ClaudeRecord<'_>, parent: Option<ClaudeNode>) -> usize {
+    fn stream_of(&mut self, record: &Value, parent: Option<ClaudeNode>) -> usize {
         let main = self.main_stream();
-        if !record.is_sidechain.0 || self.file.key.agent.is_some() {
+        if !flag(record, "isSidechain") || self.file.key.agent.is_some() {
             return main;
         }
-        if let Some(agent) = record.agent_id.filled() {
+        if let Some(agent) = filled(record, "agentId") {
             let key = StreamKey { session: self.file.key.session.clone(), agent: Some(agent.to_owned()) };
             return self.stream(key, Some(main));
         }
@@ -274,7 +255,7 @@ impl<'s> ClaudeReader<'s> {
             return parent.stream;
         }
         // A record in mid-chain whose parent is missing goes on with the work that was last seen.
-        let begins = record.parent_uuid.filled().is_none() || parent.is_some();
+        let begins = filled(record, "parentUuid").is_none() || parent.is_some();
         if let Some(last) = self.last_sidechain.filter(|_| !begins) {
             return last;
         }
@@ -284,12 +265,12 @@ impl<'s> ClaudeReader<'s> {
     }
 
     /// Begins the stream of an inline sub-agent and joins it to the call that asked for it.
-    fn sidechain(&mut self, record: &ClaudeRecord<'_>, main: usize) -> usize {
+    fn sidechain(&mut self, record: &Value, main: usize) -> usize {
         let session = self.file.key.session.clone();
-        let agent = record.uuid.filled().unwrap_or("inline").to_owned();
+        let agent = filled(record, "uuid").unwrap_or("inline").to_owned();
         let key = StreamKey { session, agent: Some(agent.clone()) };
         self.agents.has_file(&key, None);
-        let prompt = record.message.0.as_ref().map(|message| message.content.to_string()).unwrap_or_default();
+        let prompt = words(&record["message"]["content"]);
         if let Some(call) = self.streams[main].calls.agent_for(&prompt) {
             call.sidechain = Some(agent);
             let input = |name: &str| call.input.as_ref().and_then(|input| input.get(name)?.as_str());

@@ -4,40 +4,32 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::record::ClaudeEnvelope;
-use cru_base::json;
+use crate::file::jsonl;
+use crate::file::value::{filled, text};
 
 /// Whether one of the file's first records is of this host's kind: another kind may stand before it, and newer versions
 /// write kinds that are not known yet.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
-    while let Some(line) = lines.next() {
-        let text = json::text(line);
-        match serde_json::from_str::<ClaudeEnvelope<'_>>(&text) {
-            // Qwen Code has the same envelope around messages in parts.
-            Ok(envelope) if is_ours(&envelope) => {
-                let record = serde_json::from_str::<Value>(&text).unwrap_or_default();
-                return record.pointer("/message/parts").is_none() && record.get("systemPayload").is_none();
-            }
-            Ok(_) => {}
-            // The only line is longer than what was read of the file.
-            Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(&text),
-            Err(_) => {}
-        }
-    }
-    false
+    // Qwen Code has the same envelope around messages in parts.
+    let is_qwen = |record: &Value| record.pointer("/message/parts").is_some() || record.get("systemPayload").is_some();
+    jsonl::head(head, 20).find(is_ours).map_or_else(
+        || jsonl::cut_line(head).is_some_and(|line| looks_ours(&line)),
+        |record| !is_qwen(&record),
+    )
 }
 
-fn is_ours(envelope: &ClaudeEnvelope<'_>) -> bool {
-    let has_session = envelope.session_id.filled().is_some();
-    match envelope.kind.str() {
-        "user" | "assistant" | "system" | "progress" | "attachment" => has_session && envelope.uuid.filled().is_some(),
-        "summary" => envelope.leaf_uuid.filled().is_some(),
-        "file-history-snapshot" | "file-history-delta" => envelope.message_id.filled().is_some(),
+fn is_ours(envelope: &Value) -> bool {
+    let has_session = filled(envelope, "sessionId").is_some();
+    match text(envelope, "type") {
+        "user" | "assistant" | "system" | "progress" | "attachment" => {
+            has_session && filled(envelope, "uuid").is_some()
+        }
+        "summary" => filled(envelope, "leafUuid").is_some(),
+        "file-history-snapshot" | "file-history-delta" => filled(envelope, "messageId").is_some(),
         "" => false,
         // Session-level lines: other hosts that name a session so have no such types, or a `uuid` with them.
         kind => {
-            has_session && envelope.uuid.filled().is_none() && (kind.contains('-') || kind == "mode" || kind == "tag")
+            has_session && filled(envelope, "uuid").is_none() && (kind.contains('-') || kind == "mode" || kind == "tag")
         }
     }
 }

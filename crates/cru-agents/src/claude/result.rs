@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::agents::Agents;
 use super::denial::{self, Denial};
-use super::detail::Detail;
-use super::record::{ClaudeBlock, ClaudePart, ClaudeRecord, Parts};
+use super::record;
 use super::said::reason;
 use super::stream::ClaudeStream;
 use super::{brief, decision, persisted, proof};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
 use crate::call::{shell, task_list};
+use crate::file::value::{blocks, filled, flag, number, text};
 use crate::stream::out::{Fate, Out};
 use crate::wrapper;
 use cru_action::ToolKind;
@@ -24,47 +24,46 @@ impl ClaudeStream {
     /// Reads one answer. `alone`: it is the line's only one, so that the line's details are its own.
     pub(super) fn result(
         &mut self,
-        block: ClaudeBlock<'_>,
-        record: &ClaudeRecord<'_>,
+        block: &Value,
+        record: &Value,
         alone: bool,
         out: &mut Out<'_>,
         agents: &mut Agents,
     ) -> Fate {
-        let host_id = block.tool_use_id.str();
-        let made_by = [record.source_uuid.str(), record.parent_uuid.str()];
-        let (text, attachments) = flatten(block.content);
-        let denial = match (block.is_error.0, alone) {
-            (true, true) => denial::read(&text, record.tool_denial_kind.str(), record.user_feedback.filled()),
-            (true, false) => denial::read(&text, "", None),
+        let host_id = text(block, "tool_use_id");
+        let made_by = [text(record, "sourceToolAssistantUUID"), text(record, "parentUuid")];
+        let (words, attachments) = flatten(&block["content"]);
+        let denial = match (flag(block, "is_error"), alone) {
+            (true, true) => denial::read(&words, text(record, "toolDenialKind"), filled(record, "userFeedback")),
+            (true, false) => denial::read(&words, "", None),
             (false, _) => None,
         };
-        let words = match &denial {
+        let refusal = match &denial {
             Some(Denial::Person(words)) => words.map(str::to_owned),
             _ => None,
         };
         let Some(call) = self.calls.close(host_id, made_by) else {
             let known = self.calls.knows(host_id);
-            refusal_words(words, host_id, out);
+            refusal_words(refusal, host_id, out);
             self.unmet.extend((!known && !out.told).then(|| host_id.to_owned()));
             let reason = if known { "repeated answer" } else { reason::UNMET };
             return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
         };
-        let detail = record.tool_use_result.detail().filter(|_| alone);
-        let persisted = persisted::read(&text, detail, &self.transcript);
-        let text = persisted.as_ref().map_or(text.as_ref(), |persisted| persisted.text.as_str());
+        let detail = if alone { &record["toolUseResult"] } else { &Value::Null };
+        let persisted = persisted::read(&words, detail, &self.transcript);
+        let words = persisted.as_ref().map_or(words.as_ref(), |persisted| persisted.text.as_str());
         let denied = matches!(denial, Some(Denial::Person(_) | Denial::Host(_)));
         let by_host = match denial {
             Some(Denial::Host(reason)) => Some(reason),
             _ => None,
         };
-        let (output, exit) = unwrapped(text, ToolKind::of(&call.tool) == ToolKind::Subagent, block.is_error.0);
-        let failed = block.is_error.0 || detail.is_some_and(|detail| detail.interrupted.0);
+        let (output, exit) = unwrapped(words, ToolKind::of(&call.tool) == ToolKind::Subagent, flag(block, "is_error"));
+        let failed = flag(block, "is_error") || flag(detail, "interrupted");
         let subagent = self.subagent(&call, detail, failed, agents);
         let brief = if failed { None } else { brief::of(&call.tool, call.input.as_ref(), detail, output) };
         let brief = persisted.as_ref().and_then(|it| it.brief.clone()).filter(|_| !failed).or(brief);
         let files = if failed { TouchedFiles::default() } else { self.files(&call, detail, output) };
-        let commit = detail.and_then(|detail| detail.git_operation.0.as_ref()).and_then(|git| git.commit.0.as_ref());
-        let commit = commit.and_then(|commit| commit.sha.filled());
+        let commit = filled(&detail["gitOperation"]["commit"], "sha");
         let refused = (denial.is_some() && by_host.is_none()).then(|| call.id.clone());
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
@@ -74,7 +73,7 @@ impl ClaudeStream {
             denied,
             denial: by_host.map(Cow::Borrowed),
             exit,
-            duration_ms: detail.and_then(duration),
+            duration_ms: duration(detail),
             reads: files.reads,
             writes: files.writes,
             changes: files.changes.into(),
@@ -83,23 +82,23 @@ impl ClaudeStream {
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
             unstated: false,
         }));
-        self.workflow(&call, detail.map_or("", |detail| detail.run_id.str()), text, out, agents);
+        self.workflow(&call, text(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         } else if refused.is_some() {
             self.refused = refused;
         }
-        refusal_words(words, &call.id, out);
+        refusal_words(refusal, &call.id, out);
         if !failed {
             self.consequences(&call, detail, out);
         }
         Fate::Shown
     }
 
-    fn files(&self, call: &OpenCall, detail: Option<&Detail<'_>>, output: &str) -> TouchedFiles {
+    fn files(&self, call: &OpenCall, detail: &Value, output: &str) -> TouchedFiles {
         let mut files = proof::of(&call.tool, call.path.as_deref(), call.input.as_ref(), detail, output, &self.place);
         // A command that was sent to the background has not written yet.
-        if detail.is_none_or(|detail| detail.background_task_id.filled().is_none()) {
+        if filled(detail, "backgroundTaskId").is_none() {
             shell::touched(&call.effects, output, &mut files);
         }
         files
@@ -108,7 +107,7 @@ impl ClaudeStream {
     fn subagent(
         &self,
         call: &OpenCall,
-        detail: Option<&Detail<'_>>,
+        detail: &Value,
         failed: bool,
         agents: &mut Agents,
     ) -> Option<SubagentRun<'static>> {
@@ -116,12 +115,11 @@ impl ClaudeStream {
             return None;
         }
         let input = |key: &str| call.input.as_ref()?.get(key)?.as_str().map(str::to_owned);
-        let told = detail.and_then(|detail| detail.agent_id.filled()).map(str::to_owned);
+        let told = filled(detail, "agentId").map(str::to_owned);
         let agent_id = told
             .or_else(|| call.sidechain.clone())
             .or_else(|| agents.asked(&self.key.session, &input("prompt").unwrap_or_default()));
-        let agent =
-            detail.and_then(|detail| detail.agent_type.filled()).map(str::to_owned).or_else(|| input("subagent_type"));
+        let agent = filled(detail, "agentType").map(str::to_owned).or_else(|| input("subagent_type"));
         let task = input("description");
         // A call that failed before it began has no sub-agent.
         if failed && agent_id.is_none() {
@@ -131,9 +129,8 @@ impl ClaudeStream {
         let has_stream = key
             .as_ref()
             .is_some_and(|key| agents.started(key, &self.key, agent.as_deref(), task.as_deref()).has_stream);
-        let model =
-            detail.and_then(|detail| detail.resolved_model.filled()).map(str::to_owned).or_else(|| input("model"));
-        let background = detail.is_some_and(|detail| detail.is_async.0 || detail.status.str() == "async_launched");
+        let model = filled(detail, "resolvedModel").map(str::to_owned).or_else(|| input("model"));
+        let background = flag(detail, "isAsync") || text(detail, "status") == "async_launched";
         Some(SubagentRun {
             // By the stream its coming back is joined, also where its own file is not at hand.
             stream: key.filter(|_| has_stream || background),
@@ -145,11 +142,11 @@ impl ClaudeStream {
     }
 
     /// What an answer says beyond itself: decisions and tasks.
-    fn consequences(&self, call: &OpenCall, detail: Option<&Detail<'_>>, out: &mut Out<'_>) {
+    fn consequences(&self, call: &OpenCall, detail: &Value, out: &mut Out<'_>) {
         let input = call.input.as_ref();
         match (call.tool.as_str(), input) {
             ("AskUserQuestion", Some(input)) => {
-                let made = detail.map(|detail| decision::answers(input, detail, &call.id)).unwrap_or_default();
+                let made = decision::answers(input, detail, &call.id);
                 for decision in made {
                     out.emit(EventKind::Decision(decision));
                 }
@@ -157,12 +154,12 @@ impl ClaudeStream {
             // In a sub-agent it is its parent that approves.
             ("ExitPlanMode", Some(input)) if self.key.agent.is_none() => {
                 let plan = input.get("plan").and_then(Value::as_str).map(str::to_owned);
-                let plan = plan.or_else(|| detail.and_then(|detail| detail.plan.filled()).map(str::to_owned));
+                let plan = plan.or_else(|| filled(detail, "plan").map(str::to_owned));
                 out.emit(EventKind::Decision(decision::approved(&plan.unwrap_or_default(), Some(&call.id))));
             }
             ("TodoWrite", Some(input)) => out.emit(EventKind::Tasks(task_list::of_call(input))),
             ("TaskCreate", Some(input)) => {
-                let id = detail.and_then(|detail| detail.task.0.as_ref()).and_then(|task| task.id.filled());
+                let id = filled(&detail["task"], "id");
                 if let Some(id) = id {
                     out.emit(EventKind::Task(task(id, input, "pending")));
                 }
@@ -185,34 +182,20 @@ fn refusal_words(words: Option<String>, call: &str, out: &mut Out<'_>) {
 }
 
 /// The text of an answer and the pictures in it.
-fn flatten(content: Parts<'_>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
-    let parts = match content {
-        Parts::None => return (Cow::Borrowed(""), Vec::new()),
-        Parts::Text(text) => return (text.0.unwrap_or_default(), Vec::new()),
-        Parts::List(parts) => parts,
-    };
-    let mut text: Option<Cow<'_, str>> = None;
-    let mut attachments = Vec::new();
-    for ClaudePart { kind, text: words, tool_name, source } in parts {
-        let piece = match kind.str() {
-            "image" | "document" => {
-                let source = source.0.as_ref();
-                let media_type =
-                    source.and_then(|source| source.media_type.filled()).unwrap_or("application/octet-stream");
-                let bytes = source.map_or(0, super::record::ClaudeSource::bytes);
-                attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
-                continue;
-            }
-            "tool_reference" => tool_name.0,
-            _ => words.0,
-        };
-        let Some(piece) = piece else { continue };
-        text = Some(match text {
-            None => piece,
-            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
-        });
+fn flatten(content: &Value) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
+    if let Value::String(words) = content {
+        return (words.into(), Vec::new());
     }
-    (text.unwrap_or_default(), attachments)
+    let (mut words, mut attachments) = (Vec::new(), Vec::new());
+    let parts = blocks(content);
+    for part in &parts {
+        let key = if text(part, "type") == "tool_reference" { "tool_name" } else { "text" };
+        match record::attachment(part) {
+            Some(sent) => attachments.push(sent),
+            None => words.extend(part[key].as_str()),
+        }
+    }
+    (words.join("\n").into(), attachments)
 }
 
 /// The output without what the host put around it, and the exit code it wrote before it.
@@ -229,11 +212,11 @@ fn unwrapped(text: &str, of_agent: bool, is_error: bool) -> (&str, Option<i32>) 
     number.trim().parse().map_or((text, None), |exit| (output, Some(exit)))
 }
 
-fn duration(detail: &Detail<'_>) -> Option<u64> {
-    let seconds = || detail.duration_seconds.0.filter(|seconds| *seconds >= 0.0);
+fn duration(detail: &Value) -> Option<u64> {
+    let seconds = || detail["durationSeconds"].as_f64().filter(|seconds| *seconds >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
-    detail.duration_ms.count().or_else(|| detail.total_duration_ms.count()).or_else(from_seconds)
+    number(detail, "durationMs").or_else(|| number(detail, "totalDurationMs")).or_else(from_seconds)
 }
 
 fn task(id: &str, input: &Value, status: &str) -> Task {

@@ -14,11 +14,10 @@ use serde_json::Value;
 
 use super::agents::Agents;
 use super::queue::Queue;
-use super::record::{ClaudeBlock, ClaudeContent, ClaudeRecord, with_record};
 use crate::call::open::Calls;
-use crate::file::value;
+use crate::file::value::{self, text};
 use crate::stream::intake::Intake;
-use crate::stream::out::Out;
+use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank, Usage};
 use cru_session::source::{Bounds, Consumed};
@@ -47,7 +46,7 @@ pub(super) struct ClaudeStream {
     /// Answers without their calls in the record that is read: the ids of the calls.
     pub(super) unmet: Vec<String>,
     /// Records with an answer whose call may come later, with the id of the call.
-    early: Vec<(String, String)>,
+    early: Vec<(String, Value)>,
     /// The usage that was last told.
     pub(super) usage: Option<(String, Usage)>,
     /// The models of all messages.
@@ -99,45 +98,36 @@ impl ClaudeStream {
     }
 
     /// Keeps the record that was read where it answers calls that may come later; few do, and a slice of a session has many.
-    pub(super) fn keep_early(&mut self, line: &str) {
+    pub(super) fn keep_early(&mut self, record: &Value) {
         let unmet = std::mem::take(&mut self.unmet);
-        self.early.extend(unmet.into_iter().map(|id| (id, line.to_owned())));
+        self.early.extend(unmet.into_iter().map(|id| (id, record.clone())));
         let many = self.early.len().saturating_sub(64);
         self.early.drain(..many);
     }
 
     /// Tells the answers that stood before their calls, now that these were told; how many.
     pub(super) fn tell_early(&mut self, out: &mut Out<'_>, agents: &mut Agents) -> usize {
-        let (met, early) = std::mem::take(&mut self.early).into_iter().partition(|(id, _)| self.calls.knows(id));
-        self.early = early;
-        let met: Vec<(String, String)> = met;
-        for (id, line) in &met {
-            with_record(line, |record| {
-                let Some(ClaudeContent::Blocks(blocks)) = record.message.0.take().map(|message| message.content) else {
-                    return;
-                };
-                let is_answer = |block: &ClaudeBlock<'_>| block.kind.str() == "tool_result";
-                let alone = blocks.iter().filter(|block| is_answer(block)).count() == 1;
-                let time = std::mem::replace(&mut out.time, record.timestamp.str().parse().ok());
-                for block in blocks.into_iter().filter(|it| is_answer(it) && it.tool_use_id.str() == id) {
-                    self.result(block, record, alone, out, agents);
-                }
-                out.time = time;
-            });
+        let met: Vec<_> = self.early.extract_if(.., |(id, _)| self.calls.knows(id)).collect();
+        for (id, record) in &met {
+            let blocks = value::blocks(&record["message"]["content"]);
+            let answers = || blocks.iter().filter(|block| text(block, "type") == "tool_result");
+            let alone = answers().count() == 1;
+            let time = std::mem::replace(&mut out.time, value::time(record, "timestamp"));
+            for block in answers().filter(|block| text(block, "tool_use_id") == id) {
+                self.result(block, record, alone, out, agents);
+            }
+            out.time = time;
         }
         met.len()
     }
 
     /// Tells what the record says of the whole session, where it is new.
-    pub(super) fn meta(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) {
-        if self.place.see(record.cwd.str()) {
-            let cwd = self.place.tilde(record.cwd.str());
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
-        if let Some(branch) = changed(&mut self.branch, record.git_branch.str()).filter(|branch| *branch != "HEAD") {
+    pub(super) fn meta(&mut self, record: &Value, out: &mut Out<'_>) {
+        out.folder(&mut self.place, text(record, "cwd"));
+        if let Some(branch) = changed(&mut self.branch, text(record, "gitBranch")).filter(|branch| *branch != "HEAD") {
             out.quiet(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
         }
-        if let Some(version) = changed(&mut self.version, record.version.str()) {
+        if let Some(version) = changed(&mut self.version, text(record, "version")) {
             out.quiet(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
         }
     }
@@ -152,10 +142,12 @@ impl ClaudeStream {
     }
 
     /// Reads what the host summed up: cost, and tokens by model. Each sum holds those before it.
-    pub(super) fn host_sums(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) -> bool {
-        let sums = record.model_usage.as_object().into_iter().flatten();
+    pub(super) fn host_sums(&mut self, record: &Value, out: &mut Out<'_>) -> bool {
+        let sums = record["modelUsage"].as_object().into_iter().flatten();
         self.sums = sums.map(|(model, told)| (model.clone(), summed(told))).collect();
-        let Some(cost) = record.total_cost.0.filter(|cost| cost.is_finite() && *cost >= 0.0) else { return false };
+        let Some(cost) = record["totalCostUSD"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0) else {
+            return false;
+        };
         out.emit(EventKind::Meta(SessionFact::TotalCost(cost)));
         true
     }
@@ -214,13 +206,4 @@ fn summed(told: &Value) -> Usage {
         web_searches: value::count(told, "webSearchRequests"),
         ..Usage::default()
     }
-}
-
-/// The new value where it differs from the old one and says something.
-fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
-    if new.is_empty() || old == new {
-        return None;
-    }
-    new.clone_into(old);
-    Some(new)
 }

@@ -1,10 +1,13 @@
 //! System, attachment and session-level lines.
 
+use serde_json::Value;
+
 use super::agents::Agents;
-use super::record::ClaudeRecord;
+use super::record::words;
 use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
+use crate::file::value::{self, filled, number, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank};
@@ -32,23 +35,23 @@ pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
 
 impl ClaudeStream {
     /// Reads a system line.
-    pub(super) fn system(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        match record.subtype.str() {
+    pub(super) fn system(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
+        match text(record, "subtype") {
             "compact_boundary" => {
                 self.flush_compaction(out);
-                let meta = record.compact_metadata.0.as_ref();
+                let meta = &record["compactMetadata"];
                 self.compaction = Some(ClaudeCompaction {
                     record: out.record,
                     time: out.time,
-                    trigger: meta.and_then(|meta| meta.trigger.filled()).map(str::to_owned),
-                    tokens_before: meta.and_then(|meta| meta.pre_tokens.count()),
+                    trigger: filled(meta, "trigger").map(str::to_owned),
+                    tokens_before: number(meta, "preTokens"),
                 });
                 Fate::Shown
             }
             "microcompact_boundary" => Fate::Skipped("answers of tools taken out of the context"),
             "api_error" => Fate::Skipped("failure that the host retried"),
             "local_command" => {
-                let text = record.content.to_string();
+                let text = words(&record["content"]);
                 let mut gathered = Gathered::default();
                 self.said(super::said::tell(&text), &mut gathered, out, agents);
                 // A command of the interface that the host ran by itself; what it prints is no work.
@@ -71,29 +74,29 @@ impl ClaudeStream {
     }
 
     /// Reads an attachment line.
-    pub(super) fn attachment(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        let Some(attachment) = record.attachment.0.as_ref() else { return Fate::Skipped(reason::EMPTY) };
-        if attachment.kind.str() != "queued_command" {
+    pub(super) fn attachment(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
+        let Some(attachment) = object(record, "attachment") else { return Fate::Skipped(reason::EMPTY) };
+        if text(attachment, "type") != "queued_command" {
             return Fate::Skipped("context added by the host");
         }
-        out.time = attachment.timestamp.str().parse().ok().or(out.time);
-        let from = attachment.origin.0.as_ref().map_or("", |origin| origin.kind.str());
+        out.time = value::time(attachment, "timestamp").or(out.time);
+        let from = text(&attachment["origin"], "kind");
         if !matches!(from, "" | "human" | "task-notification") {
             return Fate::Skipped(reason::INJECTED);
         }
-        self.queued(&attachment.prompt, out, agents)
+        self.queued(&attachment["prompt"], out, agents)
     }
 
     /// Reads a queue operation.
-    pub(super) fn queue_operation(&mut self, record: &ClaudeRecord<'_>, out: &Out<'_>) -> Fate {
-        let text = record.content.to_string();
-        match record.operation.str() {
+    pub(super) fn queue_operation(&mut self, record: &Value, out: &Out<'_>) -> Fate {
+        let words = words(&record["content"]);
+        match text(record, "operation") {
             "enqueue" => {
-                let by_host = !matches!(tell_queued(&text), ClaudeSaid::Words(_) | ClaudeSaid::Command(_));
-                self.queue.enqueue(text, by_host, out.time, self.worked);
+                let by_host = !matches!(tell_queued(&words), ClaudeSaid::Words(_) | ClaudeSaid::Command(_));
+                self.queue.enqueue(words, by_host, out.time, self.worked);
             }
             "dequeue" => self.queue.dequeue(self.worked),
-            "remove" if self.queue.remove(&text, self.works, out.record) => return Fate::Shown,
+            "remove" if self.queue.remove(&words, self.works, out.record) => return Fate::Shown,
             "popAll" => self.queue.take_back(),
             _ => {}
         }
@@ -101,11 +104,11 @@ impl ClaudeStream {
     }
 
     /// Reads a line about the whole session.
-    pub(super) fn session_line(&mut self, record: &ClaudeRecord<'_>, out: &mut Out<'_>) -> Fate {
-        let told = match record.kind.str() {
-            "custom-title" => self.title(TitleRank::Custom, record.custom_title.str(), out),
-            "ai-title" => self.title(TitleRank::Host, record.ai_title.str(), out),
-            "pr-link" => match (record.pr_url.filled(), record.pr_number.count()) {
+    pub(super) fn session_line(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+        let told = match text(record, "type") {
+            "custom-title" => self.title(TitleRank::Custom, text(record, "customTitle"), out),
+            "ai-title" => self.title(TitleRank::Host, text(record, "aiTitle"), out),
+            "pr-link" => match (filled(record, "prUrl"), number(record, "prNumber")) {
                 (Some(url), Some(number)) if self.is_new_pull(url) => {
                     out.emit(EventKind::PullRequest { url: url.into(), number });
                     true
@@ -114,16 +117,16 @@ impl ClaudeStream {
             },
             "cost-state" => self.host_sums(record, out),
             "worktree-state" => {
-                let Some(tree) = &record.worktree_session.0 else { return Fate::Skipped(BOOKKEEPING_REASON) };
-                if let Some(name) = tree.worktree_name.filled() {
+                let Some(tree) = object(record, "worktreeSession") else { return Fate::Skipped(BOOKKEEPING_REASON) };
+                if let Some(name) = filled(tree, "worktreeName") {
                     out.quiet(EventKind::Meta(SessionFact::Property {
                         key: "worktree".into(),
                         value: name.to_owned().into(),
                     }));
                 }
-                self.project(tree.original_cwd.str(), out)
+                self.project(text(tree, "originalCwd"), out)
             }
-            "continued-in" => match record.continued_in_session_id.filled().filter(|next| *next != self.key.session) {
+            "continued-in" => match filled(record, "continuedInSessionId").filter(|next| *next != self.key.session) {
                 Some(next) => {
                     let next = StreamKey { session: next.to_owned(), agent: None };
                     out.emit(EventKind::Meta(SessionFact::ContinuedIn(next)));
@@ -131,7 +134,7 @@ impl ClaudeStream {
                 }
                 None => false,
             },
-            "relocated" => self.project(record.relocated_cwd.str(), out),
+            "relocated" => self.project(text(record, "relocatedCwd"), out),
             kind if BOOKKEEPING.contains(&kind) => false,
             kind => return Fate::Skipped(unknown("unknown record type", kind)),
         };

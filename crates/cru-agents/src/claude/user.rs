@@ -2,64 +2,64 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::agents::Agents;
 use super::decision;
-use super::record::{ClaudeBlock, ClaudeContent, ClaudeRecord};
+use super::record::{attachment, words};
 use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
 use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
-use crate::file::lenient::Text;
+use crate::call::tools;
+use crate::file::value::{blocks, filled, flag, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
 impl ClaudeStream {
     /// Reads a user line; `parent` is the record it hangs on.
     pub(super) fn user(
         &mut self,
-        record: &mut ClaudeRecord<'_>,
+        record: &Value,
         parent: Option<ClaudeNode>,
         out: &mut Out<'_>,
         agents: &mut Agents,
     ) -> Fate {
-        let Some(message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
-        if record.is_compact_summary.0 {
-            self.summary(Cow::Owned(message.content.to_string()), out);
+        let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
+        if flag(record, "isCompactSummary") {
+            self.summary(words(&message["content"]).into(), out);
             return Fate::Shown;
         }
         let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
         let mut strange = None;
-        match message.content {
-            ClaudeContent::None => {}
-            ClaudeContent::Text(text) => self.text(text, &mut gathered, out, agents),
-            ClaudeContent::Blocks(blocks) => {
-                let alone = blocks.iter().filter(|block| block.kind.str() == "tool_result").count() == 1;
-                for block in blocks {
-                    match block.kind.str() {
-                        "tool_result" => {
-                            let fate = self.result(block, record, alone, out, agents);
-                            gathered.note(fate);
-                        }
-                        "image" | "document" => gathered.attach(&block),
-                        "text" => self.text(block.text, &mut gathered, out, agents),
-                        kind => strange = Some(unknown("unknown block", kind)),
+        let blocks = blocks(&message["content"]);
+        let alone = blocks.iter().filter(|block| text(block, "type") == "tool_result").count() == 1;
+        for block in &blocks {
+            match text(block, "type") {
+                "tool_result" => {
+                    let fate = self.result(block, record, alone, out, agents);
+                    gathered.note(fate);
+                }
+                "image" | "document" if !gathered.meta => gathered.attachments.extend(attachment(block)),
+                "image" | "document" => {}
+                "text" => {
+                    if let Some(words) = block["text"].as_str() {
+                        self.said(tell(words), &mut gathered, out, agents);
                     }
                 }
+                kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         // Accepting a plan and clearing the context begins anew with it, whoever is said to have typed that.
-        let plan = record.plan_content.filled().or(gathered.plan.as_deref()).filter(|_| self.key.agent.is_none());
+        let plan = filled(record, "planContent").or(gathered.plan.as_deref()).filter(|_| self.key.agent.is_none());
         if let Some(plan) = plan {
             out.emit(EventKind::Decision(decision::approved(plan, None)));
         }
         let attachments = std::mem::take(&mut gathered.attachments);
         if gathered.words.is_some() || !attachments.is_empty() {
+            let source = text(record, "promptSource");
             let text = gathered.words.take().unwrap_or_default();
-            let origin =
-                if gathered.command { PromptOrigin::Command } else { self.origin(&text, record.prompt_source.str()) };
+            let origin = if gathered.command { PromptOrigin::Command } else { self.origin(&text, source) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
             return strange.map_or(Fate::Shown, Fate::Skipped);
         }
@@ -107,12 +107,9 @@ impl ClaudeStream {
     }
 
     /// Words of an attachment of the host that holds a queued prompt.
-    pub(super) fn queued(&mut self, content: &ClaudeContent<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        let mut attachments = Vec::new();
-        if let ClaudeContent::Blocks(blocks) = content {
-            attachments.extend(blocks.iter().filter_map(attachment));
-        }
-        let text = content.to_string();
+    pub(super) fn queued(&mut self, content: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
+        let attachments: Vec<_> = blocks(content).iter().filter_map(|block| attachment(block)).collect();
+        let text = words(content);
         if self.queue.arrived(&text) {
             return Fate::Skipped("duplicate record");
         }
@@ -130,39 +127,7 @@ impl ClaudeStream {
         Fate::Shown
     }
 
-    /// One text under a person's name.
-    fn text<'a>(&mut self, text: Text<'a>, gathered: &mut Gathered<'a>, out: &mut Out<'_>, agents: &Agents) {
-        let Some(text) = text.0 else { return };
-        // A text with escapes is owned by the record; what is said of it is owned as well.
-        match text {
-            Cow::Borrowed(text) => {
-                let said = tell(text);
-                self.said(said, gathered, out, agents);
-            }
-            Cow::Owned(text) => match tell(&text) {
-                ClaudeSaid::Words(Cow::Borrowed(same)) if same.len() == text.len() => gathered.say(Cow::Owned(text)),
-                ClaudeSaid::Words(words) => gathered.say(Cow::Owned(words.into_owned())),
-                ClaudeSaid::Shell(line) => {
-                    self.said(ClaudeSaid::Shell(Cow::Owned(line.into_owned())), gathered, out, agents);
-                }
-                ClaudeSaid::Summary(text) => {
-                    self.said(ClaudeSaid::Summary(Cow::Owned(text.into_owned())), gathered, out, agents);
-                }
-                ClaudeSaid::Notice(notice) => {
-                    let fate = self.notice(&notice, out, agents);
-                    gathered.note(fate);
-                }
-                ClaudeSaid::Command(line) => self.said(ClaudeSaid::Command(line), gathered, out, agents),
-                ClaudeSaid::ShellOutput(output) => self.said(ClaudeSaid::ShellOutput(output), gathered, out, agents),
-                ClaudeSaid::Interrupt { tool } => self.said(ClaudeSaid::Interrupt { tool }, gathered, out, agents),
-                ClaudeSaid::Plan(text) => {
-                    self.said(ClaudeSaid::Plan(Cow::Owned(text.into_owned())), gathered, out, agents);
-                }
-                ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
-            },
-        }
-    }
-
+    /// One text under a person's name, told apart.
     pub(super) fn said<'a>(
         &mut self,
         said: ClaudeSaid<'a>,
@@ -206,17 +171,14 @@ impl ClaudeStream {
             gathered.note(Fate::Skipped(reason::INJECTED));
             return;
         };
-        let id = self.calls.name("shell", out.record);
-        let input = serde_json::json!({ "command": line });
-        out.emit(EventKind::Call(Call { id: id.as_str().into(), tool: SHELL.into(), args: line.into(), input }));
         let quiet = output.trim().is_empty() || output == "(Bash completed with no output)";
-        out.emit(EventKind::Result(CallResult {
-            call: id.into(),
+        let result = CallResult {
             output: if quiet { "" } else { output }.into(),
             brief: quiet.then(|| "no output".into()),
             unstated: true,
             ..CallResult::default()
-        }));
+        };
+        tools::shell_line(&mut self.calls, &line, result, out);
     }
 
     /// The summary after a compaction.
@@ -246,9 +208,9 @@ impl ClaudeStream {
 }
 
 /// Whether the line is marked as put there by the host.
-fn is_hosts(record: &ClaudeRecord<'_>) -> bool {
-    let origin = record.origin.0.as_ref().map_or("", |origin| origin.kind.str());
-    record.is_meta.0 || record.prompt_source.str() == "system" || !matches!(origin, "" | "human")
+fn is_hosts(record: &Value) -> bool {
+    let origin = text(&record["origin"], "kind");
+    flag(record, "isMeta") || text(record, "promptSource") == "system" || !matches!(origin, "" | "human")
 }
 
 /// What the parts of a user line come to.
@@ -279,21 +241,4 @@ impl<'a> Gathered<'a> {
             self.reason.get_or_insert(reason);
         }
     }
-
-    fn attach(&mut self, block: &ClaudeBlock<'_>) {
-        if !self.meta {
-            self.attachments.extend(attachment(block));
-        }
-    }
-}
-
-/// A picture or document sent along.
-fn attachment(block: &ClaudeBlock<'_>) -> Option<Attachment<'static>> {
-    if !matches!(block.kind.str(), "image" | "document") {
-        return None;
-    }
-    let source = block.source.0.as_ref();
-    let media_type = source.and_then(|source| source.media_type.filled()).unwrap_or("application/octet-stream");
-    let bytes = source.map_or(0, super::record::ClaudeSource::bytes);
-    Some(Attachment { media_type: media_type.to_owned().into(), bytes })
 }

@@ -3,12 +3,10 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::record::{parts, picture};
-use crate::file::lenient::{Maybe, Number, Text};
-use cru_base::json;
+use super::record::picture;
+use crate::file::value::{self, blocks, exit, filled, object};
 use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
@@ -51,28 +49,16 @@ const BY_POLICY: &[&str] =
     &["rejected by user approval settings", "rejected: blocked by policy", "approval required by policy"];
 
 /// Reads an answer: a text, parts, or an object with one.
-pub(super) fn read(raw: Option<&RawValue>) -> CodexAnswer<'_> {
-    let mut attachments = Vec::new();
-    let mut text: Option<Cow<'_, str>> = None;
-    let mut failed = false;
-    for part in parts(raw) {
-        if let Some(url) = part.image_url.filled() {
-            attachments.push(picture(url));
-            continue;
-        }
-        failed |= part.success == Some(false);
-        let Some(piece) = part.text.0.or(part.content.0) else { continue };
-        text = Some(match text {
-            None => piece,
-            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
-        });
+pub(super) fn read(output: &Value) -> CodexAnswer<'_> {
+    if let Value::String(text) = output {
+        return unwrapped(text);
     }
-    let mut answer = match text.unwrap_or_default() {
-        Cow::Borrowed(text) => unwrapped(text),
-        Cow::Owned(text) => owned(unwrapped(&text)),
-    };
-    answer.failed |= failed;
-    answer.attachments = attachments;
+    let parts = blocks(output);
+    let (sent, said): (Vec<_>, Vec<_>) = parts.iter().partition(|part| filled(part, "image_url").is_some());
+    let words: Vec<&str> = said.iter().filter_map(|part| part["text"].as_str().or(part["content"].as_str())).collect();
+    let mut answer = owned(unwrapped(&words.join("\n")));
+    answer.failed |= said.iter().any(|part| part["success"] == false);
+    answer.attachments = sent.iter().filter_map(|part| filled(part, "image_url").map(picture)).collect();
     answer
 }
 
@@ -108,34 +94,17 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
 
 /// `{"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`
 fn boxed(text: &str) -> Option<CodexAnswer<'static>> {
-    #[derive(Deserialize)]
-    struct Wrapped<'a> {
-        #[serde(borrow, default)]
-        output: Text<'a>,
-        #[serde(default)]
-        metadata: Maybe<Metadata>,
-    }
-    #[derive(Deserialize)]
-    struct Metadata {
-        #[serde(default)]
-        exit_code: Number,
-        #[serde(default)]
-        duration_seconds: Number,
-    }
     if !text.starts_with('{') || !text.contains("\"metadata\"") {
         return None;
     }
-    let text = json::whole_characters(text);
-    let Wrapped { output, metadata } = serde_json::from_str::<Maybe<Wrapped<'_>>>(&text).ok()?.0?;
-    let (output, metadata) = (output.0?, metadata.0?);
-    let exit = exit(metadata.exit_code);
-    let output = without_count(&output).to_owned();
-    let failed = exit.is_some_and(|exit| exit != 0);
+    let whole = value::read(text.as_bytes())?;
+    let (output, metadata) = (whole["output"].as_str()?, object(&whole, "metadata")?);
+    let exit = exit(metadata, "exit_code");
     Some(CodexAnswer {
-        text: Cow::Owned(output),
+        text: Cow::Owned(without_count(output).to_owned()),
         exit,
-        duration_ms: seconds(metadata.duration_seconds.0),
-        failed,
+        duration_ms: seconds(metadata["duration_seconds"].as_f64()),
+        failed: exit.is_some_and(|exit| exit != 0),
         ..CodexAnswer::default()
     })
 }
@@ -184,11 +153,6 @@ fn sandboxed(text: &str) -> (&str, Option<i32>) {
 fn without_count(text: &str) -> &str {
     let Some(rest) = text.strip_prefix("Total output lines: ") else { return text };
     rest.split_once('\n').map_or("", |(_, rest)| rest.trim_start_matches('\n'))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-fn exit(code: Number) -> Option<i32> {
-    code.0.map(|code| code as i32)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

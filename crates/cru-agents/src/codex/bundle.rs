@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::head::CodexHead;
+use crate::bundles;
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -34,34 +35,14 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
         // A circle has no beginning: each of its members stands for itself.
         if depth < DEPTH { (at, depth) } else { (id.to_owned(), 0) }
     };
+    // Parents first, then by time, then by name: a plain file stands before its compressed copy.
     let ranks: Vec<(String, usize)> = heads.iter().map(|(_, head)| root(&head.id)).collect();
-    let mut groups: HashMap<String, Vec<(usize, PathBuf, CodexHead)>> = HashMap::new();
-    for ((path, head), (root, depth)) in heads.into_iter().zip(ranks) {
-        groups.entry(root).or_default().push((depth, path, head));
-    }
-    let mut bundles: Vec<_> = groups.into_values().map(ordered).collect();
-    bundles.sort_by(|(time, first, _), (other, other_first, _)| (time, first).cmp(&(other, other_first)));
-    Ok(bundles.into_iter().map(|(_, _, bundle)| bundle).collect())
+    let grouped = heads.into_iter().zip(ranks).map(|((path, head), (root, depth))| (root, depth, head.time, path));
+    Ok(bundles::grouped(grouped.collect()))
 }
 
 /// The session of a file and those before it, its parent and its origin.
 pub(super) fn together(path: &Path) -> Result<Vec<String>> {
     let head = CodexHead::read(&Bundle::default(), path)?;
     Ok([Some(head.id), head.parent, head.forked_from].into_iter().flatten().collect())
-}
-
-/// Files of a bundle in the order they are to be read: parents first, then by time, then by name. A plain file stands
-/// before its compressed copy.
-fn ordered(mut files: Vec<(usize, PathBuf, CodexHead)>) -> (Option<jiff::Timestamp>, PathBuf, Bundle) {
-    files.sort_by(|(depth, path, head), (other_depth, other_path, other)| {
-        (depth, head.time, path).cmp(&(other_depth, other.time, other_path))
-    });
-    let time = files.iter().filter_map(|(_, _, head)| head.time).min();
-    let files: Vec<_> = files.into_iter().map(|(_, path, _)| path).collect();
-    (time, files.first().cloned().unwrap_or_default(), Bundle::of(files))
-}
-
-/// A rollout alone: sub-agents have files of their own, which nothing but their content joins to it.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
 }

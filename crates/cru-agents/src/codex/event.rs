@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::reason;
-use super::record::{CodexItem, Duration, Payload, is_error, local_picture, parts, picture, pictures, strings, words};
+use super::record::{duration, local_picture, picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
+use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
@@ -17,23 +17,20 @@ const NO_MODEL: &str = "unknown";
 
 impl CodexStream {
     /// Reads an event.
-    pub(super) fn told(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
-        match event.kind.str() {
+    pub(super) fn told(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+        match text(event, "type") {
             "user_message" => {
-                let text = event.message.take().unwrap_or_default();
-                self.user(&text, attachments(event), out)
+                let words = filled(event, "message").unwrap_or_default();
+                self.user(words, attachments(event), out)
             }
-            "agent_message" => {
-                let text = event.message.take().unwrap_or_default();
-                self.reply_again(&text, out)
-            }
+            "agent_message" => self.reply_again(filled(event, "message").unwrap_or_default(), out),
             "agent_reasoning" | "agent_reasoning_raw_content" => {
-                let Some(text) = event.text.take() else { return Fate::Skipped(reason::EMPTY) };
+                let Some(words) = filled(event, "text") else { return Fate::Skipped(reason::EMPTY) };
                 self.settle_users(out);
                 if self.thoughts.is_full() {
                     self.settle_agent(out);
                 }
-                self.thoughts.second(out.record, out.time, &text, Vec::new());
+                self.thoughts.second(out.record, out.time, words, Vec::new());
                 Fate::Skipped(reason::TWICE)
             }
             "item_completed" => self.completed(event, out),
@@ -46,7 +43,7 @@ impl CodexStream {
             "task_complete" | "turn_complete" => {
                 self.acts(out);
                 self.in_turn = false;
-                let error = event.error.0.as_ref().and_then(|error| error.message.filled());
+                let error = filled(&event["error"], "message");
                 if error.is_some_and(|error| self.fails(error, out)) {
                     return Fate::Shown;
                 }
@@ -54,7 +51,7 @@ impl CodexStream {
             }
             "turn_aborted" => self.aborted(event, out),
             "error" => {
-                let message = event.message.filled().unwrap_or("error");
+                let message = filled(event, "message").unwrap_or("error");
                 if self.fails(message, out) { Fate::Shown } else { Fate::Skipped(reason::TWICE) }
             }
             "context_compacted" => {
@@ -64,7 +61,7 @@ impl CodexStream {
                 Fate::Skipped(reason::TWICE)
             }
             "thread_rolled_back" => self.rolled_back(event, out),
-            "thread_name_updated" => match self.titled(event.thread_name.str()) {
+            "thread_name_updated" => match self.titled(text(event, "thread_name")) {
                 Some(name) => {
                     let title = SessionFact::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
                     out.emit(EventKind::Meta(title));
@@ -73,7 +70,7 @@ impl CodexStream {
                 None => Fate::Skipped("repeated title"),
             },
             "entered_review_mode" => {
-                let hint = event.user_facing_hint.filled().map(|hint| format!(" {hint}")).unwrap_or_default();
+                let hint = filled(event, "user_facing_hint").map(|hint| format!(" {hint}")).unwrap_or_default();
                 let text = format!("/review{hint}");
                 self.acts(out);
                 self.calls.begin_turn();
@@ -87,25 +84,22 @@ impl CodexStream {
     }
 
     /// Events that belong to calls, and those that a note does not use.
-    fn beside(&mut self, event: &Payload<'_>) -> Fate {
-        let duration_ms = event.duration.0.map(Duration::millis).filter(|millis| *millis > 0);
+    fn beside(&mut self, event: &Value) -> Fate {
+        let duration_ms = duration(event).filter(|millis| *millis > 0);
         let mut hint = Hint { duration_ms, ..Hint::default() };
-        match event.kind.str() {
-            "exec_command_end" => {
-                #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-                let exit = event.exit_code.0.map(|code| code as i32);
-                hint.exit = exit;
+        match text(event, "type") {
+            "exec_command_end" => hint.exit = exit(event, "exit_code"),
+            "mcp_tool_call_end" => {
+                let result = &event["result"];
+                hint.failed = !result["Err"].is_null() || flag(&result["Ok"], "isError");
             }
-            "mcp_tool_call_end" => hint.failed = is_error(event.result).unwrap_or(false),
-            "patch_apply_end" => {
-                hint.diffs = diffs(event.changes);
-            }
+            "patch_apply_end" => hint.diffs = diffs(&event["changes"]),
             "collab_agent_spawn_end" => {
-                let part = event.new_agent_role.filled().or(event.new_agent_nickname.filled()).map(str::to_owned);
-                hint.agent = event.new_thread_id.filled().map(|id| (id.to_owned(), part));
+                let part = filled(event, "new_agent_role").or(filled(event, "new_agent_nickname")).map(str::to_owned);
+                hint.agent = filled(event, "new_thread_id").map(|id| (id.to_owned(), part));
             }
             "web_search_end" => {
-                self.found = event.results.0;
+                self.found = length(event, "results");
                 return Fate::Skipped(reason::TWICE);
             }
             "agent_message_delta"
@@ -157,7 +151,7 @@ impl CodexStream {
             "" => return Fate::Skipped("no record type"),
             kind => return Fate::Skipped(unknown("unknown event", kind)),
         }
-        self.remember(event.call_id.filled(), hint);
+        self.remember(filled(event, "call_id"), hint);
         Fate::Skipped(reason::TWICE)
     }
 
@@ -193,28 +187,28 @@ impl CodexStream {
     }
 
     /// Newer versions tell finished items instead of events.
-    fn completed(&mut self, event: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let Some(item) = event.item.0.take() else { return Fate::Skipped(reason::EMPTY) };
+    fn completed(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+        let Some(item) = object(event, "item") else { return Fate::Skipped(reason::EMPTY) };
         // Versions write the types in several ways: `UserMessage`, `userMessage`, `user_message`.
-        let kind = item.kind.str().replace('_', "").to_ascii_lowercase();
+        let kind = text(item, "type").replace('_', "").to_ascii_lowercase();
         match kind.as_str() {
             "usermessage" => {
-                let parts = parts(item.content);
-                let sent = pictures(&parts);
-                let text = words(parts);
+                let parts = blocks(&item["content"]);
+                let (sent, text) = (pictures(&parts), words(&parts));
                 // The event of the same words was there.
                 if self.unanswered.as_deref() == Some(text.trim()) {
                     return Fate::Skipped(reason::TWICE);
                 }
                 return self.user(&text, sent, out);
             }
-            "agentmessage" => return self.reply_again(&words(parts(item.content)), out),
-            "commandexecution" | "filechange" | "mcptoolcall" => self.remember(item.id.filled(), hint(&item)),
+            "agentmessage" => return self.reply_again(&words(&blocks(&item["content"])), out),
+            "commandexecution" | "filechange" | "mcptoolcall" => self.remember(filled(item, "id"), hint(item)),
             "contextcompaction" if matches!(self.compaction, CodexCompaction::None) => {
                 self.compaction = CodexCompaction::Event(out.record, out.time);
             }
             "reasoning" => {
-                for text in strings(item.summary_text).iter().filter(|text| !text.trim().is_empty()) {
+                let said = list(item, "summary_text").iter().filter_map(Value::as_str);
+                for text in said.filter(|text| !text.trim().is_empty()) {
                     self.settle_users(out);
                     self.thoughts.second(out.record, out.time, text, Vec::new());
                 }
@@ -234,13 +228,13 @@ impl CodexStream {
             | "subagentactivity"
             | "sleep" => {}
             "" => return Fate::Skipped("no record type"),
-            _ => return Fate::Skipped(unknown("unknown item", item.kind.str())),
+            _ => return Fate::Skipped(unknown("unknown item", text(item, "type"))),
         }
         Fate::Skipped(reason::TWICE)
     }
 
-    fn tokens(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let Some(info) = &event.info.0 else { return Fate::Skipped("limits of the account") };
+    fn tokens(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+        let Some(info) = object(event, "info") else { return Fate::Skipped("limits of the account") };
         let Some(usage) = self.counter.count(info) else { return Fate::Skipped("repeated token counts") };
         let model = if self.model.trim().is_empty() { NO_MODEL } else { &self.model };
         let message = Cow::Owned(format!("tokens@{}", out.record));
@@ -248,12 +242,12 @@ impl CodexStream {
         Fate::Shown
     }
 
-    fn aborted(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+    fn aborted(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
         self.settle_users(out);
         self.settle_agent(out);
         self.calls.begin_turn();
         self.in_turn = false;
-        match event.reason.str() {
+        match text(event, "reason") {
             // The person said something else meanwhile, or a review came to its end.
             "replaced" | "review_ended" => Fate::Skipped("beginning or end of a turn"),
             _ => {
@@ -276,8 +270,8 @@ impl CodexStream {
     }
 
     /// A person went back: the last prompts and all that followed them are no longer a part of the talk.
-    fn rolled_back(&mut self, event: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let count = usize::try_from(event.num_turns.or_zero()).unwrap_or(usize::MAX);
+    fn rolled_back(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+        let count = usize::try_from(count(event, "num_turns")).unwrap_or(usize::MAX);
         if count == 0 {
             return Fate::Skipped(reason::EMPTY);
         }
@@ -293,36 +287,32 @@ impl CodexStream {
 }
 
 /// What a finished item tells of its call.
-fn hint(item: &CodexItem<'_>) -> Hint {
-    let duration = item.duration.0.map(Duration::millis).or_else(|| item.duration_ms.count());
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-    let exit = item.exit_code.0.map(|code| code as i32);
+fn hint(item: &Value) -> Hint {
+    let duration = duration(item).or_else(|| number(item, "duration_ms"));
     Hint {
-        failed: matches!(item.status.str(), "failed" | "declined"),
-        exit,
+        failed: matches!(text(item, "status"), "failed" | "declined"),
+        exit: exit(item, "exit_code"),
         duration_ms: duration.filter(|millis| *millis > 0),
-        diffs: diffs(item.changes),
+        diffs: diffs(&item["changes"]),
         agent: None,
     }
 }
 
 /// Pictures that were sent along: as data, or as files.
-fn attachments(event: &Payload<'_>) -> Vec<Attachment<'static>> {
-    let sent = strings(event.images).into_iter().map(|url| picture(&url));
-    let local = strings(event.local_images).into_iter().map(|path| local_picture(&path));
+fn attachments(event: &Value) -> Vec<Attachment<'static>> {
+    let sent = list(event, "images").iter().filter_map(Value::as_str).map(picture);
+    let local = list(event, "local_images").iter().filter_map(Value::as_str).map(local_picture);
     sent.chain(local).collect()
 }
 
 /// The diffs of the files that a patch changed, by path. A file that it made is whole in the patch itself.
-fn diffs(changes: Option<&RawValue>) -> Vec<(String, String)> {
+fn diffs(changes: &Value) -> Vec<(String, String)> {
     const MOST: usize = 256;
-    let changes =
-        changes.and_then(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()).ok()).unwrap_or_default();
-    let diff = |(path, change): (String, Value)| {
+    let diff = |(path, change): (&String, &Value)| {
         let diff = change.get("unified_diff")?.as_str()?.to_owned();
         // A file that moves is told under its new path.
-        let path = change.get("move_path").and_then(Value::as_str).map_or(path, str::to_owned);
-        Some((path, diff))
+        let path = change.get("move_path").and_then(Value::as_str).unwrap_or(path);
+        Some((path.to_owned(), diff))
     };
-    changes.into_iter().filter_map(diff).take(MOST).collect()
+    changes.as_object().into_iter().flatten().filter_map(diff).take(MOST).collect()
 }

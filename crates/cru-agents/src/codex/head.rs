@@ -1,17 +1,14 @@
 //! What the beginning of a file says of it: whose it is, who started it, when.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::record::{Payload, with_record};
-use crate::file::lenient::{Maybe, Text};
-use crate::file::lines::{Line, Lines, MAX_LINE};
-use crate::file::unpack;
-use cru_base::{Error, Result, json};
+use super::record::payload;
+use crate::file::jsonl;
+use crate::file::value::{self, filled, number, text};
+use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
@@ -45,35 +42,22 @@ pub(super) struct CodexBase {
 }
 
 impl CodexHead {
-    /// Reads the first records of a file. A file that cannot be read says nothing here: reading it will tell why.
+    /// Reads the first records of a file. What is damaged says nothing here: reading it will tell why.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
-        let source = unpack::peek(bundle, path).map_err(|source| Error::io("read", path, source))?;
-        Ok(Self::of(source, path))
-    }
-
-    fn of(source: impl BufRead, path: &Path) -> Self {
         let mut head = Self::default();
-        let mut lines = Lines::new(source, MAX_LINE);
-        for _ in 0..LOOKED_AT {
-            let Ok(Some(line)) = lines.next() else { break };
-            let Line::Whole(line, _) = line else { continue };
-            let text = json::text(line);
-            let found =
-                with_record(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()), |envelope, payload| {
-                    let time = envelope.timestamp.str().parse().ok();
-                    head.time = head.time.or(time);
-                    match envelope.kind.str() {
-                        "session_meta" => head.take(payload),
-                        // The header of the oldest files.
-                        "" if envelope.id.filled().is_some() => head.take(payload),
-                        _ => return false,
-                    }
-                    true
-                });
-            if found == Some(true) {
-                break;
+        jsonl::first(bundle, path, LOOKED_AT, |record| {
+            head.time = head.time.or_else(|| value::time(&record, "timestamp"));
+            let is_meta = match text(&record, "type") {
+                "session_meta" => true,
+                // The header of the oldest files.
+                "" => filled(&record, "id").is_some(),
+                _ => false,
+            };
+            if is_meta {
+                head.take(payload(&record));
             }
-        }
+            !is_meta
+        })?;
         if head.id.trim().is_empty() {
             head.id = named(path);
         }
@@ -84,7 +68,7 @@ impl CodexHead {
         {
             head.forked_from = None;
         }
-        head
+        Ok(head)
     }
 
     /// Whether a file is a later one of its session, after the person went back: `rollout-<time>-<session>_<file>.jsonl`.
@@ -97,18 +81,23 @@ impl CodexHead {
         self.base.is_some() && self.forked_from.is_none()
     }
 
-    fn take(&mut self, meta: &Payload<'_>) {
-        let text = |text: &Text<'_>| text.filled().map(str::to_owned);
-        let source = CodexSource::of(meta.source);
-        self.id = text(&meta.id).or_else(|| text(&meta.session_id)).unwrap_or_default();
-        self.parent = text(&meta.parent_thread_id).or(source.parent).filter(|parent| *parent != self.id);
-        self.base = meta.history_base.0.as_ref().and_then(|base| {
-            Some(CodexBase { rollout: text(&base.thread_id)?, end: base.end_ordinal_exclusive.count() })
-        });
-        let base = self.base.as_ref().map(|base| base.rollout.clone());
-        self.forked_from = text(&meta.forked_from_id).or(base).filter(|origin| *origin != self.id);
-        self.role = text(&meta.agent_role).or(source.role).or_else(|| text(&meta.agent_nickname)).or(source.nickname);
-        self.time = self.time.or_else(|| meta.timestamp.str().parse().ok());
+    fn take(&mut self, meta: &Value) {
+        let word = |value: &Value, key: &str| filled(value, key).map(str::to_owned);
+        let own = |key: &str| word(meta, key);
+        // `"review"`, `{"other": "guardian"}`, or the place of a sub-agent.
+        let source = &meta["source"]["subagent"];
+        let spawn = &source["thread_spawn"];
+        let role = source.as_str().map(str::to_owned).or_else(|| word(spawn, "agent_role"));
+        self.id = own("id").or_else(|| own("session_id")).unwrap_or_default();
+        self.parent = own("parent_thread_id").or_else(|| word(spawn, "parent_thread_id")).filter(|it| *it != self.id);
+        let base = &meta["history_base"];
+        let end = number(base, "end_ordinal_exclusive").or_else(|| number(base, "ordinal"));
+        self.base = word(base, "thread_id").map(|rollout| CodexBase { rollout, end });
+        let rollout = self.base.as_ref().map(|base| base.rollout.clone());
+        self.forked_from = own("forked_from_id").or(rollout).filter(|origin| *origin != self.id);
+        let role = own("agent_role").or(role).or_else(|| word(source, "other"));
+        self.role = role.or_else(|| own("agent_nickname")).or_else(|| word(spawn, "agent_nickname"));
+        self.time = self.time.or_else(|| value::time(meta, "timestamp"));
     }
 
     /// Its identity. A sub-agent belongs to the session that started it.
@@ -125,52 +114,6 @@ impl CodexHead {
     }
 }
 
-/// Who started a session: a word, or a sub-agent with its place.
-#[derive(Default)]
-struct CodexSource {
-    parent: Option<String>,
-    role: Option<String>,
-    nickname: Option<String>,
-}
-
-impl CodexSource {
-    fn of(raw: Option<&RawValue>) -> Self {
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Outer<'a> {
-            subagent: Option<&'a RawValue>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Inner<'a> {
-            thread_spawn: Maybe<Spawn<'a>>,
-            other: Text<'a>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default, bound(deserialize = "'de: 'a"))]
-        struct Spawn<'a> {
-            parent_thread_id: Text<'a>,
-            agent_nickname: Text<'a>,
-            agent_role: Text<'a>,
-        }
-        let outer = raw.and_then(|raw| serde_json::from_str::<Maybe<Outer<'_>>>(raw.get()).ok()?.0);
-        let Some(raw) = outer.and_then(|outer| outer.subagent) else { return Self::default() };
-        // `"review"`, `{"other": "guardian"}`, or the place of a sub-agent.
-        if let Some(word) = super::record::string(raw) {
-            return Self { role: Some(word.into_owned()), ..Self::default() };
-        }
-        let inner = serde_json::from_str::<Maybe<Inner<'_>>>(raw.get()).ok().and_then(|inner| inner.0);
-        let inner = inner.unwrap_or_default();
-        let spawn = inner.thread_spawn.0.unwrap_or_default();
-        let text = |text: &Text<'_>| text.filled().map(str::to_owned);
-        Self {
-            parent: text(&spawn.parent_thread_id),
-            role: text(&spawn.agent_role).or_else(|| text(&inner.other)),
-            nickname: text(&spawn.agent_nickname),
-        }
-    }
-}
-
 /// The id in a file's name, `rollout-2026-01-02T03-04-05-<id>.jsonl`, else the name.
 fn named(path: &Path) -> String {
     const ID: usize = 36;
@@ -178,13 +121,7 @@ fn named(path: &Path) -> String {
     let stem = name.strip_suffix(".zst").unwrap_or(&name);
     let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
     let tail = stem.len().checked_sub(ID).and_then(|from| stem.get(from..));
-    let is_id = |tail: &&str| {
-        tail.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-    };
-    tail.filter(is_id).unwrap_or(stem).to_owned()
+    tail.filter(|tail| value::is_uuid(tail)).unwrap_or(stem).to_owned()
 }
 
 #[cfg(test)]
@@ -194,7 +131,13 @@ mod tests {
     const ID: &str = "019a7fa9-a846-7393-8d7a-9997d08b0096";
 
     fn of(text: &str) -> CodexHead {
-        CodexHead::of(text.as_bytes(), Path::new(&format!("rollout-2026-03-01T10-00-00-{ID}.jsonl.zst")))
+        at(text, &format!("rollout-2026-03-01T10-00-00-{ID}.jsonl.zst"))
+    }
+
+    fn at(text: &str, name: &str) -> CodexHead {
+        let path = Path::new(name).to_owned();
+        let bundle = Bundle { files: vec![path.clone()], memory: [(path.clone(), text.as_bytes().to_vec())].into() };
+        CodexHead::read(&bundle, &path).unwrap()
     }
 
     #[test]
@@ -224,7 +167,7 @@ mod tests {
         assert_eq!((fork.above(), fork.goes_on(), fork.base.clone()), (Some("root"), false, base("root")));
         let name = format!("rollout-2026-03-01T10-00-00-{ID}_s2.jsonl");
         for (rollout, name) in [(ID, "rollout.jsonl"), (ID, name.as_str()), ("s1", name.as_str())] {
-            let own = CodexHead::of(meta(rollout).as_bytes(), Path::new(name));
+            let own = at(&meta(rollout), name);
             assert_eq!((own.above(), own.goes_on(), own.base.clone()), (None, true, base(rollout)), "{name}");
         }
     }

@@ -3,23 +3,22 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::call::{self, CodexAction};
 use super::reason;
-use super::record::{Payload, parts, string, words};
+use super::record::words;
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
 use crate::call::open::OpenCall;
-use crate::file::value;
+use crate::file::value::{self, base64_size, blocks, filled, length, list, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{Call, CallResult, EventKind};
 
 impl CodexStream {
     /// Reads an item.
-    pub(super) fn item(&mut self, item: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
-        match item.kind.str() {
+    pub(super) fn item(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        match text(item, "type") {
             "message" => self.message(item, out),
             "reasoning" => self.reasoning(item, out),
             "function_call" | "custom_tool_call" | "tool_call" | "local_shell_call" => self.call(item, out),
@@ -39,10 +38,10 @@ impl CodexStream {
         }
     }
 
-    fn message(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        match item.role.str() {
+    fn message(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        match text(item, "role") {
             "assistant" => {
-                let text = words(parts(item.content));
+                let text = words(&blocks(&item["content"]));
                 self.settle_users(out);
                 if text.trim().is_empty() {
                     return Fate::Skipped(reason::EMPTY);
@@ -51,7 +50,7 @@ impl CodexStream {
                     return Fate::Skipped(reason::TWICE);
                 }
                 self.acts(out);
-                out.emit(EventKind::Reply(text));
+                out.emit(EventKind::Reply(text.into()));
                 Fate::Shown
             }
             "user" => self.under_their_name(item, out),
@@ -61,12 +60,12 @@ impl CodexStream {
     }
 
     /// A message under a person's name: it waits whether an event says that they are their words.
-    fn under_their_name(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
+    fn under_their_name(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
         let mut text = String::new();
-        let parts = parts(item.content);
+        let parts = blocks(&item["content"]);
         let pictures = super::record::pictures(&parts);
         for part in &parts {
-            let Some(words) = part.text.filled() else { continue };
+            let Some(words) = filled(part, "text") else { continue };
             if matches!(said::read(words), CodexSaid::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
@@ -84,16 +83,16 @@ impl CodexStream {
         Fate::Skipped(reason::TWICE)
     }
 
-    fn reasoning(&mut self, item: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+    fn reasoning(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
         self.settle_users(out);
-        let summary = std::mem::take(&mut item.summary.0);
-        let said = summary.into_iter().chain(parts(item.content));
+        let parts = blocks(&item["content"]);
+        let said = list(item, "summary").iter().chain(parts.iter().map(AsRef::as_ref));
         let (mut any, mut told) = (false, false);
-        for text in said.filter_map(|mut part| part.text.take()) {
+        for text in said.filter_map(|part| filled(part, "text")) {
             any = true;
-            if self.thoughts.first(&text).is_some() {
+            if self.thoughts.first(text).is_some() {
                 told = true;
-                out.emit(EventKind::Thinking(text));
+                out.emit(EventKind::Thinking(text.into()));
             }
         }
         match (told, any) {
@@ -103,19 +102,19 @@ impl CodexStream {
         }
     }
 
-    fn call(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let kind = item.kind.str();
-        let named = item.function.0.as_ref().and_then(|function| function.name.filled());
+    fn call(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let kind = text(item, "type");
+        let named = filled(&item["function"], "name");
         let name =
-            item.name.filled().or(named).unwrap_or(if kind == "local_shell_call" { "local_shell" } else { "tool" });
-        let raw = item.arguments.or(item.input).or(item.action);
-        let input = arguments(raw);
-        let host_id = item.call_id.filled().or(item.id.filled().filter(|_| kind == "local_shell_call"));
+            filled(item, "name").or(named).unwrap_or(if kind == "local_shell_call" { "local_shell" } else { "tool" });
+        let given = ["arguments", "input", "action"].iter().find_map(|key| item.get(*key).filter(|it| !it.is_null()));
+        let input = arguments(given.unwrap_or(&Value::Null));
+        let host_id = filled(item, "call_id").or(filled(item, "id").filter(|_| kind == "local_shell_call"));
         // Old calls have no id: the name joins their answer.
         let host_id = host_id.map_or_else(|| format!("{name}@"), str::to_owned);
         let running = |number: &str| self.running.get(number).map(|(_, shown)| shown.clone());
         let told = call::read(name, &input, &self.place, &running);
-        let tool = match item.namespace.filled() {
+        let tool = match filled(item, "namespace") {
             Some(space) if told.tool == name => qualified(space, name),
             _ => told.tool,
         };
@@ -161,8 +160,8 @@ impl CodexStream {
         out.emit(EventKind::Result(result));
     }
 
-    fn search(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let action = item.action.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()).unwrap_or_default();
+    fn search(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let action = item["action"].clone();
         let get = |key: &str| action.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let first = || action.get("queries")?.as_array()?.iter().find_map(Value::as_str);
         let (tool, args) = match get("type").unwrap_or("search") {
@@ -174,7 +173,7 @@ impl CodexStream {
         };
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
-        let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
+        let failed = text(item, "status") == "failed";
         let id = self.open(&host_id, tool, &args, action, CodexAction::Other, out);
         let brief = match (failed, found) {
             (true, _) => None,
@@ -185,33 +184,32 @@ impl CodexStream {
         Fate::Shown
     }
 
-    fn tool_search(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let input = arguments(item.arguments);
+    fn tool_search(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let input = arguments(&item["arguments"]);
         let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
-        let host_id = item.call_id.filled().map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
+        let host_id = filled(item, "call_id").map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
         self.open(&host_id, "ToolSearch", &args, input, CodexAction::Other, out);
         Fate::Shown
     }
 
-    fn found_tools(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let host_id = item.call_id.filled().unwrap_or("ToolSearch@");
+    fn found_tools(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let host_id = filled(item, "call_id").unwrap_or("ToolSearch@");
         let Some(call) = self.calls.close(host_id, ["", ""]) else { return self.orphan(host_id) };
         self.actions.remove(&call.id);
-        let brief =
-            item.tools.0.map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
+        let brief = length(item, "tools")
+            .map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
         out.emit(EventKind::Result(CallResult { call: call.id.into(), brief, ..CallResult::default() }));
         Fate::Shown
     }
 
-    fn image(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let args = item.revised_prompt.str().to_owned();
-        let size = item.result.map_or(0, |raw| raw.get().trim_matches('"').trim_end_matches('=').len() as u64);
+    fn image(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let args = text(item, "revised_prompt").to_owned();
+        let bytes = base64_size(text(item, "result"));
         let host_id = format!("image@{}", out.record);
-        let failed = item.status.and_then(string).is_some_and(|status| status == "failed");
+        let failed = text(item, "status") == "failed";
         let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexAction::Other, out);
-        let picture =
-            cru_session::event::Attachment { media_type: "image/png".into(), bytes: size.saturating_mul(3) / 4 };
-        let attachments = if size > 0 { vec![picture] } else { Vec::new() };
+        let picture = cru_session::event::Attachment { media_type: "image/png".into(), bytes };
+        let attachments = if bytes > 0 { vec![picture] } else { Vec::new() };
         self.done(CallResult { call: id.into(), failed, attachments, ..CallResult::default() }, out);
         Fate::Shown
     }
@@ -233,11 +231,8 @@ fn qualified(space: &str, name: &str) -> String {
 }
 
 /// Arguments: a text that holds JSON, JSON itself, or a text.
-fn arguments(raw: Option<&RawValue>) -> Value {
-    let Some(raw) = raw else { return Value::Null };
-    if let Some(text) = string(raw) {
-        let whole = text.trim_start().starts_with('{').then(|| value::read(text.as_bytes())).flatten();
-        return whole.unwrap_or_else(|| Value::String(text.into_owned()));
-    }
-    serde_json::from_str(raw.get()).unwrap_or_default()
+fn arguments(given: &Value) -> Value {
+    let Some(text) = given.as_str() else { return given.clone() };
+    let whole = text.trim_start().starts_with('{').then(|| value::read(text.as_bytes())).flatten();
+    whole.unwrap_or_else(|| given.clone())
 }

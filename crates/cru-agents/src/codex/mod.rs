@@ -24,6 +24,7 @@ mod twin;
 #[cfg(test)]
 mod tests;
 
+use crate::bundles;
 use cru_session::source::Importer;
 
 /// Its row in the table.
@@ -33,7 +34,7 @@ pub(super) const IMPORTER: Importer = Importer {
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,
-    beside: bundle::beside,
+    beside: bundles::alone,
     hooked: None,
 };
 

@@ -4,17 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::head::CodexHead;
 use super::reason;
-use super::record::{CodexEnvelope, Payload, with_record};
+use super::record::payload;
 use super::stream::CodexStream;
-use crate::file::lines::{Line, Lines, MAX_LINE, trim};
-use crate::file::unpack;
+use crate::file::jsonl;
+use crate::file::value::{self, canonical, canonical_but, filled, object, text};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
-use cru_base::{Error, Result, json};
+use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -94,43 +93,26 @@ impl<'s> CodexReader<'s> {
             self.streams[stream].counter.inherit(sum);
         }
         self.file = CodexFile { head, stream, copying, ..CodexFile::default() };
-        let source = match unpack::open(bundle, path) {
-            Ok(source) => source,
-            Err(source) => return Err(Error::io("read", path, source)),
-        };
-        let mut lines = Lines::new(source, MAX_LINE);
-        for number in 1.. {
+        jsonl::each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next() {
-                Ok(None) => break,
-                Ok(Some(Line::Oversized)) => self.file.account.skip("oversized line"),
-                Ok(Some(Line::Whole(line, ended))) => {
-                    let line = trim(line);
-                    if !line.is_empty() {
-                        self.line(line, ended);
-                    }
-                }
-                // What was unpacked so far is good.
-                Err(error) if unpack::is_damage(&error) => {
-                    self.file.account.skip("damaged from here on");
-                    break;
-                }
-                Err(source) => return Err(Error::io("read", path, source)),
+            match line {
+                Ok((line, ended)) => self.line(line, ended),
+                Err(reason) => self.file.account.skip(reason),
             }
-        }
+        })?;
         self.end_of_file(path);
         Ok(())
     }
 
     fn line(&mut self, line: &[u8], ended: bool) {
-        let text = json::text(line);
-        let fate = with_record(&text, |envelope, payload| self.record(envelope, payload, line, &text));
-        match fate {
+        let value = value::read(line);
+        let record = value.as_ref().filter(|value| value.is_object());
+        match record.map(|record| self.record(record, line)) {
             Some(Fate::Shown) => self.file.account.represent(),
             Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
-            None if self.is_copy(line, &text) => self.file.account.skip("duplicate record"),
+            None if self.is_copy(line, value.as_ref()) => self.file.account.skip("duplicate record"),
             None if self.streams[self.file.stream].is_full() => self.file.account.skip(LATER),
             None => {
                 self.streams[self.file.stream].consume(line);
@@ -145,36 +127,37 @@ impl<'s> CodexReader<'s> {
         self.file.account.rename(reason::TWICE, reason::INJECTED, injected);
     }
 
-    fn record(&mut self, envelope: &CodexEnvelope<'_>, payload: &mut Payload<'_>, line: &[u8], text: &str) -> Fate {
-        if self.is_copy(line, text) {
+    fn record(&mut self, envelope: &Value, line: &[u8]) -> Fate {
+        let payload = payload(envelope);
+        if self.is_copy(line, Some(envelope)) {
             return Fate::Skipped("duplicate record");
         }
-        let copied = self.is_of_origin(envelope, payload, line);
+        let copied = self.is_of_origin(envelope, payload);
         let stream = &mut self.streams[self.file.stream];
         if stream.is_full() {
             return Fate::Skipped(LATER);
         }
         // A re-serialised record is the same record: its time, kind and call name it.
-        let number = match envelope.timestamp.filled() {
+        let number = match filled(envelope, "timestamp") {
             Some(time) => {
-                let kinds = [envelope.kind.str(), payload.kind.str(), payload.call_id.str()];
+                let kinds = [text(envelope, "type"), text(payload, "type"), text(payload, "call_id")];
                 stream.consume(format!("{time} {}", kinds.join(" ")).as_bytes())
             }
             None => stream.consume(line),
         };
         if copied {
-            if let Some(info) = &payload.info.0 {
+            if let Some(info) = object(payload, "info") {
                 stream.counter.count(info);
             }
             return Fate::Skipped("copied from another session");
         }
-        let time = envelope.timestamp.str().parse().ok();
+        let time = value::time(envelope, "timestamp");
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
-        let goes_on = self.file.head.goes_on() && envelope.kind.str() == "session_meta";
+        let goes_on = self.file.head.goes_on() && text(envelope, "type") == "session_meta";
         if let Some(end) = self.file.head.base.as_ref().filter(|_| goes_on).and_then(|base| base.end) {
             stream.goes_back(end, &mut out);
         }
-        if let Some(ordinal) = envelope.ordinal.count() {
+        if let Some(ordinal) = value::number(envelope, "ordinal") {
             stream.ordinals.push((ordinal, number));
         }
         let fate = stream.record(envelope, payload, &mut out);
@@ -185,44 +168,36 @@ impl<'s> CodexReader<'s> {
     }
 
     /// Whether a record stands in an earlier file of the session.
-    fn is_copy(&mut self, line: &[u8], text: &str) -> bool {
+    fn is_copy(&mut self, line: &[u8], record: Option<&Value>) -> bool {
         let Some(seen) = self.copies.get(&self.file.head.id) else { return false };
-        let mut hasher = blake3::Hasher::new();
-        match serde_json::from_str::<Value>(text) {
-            Ok(value) => canonical(&value, &mut hasher),
-            Err(_) => {
-                hasher.update(line);
-            }
-        }
-        let mark = mark(&hasher);
+        // What the host encrypted is no part of what a record says.
+        let mark = mark(&record.map_or_else(|| line.to_owned(), |record| canonical_but(record, "encrypted_content")));
         self.file.own.push(mark);
         seen.contains(&mark)
     }
 
     /// Whether a record was copied from the session that this one goes on with. The copies stand at the beginning.
-    fn is_of_origin(&mut self, envelope: &CodexEnvelope<'_>, payload: &Payload<'_>, line: &[u8]) -> bool {
+    fn is_of_origin(&mut self, envelope: &Value, payload: &Value) -> bool {
         let id = &self.file.head.id;
         if !self.file.copying && !self.origins.contains_key(id) {
             return false;
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(envelope.payload.map_or(line, |payload| RawValue::get(payload).as_bytes()));
-        let mark = mark(&hasher);
+        let mark = mark(&canonical(payload));
         let above = self.file.head.above().filter(|_| self.file.copying);
         let copied = above.and_then(|above| self.origins.get(above)).is_some_and(|marks| marks.contains(&mark));
         if let Some(own) = self.origins.get_mut(id) {
             own.insert(mark);
         }
         // Work of its own shows that the copy has come to its end; what the host notes between is no work.
-        let works = match envelope.kind.str() {
-            "response_item" => !matches!(payload.role.str(), "developer" | "system" | "user"),
-            "event_msg" => matches!(payload.kind.str(), "user_message" | "agent_message"),
+        let works = match text(envelope, "type") {
+            "response_item" => !matches!(text(payload, "role"), "developer" | "system" | "user"),
+            "event_msg" => matches!(text(payload, "type"), "user_message" | "agent_message"),
             _ => false,
         };
         if works && !copied {
             self.file.copying = false;
         }
-        copied && envelope.kind.str() != "session_meta"
+        copied && text(envelope, "type") != "session_meta"
     }
 
     fn stream(&mut self, head: &CodexHead, path: &Path) -> usize {
@@ -272,36 +247,8 @@ impl<'s> CodexReader<'s> {
     }
 }
 
-fn mark(hasher: &blake3::Hasher) -> CodexMark {
+fn mark(bytes: &[u8]) -> CodexMark {
     let mut mark = [0; 16];
-    mark.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    mark.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
     mark
-}
-
-/// Hashes what a record says, in whatever order its fields stand; what the host encrypted is no part of it.
-fn canonical(value: &Value, hasher: &mut blake3::Hasher) {
-    match value {
-        Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().filter(|key| *key != "encrypted_content").collect();
-            keys.sort();
-            hasher.update(b"{");
-            for key in keys {
-                hasher.update(key.as_bytes()).update(b"\0");
-                if let Some(value) = map.get(key) {
-                    canonical(value, hasher);
-                }
-            }
-            hasher.update(b"}");
-        }
-        Value::Array(list) => {
-            hasher.update(b"[");
-            for value in list {
-                canonical(value, hasher);
-            }
-            hasher.update(b"]");
-        }
-        other => {
-            hasher.update(other.to_string().as_bytes()).update(b"\0");
-        }
-    }
 }

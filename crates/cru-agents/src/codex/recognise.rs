@@ -2,58 +2,26 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use crate::file::lenient::{Maybe, Text};
-use cru_base::json;
-
-/// The fields that tell.
-#[derive(Deserialize)]
-struct Probe<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow, default)]
-    record_type: Text<'a>,
-    #[serde(borrow, default)]
-    id: Text<'a>,
-    #[serde(borrow, default)]
-    timestamp: Text<'a>,
-    #[serde(borrow, default)]
-    payload: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    instructions: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    git: Option<&'a RawValue>,
-}
+use crate::file::jsonl;
+use crate::file::value::{filled, text};
 
 /// Whether the file's first records are of this host's kind.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).peekable();
-    while let Some(line) = lines.next() {
-        let text = json::text(line);
-        let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-        match serde_json::from_str::<Maybe<Probe<'_>>>(text) {
-            Ok(Maybe(Some(probe))) if is_ours(&probe, text) => return true,
-            Ok(_) => {}
-            // The only line is longer than what was read of the file.
-            Err(_) if lines.peek().is_none() && !head.ends_with(b"\n") => return looks_ours(text),
-            Err(_) => {}
-        }
-    }
-    false
+    jsonl::head(head, 20).any(|record| is_ours(&record)) || jsonl::cut_line(head).is_some_and(|line| looks_ours(&line))
 }
 
-fn is_ours(probe: &Probe<'_>, text: &str) -> bool {
-    let holds = probe.payload.is_some_and(|payload| payload.get().starts_with('{'));
-    match probe.kind.str() {
-        "session_meta" | "turn_context" | "response_item" | "event_msg" | "compacted" | "world_state" => holds,
+fn is_ours(record: &Value) -> bool {
+    match text(record, "type") {
+        "session_meta" | "turn_context" | "response_item" | "event_msg" | "compacted" | "world_state" => {
+            record["payload"].is_object()
+        }
         // The oldest files begin with a header that has no type.
-        "" if probe.record_type.filled().is_some() => true,
+        "" if filled(record, "record_type").is_some() => true,
         "" => {
-            let named = probe.id.filled().is_some() && probe.timestamp.filled().is_some();
-            let told = probe.instructions.is_some() || probe.git.is_some() || text.contains("\"instructions\":null");
-            named && told
+            let is_named = filled(record, "id").is_some() && filled(record, "timestamp").is_some();
+            is_named && (record.get("instructions").is_some() || !record["git"].is_null())
         }
         _ => false,
     }

@@ -6,14 +6,13 @@ use serde_json::Value;
 
 use super::answer::{self, CodexAnswer};
 use super::call::CodexAction;
-use super::record::Payload;
 use super::stream::{CodexStream, Hint};
 use crate::call::argument::word;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
-use crate::file::value;
+use crate::file::value::{self, filled};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
@@ -23,8 +22,8 @@ const NOTICEABLE_MS: u64 = 50;
 
 impl CodexStream {
     /// Reads an answer.
-    pub(super) fn answer(&mut self, item: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let host_id = match (item.call_id.filled(), item.name.filled()) {
+    pub(super) fn answer(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+        let host_id = match (filled(item, "call_id"), filled(item, "name")) {
             (Some(id), _) => id.to_owned(),
             (None, name) => format!("{}@", name.unwrap_or("tool")),
         };
@@ -32,7 +31,7 @@ impl CodexStream {
         let action = self.actions.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
-        let told = old(item).unwrap_or_else(|| answer::read(item.output));
+        let told = old(item).unwrap_or_else(|| answer::read(&item["output"]));
         let CodexAnswer { text, exit, duration_ms, denied, denied_by_host, stopped, running, attachments, .. } = told;
         let exit = exit.or(hint.exit);
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
@@ -85,8 +84,7 @@ impl CodexStream {
             changes: files.changes.into(),
             subagent,
             attachments,
-            commits: Vec::new(),
-            unstated: false,
+            ..CallResult::default()
         }));
         match action {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
@@ -165,8 +163,8 @@ impl CodexStream {
 }
 
 /// The answer of a form that has its output and exit code in an object.
-fn old<'a>(item: &Payload<'a>) -> Option<CodexAnswer<'a>> {
-    let value: Value = serde_json::from_str(item.result?.get()).ok()?;
+fn old(item: &Value) -> Option<CodexAnswer<'_>> {
+    let value = item.get("result").filter(|result| !result.is_null())?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     let exit = value.get("exitCode").or(value.get("exit_code")).and_then(Value::as_i64);
     let exit = exit.and_then(|exit| i32::try_from(exit).ok());
@@ -196,11 +194,8 @@ fn placed(files: &[PatchedFile], diffs: &[(String, String)], place: &Place) -> V
 fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
         title: format!("Refused: {what}").into(),
-        text: Cow::Borrowed(""),
-        why: None,
-        rejected: Vec::new(),
-        approval: false,
         call: Some(call.to_owned().into()),
+        ..DecisionEvent::default()
     }
 }
 

@@ -8,23 +8,22 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::call::CodexAction;
 use super::reason;
-use super::record::{CodexEnvelope, Payload};
 use super::said::{self, CodexSaid, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
+use crate::call::tools;
+use crate::file::value::{self, filled, object, text};
 use crate::stream::intake::Intake;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, changed};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -127,16 +126,11 @@ impl CodexStream {
     }
 
     /// Reads one record of the session's own.
-    pub(super) fn record(
-        &mut self,
-        envelope: &CodexEnvelope<'_>,
-        payload: &mut Payload<'_>,
-        out: &mut Out<'_>,
-    ) -> Fate {
-        match envelope.kind.str() {
+    pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Fate {
+        match text(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
-                payload.model.str().clone_into(&mut self.model);
+                text(payload, "model").clone_into(&mut self.model);
                 self.moved(payload, out);
                 Fate::Skipped("settings of a turn")
             }
@@ -150,30 +144,30 @@ impl CodexStream {
             "token_usage_record" => Fate::Skipped(reason::TWICE),
             "security_risk_score" => Fate::Skipped(reason::HOSTS),
             "realtime_item" => Fate::Skipped("voice session"),
-            "" if envelope.record_type.filled().is_some() => Fate::Skipped("state of the host"),
-            "" if envelope.payload.is_none() && envelope.id.filled().is_some() => self.session(payload, out),
+            "" if filled(envelope, "record_type").is_some() => Fate::Skipped("state of the host"),
+            "" if envelope["payload"].is_null() && filled(envelope, "id").is_some() => self.session(payload, out),
             "" => Fate::Skipped("no record type"),
             // The oldest files hold items without an envelope.
-            _ if envelope.payload.is_none() => self.item(payload, out),
+            _ if envelope["payload"].is_null() => self.item(payload, out),
             kind => Fate::Skipped(unknown("unknown record type", kind)),
         }
     }
 
-    fn session(&mut self, meta: &Payload<'_>, out: &mut Out<'_>) -> Fate {
-        let id = meta.id.filled().or(meta.session_id.filled()).unwrap_or("");
+    fn session(&mut self, meta: &Value, out: &mut Out<'_>) -> Fate {
+        let id = filled(meta, "id").or(filled(meta, "session_id")).unwrap_or("");
         if !id.is_empty() && id != self.id {
             return Fate::Skipped("copied from another session");
         }
-        out.time = out.time.or_else(|| meta.timestamp.str().parse().ok());
+        out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         self.moved(meta, out);
-        if let Some(version) = changed(&mut self.version, meta.cli_version.str()) {
+        if let Some(version) = changed(&mut self.version, text(meta, "cli_version")) {
             out.emit(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
         }
-        if let Some(git) = &meta.git.0 {
-            if let Some(branch) = changed(&mut self.branch, git.branch.str()).filter(|branch| *branch != "HEAD") {
+        if let Some(git) = object(meta, "git") {
+            if let Some(branch) = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD") {
                 out.emit(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
             }
-            if let Some(commit) = git.commit_hash.filled() {
+            if let Some(commit) = filled(git, "commit_hash") {
                 out.emit(EventKind::Meta(SessionFact::Commit(Cow::Borrowed(commit))));
             }
         }
@@ -195,11 +189,8 @@ impl CodexStream {
         out.quiet(EventKind::Rewind { to });
     }
 
-    fn moved(&mut self, payload: &Payload<'_>, out: &mut Out<'_>) {
-        if self.place.see(payload.cwd.str()) {
-            let cwd = self.place.tilde(payload.cwd.str());
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
+    fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
+        out.folder(&mut self.place, text(payload, "cwd"));
     }
 
     /// A title where it is new.
@@ -251,26 +242,14 @@ impl CodexStream {
 
     /// A command that the person ran, and what came of it.
     fn ran(&mut self, run: ShellRun, at: (u64, Option<Timestamp>), out: &mut Out<'_>) {
-        let id = self.calls.name("shell", at.0);
         let ShellRun { command, exit, duration_ms, output, .. } = run;
-        let input = serde_json::json!({ "command": command });
-        let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
-        out.emit_at(at.0, at.1, EventKind::Call(call));
         let failed = exit.is_some_and(|code| code != 0);
         let brief = (output.is_empty() && !failed).then_some(Cow::Borrowed("no output"));
-        out.emit_at(
-            at.0,
-            at.1,
-            EventKind::Result(CallResult {
-                call: id.into(),
-                output: output.into(),
-                brief,
-                failed,
-                exit: exit.filter(|_| failed),
-                duration_ms,
-                ..CallResult::default()
-            }),
-        );
+        let (exit, output) = (exit.filter(|_| failed), output.into());
+        let result = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
+        let now = (std::mem::replace(&mut out.record, at.0), std::mem::replace(&mut out.time, at.1));
+        tools::shell_line(&mut self.calls, &command, result, out);
+        (out.record, out.time) = now;
     }
 
     /// The agent does something: what waits is told.
@@ -333,13 +312,17 @@ impl CodexStream {
         }
     }
 
-    fn compacted(&mut self, payload: &mut Payload<'_>, out: &mut Out<'_>) -> Fate {
+    fn compacted(&mut self, payload: &Value, out: &mut Out<'_>) -> Fate {
         self.settle_users(out);
         self.settle_agent(out);
         // The event came first, or it comes again.
         self.compaction = CodexCompaction::Told;
         let tokens_before = self.counter.compact();
-        out.emit(EventKind::Compaction { trigger: None, tokens_before, summary: payload.message.take() });
+        out.emit(EventKind::Compaction {
+            trigger: None,
+            tokens_before,
+            summary: filled(payload, "message").map(Cow::Borrowed),
+        });
         Fate::Shown
     }
 
@@ -349,13 +332,4 @@ impl CodexStream {
         self.settle_agent(out);
         self.settle_compaction(out);
     }
-}
-
-/// The new value where it differs from the old one and says something.
-fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
-    if new.is_empty() || old == new {
-        return None;
-    }
-    new.clone_into(old);
-    Some(new)
 }

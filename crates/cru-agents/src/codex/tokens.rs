@@ -1,6 +1,8 @@
 //! Token counts, which the host tells as sums over the session, again and again.
 
-use super::record::{CodexTokens, Info};
+use serde_json::Value;
+
+use crate::file::value::{count, number, object};
 use cru_session::event::Usage;
 
 /// The sums that were last told.
@@ -22,12 +24,12 @@ pub(super) struct CodexSum {
 }
 
 impl CodexSum {
-    fn of(tokens: CodexTokens) -> Self {
+    fn of(tokens: &Value) -> Self {
         Self {
-            input: tokens.input.or_zero(),
-            cached: tokens.cached.or_zero(),
-            cache_write: tokens.cache_write.or_zero(),
-            output: tokens.output.or_zero(),
+            input: count(tokens, "input_tokens"),
+            cached: count(tokens, "cached_input_tokens"),
+            cache_write: count(tokens, "cache_write_input_tokens"),
+            output: count(tokens, "output_tokens"),
         }
     }
 
@@ -55,16 +57,16 @@ impl Counter {
     /// What was used since the last counts; `None` where nothing was.
     ///
     /// Sums that are smaller than before were begun anew: then only the last message is known to be new.
-    pub(super) fn count(&mut self, info: &Info) -> Option<Usage> {
-        let last = info.last_token_usage.0;
+    pub(super) fn count(&mut self, info: &Value) -> Option<Usage> {
+        let last = object(info, "last_token_usage");
         if let Some(last) = last {
-            self.context = last.total.count().filter(|total| *total > 0).or(self.context);
+            self.context = number(last, "total_tokens").filter(|total| *total > 0).or(self.context);
         }
-        let (sum, before) = (CodexSum::of(info.total_token_usage.0?), self.last.unwrap_or_default());
+        let (sum, before) = (CodexSum::of(object(info, "total_token_usage")?), self.last.unwrap_or_default());
         self.last = Some(sum);
         let anew = sum.input < before.input || sum.output < before.output;
         let inherits = std::mem::take(&mut self.inherits) && last.is_some() && sum != before;
-        let new = if anew || inherits { CodexSum::of(last.unwrap_or_default()) } else { sum.since(before) };
+        let new = if anew || inherits { CodexSum::of(last.unwrap_or(&Value::Null)) } else { sum.since(before) };
         (new != CodexSum::default()).then(|| new.usage())
     }
 
@@ -91,7 +93,7 @@ impl Counter {
 mod tests {
     use super::*;
 
-    fn info(total: [u64; 3], last: [u64; 3]) -> Info {
+    fn info(total: [u64; 3], last: [u64; 3]) -> Value {
         let tokens = |[input, cached, output]: [u64; 3]| {
             format!(
                 r#"{{"input_tokens":{input},"cached_input_tokens":{cached},"output_tokens":{output},"total_tokens":{}}}"#,
@@ -112,7 +114,7 @@ mod tests {
         assert_eq!(counter.count(&info([250, 160, 15], [150, 100, 5])), usage(50, 5, 100));
         assert_eq!((counter.compact(), counter.compact()), (Some(155), None));
         assert_eq!(counter.count(&info([30, 0, 2], [30, 0, 2])), usage(30, 2, 0));
-        assert_eq!(counter.count(&Info::default()), None);
+        assert_eq!(counter.count(&Value::Null), None);
         // Another file goes on from these sums: it tells them again, or with its first message.
         let goes_on = || {
             let mut next = Counter::default();

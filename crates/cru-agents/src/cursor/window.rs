@@ -76,8 +76,7 @@ impl RowFormat for CursorWindow {
             }
             let named = list(&data, "/fullConversationHeadersOnly").len() as u64;
             self.named.set(self.named.get() + named);
-            let parent =
-                filled(data.get("subagentInfo").unwrap_or(&Value::Null), "parentComposerId").map(str::to_owned);
+            let parent = filled(&data["subagentInfo"], "parentComposerId").map(str::to_owned);
             sessions.push(StoredSession { id: id.to_owned(), parent, row: row.into(), ..StoredSession::default() });
         })?;
         for session in &mut sessions {

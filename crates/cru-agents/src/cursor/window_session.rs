@@ -125,7 +125,7 @@ impl WindowSession {
             let message = word(record, "/bubbleId").to_owned().into();
             out.emit(EventKind::Usage { message, model: model.to_owned().into(), usage });
         }
-        if let Some(text) = filled(record.get("thinking").unwrap_or(&Value::Null), "text") {
+        if let Some(text) = filled(&record["thinking"], "text") {
             out.emit(EventKind::Thinking(text.into()));
         }
         let text = said::prose(word(record, "/text"));

@@ -4,6 +4,7 @@
 //! for every line. What a record means is the agent's own ([`Format`], [`State`]). Records are generic values: a key
 //! that is missing or of another type reads as null, and of a key that stands there twice the last counts.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::lines::{Line, Lines, MAX_LINE, trim};
+use super::unpack;
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::{Fate, Out};
 use cru_base::{Error, Result, json};
@@ -77,16 +79,37 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
     Ok(())
 }
 
-/// Accounts for the lines of a file that nothing is told of, for this reason.
-pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &mut dyn Sink) -> Result<()> {
+/// A line that says something and whether it has an end, or why it is left out.
+pub(crate) type Told<'l> = std::result::Result<(&'l [u8], bool), &'static str>;
+
+/// Hands over the lines of a file that are not blank, with their numbers. What stands before damage of a packed file is good.
+pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Told<'_>)) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
-    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
-    let mut account = Account::default();
-    while let Some(line) = lines.next().map_err(failed)? {
-        if !matches!(line, Line::Whole(line, _) if trim(line).is_empty()) {
-            account.skip(reason);
+    let mut lines = Lines::new(unpack::open(bundle, path).map_err(failed)?, MAX_LINE);
+    for number in 1.. {
+        match lines.next() {
+            Ok(None) => break,
+            Ok(Some(Line::Oversized)) => then(number, Err("oversized line")),
+            Ok(Some(Line::Whole(line, ended))) => {
+                let line = trim(line);
+                if !line.is_empty() {
+                    then(number, Ok((line, ended)));
+                }
+            }
+            Err(error) if unpack::is_damage(&error) => {
+                then(number, Err("damaged from here on"));
+                break;
+            }
+            Err(error) => return Err(failed(error)),
         }
     }
+    Ok(())
+}
+
+/// Accounts for the lines of a file that nothing is told of, for this reason.
+pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &mut dyn Sink) -> Result<()> {
+    let mut account = Account::default();
+    each_line(bundle, path, |_, _| account.skip(reason))?;
     sink.account(path, account);
     Ok(())
 }
@@ -111,18 +134,39 @@ pub(crate) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
 
 /// The records at the beginning of a file, as far as they are whole.
 pub(crate) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
+    let mut records = Vec::new();
+    first(bundle, path, most, |record| {
+        records.push(record);
+        true
+    })?;
+    Ok(records)
+}
+
+/// Hands over the records at the beginning of a file, while more of them are wanted. What stands behind damage of a
+/// packed file is not looked at.
+pub(crate) fn first(
+    bundle: &Bundle,
+    path: &Path,
+    most: usize,
+    mut wants_more: impl FnMut(Value) -> bool,
+) -> Result<()> {
     const LONGEST: usize = 4 << 20;
     let failed = |source| Error::io("read", path, source);
-    let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, LONGEST);
-    let mut records = Vec::new();
+    let mut lines = Lines::new(unpack::peek(bundle, path).map_err(failed)?, LONGEST);
     for _ in 0..most {
-        match lines.next().map_err(failed)? {
-            None => break,
-            Some(Line::Oversized) => {}
-            Some(Line::Whole(line, _)) => records.extend(object(&json::text(trim(line)))),
+        match lines.next() {
+            Ok(Some(Line::Oversized)) => {}
+            Ok(Some(Line::Whole(line, _))) => {
+                if object(&json::text(trim(line))).is_some_and(|record| !wants_more(record)) {
+                    break;
+                }
+            }
+            Ok(None) => break,
+            Err(error) if unpack::is_damage(&error) => break,
+            Err(error) => return Err(failed(error)),
         }
     }
-    Ok(records)
+    Ok(())
 }
 
 /// The whole records among the first bytes of a file.
@@ -131,9 +175,30 @@ pub(crate) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '
     lines.take(most).filter_map(|line| object(&json::text(line)))
 }
 
+/// The last of the first bytes of a file, where they end within a record.
+pub(crate) fn cut_line(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    let line = trim(bytes.rsplit(|byte| *byte == b'\n').next()?);
+    Some(json::text(line)).filter(|text| !text.is_empty() && object(text).is_none())
+}
+
 /// A line that is an object.
 fn object(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok().filter(Value::is_object)
+}
+
+/// The objects of a line with the text of each: one, or several where two processes wrote at once; none where it holds
+/// anything else.
+fn objects(line: &str) -> Vec<(Value, &str)> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    let mut values = serde_json::Deserializer::from_str(line).into_iter();
+    while let Some(value) = values.next() {
+        match value {
+            Ok(value @ Value::Object(_)) => found.push((value, line[from..values.byte_offset()].trim())),
+            _ => return Vec::new(),
+        }
+        from = values.byte_offset();
+    }
+    found
 }
 
 /// Hash of a line.
@@ -160,26 +225,16 @@ struct Reader<'s, F: Format> {
 impl<F: Format> Reader<'_, F> {
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<()> {
         let own = self.format.file(bundle, path)?;
-        let failed = |source| Error::io("read", path, source);
-        let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
         let mut account = Account::default();
-        for number in 1.. {
+        each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match lines.next().map_err(failed)? {
-                None => break,
-                Some(Line::Oversized) => account.skip("oversized line"),
-                Some(Line::Whole(line, ended)) => {
-                    let line = trim(line);
-                    if !line.is_empty() {
-                        match self.line(&own, line, ended) {
-                            (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
-                            (Fate::Shown, None) => account.represent(),
-                            (Fate::Skipped(reason), _) => account.skip(reason),
-                        }
-                    }
-                }
+            match line.map_or_else(|reason| (Fate::Skipped(reason), None), |(line, ended)| self.line(&own, line, ended))
+            {
+                (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
+                (Fate::Shown, None) => account.represent(),
+                (Fate::Skipped(reason), _) => account.skip(reason),
             }
-        }
+        })?;
         self.sink.account(path, account);
         Ok(())
     }
@@ -187,14 +242,17 @@ impl<F: Format> Reader<'_, F> {
     /// Reads a line: what became of it, and the stream that it belongs to.
     fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> (Fate, Option<usize>) {
         let text = json::text(line);
-        let record = object(&text);
-        if record.is_none() && !ended {
+        let records = objects(&text);
+        if records.is_empty() && !ended {
             // A write in progress is no record yet: the next reading takes it whole.
             return (Fate::Skipped("partial last line"), None);
         }
-        let aside = record.as_ref().and_then(|record| self.format.aside(&own.key, record));
+        let aside = records.first().and_then(|(record, _)| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
-        let id = record.as_ref().map(|record| self.streams[index].state.id(record).to_owned()).unwrap_or_default();
+        let id = match &records[..] {
+            [(record, _)] => self.streams[index].state.id(record).to_owned(),
+            _ => String::new(),
+        };
         if self.is_copy(index, &id, line) {
             return (Fate::Skipped(DUPLICATE), None);
         }
@@ -203,10 +261,19 @@ impl<F: Format> Reader<'_, F> {
             return (Fate::Skipped(LATER), None);
         }
         let number = stream.intake.consume(line, &id, stream.state.waits());
-        let Some(record) = record else { return (Fate::Skipped("broken line"), None) };
-        let time = stream.state.time(&record);
-        let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
-        (stream.state.tell(record, &mut out), Some(index))
+        let is_joined = records.len() > 1;
+        let mut fate = Fate::Skipped(if is_joined { DUPLICATE } else { "broken line" });
+        for (record, part) in records {
+            let id = if is_joined { self.streams[index].state.id(&record).to_owned() } else { String::new() };
+            if !id.is_empty() && self.is_copy(index, &id, part.as_bytes()) {
+                continue;
+            }
+            let stream = &mut self.streams[index];
+            let time = stream.state.time(&record);
+            let told = stream.state.tell(record, &mut Out::new(&mut *self.sink, stream.key.clone(), number, time));
+            fate = if fate == Fate::Shown { fate } else { told };
+        }
+        (fate, Some(index))
     }
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.

@@ -2,7 +2,6 @@
 
 pub(crate) mod document;
 pub(crate) mod jsonl;
-pub(crate) mod lenient;
 pub mod lines;
 pub(crate) mod markdown;
 pub mod pack;

@@ -145,30 +145,6 @@ fn cell(row: &Row<'_>, index: usize) -> Option<Value> {
     }
 }
 
-/// The bytes of a cell; none of what is no text.
-pub(crate) fn bytes<'r>(row: &'r Row<'_>, index: usize) -> &'r [u8] {
-    match row.get_ref(index) {
-        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes,
-        _ => b"",
-    }
-}
-
-/// The text of a cell, also that of a number.
-pub(crate) fn word(row: &Row<'_>, index: usize) -> String {
-    match row.get_ref(index) {
-        Ok(ValueRef::Integer(number)) => number.to_string(),
-        _ => String::from_utf8_lossy(bytes(row, index)).into_owned(),
-    }
-}
-
-/// The whole number of a cell.
-pub(crate) fn number(row: &Row<'_>, index: usize) -> Option<i64> {
-    match row.get_ref(index) {
-        Ok(ValueRef::Integer(number)) => Some(number),
-        _ => None,
-    }
-}
-
 /// Opens a file as one that nobody writes; a log beside it is not looked at.
 pub(crate) fn in_place(path: &Path) -> rusqlite::Result<Connection> {
     // A pipe or a device has no end, and opening it may wait for ever.

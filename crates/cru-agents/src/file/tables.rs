@@ -8,16 +8,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use super::jsonl::{self, State};
 use super::sqlite::{Database, is_database, opened};
-use super::value::canonical;
-use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::{Fate, Out};
-use crate::stream::teller::UNFINISHED;
+use crate::stream::out::Fate;
+use crate::stream::teller::Teller;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -147,20 +144,20 @@ pub(crate) fn read_first<T: RowFormat>(
 /// Tells one session of a file that is a document; a record that cannot be read says why.
 pub(crate) fn tell<S: State>(
     header: Header,
-    state: S,
+    mut state: S,
     records: impl Iterator<Item = std::result::Result<Value, &'static str>>,
     account: &mut Account,
     sink: &mut dyn Sink,
 ) {
-    let path = header.transcript.clone();
-    let mut stream = StoredStream::open(header, state, sink, account);
+    let path = [header.transcript.clone()];
+    let mut teller = Teller::open(header, &path, sink, std::slice::from_mut(account));
     for record in records {
         match record {
-            Ok(record) => stream.take(&path, &record.clone(), record),
-            Err(reason) => stream.account.skip(reason),
+            Ok(record) => take(&mut teller, &mut state, &record.clone(), record),
+            Err(reason) => teller.skip(reason),
         }
     }
-    stream.close();
+    close(teller, &mut state);
 }
 
 /// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
@@ -177,8 +174,16 @@ pub(crate) fn read<T: RowFormat>(tables: &T, path: &Path, sink: &mut dyn Sink) -
             let header = session.header(path, &keys);
             if sink.wants(&header.key) {
                 let started = started.get(session.id.as_str()).map_or(&[][..], Vec::as_slice);
-                let state = tables.begin(base, session, started)?;
-                StoredStream::open(header, state, sink, &mut account).read(tables, base, session)?;
+                let mut state = tables.begin(base, session, started)?;
+                let path = [path.to_owned()];
+                let mut teller = Teller::open(header, &path, sink, std::slice::from_mut(&mut account));
+                take(&mut teller, &mut state, &json!({ "session": session.id }), session.row.clone());
+                tables.records(base, session, &mut |record| {
+                    teller.held |= tables.may_change(&record);
+                    let lasting = tables.lasting(&record).into_owned();
+                    take(&mut teller, &mut state, &lasting, record);
+                })?;
+                close(teller, &mut state);
             }
         }
         tables.others(base, &mut account);
@@ -205,53 +210,22 @@ fn once_each(sessions: Vec<StoredSession>, account: &mut Account) -> Vec<StoredS
     kept
 }
 
-/// A session while it is read.
-struct StoredStream<'s, S> {
-    key: Rc<StreamKey>,
-    intake: Intake,
-    state: S,
-    sink: &'s mut dyn Sink,
-    account: &'s mut Account,
-    /// Whether a record was met that may still change.
-    held: bool,
+/// Takes in a record by what lasts of it and tells what it says.
+fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, record: Value) {
+    let id = state.id(&record).to_owned();
+    teller.waits = state.waits();
+    let Some(number) = teller.take(lasting, &id) else { return teller.later() };
+    let time = state.time(&record);
+    match state.tell(record, &mut teller.out(number, time)) {
+        Fate::Shown => teller.shown(),
+        Fate::Skipped(reason) => teller.skip(reason),
+    }
 }
 
-impl<'s, S: State> StoredStream<'s, S> {
-    fn open(header: Header, state: S, sink: &'s mut dyn Sink, account: &'s mut Account) -> Self {
-        let key = Rc::new(header.key.clone());
-        sink.open(header);
-        let intake = Intake::new(sink.bounds(&key));
-        Self { key, intake, state, sink, account, held: false }
-    }
-
-    fn read<T: RowFormat<State = S>>(mut self, tables: &T, base: &Database<'_>, session: &StoredSession) -> Result<()> {
-        self.take(base.path, &json!({ "session": session.id }), session.row.clone());
-        tables.records(base, session, &mut |record| {
-            self.held |= tables.may_change(&record);
-            let lasting = tables.lasting(&record).into_owned();
-            self.take(base.path, &lasting, record);
-        })?;
-        self.close();
-        Ok(())
-    }
-
-    fn close(mut self) {
-        let waits = self.state.waits();
-        self.state.end(&mut Out::new(&mut *self.sink, Rc::clone(&self.key), self.intake.records(), None));
-        self.sink.close(&self.key, self.intake.consumed(waits));
-    }
-
-    fn take(&mut self, path: &Path, lasting: &Value, record: Value) {
-        if self.held || self.intake.is_full() {
-            return self.account.skip(if self.held { UNFINISHED } else { LATER });
-        }
-        let id = self.state.id(&record).to_owned();
-        let number = self.intake.consume(&canonical(lasting), &id, self.state.waits());
-        self.sink.line(path, number);
-        let time = self.state.time(&record);
-        match self.state.tell(record, &mut Out::new(&mut *self.sink, Rc::clone(&self.key), number, time)) {
-            Fate::Shown => self.account.represent_of(&self.key),
-            Fate::Skipped(reason) => self.account.skip(reason),
-        }
-    }
+/// The stream is read to its end.
+fn close<S: State>(mut teller: Teller<'_>, state: &mut S) {
+    teller.waits = state.waits();
+    let last = teller.intake.records();
+    state.end(&mut teller.out(last, None));
+    teller.close();
 }

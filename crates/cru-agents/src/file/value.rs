@@ -3,6 +3,8 @@
 //! For the agents whose records are parts of a document or rows of a database, where the same content is written in
 //! more than one way.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -29,10 +31,56 @@ pub(crate) fn flag(value: &Value, key: &str) -> bool {
 }
 
 /// A count; 0 for what is none.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
 pub(crate) fn count(value: &Value, key: &str) -> u64 {
-    let number = value.get(key);
-    number.and_then(Value::as_u64).or_else(|| number?.as_f64().map(|number| number as u64)).unwrap_or(0)
+    number(value, key).unwrap_or(0)
+}
+
+/// A number from 0 without its fraction.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+pub(crate) fn number(value: &Value, key: &str) -> Option<u64> {
+    let number = value.get(key)?;
+    number.as_u64().or_else(|| number.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64))
+}
+
+/// An exit code.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+pub(crate) fn exit(value: &Value, key: &str) -> Option<i32> {
+    value.get(key)?.as_f64().map(|code| code as i32)
+}
+
+/// An object; `None` for anything else.
+pub(crate) fn object<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    value.get(key).filter(|value| value.is_object())
+}
+
+/// What a message says: the objects of a list, an object alone, or words as a block of text.
+pub(crate) fn blocks(content: &Value) -> Vec<Cow<'_, Value>> {
+    match content {
+        Value::Null => Vec::new(),
+        Value::Array(list) => list.iter().filter(|block| block.is_object()).map(Cow::Borrowed).collect(),
+        Value::Object(_) => vec![Cow::Borrowed(content)],
+        words => vec![Cow::Owned(serde_json::json!({ "type": "text", "text": words }))],
+    }
+}
+
+/// Number of members of a list or object.
+pub(crate) fn length(value: &Value, key: &str) -> Option<u64> {
+    let value = value.get(key)?;
+    value.as_array().map(Vec::len).or_else(|| Some(value.as_object()?.len())).map(|length| length as u64)
+}
+
+/// Whether a text has the form of a UUID.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    let fits = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.len() == 36 && text.bytes().enumerate().all(fits)
+}
+
+/// Decoded size of base64 data.
+pub(crate) fn base64_size(data: &str) -> u64 {
+    (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
 }
 
 /// A list; empty for what is none.
@@ -55,21 +103,26 @@ pub(crate) fn time(value: &Value, key: &str) -> Option<Timestamp> {
 
 /// The bytes of a value with the keys of its objects in order.
 pub(crate) fn canonical(value: &Value) -> Vec<u8> {
+    canonical_but(value, "")
+}
+
+/// The same, without the members of one name at any depth.
+pub(crate) fn canonical_but(value: &Value, but: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    write(value, &mut out);
+    write(value, but, &mut out);
     out
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
+fn write(value: &Value, but: &str, out: &mut Vec<u8>) {
     match value {
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
+            let mut entries: Vec<_> = map.iter().filter(|(key, _)| but.is_empty() || *key != but).collect();
             entries.sort_by_key(|(key, _)| *key);
             out.push(b'{');
             for (key, value) in entries {
                 out.extend_from_slice(Value::from(key.as_str()).to_string().as_bytes());
                 out.push(b':');
-                write(value, out);
+                write(value, but, out);
                 out.push(b',');
             }
             out.push(b'}');
@@ -77,7 +130,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
         Value::Array(list) => {
             out.push(b'[');
             for value in list {
-                write(value, out);
+                write(value, but, out);
                 out.push(b',');
             }
             out.push(b']');

@@ -21,8 +21,7 @@ impl GeminiSession<'_> {
     /// Tells a call and its answer; `at` is its message's time.
     pub(super) fn call(&mut self, record: u64, call: &Value, at: Option<Timestamp>) {
         let tool = filled(call, "name").unwrap_or("tool");
-        let none = Value::Null;
-        let input = call.get("args").unwrap_or(&none);
+        let input = &call["args"];
         let ended = time(call, "timestamp").or(at);
         if tool == "write_todos" {
             let tasks = task_list::of_call(input);

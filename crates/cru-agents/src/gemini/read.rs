@@ -91,16 +91,15 @@ fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
 fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
     let mut accounts: Vec<Account> = thread.tallies.iter().map(account).collect();
     let key = key(thread, path);
-    sink.open(Header {
+    let header = Header {
         aside: false,
-        key: key.clone(),
         parent: key.agent.as_ref().map(|_| StreamKey { session: key.session.clone(), agent: None }),
         transcript: path.to_owned(),
         agent: key.agent.as_ref().map(|_| "agent".to_owned()),
         task: None,
-    });
-    let bounds = sink.bounds(&key);
-    let mut session = GeminiSession(Teller::new(key, bounds, files, sink, &mut accounts));
+        key,
+    };
+    let mut session = GeminiSession(Teller::open(header, files, sink, &mut accounts));
     let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
     let meta = Value::Object(thread.meta.clone());
     let root = root_beside(path);

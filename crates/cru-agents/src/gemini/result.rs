@@ -93,8 +93,7 @@ pub(crate) fn shell(said: &str) -> (String, Option<i32>) {
 }
 
 fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
-    let none = Value::Null;
-    let input = call.get("args").unwrap_or(&none);
+    let input = &call["args"];
     let lines = |text: &str| plural(text.lines().count() as u64, "line");
     match ToolKind::of(tool) {
         ToolKind::Shell => answer.output.trim().is_empty().then(|| "no output".to_owned()),
@@ -112,7 +111,7 @@ fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
             let verb = if answer.created { "created" } else { "written" };
             Some(format!("{verb}, {}", lines(text(input, "content"))))
         }
-        ToolKind::Edit => Some(change(call.get("resultDisplay").unwrap_or(&none), input)),
+        ToolKind::Edit => Some(change(&call["resultDisplay"], input)),
         ToolKind::Search | ToolKind::Fetch if tool != "web_fetch" => {
             let shown = text(call, "resultDisplay").trim().trim_end_matches('.').to_lowercase().replace("(s)", "s");
             (!shown.is_empty() && shown.len() < 60 && !shown.contains('\n')).then_some(shown)

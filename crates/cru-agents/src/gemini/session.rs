@@ -8,13 +8,11 @@ use serde_json::{Value, json};
 use super::call::is_open;
 use super::reason;
 use super::said::{self, GeminiSaid, Ran};
+use crate::call::tools;
 use crate::file::value::{count, filled, list, text, time};
 use crate::stream::teller::Teller;
 use crate::unknown::unknown;
-use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
+use cru_session::event::{CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
 
 /// One session.
 pub(super) struct GeminiSession<'s>(pub(super) Teller<'s>);
@@ -124,19 +122,16 @@ impl GeminiSession<'_> {
         let Ran { command, output, exit, stopped } = *ran;
         let prompt = Prompt { text: command.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
         self.emit(record, at, EventKind::Prompt(prompt));
-        let id = self.calls.name("shell", record);
-        let input = json!({ "command": command });
-        let call = Call { id: id.as_str().into(), tool: SHELL.into(), args: command.into(), input };
-        self.emit(record, at, EventKind::Call(call));
         let failed = stopped || exit.is_some();
         let brief = match (output.trim().is_empty(), stopped, failed) {
             (true, true, _) => Some("stopped".into()),
             (true, false, false) => Some("no output".into()),
             _ => None,
         };
-        let call = id.into();
-        let result = CallResult { call, output: output.into(), brief, failed, exit, ..CallResult::default() };
-        self.emit(record, at, EventKind::Result(result));
+        let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
+        let mut calls = std::mem::take(&mut self.calls);
+        tools::shell_line(&mut calls, command, result, &mut self.out(record, at));
+        self.calls = calls;
     }
 
     fn notice(&mut self, record: u64, at: Option<Timestamp>, words: &str) -> Option<&'static str> {

@@ -10,8 +10,7 @@ use cru_base::text::{plural, thousands};
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
 pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Option<String> {
-    let none = Value::Null;
-    let metadata = state.get("metadata").unwrap_or(&none);
+    let metadata = &state["metadata"];
     let more = if flag(metadata, "truncated") { " and more" } else { "" };
     let has = |key: &str| metadata.get(key).is_some_and(Value::is_number);
     match ToolKind::of(tool) {

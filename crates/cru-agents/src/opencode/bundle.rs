@@ -75,8 +75,3 @@ fn head(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
     bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
     Ok(head)
 }
-
-/// What a session is kept in stands alone.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
-}

@@ -9,15 +9,13 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
 use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
-use super::newer;
+use super::newer::{self as version2};
 use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
-use crate::file::sqlite::{Database, bytes, holds, number, opened, word};
-use crate::file::value::text;
+use crate::file::sqlite::{Database, holds, opened};
+use crate::file::value::{self, text};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 
@@ -45,7 +43,7 @@ pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
     let mut newest: HashMap<String, (i64, usize)> = HashMap::new();
     if paths.len() > 1 {
         for (index, path) in paths.iter().enumerate() {
-            for (id, last) in opened(path, &TABLES, |base| Ok(latest(base)))? {
+            for (id, last) in opened(path, &TABLES, latest)? {
                 let known = newest.entry(id).or_insert((last, index));
                 *known = if last > known.0 { (last, index) } else { *known };
             }
@@ -58,14 +56,19 @@ pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// The sessions of a database, and when each went on last.
-fn latest(base: &Database<'_>) -> Vec<(String, i64)> {
-    let of = |table: &str| {
-        let query = format!("SELECT session_id, max(time_created) FROM {table} GROUP BY session_id");
-        let Ok(mut rows) = base.base.prepare(&query) else { return Vec::new() };
-        let rows = rows.query_map([], |row| Ok((word(row, 0), number(row, 1).unwrap_or(0))));
-        rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
-    };
-    [of("message"), of("session_message")].concat()
+fn latest(base: &Database<'_>) -> Result<Vec<(String, i64)>> {
+    let mut found = Vec::new();
+    for table in ["message", "session_message"] {
+        base.each(table, &["session_id", "time_created"], "ORDER BY session_id, time_created", &[], &mut |row| {
+            found.push((text(&row, "session_id").to_owned(), row["time_created"].as_i64().unwrap_or(0)));
+        })?;
+    }
+    found.dedup_by(|later, earlier| {
+        let is_same = later.0 == earlier.0;
+        earlier.1 = if is_same { later.1 } else { earlier.1 };
+        is_same
+    });
+    Ok(found)
 }
 
 /// Reads the sessions that are wanted from this database.
@@ -87,39 +90,32 @@ fn sessions(
     sink: &mut dyn Sink,
     account: &mut Account,
 ) -> Result<()> {
-    let failed = |error: rusqlite::Error| Error::io("read", path, io::Error::other(error));
-    let tables = SESSIONS.into_iter().filter(|table| base.has_table(table));
-    let ids = tables.map(|table| format!("SELECT id, parent_id, time_created FROM {table}")).collect::<Vec<_>>();
-    if ids.is_empty() {
+    let tables: Vec<&str> = SESSIONS.into_iter().filter(|table| base.has_table(table)).collect();
+    if tables.is_empty() {
         return Err(Error::io("read", path, io::Error::other("it has no table of sessions")));
     }
-    let ids = format!("{} ORDER BY time_created, id", ids.join(" UNION "));
+    let mut rows = Vec::new();
+    for table in tables {
+        rows.extend(base.rows(table, &["id", "parent_id", "time_created"], "", &[])?);
+    }
+    rows.sort_by_cached_key(|row| (row["time_created"].as_i64(), word(row, "id")));
+    // Both tables may have it.
     let mut parents: HashMap<String, String> = HashMap::new();
-    let mut sessions: Vec<String> = Vec::new();
-    let mut rows = base.base.prepare(&ids).map_err(failed)?;
-    let mut rows = rows.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (id, parent) = (word(row, 0), word(row, 1));
-        // Both tables may have it.
-        if !parent.is_empty() {
-            parents.entry(id.clone()).or_insert(parent);
-        }
-        sessions.push(id);
+    for row in rows.iter().filter(|row| !word(row, "parent_id").is_empty()) {
+        parents.entry(word(row, "id")).or_insert_with(|| word(row, "parent_id"));
     }
     let mut seen = HashSet::new();
-    sessions.retain(|id| seen.insert(id.clone()));
-    let messages = Messages::of(base);
+    let sessions: Vec<String> = rows.iter().map(|row| word(row, "id")).filter(|id| seen.insert(id.clone())).collect();
     for id in sessions {
         if !wanted(&id) {
             account.skip("session of which another database knows more");
             continue;
         }
-        let info = info(base, &id);
-        let mut head = OpenCodeHead::of(info, &id);
+        let mut head = OpenCodeHead::of(info(base, &id)?, &id);
         head.above = head.origin().and_then(|parent| parents.get(parent)).cloned();
-        let (mut rows, told_again) = kept::chosen(messages.older(&id), messages.newer(&id));
+        let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
         if let Some(origin) = &head.forked {
-            let (own, copied) = kept::own(rows, &messages.newer(origin));
+            let (own, copied) = kept::own(rows, &newer(base, origin)?);
             for _ in copied {
                 account.skip("message of the session that it was forked from");
             }
@@ -127,125 +123,103 @@ fn sessions(
         }
         for row in &told_again {
             account.skip("second form of a message");
-            for _ in 0..messages.parts_of(row) {
+            for _ in 0..parts_of(base, row) {
                 account.skip("second form of a message");
             }
         }
-        tell(&head, &mut DatabaseMessages { base, path, rows }, path, sink, account)?;
+        tell(&head, &mut DatabaseMessages { base, rows }, path, sink, account)?;
     }
     Ok(())
 }
 
-/// A session's row, as an export writes it. A column that a version does not have says nothing; names of columns are
-/// never asked for, for those of a damaged file are no text.
-fn info(base: &Database<'_>, id: &str) -> Value {
-    let read = |row: &Row<'_>| {
-        Ok(match row.get_ref(0)? {
-            ValueRef::Integer(number) => Value::from(number),
-            ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
-            _ => Value::Null,
-        })
-    };
-    let get = |column: &str| -> Option<Value> {
-        let of = |table: &str| {
-            let query = format!("SELECT {table}.{column} FROM {table} WHERE {table}.id = ?1");
-            base.base.query_row(&query, [id], read).ok().filter(|value| !value.is_null())
-        };
-        SESSIONS.into_iter().find_map(of)
-    };
-    let mut info = Map::new();
-    info.insert("id".to_owned(), id.into());
-    for (column, name) in [
+/// What stands in a cell that names something; some versions write numbers.
+fn word(row: &Value, column: &str) -> String {
+    match &row[column] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// A session's row, as an export writes it. A column that a version does not have says nothing.
+fn info(base: &Database<'_>, id: &str) -> Result<Value> {
+    const NAMES: [(&str, &str); 6] = [
         ("parent_id", "parentID"),
         ("fork_session_id", "forkedFrom"),
         ("directory", "directory"),
         ("title", "title"),
         ("version", "version"),
         ("agent", "agent"),
-    ] {
-        info.extend(get(column).map(|value| (name.to_owned(), value)));
+    ];
+    let columns: Vec<&str> =
+        NAMES.iter().map(|(column, _)| *column).chain(["revert", "time_created", "time_updated"]).collect();
+    let mut rows = Vec::new();
+    for table in SESSIONS {
+        rows.extend(base.rows(table, &columns, "WHERE id = ?1", &[id])?);
     }
-    let undone = get("revert").and_then(|value| serde_json::from_str(value.as_str()?).ok());
-    info.extend(undone.map(|undone: Value| ("revert".to_owned(), undone)));
+    let get = |column: &str| rows.iter().find_map(|row| row.get(column)).cloned();
+    let mut info = Map::new();
+    info.insert("id".to_owned(), id.into());
+    info.extend(NAMES.iter().filter_map(|(column, name)| Some(((*name).to_owned(), get(column)?))));
+    let undone = get("revert").and_then(|value| value::read(value.as_str()?.as_bytes()));
+    info.extend(undone.map(|undone| ("revert".to_owned(), undone)));
     info.insert("time".to_owned(), json!({ "created": get("time_created"), "updated": get("time_updated") }));
-    Value::Object(info)
+    Ok(Value::Object(info))
 }
 
-/// The rows of messages.
-struct Messages<'b> {
-    base: &'b Database<'b>,
+/// The messages of a session in the form of before.
+fn older(base: &Database<'_>, session: &str) -> Result<Vec<KeptMessage>> {
+    messages(base, "message", "ORDER BY time_created, id", session)
 }
 
-impl<'b> Messages<'b> {
-    const fn of(base: &'b Database<'b>) -> Self {
-        Self { base }
-    }
+/// The messages of a session in the form of version 2. Its first versions have no numbers.
+fn newer(base: &Database<'_>, session: &str) -> Result<Vec<KeptMessage>> {
+    let is_numbered = base.has_column("session_message", "seq");
+    let order = if is_numbered { "ORDER BY seq, time_created, id" } else { "ORDER BY time_created, id" };
+    messages(base, "session_message", order, session)
+}
 
-    /// The messages of a session in the form of before.
-    fn older(&self, session: &str) -> Vec<KeptMessage> {
-        let read = "SELECT id, time_created FROM message WHERE session_id = ?1 ORDER BY time_created, id";
-        self.rows(read, session, |row| KeptMessage {
-            id: word(row, 0),
-            created: number(row, 1).unwrap_or(0),
-            kind: None,
-            number: None,
-        })
-    }
+fn messages(base: &Database<'_>, table: &str, order: &str, session: &str) -> Result<Vec<KeptMessage>> {
+    let kind = if table == "message" { "" } else { "type" };
+    let rows =
+        base.rows(table, &["id", "time_created", kind, "seq"], &format!("WHERE session_id = ?1 {order}"), &[session])?;
+    let message = |row: &Value| KeptMessage {
+        id: word(row, "id"),
+        created: row["time_created"].as_i64().unwrap_or(0),
+        kind: (!kind.is_empty()).then(|| word(row, kind)),
+        number: row["seq"].as_i64(),
+    };
+    Ok(rows.iter().map(message).collect())
+}
 
-    /// The messages of a session in the form of version 2.
-    fn newer(&self, session: &str) -> Vec<KeptMessage> {
-        let of = |number: &str| {
-            let read = format!(
-                "SELECT id, time_created, type, {number} FROM session_message WHERE session_id = ?1 ORDER BY 4, 2, 1"
-            );
-            self.rows(&read, session, |row| KeptMessage {
-                id: word(row, 0),
-                created: self::number(row, 1).unwrap_or(0),
-                kind: Some(word(row, 2)),
-                number: self::number(row, 3),
-            })
-        };
-        // The first versions have no numbers.
-        let numbered = of("session_message.seq");
-        if numbered.is_empty() { of("NULL") } else { numbered }
-    }
-
-    fn rows(&self, read: &str, session: &str, of: impl Fn(&Row<'_>) -> KeptMessage) -> Vec<KeptMessage> {
-        // A table that is not there has no rows.
-        let Ok(mut rows) = self.base.base.prepare(read) else { return Vec::new() };
-        let rows = rows.query_map([session], |row| Ok(of(row)));
-        rows.map(|rows| rows.filter_map(std::result::Result::ok).collect()).unwrap_or_default()
-    }
-
-    /// How many parts a message has in the form of before.
-    fn parts_of(&self, message: &KeptMessage) -> i64 {
-        let count = "SELECT count(*) FROM part WHERE message_id = ?1";
-        match message.kind {
-            None => self.base.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
-            Some(_) => 0,
-        }
+/// How many parts a message has in the form of before.
+fn parts_of(base: &Database<'_>, message: &KeptMessage) -> i64 {
+    let count = "SELECT count(*) FROM part WHERE message_id = ?1";
+    match message.kind {
+        None => base.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
+        Some(_) => 0,
     }
 }
 
 struct DatabaseMessages<'b> {
     base: &'b Database<'b>,
-    path: &'b Path,
     rows: Vec<KeptMessage>,
 }
 
 impl DatabaseMessages<'_> {
-    fn read(&self, row: &KeptMessage) -> rusqlite::Result<OpenCodeMessage> {
-        let id = &row.id;
+    fn read(&self, row: &KeptMessage) -> Result<OpenCodeMessage> {
+        let id = row.id.as_str();
+        let data = |row: &Value| word(row, "data").into_bytes();
+        let of = |table: &str| {
+            let rows = self.base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
+            Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
+        };
         if let Some(kind) = &row.kind {
-            let query = "SELECT data FROM session_message WHERE id = ?1";
-            let read = |it: &Row<'_>| Ok(newer::message(id, kind, Some(row.created), bytes(it, 0)));
-            return self.base.base.query_row(query, [id], read);
+            return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
         }
-        let query = "SELECT data FROM message WHERE id = ?1";
-        let info = self.base.base.query_row(query, [id], |row| Ok(OpenCodeItem::of(bytes(row, 0), id)))?;
-        let mut parts = self.base.base.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
-        let parts = parts.query_map([id], |row| Ok(OpenCodeItem::of(bytes(row, 1), &word(row, 0))))?;
-        Ok(OpenCodeMessage { info, parts: parts.collect::<rusqlite::Result<_>>()? })
+        let parts = self.base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
+        let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
+        Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
     }
 }
 
@@ -258,7 +232,7 @@ impl Store for DatabaseMessages<'_> {
         let Some(row) = self.rows.get(index) else {
             return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
         };
-        self.read(row).map_err(|error| Error::io("read", self.path, io::Error::other(error)))
+        self.read(row)
     }
 
     fn is_agent(&mut self, index: usize) -> Result<bool> {

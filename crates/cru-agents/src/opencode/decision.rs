@@ -26,9 +26,8 @@ pub(super) fn plan(output: &str, call: &str) -> DecisionEvent<'static> {
     DecisionEvent {
         title: "Plan approved".into(),
         text: text::truncate(output.trim(), 400).into_owned().into(),
-        why: None,
-        rejected: Vec::new(),
         approval: true,
         call: Some(call.to_owned().into()),
+        ..DecisionEvent::default()
     }
 }

@@ -153,7 +153,7 @@ impl OpenCodeSession<'_> {
             (None, _) => {}
             (Some(_), "MessageAbortedError") => self.emit(record, time, EventKind::Interrupt { call: None }),
             (Some(error), _) => {
-                let data = error.get("data").unwrap_or(&Value::Null);
+                let data = &error["data"];
                 let said = filled(data, "message").or_else(|| filled(error, "message"));
                 let text = said.map_or_else(|| Cow::Owned(failure(name)), Cow::Borrowed);
                 self.emit(record, time, EventKind::ApiError(text));
@@ -189,8 +189,7 @@ pub(super) struct Turn {
 
 /// Tokens; thinking is counted beside the other output.
 fn usage(tokens: &Value) -> Usage {
-    let none = Value::Null;
-    let cache = tokens.get("cache").unwrap_or(&none);
+    let cache = &tokens["cache"];
     Usage {
         input: count(tokens, "input"),
         output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),

@@ -26,6 +26,7 @@ mod user;
 #[cfg(test)]
 mod tests;
 
+use crate::bundles;
 use cru_session::source::Importer;
 
 /// Its row in the table.
@@ -35,7 +36,7 @@ pub(super) const IMPORTER: Importer = Importer {
     bundle: bundle::bundle,
     together: bundle::together,
     read: bundle::read,
-    beside: bundle::beside,
+    beside: bundles::alone,
     hooked: None,
 };
 

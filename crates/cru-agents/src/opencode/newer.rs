@@ -108,9 +108,8 @@ fn timed(piece: &Value) -> Value {
 
 /// A call with what became of it.
 fn tool(piece: &Value) -> Value {
-    let none = Value::Null;
-    let state = piece.get("state").unwrap_or(&none);
-    let time = piece.get("time").unwrap_or(&none);
+    let state = &piece["state"];
+    let time = &piece["time"];
     let content = list(state, "content");
     let words: Vec<&str> = content.iter().filter_map(|it| it.get("text").and_then(Value::as_str)).collect();
     let files = content.iter().chain(list(state, "attachments")).filter(|it| it.get("mime").is_some());
@@ -143,8 +142,7 @@ fn tool(piece: &Value) -> Value {
 
 /// A person's own line for the shell, as a call.
 fn shell(row: &Value, id: &str) -> Value {
-    let none = Value::Null;
-    let time = row.get("time").unwrap_or(&none);
+    let time = &row["time"];
     let is_done = match text(row, "status") {
         "" => time.get("completed").is_some_and(Value::is_number),
         status => status != "running",

@@ -74,7 +74,7 @@ impl OpenCodeSession<'_> {
             "step-finish" => {
                 self.shown();
                 turn.counted = true;
-                self.tokens(record, &turn.model, part.get("tokens").unwrap_or(&Value::Null), part);
+                self.tokens(record, &turn.model, &part["tokens"], part);
             }
             "patch" => {
                 self.shown();

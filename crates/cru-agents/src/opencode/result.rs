@@ -35,8 +35,7 @@ impl OpenCodeSession<'_> {
         state: &Value,
         is_error: bool,
     ) {
-        let none = Value::Null;
-        let metadata = state.get("metadata").unwrap_or(&none);
+        let metadata = &state["metadata"];
         let output = if is_error { text(state, "error") } else { text(state, "output") };
         let whole = if is_error { None } else { self.spilled(output) };
         let output = whole.as_deref().unwrap_or(output);
@@ -60,14 +59,12 @@ impl OpenCodeSession<'_> {
             denied: refusal.is_some() || dismissed || by_rule,
             denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit: exit.filter(|_| failed),
-            duration_ms: None,
             reads: files.reads,
             writes: files.writes,
             changes: files.changes.into(),
             subagent: self.started(asked, metadata, output),
             attachments,
-            commits: Vec::new(),
-            unstated: false,
+            ..CallResult::default()
         };
         // What changed while a command only looked, somebody else changed.
         if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.place) {

@@ -139,17 +139,16 @@ pub(super) fn tell(
     }
     let (asked, agent) = head.asked();
     let is_agent = key.agent.is_some();
-    sink.open(Header {
+    let header = Header {
         aside: false,
-        key: key.clone(),
+        key,
         parent: head.parent_key(),
         transcript: path.to_owned(),
         agent: is_agent.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
         task: Some(asked.to_owned()).filter(|task| is_agent && !task.is_empty()),
-    });
-    let bounds = sink.bounds(&key);
+    };
     let paths = [path.to_owned()];
-    let mut session = OpenCodeSession::new(Teller::new(key, bounds, &paths, sink, std::slice::from_mut(account)));
+    let mut session = OpenCodeSession::new(Teller::open(header, &paths, sink, std::slice::from_mut(account)));
     session.begin(head, asked);
     let mut settled = store.len();
     while settled > 0 {

@@ -41,9 +41,9 @@ impl OpenCodeSession<'_> {
     /// Reads a tool part; `time` is its message's.
     pub(super) fn tool(&mut self, record: u64, part: &Value, time: Option<Timestamp>) {
         let none = Value::Null;
-        let state = part.get("state").unwrap_or(&none);
-        let input = state.get("input").unwrap_or(&none);
-        let times = state.get("time").unwrap_or(&none);
+        let state = &part["state"];
+        let input = &state["input"];
+        let times = &state["time"];
         let start = millis(times, "start").or(time);
         let end = millis(times, "end").or(start);
         let tool = filled(part, "tool").unwrap_or("tool");

@@ -2,42 +2,42 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::reason;
-use super::record::{PiMessage, PiTokens};
 use super::session::PiSession;
+use crate::file::value::{blocks, count, filled, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl PiSession {
     /// Reads a message of the agent; `id` is its entry's.
-    pub(super) fn assistant(&mut self, message: &PiMessage<'_>, id: &str, out: &mut Out<'_>) -> Fate {
-        self.tokens(message.usage.0.as_ref(), message.model.filled(), out);
-        let stopped = message.stop_reason.str() == "aborted";
-        let failed = message.stop_reason.str() == "error";
+    pub(super) fn assistant(&mut self, message: &Value, id: &str, out: &mut Out<'_>) -> Fate {
+        self.tokens(object(message, "usage"), filled(message, "model"), out);
+        let stopped = text(message, "stopReason") == "aborted";
+        let failed = text(message, "stopReason") == "error";
         let mut strange = None;
-        for mut block in message.blocks() {
-            match block.kind.str() {
+        for block in blocks(&message["content"]) {
+            match text(&block, "type") {
                 "text" => {
-                    if let Some(text) = block.text.take() {
-                        let told = crate::wrapper::reply(super::IMPORTER.id, &text);
-                        let text = if told.len() == text.len() { text } else { Cow::Owned(told.to_owned()) };
-                        out.emit(EventKind::Reply(text));
+                    if let Some(words) = filled(&block, "text") {
+                        out.emit(EventKind::Reply(crate::wrapper::reply(super::IMPORTER.id, words).into()));
                     }
                 }
                 "thinking" => {
-                    if let Some(text) = block.thinking.take() {
-                        out.emit(EventKind::Thinking(text));
+                    if let Some(words) = filled(&block, "thinking") {
+                        out.emit(EventKind::Thinking(words.into()));
                     }
                 }
-                "toolCall" => self.call(block, id, !(stopped || failed), out),
+                "toolCall" => self.call(&block, id, !(stopped || failed), out),
                 kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         if stopped {
             out.emit(EventKind::Interrupt { call: None });
         } else if failed {
-            let text = message.error.filled().unwrap_or("The model service failed.");
+            let text = filled(message, "errorMessage").unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));
         }
         match (strange, out.told) {
@@ -48,16 +48,16 @@ impl PiSession {
     }
 
     /// Tells the tokens and the stored cost of one message; `model` is the one that it names.
-    pub(super) fn tokens(&mut self, tokens: Option<&PiTokens>, model: Option<&str>, out: &mut Out<'_>) {
+    pub(super) fn tokens(&mut self, tokens: Option<&Value>, model: Option<&str>, out: &mut Out<'_>) {
         let Some(tokens) = tokens else { return };
         let usage = Usage {
-            input: tokens.input.or_zero(),
-            output: tokens.output.or_zero(),
-            cache_write: tokens.cache_write.or_zero(),
-            cache_read: tokens.cache_read.or_zero(),
+            input: count(tokens, "input"),
+            output: count(tokens, "output"),
+            cache_write: count(tokens, "cacheWrite"),
+            cache_read: count(tokens, "cacheRead"),
             ..Usage::default()
         };
-        let cost = tokens.cost.0.as_ref().and_then(|cost| cost.total.0);
+        let cost = tokens["cost"]["total"].as_f64();
         if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost > 0.0) {
             out.emit(EventKind::Meta(SessionFact::Cost(cost)));
         }

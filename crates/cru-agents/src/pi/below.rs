@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::head::PiHead;
-use super::record::with_record;
 use crate::call::started::StartedAgents;
-use crate::file::lines::{Line, Lines};
-use cru_base::json;
+use crate::file::jsonl;
+use crate::file::value::{self, blocks, filled, text};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
 /// Files that are looked at, and folders between.
 const MOST: usize = 1_000;
 const DEPTH: usize = 5;
-/// Lines of a file in which its first words are looked for, and their length.
-const LINES: usize = 200;
-const LINE: usize = 1 << 20;
+/// Records of a file in which its first words are looked for.
+const RECORDS: usize = 200;
 
 /// The folder of a session's runs.
 pub(super) fn folder(transcript: &Path) -> PathBuf {
@@ -45,19 +43,10 @@ pub(super) fn started(transcript: &Path, key: &StreamKey) -> StartedAgents {
 
 /// The first words of a file that are not copied from the session before.
 fn asked(path: &Path, head: &PiHead) -> Option<String> {
-    let bundle = Bundle::default();
-    let mut lines = Lines::new(bundle.peek(path).ok()?, LINE);
-    for _ in 0..LINES {
-        let Line::Whole(line, _) = lines.next().ok()?? else { continue };
-        let words = with_record(&json::text(line), |record| {
-            let time: Option<jiff::Timestamp> = record.timestamp.str().parse().ok();
-            let is_copied = head.origin.is_some() && time < head.time;
-            let message = record.message.0.as_ref().filter(|message| message.role.str() == "user" && !is_copied)?;
-            message.blocks().iter().find_map(|block| block.text.filled().map(str::to_owned))
-        });
-        if let Some(words) = words.flatten() {
-            return Some(words);
-        }
-    }
-    None
+    let records = jsonl::beginning(&Bundle::default(), path, RECORDS).ok()?;
+    records.iter().find_map(|record| {
+        let is_copied = head.origin.is_some() && value::time(record, "timestamp") < head.time;
+        let message = value::object(record, "message").filter(|it| text(it, "role") == "user" && !is_copied)?;
+        blocks(&message["content"]).iter().find_map(|block| filled(block, "text").map(str::to_owned))
+    })
 }

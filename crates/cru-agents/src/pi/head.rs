@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::record::with_record;
-use crate::file::lines::{Line, Lines};
-use cru_base::{Error, Result, json};
+use crate::file::jsonl;
+use crate::file::value::{self, filled, text};
+use cru_base::Result;
 use cru_session::source::Bundle;
 
-const MAX_LINES: usize = 50;
-const MAX_LINE: usize = 4 << 20;
+/// Records that are looked at.
+const RECORDS: usize = 50;
 
 /// What the beginning of a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,30 +66,17 @@ impl Above {
 impl PiHead {
     /// Reads the beginning of a file.
     pub(super) fn read(bundle: &Bundle, path: &Path) -> Result<Self> {
-        let failed = |source| Error::io("read", path, source);
-        let mut lines = Lines::new(bundle.peek(path).map_err(failed)?, MAX_LINE);
         let mut head = Self { above: Above::of(path), ..Self::default() };
-        for _ in 0..MAX_LINES {
-            let line = match lines.next().map_err(failed)? {
-                None => break,
-                Some(Line::Oversized) => continue,
-                Some(Line::Whole(line, _)) => line,
-            };
-            let found = with_record(&json::text(line), |record| {
-                let time = record.timestamp.str().parse().ok();
-                if record.kind.str() != "session" {
-                    head.time = head.time.or(time);
-                    return false;
-                }
-                let origin = record.parent_session.filled().or_else(|| record.branched_from.filled());
+        for record in jsonl::beginning(bundle, path, RECORDS)? {
+            let time = value::time(&record, "timestamp");
+            if text(&record, "type") == "session" {
+                let origin = filled(&record, "parentSession").or_else(|| filled(&record, "branchedFrom"));
                 head.origin = origin.map(str::to_owned);
-                record.id.str().trim().clone_into(&mut head.session);
+                text(&record, "id").trim().clone_into(&mut head.session);
                 head.time = time.or(head.time);
-                true
-            });
-            if found == Some(true) {
                 break;
             }
+            head.time = head.time.or(time);
         }
         if head.session.is_empty() || head.session == "REDACTED" {
             path.file_stem().and_then(|stem| stem.to_str()).map_or("", id_in).clone_into(&mut head.session);
@@ -121,6 +108,15 @@ impl PiHead {
         let session = read.as_ref().map_or_else(named, |head| head.session.clone());
         (!session.is_empty() && session != self.session).then_some((session, read.is_some()))
     }
+}
+
+/// The session of a file, and the file of a fork's origin by its name.
+pub(super) fn together(path: &Path) -> Result<Vec<String>> {
+    let head = PiHead::read(&Bundle::default(), path)?;
+    let named = |path: &str| path.rsplit(['/', '\\']).next().map(|name| format!("file {name}"));
+    let own = path.file_name().and_then(|name| named(&name.to_string_lossy()));
+    let before = head.before(path);
+    Ok([Some(head.session), own, head.origin.as_deref().and_then(named), before].into_iter().flatten().collect())
 }
 
 /// The id in a file's name: `<time>_<id>`.

@@ -8,13 +8,11 @@ mod argument;
 mod assistant;
 mod below;
 mod brief;
-mod bundle;
 mod call;
 mod head;
 mod lines;
 mod read;
 mod recognise;
-mod record;
 mod result;
 mod said;
 mod session;
@@ -22,16 +20,22 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use cru_session::source::Importer;
+use crate::bundles;
+use crate::file::jsonl;
+use cru_session::source::{Bundle, Importer};
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pi",
     recognise: recognise::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
-    read: read::read,
-    beside: bundle::beside,
+    bundle: |files| {
+        bundles::by_session(files, |path| {
+            head::PiHead::read(&Bundle::default(), path).map(|it| (it.session, (), it.time))
+        })
+    },
+    together: head::together,
+    read: |bundle, sink| jsonl::read(read::Pi::default(), bundle, sink),
+    beside: bundles::alone,
     hooked: None,
 };
 
@@ -41,8 +45,6 @@ mod reason {
     pub(super) const EMPTY: &str = "empty message";
     /// Words of the host under a person's name.
     pub(super) const HOST_WORDS: &str = "words of the host";
-    /// Told by an earlier line.
-    pub(super) const DUPLICATE: &str = "duplicate record";
     /// A fork begins with the entries of the session it came from.
     pub(super) const COPIED: &str = "copied from another session";
     /// Words that an extension put into the context.

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::record::{PiRecord, with_record};
-use cru_base::json;
+use serde_json::Value;
 
-/// Lines that are looked at.
-const LINES: usize = 20;
+use crate::file::jsonl;
+use crate::file::value::{filled, text};
 
 /// Whether the file begins with a session's header, or with entries of a session that was cut.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
@@ -15,33 +14,27 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
     if path.ancestors().skip(1).any(|folder| folder.file_name().is_some_and(|name| name == COPIES)) {
         return false;
     }
-    let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
-    for line in lines {
-        if let Some(known) = with_record(&json::text(line), |record| sign(record)).flatten() {
-            return known;
-        }
-    }
-    false
+    jsonl::head(head, 20).find_map(|record| sign(&record)).unwrap_or(false)
 }
 
 /// What one line says; `None` where it says nothing.
-fn sign(record: &PiRecord<'_>) -> Option<bool> {
-    let has_id = record.id.filled().is_some();
-    match record.kind.str() {
+fn sign(record: &Value) -> Option<bool> {
+    let has_id = filled(record, "id").is_some();
+    match text(record, "type") {
         "session" => Some(has_id),
         // oh-my-pi writes one before the header.
         "title" => None,
         "message" => {
-            let role = record.message.0.as_ref().map_or("", |message| message.role.str());
+            let role = text(&record["message"], "role");
             let known = matches!(role, "user" | "assistant" | "toolResult" | "bashExecution");
-            Some(known && record.timestamp.filled().is_some())
+            Some(known && filled(record, "timestamp").is_some())
         }
         "model_change"
         | "thinking_level_change"
         | "compaction"
         | "branch_summary"
         | "session_info"
-        | "custom_message" => Some(record.timestamp.filled().is_some()),
+        | "custom_message" => Some(filled(record, "timestamp").is_some()),
         // Droid begins its files so, and goes on with messages of the same form.
         "session_start" => Some(false),
         // A kind of a newer version, or of an extension.

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::record::{PiBlock, PiMessage};
 use super::session::{PiSession, attachment};
 use super::{brief, lines};
 use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
+use crate::file::value::{blocks, flag, text};
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::FileRef;
@@ -17,31 +17,31 @@ use cru_session::event::{Attachment, CallResult, EventKind};
 
 impl PiSession {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
-    pub(super) fn result(&mut self, message: &PiMessage<'_>, parent: &str, out: &mut Out<'_>) -> Fate {
-        let host_id = message.tool_call_id.str();
+    pub(super) fn result(&mut self, message: &Value, parent: &str, out: &mut Out<'_>) -> Fate {
+        let host_id = text(message, "toolCallId");
         let Some(call) = self.calls.close(host_id, [parent, ""]) else {
             let known = self.calls.knows(host_id);
             return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
         };
-        let (text, attachments) = flatten(message.blocks());
-        let details = message.details.0.as_ref();
-        let failed = message.is_error.0 || details.is_some_and(|details| details.status.str() == "error");
+        let (said, attachments) = flatten(&message["content"]);
+        let details = &message["details"];
+        let failed = flag(message, "isError") || text(details, "status") == "error";
         let (output, end) = if failed && ToolKind::of(&call.tool) == ToolKind::Shell {
-            ended(&text)
+            ended(&said)
         } else {
-            (text.as_ref(), End::Unsaid)
+            (said.as_str(), End::Unsaid)
         };
         let none = Map::new();
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
-        let diff = details.map_or("", |details| details.diff.str());
-        let said = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
+        let diff = text(details, "diff");
+        let told = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
         let pictures = !attachments.is_empty();
         let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
         let subagent = call.input.as_ref().and_then(|input| self.started.run(&call.tool, input));
         out.emit(EventKind::Result(CallResult {
             call: Cow::Borrowed(&call.id),
             output: Cow::Borrowed(output),
-            brief: said.map(Cow::Owned),
+            brief: told.map(Cow::Owned),
             failed,
             exit: match end {
                 End::Code(code) => Some(code),
@@ -85,21 +85,16 @@ impl PiSession {
 }
 
 /// The text of an answer and the pictures in it.
-fn flatten(blocks: Vec<PiBlock<'_>>) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
-    let mut text: Option<Cow<'_, str>> = None;
-    let mut attachments = Vec::new();
-    for block in blocks {
-        if block.kind.str() == "image" {
+fn flatten(content: &Value) -> (String, Vec<Attachment<'static>>) {
+    let (mut words, mut attachments) = (Vec::new(), Vec::new());
+    for block in blocks(content) {
+        if text(&block, "type") == "image" {
             attachments.push(attachment(&block));
-            continue;
+        } else if let Some(piece) = block["text"].as_str() {
+            words.push(piece.to_owned());
         }
-        let Some(piece) = block.text.0 else { continue };
-        text = Some(match text {
-            None => piece,
-            Some(before) => Cow::Owned(format!("{before}\n{piece}")),
-        });
     }
-    (text.unwrap_or_default(), attachments)
+    (words.join("\n"), attachments)
 }
 
 /// How a failed command ended.

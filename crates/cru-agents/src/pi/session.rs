@@ -3,36 +3,29 @@
 //! It holds only what later entries need: open calls, the chain of entries, the model, and what was consumed.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::head::PiHead;
 use super::reason;
-use super::record::{Parent as PiSaid, PiBlock, PiMessage, PiRecord};
-use super::said::{self, tell};
+use super::said::{PiSaid, tell};
 use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
-use crate::stream::intake::Intake;
+use crate::call::tools;
+use crate::file::jsonl::State;
+use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{
-    Attachment, Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank,
-};
-use cru_session::source::Bounds;
-
-/// The name under which a person's own shell line is told.
-const SHELL: &str = "Shell";
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
 
 /// The state of one session.
 #[derive(Debug, Default)]
 pub(super) struct PiSession {
-    pub(super) key: Rc<StreamKey>,
     pub(super) place: Place,
     pub(super) calls: Calls,
-    pub(super) intake: Intake,
     /// The model that was last chosen.
     pub(super) model: String,
     /// Messages whose tokens were told.
@@ -52,25 +45,38 @@ pub(super) struct PiSession {
     pub(super) started: StartedAgents,
 }
 
+impl State for PiSession {
+    fn id<'v>(&self, record: &'v Value) -> &'v str {
+        // The header's id is the session's; a redaction tool leaves one word in place of every id.
+        let is_own = text(record, "type") != "session";
+        filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("")
+    }
+
+    /// When an entry was written: in words, or in its message as milliseconds.
+    fn time(&self, record: &Value) -> Option<Timestamp> {
+        value::time(record, "timestamp").or_else(|| value::millis(&record["message"], "timestamp"))
+    }
+
+    fn waits(&self) -> bool {
+        self.calls.waiting() > 0
+    }
+
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+        self.entry(&record, out)
+    }
+}
+
 impl PiSession {
-    /// A session of that identity, of which so much is wanted.
-    pub(super) fn new(key: StreamKey, bounds: Bounds, head: &PiHead, has_origin: bool) -> Self {
+    /// A session that begins so, and had those run.
+    pub(super) fn new(head: &PiHead, has_origin: bool, started: StartedAgents) -> Self {
         let forked = head.time.filter(|_| head.origin.is_some());
         let in_copy = forked.is_some();
-        Self {
-            key: Rc::new(key),
-            intake: Intake::new(bounds),
-            is_agent: head.runner().is_some(),
-            forked,
-            has_origin,
-            in_copy,
-            ..Self::default()
-        }
+        Self { is_agent: head.runner().is_some(), forked, has_origin, in_copy, started, ..Self::default() }
     }
 
     /// Reads one entry, whose time is `out`'s.
-    pub(super) fn entry(&mut self, record: &mut PiRecord<'_>, out: &mut Out<'_>) -> Fate {
-        let kind = record.kind.str().to_owned();
+    fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+        let kind = text(record, "type");
         if kind == "session" {
             return self.header(record, out);
         }
@@ -83,27 +89,27 @@ impl PiSession {
         if let Some(boundary) = boundary.filter(|boundary| boundary.is(BoundaryKind::TreeJump)) {
             out.quiet(EventKind::Rewind { to: boundary.follows.unwrap_or(0) });
         }
-        match kind.as_str() {
+        match kind {
             "message" => self.message(record, boundary, out),
             "compaction" => {
-                self.tokens(record.usage.0.as_ref(), None, out);
-                compaction(record.tokens_before.count(), record.summary.take(), out)
+                self.tokens(object(record, "usage"), None, out);
+                compaction(record, out)
             }
             "branch_summary" => {
-                self.tokens(record.usage.0.as_ref(), None, out);
-                branch(boundary, record.summary.take(), out)
+                self.tokens(object(record, "usage"), None, out);
+                branch(boundary, record, out)
             }
             "usage" => {
-                self.tokens(record.usage.0.as_ref(), record.model.filled(), out);
+                self.tokens(object(record, "usage"), filled(record, "model"), out);
                 if out.told { Fate::Shown } else { Fate::Skipped(reason::EMPTY) }
             }
-            "session_info" => title(record.name.filled(), TitleRank::Custom, out),
+            "session_info" => title(filled(record, "name"), TitleRank::Custom, out),
             "title" | "title_change" => {
-                let rank = if record.source.str() == "user" { TitleRank::Custom } else { TitleRank::Host };
-                title(record.title.filled(), rank, out)
+                let rank = if text(record, "source") == "user" { TitleRank::Custom } else { TitleRank::Host };
+                title(filled(record, "title"), rank, out)
             }
             "model_change" => {
-                if let Some(model) = record.model_id.filled().or_else(|| record.model.filled()) {
+                if let Some(model) = filled(record, "modelId").or_else(|| filled(record, "model")) {
                     model.clone_into(&mut self.model);
                 }
                 Fate::Skipped("choice of a model")
@@ -119,70 +125,67 @@ impl PiSession {
     }
 
     /// A bookmark that the person set. The host sets those of copied entries again, at the end of what it copied.
-    fn label(&self, record: &mut PiRecord<'_>, out: &mut Out<'_>) -> Fate {
-        let Some(label) = record.label.take() else { return Fate::Skipped("removed label") };
-        let Some(to) = self.tracker.content_of(record.target_id.str()) else {
+    fn label(&self, record: &Value, out: &mut Out<'_>) -> Fate {
+        let Some(label) = filled(record, "label") else { return Fate::Skipped("removed label") };
+        let Some(to) = self.tracker.content_of(text(record, "targetId")) else {
             return Fate::Skipped("label of an unknown entry");
         };
         if to <= self.copied {
             return Fate::Skipped(reason::COPIED);
         }
-        out.emit(EventKind::Bookmark { to, label });
+        out.emit(EventKind::Bookmark { to, label: label.into() });
         Fate::Shown
     }
 
-    fn header(&mut self, record: &PiRecord<'_>, out: &mut Out<'_>) -> Fate {
+    fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         if let Some(forked) = self.forked {
             out.quiet(EventKind::Meta(SessionFact::CopiedUntil(forked)));
         }
-        if self.place.see(record.cwd.str()) {
-            let cwd = self.place.tilde(record.cwd.str());
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
-        if let Some(model) = record.model_id.filled() {
+        out.folder(&mut self.place, text(record, "cwd"));
+        if let Some(model) = filled(record, "modelId") {
             model.clone_into(&mut self.model);
         }
         Fate::Shown
     }
 
     /// Takes an entry into the chain; the boundary before it.
-    fn boundary(&mut self, record: &PiRecord<'_>, out: &Out<'_>) -> Option<Boundary> {
+    fn boundary(&mut self, record: &Value, out: &Out<'_>) -> Option<Boundary> {
         if self.in_copy && self.forked <= out.time.or(self.forked) && out.time.is_some() {
             self.in_copy = false;
             self.tracker.fork();
         }
-        let message = record.message.0.as_ref();
-        let role = message.map_or("", |message| message.role.str());
-        let what = match (record.kind.str(), role) {
-            ("message", "branchSummary") => What::Branch(message.map_or("", |message| message.from_id.str())),
+        let message = &record["message"];
+        let role = text(message, "role");
+        let what = match (text(record, "type"), role) {
+            ("message", "branchSummary") => What::Branch(text(message, "fromId")),
             ("message", "compactionSummary") | ("compaction", _) => What::Compaction,
-            ("message", "user") if message.is_some_and(is_handoff) => What::Handoff,
+            ("message", "user") if is_handoff(message) => What::Handoff,
             ("message", "system") => What::Aside,
             ("message" | "custom_message", _) => What::Content,
-            ("branch_summary", _) => What::Branch(record.from_id.str()),
+            ("branch_summary", _) => What::Branch(text(record, "fromId")),
             _ => What::Aside,
         };
-        let parent = match &record.parent_id {
-            PiSaid::Unsaid => Parent::Unsaid,
+        let parent = match record.get("parentId") {
             // Words that a host delivers from elsewhere hang on nothing; no one went back for them.
-            PiSaid::Root if matches!(role, "assistant" | "toolResult") => Parent::Unsaid,
-            PiSaid::Root => Parent::Root,
-            PiSaid::Id(id) => Parent::Id(id.str()),
+            Some(Value::Null) if !matches!(role, "assistant" | "toolResult") => Parent::Root,
+            Some(Value::String(id)) => Parent::Id(id),
+            // The first version of the format has no tree.
+            _ => Parent::Unsaid,
         };
-        self.tracker.see(out.record, Entry { id: record.id.str(), parent, time: out.time, what })
+        self.tracker.see(out.record, Entry { id: text(record, "id"), parent, time: out.time, what })
     }
 
-    fn message(&mut self, record: &mut PiRecord<'_>, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
-        let Some(mut message) = record.message.0.take() else { return Fate::Skipped(reason::EMPTY) };
-        match message.role.str() {
-            "user" => self.user(&message, out),
-            "assistant" => self.assistant(&message, record.id.str(), out),
-            "toolResult" => self.result(&message, record.parent_id.id(), out),
-            "bashExecution" => self.shell(&message, out),
-            "compactionSummary" => compaction(message.tokens_before.count(), message.summary.take(), out),
-            "branchSummary" => branch(boundary, message.summary.take(), out),
+    fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
+        let message = &record["message"];
+        match text(message, "role") {
+            "user" => self.user(message, out),
+            "assistant" => self.assistant(message, text(record, "id"), out),
+            "toolResult" => self.result(message, text(record, "parentId"), out),
+            "bashExecution" => self.shell(message, out),
+            "compactionSummary" => compaction(message, out),
+            "branchSummary" => branch(boundary, message, out),
             "custom" | "hookMessage" => Fate::Skipped(reason::EXTENSION),
             "system" => Fate::Skipped("system prompt"),
             "" => Fate::Skipped(reason::EMPTY),
@@ -190,17 +193,17 @@ impl PiSession {
         }
     }
 
-    fn user(&mut self, message: &PiMessage<'_>, out: &mut Out<'_>) -> Fate {
+    fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
         let mut words = String::new();
         let mut attachments = Vec::new();
         let mut strange = None;
-        for block in message.blocks() {
-            match block.kind.str() {
+        for block in blocks(&message["content"]) {
+            match text(&block, "type") {
                 "text" => {
                     if !words.is_empty() {
                         words.push_str("\n\n");
                     }
-                    words.push_str(block.text.str());
+                    words.push_str(text(&block, "text"));
                 }
                 "image" => attachments.push(attachment(&block)),
                 kind => strange = Some(unknown("unknown block", kind)),
@@ -210,11 +213,11 @@ impl PiSession {
             return Fate::Skipped(strange.unwrap_or(reason::EMPTY));
         }
         let (text, origin) = match tell(&words) {
-            said::PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
-            said::PiSaid::Words(text) => (text, PromptOrigin::Typed),
-            said::PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
-            said::PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
-            said::PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
+            PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
+            PiSaid::Words(text) => (text, PromptOrigin::Typed),
+            PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
+            PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
+            PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
@@ -222,48 +225,41 @@ impl PiSession {
     }
 
     /// A shell command that the person ran in the host.
-    fn shell(&mut self, message: &PiMessage<'_>, out: &mut Out<'_>) -> Fate {
-        let Some(line) = message.command.filled() else { return Fate::Skipped(reason::EMPTY) };
+    fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
+        let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
         let prompt = Prompt { text: line.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
         out.emit(EventKind::Prompt(prompt));
-        let id = self.calls.name("shell", out.record);
-        let input = serde_json::json!({ "command": line });
-        out.emit(EventKind::Call(Call { id: id.as_str().into(), tool: SHELL.into(), args: line.into(), input }));
-        let output = message.output.str();
-        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-        let exit = message.exit_code.0.map(|code| code as i32);
-        let stopped = message.cancelled.0;
+        let output = text(message, "output");
+        let exit = exit(message, "exitCode");
+        let stopped = flag(message, "cancelled");
         let brief = match (stopped, output.trim().is_empty()) {
             (true, true) => Some("stopped".into()),
             (false, true) => Some("no output".into()),
             _ => None,
         };
         let failed = stopped || exit.is_some_and(|code| code != 0);
-        out.emit(EventKind::Result(CallResult {
-            call: id.into(),
-            output: output.into(),
-            brief,
-            failed,
-            exit: exit.filter(|_| failed),
-            ..CallResult::default()
-        }));
+        let exit = exit.filter(|_| failed);
+        let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
+        tools::shell_line(&mut self.calls, line, result, out);
         Fate::Shown
     }
 }
 
 /// Whether a person asks to hand over to another session.
-fn is_handoff(message: &PiMessage<'_>) -> bool {
-    let blocks = message.blocks();
-    asks_to_hand_over(blocks.iter().find_map(|block| block.text.filled()).unwrap_or(""))
+fn is_handoff(message: &Value) -> bool {
+    let blocks = blocks(&message["content"]);
+    asks_to_hand_over(blocks.iter().find_map(|block| filled(block, "text")).unwrap_or(""))
 }
 
-fn compaction(tokens_before: Option<u64>, summary: Option<Cow<'_, str>>, out: &mut Out<'_>) -> Fate {
+fn compaction(told: &Value, out: &mut Out<'_>) -> Fate {
+    let (tokens_before, summary) = (number(told, "tokensBefore"), filled(told, "summary").map(Cow::Borrowed));
     out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
     Fate::Shown
 }
 
-fn branch(boundary: Option<&Boundary>, summary: Option<Cow<'_, str>>, out: &mut Out<'_>) -> Fate {
+fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Fate {
     let to = boundary.and_then(|boundary| boundary.follows).unwrap_or(0);
+    let summary = filled(told, "summary").map(Cow::Borrowed);
     out.emit(EventKind::Branch { to, summary });
     Fate::Shown
 }
@@ -275,9 +271,9 @@ fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
 }
 
 /// What an extension keeps for itself; a failure of the model service is told that way by one host.
-fn custom(record: &PiRecord<'_>, out: &mut Out<'_>) -> Fate {
-    let error = record.data.0.as_ref().and_then(|data| data.error.filled());
-    match error.filter(|_| record.custom_type.str().ends_with("prompt-error")) {
+fn custom(record: &Value, out: &mut Out<'_>) -> Fate {
+    let error = filled(&record["data"], "error");
+    match error.filter(|_| text(record, "customType").ends_with("prompt-error")) {
         Some(text) => {
             out.emit(EventKind::ApiError(text.into()));
             Fate::Shown
@@ -287,7 +283,7 @@ fn custom(record: &PiRecord<'_>, out: &mut Out<'_>) -> Fate {
 }
 
 /// A picture.
-pub(super) fn attachment(block: &PiBlock<'_>) -> Attachment<'static> {
-    let media_type = block.mime_type.filled().unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: block.bytes() }
+pub(super) fn attachment(block: &Value) -> Attachment<'static> {
+    let media_type = filled(block, "mimeType").unwrap_or("application/octet-stream").to_owned();
+    Attachment { media_type: media_type.into(), bytes: base64_size(text(block, "data")) }
 }

@@ -53,11 +53,6 @@ pub(super) fn id_in(path: &str) -> &str {
     stem.rsplit_once('_').map_or(stem, |(_, id)| id)
 }
 
-/// A node has no files beside its own.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
-}
-
 fn root(group: &mut [usize], mut at: usize) -> usize {
     while group[at] != at {
         group[at] = group[group[at]];

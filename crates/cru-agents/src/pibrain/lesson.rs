@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::field;
 use crate::file::document::{objects, strings, text};
-use crate::stream::out::Out;
+use crate::stream::out::{self, Out};
 use cru_session::event::{EventKind, Remark};
 
 /// What a lesson is about, widest first.
@@ -12,8 +12,7 @@ const LEVELS: &[&str] = &["project", "task", "user", "model", "tool", "skill", "
 
 /// Tells all that a node says was learned.
 pub(super) fn tell(node: &Value, out: &mut Out<'_>) {
-    let none = Value::Null;
-    let lessons = node.get("lessons").unwrap_or(&none);
+    let lessons = &node["lessons"];
     for level in LEVELS {
         for lesson in lessons.get(*level).and_then(Value::as_array).into_iter().flatten() {
             self::lesson(level, lesson, out);
@@ -57,6 +56,6 @@ fn fields(value: &Value, names: &[(&'static str, &str)]) -> Vec<(&'static str, S
 }
 
 fn remark(kind: &'static str, title: String, text: String, fields: Vec<(&'static str, String)>, out: &mut Out<'_>) {
-    let fields = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
-    out.emit(EventKind::Remark(Remark { kind, title: title.into(), text: text.into(), fields, ..Remark::default() }));
+    let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    out.emit(EventKind::Remark(Remark { fields, ..out::remark(kind, title, text) }));
 }

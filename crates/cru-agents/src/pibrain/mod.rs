@@ -15,6 +15,7 @@ mod version;
 #[cfg(test)]
 mod tests;
 
+use crate::bundles;
 use cru_session::source::Importer;
 
 /// Its row in the table.
@@ -24,6 +25,6 @@ pub(super) const IMPORTER: Importer = Importer {
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,
-    beside: bundle::beside,
+    beside: bundles::alone,
     hooked: None,
 };

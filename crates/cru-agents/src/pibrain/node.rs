@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::lesson;
 use crate::file::document::{count, moment, objects, strings, text};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::thousands;
 use cru_session::event::{DecisionEvent, EventKind, Remark};
@@ -46,12 +46,9 @@ pub(super) fn tell(node: &Value, id: Option<&str>, place: &Place, out: &mut Out<
         None => kind.to_owned(),
     };
     out.emit(EventKind::Remark(Remark {
-        kind: "segment",
-        title: title.into(),
-        text: summary.into(),
-        fields: fields(node, place).into_iter().map(|(name, value)| (name, value.into())).collect(),
+        fields: fields(node, place).into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         id: id.map(|id| format!("s-{id}").into()),
-        ..Remark::default()
+        ..remark("segment", title, summary)
     }));
     decisions(node, out);
     errors(node, out);
@@ -76,8 +73,7 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
     let minutes = field(node, "metadata", "durationMinutes").and_then(Value::as_f64).filter(|minutes| *minutes > 0.0);
     put("Duration", minutes.map(|minutes| format!("{minutes} min")));
     put("Entries", segment(node));
-    let none = Value::Null;
-    put("Segment tokens", count(node.get("daemonMeta").unwrap_or(&none), &["segmentTokenCount"]).map(thousands));
+    put("Segment tokens", count(&node["daemonMeta"], &["segmentTokenCount"]).map(thousands));
     put("RLM", flag("daemonMeta", "rlmUsed").filter(|is| *is).map(|_| "used".to_owned()));
     put("Version", version(node));
     put("Analyzed", analyzed(node));
@@ -110,8 +106,7 @@ fn version(node: &Value) -> Option<String> {
 
 /// `2026-01-06T02:00:00Z by 9f2c11ab`.
 fn analyzed(node: &Value) -> Option<String> {
-    let none = Value::Null;
-    let metadata = node.get("metadata").unwrap_or(&none);
+    let metadata = &node["metadata"];
     let at = moment(metadata, &["analyzedAt"]).or_else(|| moment(node, &["analyzedAt"])).map(time::format);
     let by = word(node, "metadata", "analyzerVersion").map(|by| format!("by `{}`", by.replace('`', "'")));
     let told: Vec<String> = at.into_iter().chain(by).collect();
@@ -123,11 +118,9 @@ fn decisions(node: &Value, out: &mut Out<'_>) {
         let Some(what) = text(decision, &["what"]) else { continue };
         out.emit(EventKind::Decision(DecisionEvent {
             title: what.into(),
-            text: "".into(),
             why: text(decision, &["why"]).map(Into::into),
             rejected: strings(decision.get("alternativesConsidered")).into_iter().map(Into::into).collect(),
-            approval: false,
-            call: None,
+            ..DecisionEvent::default()
         }));
     }
 }
@@ -137,14 +130,8 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         let message = text(error, &["message"]).unwrap_or("");
         let title = text(error, &["type"]).unwrap_or("Error");
         let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
-        let fields = if resolved { vec![("Resolution", "resolved in this segment".into())] } else { Vec::new() };
-        out.emit(EventKind::Remark(Remark {
-            kind: "error",
-            title: title.into(),
-            text: message.into(),
-            fields,
-            ..Remark::default()
-        }));
+        let fields = if resolved { vec![("Resolution".into(), "resolved in this segment".into())] } else { Vec::new() };
+        out.emit(EventKind::Remark(Remark { fields, ..remark("error", title, message) }));
     }
     for error in objects(field(node, "observations", "toolUseErrors")) {
         let parts = [text(error, &["tool"]), text(error, &["errorType"])];
@@ -155,29 +142,20 @@ fn errors(node: &Value, out: &mut Out<'_>) {
             said.push("It was tried again.".to_owned());
         }
         let title = if title.is_empty() { "Tool error" } else { &title };
-        out.emit(EventKind::Remark(Remark {
-            kind: "error",
-            title: title.into(),
-            text: said.join("\n").into(),
-            ..Remark::default()
-        }));
+        out.emit(EventKind::Remark(remark("error", title, said.join("\n"))));
     }
 }
 
 /// What the analyst decided for itself; what it wants to be looked at is a task.
 fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
-    let none = Value::Null;
-    let daemon = node.get("daemonMeta").unwrap_or(&none);
+    let daemon = &node["daemonMeta"];
     for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
         let Some(what) = text(decision, &["decision"]) else { continue };
-        let at = moment(decision, &["timestamp"]).map(|at| ("At", time::format(at).into()));
+        let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));
         out.emit(EventKind::Remark(Remark {
-            kind: "context",
-            title: format!("pi-brain: {what}").into(),
-            text: text(decision, &["reasoning"]).unwrap_or("").into(),
             fields: at.into_iter().collect(),
             folded: true,
-            ..Remark::default()
+            ..remark("context", format!("pi-brain: {what}"), text(decision, &["reasoning"]).unwrap_or(""))
         }));
         if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
             out.emit(EventKind::Task(Task {

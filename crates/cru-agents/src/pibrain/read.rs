@@ -97,8 +97,7 @@ fn related(
         } else if !known.contains(from.as_str()) || to.is_empty() {
             account.skip("edge of an unknown node");
         } else {
-            let none = Value::Null;
-            let metadata = edge.get("metadata").unwrap_or(&none);
+            let metadata = &edge["metadata"];
             let mut why: Vec<String> = text(metadata, &["summary"]).map(str::to_owned).into_iter().collect();
             why.extend(metadata.get("similarity").and_then(Value::as_f64).map(|alike| format!("similarity {alike}")));
             why.extend(text(metadata, &["lessonId"]).map(|id| format!("lesson {id}")));

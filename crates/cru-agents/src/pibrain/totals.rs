@@ -66,8 +66,7 @@ impl Totals {
             out.quiet(EventKind::Usage { message: format!("{number}.{index}").into(), model: model.into(), usage });
             costs += dollars(used, &["cost"]).unwrap_or(0.0);
         }
-        let none = Value::Null;
-        let metadata = node.get("metadata").unwrap_or(&none);
+        let metadata = &node["metadata"];
         let whole = dollars(metadata, &["cost"]).or_else(|| dollars(node, &["cost"]));
         let cost = if costs > 0.0 { Some(costs) } else { whole };
         if let Some(cost) = cost {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::field;
 use crate::file::document::{count, text};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use cru_session::event::{EventKind, Remark};
 
 /// Sections that are the reading; the others say how and when it was made.
@@ -34,12 +34,13 @@ pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
     lines.retain(|line| !line.is_empty());
     let told = if kind.is_empty() { String::new() } else { format!(", {}", kind.join(": ")) };
     out.emit(EventKind::Remark(Remark {
-        kind: "context",
-        title: format!("pi-brain: version {}{told}, before version {}", number(earlier), number(next)).into(),
-        text: lines.join("\n").into(),
         folded: true,
         id: (!id.is_empty()).then(|| format!("s-{id}-v{}", number(earlier)).into()),
-        ..Remark::default()
+        ..remark(
+            "context",
+            format!("pi-brain: version {}{told}, before version {}", number(earlier), number(next)),
+            lines.join("\n"),
+        )
     }));
 }
 

@@ -61,8 +61,3 @@ pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<RlmKind>, Opt
     let kind = file::kind(path, &head);
     Ok((kind, kind.and_then(|kind| file::session(kind, path, &head))))
 }
-
-/// A session's files are told apart by their names alone.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
-}

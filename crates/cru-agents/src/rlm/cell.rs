@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::call::argument;
 use crate::file::document::{count, objects, text};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, thousands};
-use cru_session::event::{Call, CallResult, DecisionEvent, EventKind, Remark};
+use cru_session::event::{Call, CallResult, DecisionEvent, EventKind};
 
 /// The id of a cell.
 pub(super) fn id(value: &Value) -> Option<&str> {
@@ -25,15 +25,14 @@ pub(super) fn cell(
     place: &Place,
     out: &mut Out<'_>,
 ) -> Fate {
-    let none = Value::Null;
-    let (input, output) = (value.get("input").unwrap_or(&none), value.get("output").unwrap_or(&none));
+    let (input, output) = (&value["input"], &value["output"]);
     let kind = text(value, &["type"]).unwrap_or("tool");
     let tool = text(input, &["operation", "source"]).unwrap_or(kind);
     let given = input.get("args").cloned().unwrap_or_default();
     let args = argument::telling(tool, &given, place);
     out.emit(EventKind::Call(Call { id: call.into(), tool: tool.into(), args: args.into(), input: given }));
     let detail = |name: &'static str, value: String, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: call.to_owned().into(), name, value: value.into() });
+        out.emit(EventKind::Detail { call: call.to_owned().into(), name: name.into(), value: value.into() });
     };
     if let Some(id) = id(value) {
         detail("cell", id.to_owned(), out);
@@ -47,7 +46,7 @@ pub(super) fn cell(
             None => detail("needs", needed.to_owned(), out),
         }
     }
-    let metadata = value.get("metadata").unwrap_or(&none);
+    let metadata = &value["metadata"];
     if let Some(model) = text(metadata, &["model"]) {
         detail("model", model.to_owned(), out);
     }
@@ -98,8 +97,7 @@ pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
         text: evidence.into(),
         why: text(value, &["rationale", "why", "reason", "reasoning"]).map(|why| why.to_owned().into()),
         rejected: rejected.into_iter().filter(|option| option != title).map(Into::into).collect(),
-        approval: false,
-        call: None,
+        ..DecisionEvent::default()
     }));
     Fate::Shown
 }
@@ -133,11 +131,6 @@ pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
     if lines.is_empty() {
         return Fate::Skipped("empty memory");
     }
-    out.emit(EventKind::Remark(Remark {
-        kind: "summary",
-        title: "Memory at the end".into(),
-        text: lines.join("\n").into(),
-        ..Remark::default()
-    }));
+    out.emit(EventKind::Remark(remark("summary", "Memory at the end", lines.join("\n"))));
     Fate::Shown
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
 use crate::file::document::{canonical, count, moment, objects, text};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_base::text::{fold_whitespace, plural, truncate};
@@ -61,7 +61,7 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
     };
     out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
     if let Some(cell) = text(value, &["cell_id"]) {
-        out.emit(EventKind::Detail { call: id.into(), name: "cell", value: cell.into() });
+        out.emit(EventKind::Detail { call: id.into(), name: "cell".into(), value: cell.into() });
     }
     let exit = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let told_so = value.get("is_error").and_then(Value::as_bool) == Some(true);
@@ -122,11 +122,8 @@ pub(super) fn file_table(files: &[(String, Value)], place: &Place, out: &mut Out
     };
     let rows: Vec<String> = files.iter().map(row).collect();
     out.emit(EventKind::Remark(Remark {
-        kind: "context",
-        title: plural(rows.len() as u64, "file").into(),
-        text: rows.join("\n").into(),
         folded: true,
-        ..Remark::default()
+        ..remark("context", plural(rows.len() as u64, "file"), rows.join("\n"))
     }));
 }
 
@@ -144,7 +141,7 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
     let last = users.map(words).map(|words| fold_whitespace(&words)).find(|words| !words.is_empty());
     let mut fields = Vec::new();
     if let Some(last) = last {
-        fields.push(("Asked", format!("\"{}\"", truncate(&last, LAST)).into()));
+        fields.push(("Asked".into(), format!("\"{}\"", truncate(&last, LAST)).into()));
     }
     let counts = [
         ("Messages", messages.map_or(0, Vec::len)),
@@ -152,52 +149,42 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
         ("Files", length("files")),
     ];
     fields.extend(
-        counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.to_string().into())),
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.into(), count.to_string().into())),
     );
     let memory = whole.get("working_memory").and_then(Value::as_object);
     let memory: Vec<&str> = memory.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     if !memory.is_empty() {
-        fields.push(("Memory", memory.join(", ").into()));
+        fields.push(("Memory".into(), memory.join(", ").into()));
     }
-    fields.push(("Copy", format!("`{file}`").into()));
+    fields.push(("Copy".into(), format!("`{file}`").into()));
     if let Some(at) = out.time {
-        fields.push(("At", time::format(at).into()));
+        fields.push(("At".into(), time::format(at).into()));
     }
     let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
     out.emit(EventKind::Remark(Remark {
-        kind: "checkpoint",
-        title: "compaction: before the context was shortened".into(),
-        text: words.into(),
         fields,
         folded: true,
-        ..Remark::default()
+        ..remark("checkpoint", "compaction: before the context was shortened", words)
     }));
     Fate::Shown
 }
 
 /// Tells the summary of a run, of which these are the events; `file` is where it lies.
 pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Fate {
-    let none = Value::Null;
     let listed = ["events", "steps"].iter().find_map(|name| value.get(*name)?.as_array()).map_or(0, Vec::len);
-    let metadata = value.get("metadata").unwrap_or(&none);
+    let metadata = &value["metadata"];
     let count = count(value, &["events_count", "event_count"]).unwrap_or((events + listed) as u64);
     let names = ["summary", "final_summary", "outcome", "final_answer", "result"];
     let words = text(value, &names).or_else(|| text(metadata, &names)).unwrap_or("");
     let mut fields = Vec::new();
     if let Some(query) = text(value, &["query", "task", "goal"]) {
-        fields.push(("Task", query.to_owned().into()));
+        fields.push(("Task".into(), query.to_owned().into()));
     }
     if count > 0 {
-        fields.push(("Events", count.to_string().into()));
+        fields.push(("Events".into(), count.to_string().into()));
     }
-    fields.push(("Record", format!("`{file}`").into()));
-    out.emit(EventKind::Remark(Remark {
-        kind: "summary",
-        title: "Trajectory".into(),
-        text: words.into(),
-        fields,
-        ..Remark::default()
-    }));
+    fields.push(("Record".into(), format!("`{file}`").into()));
+    out.emit(EventKind::Remark(Remark { fields, ..remark("summary", "Trajectory", words) }));
     Fate::Shown
 }
 

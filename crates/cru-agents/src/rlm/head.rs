@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::file::document::{count, dollars, moment, text};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{plural, thousands};
-use cru_session::event::{EventKind, Remark, SessionFact};
+use cru_session::event::{EventKind, SessionFact};
 
 /// Depth that a session may have which does not say how much.
 const MAX_DEPTH: u64 = 2;
@@ -159,11 +159,6 @@ impl RlmHead {
             let cost = cost.map(|cost| format!("${cost}")).unwrap_or_default();
             let _ = write!(table, "\n| {model} | {} | {} | {cost} |", thousands(*calls), thousands(*tokens));
         }
-        out.quiet(EventKind::Remark(Remark {
-            kind: "usage",
-            title: title.into(),
-            text: table.into(),
-            ..Remark::default()
-        }));
+        out.quiet(EventKind::Remark(remark("usage", title, table)));
     }
 }

@@ -21,7 +21,7 @@ use crate::file::value;
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
-use cru_base::Result;
+use cru_base::Result as Read;
 use cru_session::event::{EventKind, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -31,7 +31,7 @@ const NO_SESSION: &str = "no session file";
 const DUPLICATE: &str = "duplicate record";
 
 /// Reads a bundle and hands its events to the sink.
-pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Read<()> {
     let mut session = RlmSession::default();
     let mut key = None;
     let mut kinds = Vec::with_capacity(bundle.files.len());
@@ -104,13 +104,16 @@ impl RlmSession {
         match kind {
             RlmKind::State | RlmKind::Metadata => self.state(file, kind, document),
             RlmKind::Context | RlmKind::Shared => self.context(file, document),
-            RlmKind::Access => self.access(file, document),
+            RlmKind::Access => {
+                let access = |value| Access::of(&value).map(What::Access).ok_or("access without a file");
+                self.lines(file, document, access);
+            }
             RlmKind::Cell => self.document(file, document, What::Cell),
             RlmKind::Memory => self.document(file, document, What::Memory),
             RlmKind::Backup => self.document(file, document, What::Backup),
             RlmKind::CellIndex => self.skip(file, "index of cells: it is computed"),
-            RlmKind::Decisions => self.lines(file, document, What::Decision),
-            RlmKind::Traces => self.lines(file, document, What::Trace),
+            RlmKind::Decisions => self.lines(file, document, |value| Ok(What::Decision(value))),
+            RlmKind::Traces => self.lines(file, document, |value| Ok(What::Trace(value))),
             RlmKind::Trajectory => self.trajectory(file, document),
         }
     }
@@ -183,21 +186,16 @@ impl RlmSession {
     }
 
     /// A record a line.
-    fn lines(&mut self, file: usize, document: &str, what: impl Fn(Value) -> What) {
+    fn lines(&mut self, file: usize, document: &str, what: impl Fn(Value) -> Result<What, &'static str>) {
         for (number, line) in (1..).zip(document.lines()).filter(|(_, line)| !line.trim().is_empty()) {
             match value::read(line.as_bytes()).filter(Value::is_object) {
-                Some(value) => self.add(file, number, when(&value), bytes(&value), what(value)),
-                None => self.skip(file, BROKEN),
-            }
-        }
-    }
-
-    fn access(&mut self, file: usize, document: &str) {
-        for (number, line) in (1..).zip(document.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-            let value = value::read(line.as_bytes());
-            match value.as_ref().map(|value| (when(value), bytes(value), Access::of(value))) {
-                Some((time, bytes, Some(access))) => self.add(file, number, time, bytes, What::Access(access)),
-                Some((_, _, None)) => self.skip(file, "access without a file"),
+                Some(value) => {
+                    let (time, bytes) = (when(&value), bytes(&value));
+                    match what(value) {
+                        Ok(what) => self.add(file, number, time, bytes, what),
+                        Err(reason) => self.skip(file, reason),
+                    }
+                }
                 None => self.skip(file, BROKEN),
             }
         }
@@ -254,8 +252,7 @@ impl RlmSession {
             }
             return;
         }
-        let mut records = std::mem::take(&mut self.records);
-        in_order(&mut records);
+        let mut records = in_order(std::mem::take(&mut self.records));
         let merged = join(&mut records);
         let first = records.iter().map(|record| record.file).min().unwrap_or(0);
         let transcript = self.files.get(first).map(|(path, _)| path.clone()).unwrap_or_default();
@@ -337,31 +334,17 @@ fn shown(path: &Path, place: &Place) -> String {
 }
 
 /// By time. A record without one stays behind the one before it.
-fn in_order(records: &mut [RlmRecord]) {
+fn in_order(records: Vec<RlmRecord>) -> Vec<RlmRecord> {
     let mut last = (usize::MAX, None);
-    let mut keys = Vec::with_capacity(records.len());
-    for record in records.iter() {
+    let keyed = records.into_iter().map(|record| {
         let before = if last.0 == record.file { last.1 } else { None };
         last = (record.file, record.time.or(before));
-        keys.push(last.1);
-    }
-    let mut order: Vec<usize> = (0..records.len()).collect();
+        (last.1, record)
+    });
+    let mut keyed: Vec<_> = keyed.collect();
     // What has no time at all stands behind what has one.
-    order.sort_by_key(|&index| (keys[index].is_none(), keys[index], index));
-    let mut place = vec![0; order.len()];
-    for (to, from) in order.into_iter().enumerate() {
-        place[from] = to;
-    }
-    let mut index = 0;
-    while index < place.len() {
-        if place[index] == index {
-            index += 1;
-        } else {
-            let to = place[index];
-            records.swap(index, to);
-            place.swap(index, to);
-        }
-    }
+    keyed.sort_by_key(|(time, _)| (time.is_none(), *time));
+    keyed.into_iter().map(|(_, record)| record).collect()
 }
 
 /// Gives outputs the file that they touched; the indices of the accesses that are told by them.

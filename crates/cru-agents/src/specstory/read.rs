@@ -2,13 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use super::head::{SpecStoryHead, is_first};
 use super::piece::{PieceKind, pieces, speaker, unfinished};
 use super::turn::SpecStorySession;
-use crate::bundles;
 use crate::file::jsonl::DUPLICATE;
 use crate::file::markdown::{HistoryLine, counted, each_line};
 use crate::stream::intake::{Intake, LATER};
@@ -20,17 +19,8 @@ use cru_session::source::{Account, Bundle, Header, Sink};
 /// Lines in which the head is looked for.
 const HEAD: u64 = 200;
 
-/// Puts histories of one session together, the largest first: it has what the others have.
-pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    bundles::by_session(files, place)
-}
-
-/// The session that a file is of.
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![place(path)?.0])
-}
-
-fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<jiff::Timestamp>)> {
+/// The session that a file is of. Of its copies the largest comes first: it has what the others have.
+pub(super) fn place(path: &Path) -> Result<(String, Reverse<u64>, Option<jiff::Timestamp>)> {
     let head = head(&Bundle::default(), path)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     Ok((head.identity(), Reverse(size), head.time))

@@ -3,30 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cru_base::Result;
 use cru_session::source::Bundle;
 
 /// Groups files by folder; the closed sessions come before the open one.
-#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
-pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
+pub(super) fn bundle(mut files: Vec<PathBuf>) -> Vec<Bundle> {
     files.sort_by_key(|path| (is_open(path), path.clone()));
     files.dedup();
     let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     for path in files {
         folders.entry(path.parent().map(Path::to_owned).unwrap_or_default()).or_default().push(path);
     }
-    Ok(folders.into_values().map(Bundle::of).collect())
+    folders.into_values().map(Bundle::of).collect()
 }
 
 /// The folder of a file.
-#[expect(clippy::unnecessary_wraps, reason = "the importer interface")]
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(path.parent().map(|folder| format!("folder {}", folder.display())).into_iter().collect())
-}
-
-/// The graph has no files beside it.
-pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
-    vec![transcript.to_owned()]
+pub(super) fn folder(path: &Path) -> Option<String> {
+    path.parent().map(|folder| format!("folder {}", folder.display()))
 }
 
 /// Whether a file holds the session that is worked in.

@@ -12,15 +12,16 @@ mod recognise;
 #[cfg(test)]
 mod tests;
 
+use crate::bundles;
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "steno",
     recognise: recognise::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    bundle: |files| Ok(bundle::bundle(files)),
+    together: |path| Ok(bundle::folder(path).into_iter().collect()),
     read: read::read,
-    beside: bundle::beside,
+    beside: bundles::alone,
     hooked: None,
 };

@@ -18,8 +18,7 @@ pub(super) fn command(node: &Value) -> String {
     if let Some(raw) = text(node, &["raw"]) {
         return raw.trim().to_owned();
     }
-    let none = Value::Null;
-    let intent = node.get("intent").unwrap_or(&none);
+    let intent = &node["intent"];
     let mut words = strings(intent.get("verb"));
     for name in ["target", "additions", "flags"] {
         words.extend(strings(intent.get(name)));
@@ -35,7 +34,7 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     let shown = format!("{tool} {args}");
     out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
     let detail = |name: &'static str, value: &str, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: id.to_owned().into(), name, value: value.to_owned().into() });
+        out.emit(EventKind::Detail { call: id.to_owned().into(), name: name.into(), value: value.to_owned().into() });
     };
     if shown.trim() != raw {
         detail("raw", &raw, out);
@@ -43,8 +42,7 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     if let Some(node_id) = text(node, &["id"]) {
         detail("node", node_id, out);
     }
-    let none = Value::Null;
-    let intent = node.get("intent").unwrap_or(&none);
+    let intent = &node["intent"];
     // The program that was shipped says `literal` where its design says `exact`.
     let precision = text(intent, &["precision"]).map(|word| if word == "literal" { "exact" } else { word });
     let branch = text(node, &["branch"]);
@@ -65,7 +63,7 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     }
     let failed = text(node, &["status"]) == Some("failed");
     let summary = text(node, &["summary"]);
-    let error = text(node, &["error"]).or_else(|| text(node.get("error").unwrap_or(&none), &["message"]));
+    let error = text(node, &["error"]).or_else(|| text(&node["error"], &["message"]));
     let output = error.filter(|_| failed).or(summary).unwrap_or("");
     // A node tells in one line what happened; none of that is the output of a program.
     let brief = summary.filter(|_| error.is_none() || !failed);

@@ -12,7 +12,7 @@ use super::{node, recognise};
 use crate::call::open::Calls;
 use crate::file::document::{self, Piece, Where, canonical, items, member, members, moment, text, told};
 use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::Result;
 use cru_session::event::{EventKind, Remark, SessionFact, StreamKey};
@@ -200,12 +200,7 @@ impl StenoReader<'_> {
         let record = state.intake.records();
         let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), record, None);
         let about = Some(call.clone().into());
-        out.emit(EventKind::Remark(Remark {
-            kind: "bookmark",
-            title: name.to_owned().into(),
-            about,
-            ..Remark::default()
-        }));
+        out.emit(EventKind::Remark(Remark { about, ..remark("bookmark", name.to_owned(), "") }));
         account.represent();
     }
 }

@@ -1,11 +1,12 @@
 //! Where the events of one record go, and what became of the record.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use jiff::Timestamp;
 
 use super::place::Place;
-use cru_session::event::{Event, EventKind, SessionFact, StreamKey, TitleRank};
+use cru_session::event::{Event, EventKind, Remark, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
 
 /// What became of a record.
@@ -15,6 +16,24 @@ pub(crate) enum Fate {
     Shown,
     /// It is left out, for this reason.
     Skipped(&'static str),
+}
+
+/// The new value where it differs from the old one and says something.
+pub(crate) fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
+    if new.is_empty() || old == new {
+        return None;
+    }
+    new.clone_into(old);
+    Some(new)
+}
+
+/// A callout of this kind.
+pub(crate) fn remark<'v>(
+    kind: &'static str,
+    title: impl Into<Cow<'v, str>>,
+    text: impl Into<Cow<'v, str>>,
+) -> Remark<'v> {
+    Remark { kind: kind.into(), title: title.into(), text: text.into(), ..Remark::default() }
 }
 
 /// Tells the events of one record of a stream.

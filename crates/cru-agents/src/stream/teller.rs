@@ -13,10 +13,10 @@ use crate::call::open::Calls;
 use crate::call::spilled;
 use crate::file::value::canonical;
 use cru_session::event::{EventKind, SessionFact, StreamKey};
-use cru_session::source::{Account, Bounds, Sink};
+use cru_session::source::{Account, Header, Sink};
 
 /// Why records are left out that stand behind something which may still change.
-pub(crate) const UNFINISHED: &str = "not read yet: still being written";
+const UNFINISHED: &str = "not read yet: still being written";
 
 /// Takes in the records of a session and tells their events.
 pub(crate) struct Teller<'s> {
@@ -30,6 +30,8 @@ pub(crate) struct Teller<'s> {
     pub(crate) intake: Intake,
     /// Whether something was met that may still change: nothing behind it is taken in.
     pub(crate) held: bool,
+    /// Whether some call waits for its answer.
+    pub(crate) waits: bool,
     /// Whether the folder of the work is known.
     pub(crate) placed: bool,
     pub(crate) place: Place,
@@ -37,22 +39,25 @@ pub(crate) struct Teller<'s> {
 }
 
 impl<'s> Teller<'s> {
-    /// A session of that identity, of which so much is wanted, in files with an account each.
-    pub(crate) fn new(
-        key: StreamKey,
-        bounds: Bounds,
+    /// Opens a session whose records stand in files with an account each.
+    pub(crate) fn open(
+        header: Header,
         paths: &'s [PathBuf],
         sink: &'s mut dyn Sink,
         accounts: &'s mut [Account],
     ) -> Self {
+        let key = header.key.clone();
+        sink.open(header);
+        let intake = Intake::new(sink.bounds(&key));
         Self {
             sink,
             paths,
             accounts,
             file: 0,
             key: Rc::new(key),
-            intake: Intake::new(bounds),
+            intake,
             held: false,
+            waits: false,
             placed: false,
             place: Place::default(),
             calls: Calls::default(),
@@ -88,7 +93,7 @@ impl<'s> Teller<'s> {
         if self.held || self.intake.is_full() {
             return None;
         }
-        let number = self.intake.consume(bytes, id, false);
+        let number = self.intake.consume(bytes, id, self.waits);
         if let Some(path) = self.paths.get(self.file) {
             self.sink.line(path, number);
         }
@@ -141,7 +146,7 @@ impl<'s> Teller<'s> {
 
     /// The session ends here, as far as it was read.
     pub(crate) fn close(&mut self) {
-        let consumed = self.intake.consumed(false);
+        let consumed = self.intake.consumed(self.waits);
         self.sink.close(&self.key, consumed);
     }
 }

@@ -189,7 +189,7 @@ pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
     let text = sanitise(&remark.text).trim().to_owned();
     let title = shorten::at_word(&one_line(&remark.title), TITLE);
     if remark.kind == "error" {
-        let resolution = remark.fields.iter().find(|(name, _)| *name == "Resolution");
+        let resolution = remark.fields.iter().find(|(name, _)| name == "Resolution");
         let resolution = resolution.map(|(_, value)| (one_line(value), Vec::new()));
         return error(&title, &text, step, resolution);
     }
@@ -205,7 +205,7 @@ pub(super) fn remark(remark: &Remark<'_>, step: Option<Link>) -> Item {
     let is_id =
         |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let id = remark.id.as_deref().filter(is_id).map(str::to_owned);
-    Item::Callout(Callout { id, ..with_fields(remark.kind, &title, &text, fields, remark.folded.then_some(true)) })
+    Item::Callout(Callout { id, ..with_fields(&remark.kind, &title, &text, fields, remark.folded.then_some(true)) })
 }
 
 /// What a short account does not show: which steps, and when the last of them was done.

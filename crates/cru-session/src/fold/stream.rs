@@ -254,7 +254,7 @@ impl Fold {
             EventKind::SubagentDone { stream, summary, failed } => {
                 self.steps.subagent_done(&stream, summary.as_deref(), failed);
             }
-            EventKind::Detail { call, name, value } => self.steps.detail(&call, name, &value),
+            EventKind::Detail { call, name, value } => self.steps.detail(&call, &name, &value),
             EventKind::Phase(title) => self.phase(&title, time, record),
             EventKind::Remark(remark) => {
                 let step = remark.about.as_deref().and_then(|call| self.steps.index_of(call)).map(step_link);

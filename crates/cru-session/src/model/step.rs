@@ -193,7 +193,8 @@ impl StepStatus {
 }
 
 /// A file that a step read or wrote: `path@hash`, and lines of it: `path:A-B@hash`. Without either it is untracked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct FileRef {
     /// Path, relative to the project where it lies inside, else absolute (`~` for home).
     pub path: String,
@@ -201,7 +202,7 @@ pub struct FileRef {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// The lines that were read or written, where the record has them: `path:A-B@hash`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LineAnchor>,
     /// Whether a write made the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::evidence::store::{Owner, Store};
 use crate::existing::Existing;
-use crate::read::bundle::Read;
+use crate::read::bundle::FileAccount;
 use crate::report::{KeptCopies, SessionReport};
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -17,7 +17,7 @@ pub(crate) fn all(
     importer: &Importer,
     existing: &Existing<'_>,
     bundles: &[Bundle],
-    read: &[Read],
+    read: &[FileAccount],
     sessions: &[SessionReport],
 ) -> Result<KeptCopies> {
     let on_disk = bundles.iter().filter(|bundle| bundle.memory.is_empty());

@@ -8,21 +8,22 @@ use crate::read::heard::{LineNow, StreamWords};
 use crate::read::hook_facts::HookFacts;
 use jiff::Timestamp;
 
-use cru_session::event::{Event, EventKind, StreamKey};
+use cru_base::text::fold_whitespace;
+use cru_session::event::{Event, EventKind, SessionFact, StreamKey};
 use cru_session::fold::{Draft, Fold, Options};
 use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle gave.
 #[derive(Debug, Default)]
-pub(crate) struct Bundled {
+pub struct Bundled {
     /// One for each stream, by key.
-    pub(crate) drafts: Vec<Draft>,
+    pub drafts: Vec<Draft>,
     /// One for each file, in the order they were read.
-    pub(crate) accounts: Vec<Read>,
+    pub accounts: Vec<FileAccount>,
     /// What the calls of each stream say, where that was asked for.
     pub(crate) words: BTreeMap<StreamKey, StreamWords>,
     /// Where the calls of each stream stand, by the step that they became, where that was asked for.
-    pub(crate) places: BTreeMap<StreamKey, BTreeMap<String, CallPlace>>,
+    pub places: BTreeMap<StreamKey, BTreeMap<String, CallPlace>>,
 }
 
 /// The record of a call.
@@ -34,15 +35,20 @@ pub struct CallPlace {
     pub line: u64,
 }
 
-/// One file, read.
+/// What became of one file.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
-    pub(crate) path: PathBuf,
-    pub(crate) account: Account,
+pub struct FileAccount {
+    /// The file.
+    pub path: PathBuf,
+    /// What became of its records.
+    pub account: Account,
     /// The streams that its records belong to.
-    pub(crate) streams: BTreeSet<StreamKey>,
-    /// Why it could not be read, to its end or at all.
-    pub(crate) error: Option<String>,
+    pub streams: BTreeSet<StreamKey>,
+    /// The version of the host that wrote it, the last where it names several.
+    pub version: Option<String>,
+    /// Why it could not be read, to its end or at all. Then no file of the bundle gives anything: half of a session
+    /// would be wrong.
+    pub error: Option<String>,
 }
 
 /// What is known before a bundle is read.
@@ -76,6 +82,7 @@ pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, bef
         ended: BTreeMap::new(),
         touched: BTreeSet::new(),
         accounts: Vec::new(),
+        version: None,
         now: LineNow::default(),
         words: BTreeMap::new(),
         calls: BTreeMap::new(),
@@ -98,7 +105,9 @@ struct Collector<'a> {
     ended: BTreeMap<StreamKey, NoteEnd>,
     /// Streams that had an event since the last file was accounted for.
     touched: BTreeSet<StreamKey>,
-    accounts: Vec<Read>,
+    accounts: Vec<FileAccount>,
+    /// The version of the host that was last told.
+    version: Option<String>,
     now: LineNow,
     words: BTreeMap<StreamKey, StreamWords>,
     /// Calls with their places, in their order.
@@ -140,7 +149,7 @@ impl Collector<'_> {
     fn finish(mut self, bundle: &Bundle, failed: Option<&str>) -> Bundled {
         let told: BTreeSet<PathBuf> = self.accounts.iter().map(|read| read.path.clone()).collect();
         let missing = bundle.files.iter().filter(|path| !told.contains(*path));
-        self.accounts.extend(missing.map(|path| Read { path: path.clone(), ..Read::default() }));
+        self.accounts.extend(missing.map(|path| FileAccount { path: path.clone(), ..FileAccount::default() }));
         if failed.is_some() {
             // Half of a session would be a wrong note: the whole bundle waits for the next run.
             for read in &mut self.accounts {
@@ -214,6 +223,9 @@ impl Sink for Collector<'_> {
         if let Some(end) = self.ended.get_mut(key) {
             end.event(&event);
         }
+        if let EventKind::Meta(SessionFact::HostVersion(version)) = &event.kind {
+            self.version = Some(fold_whitespace(version));
+        }
         if let (true, EventKind::Call(call), Some(file)) = (self.before.places, &event.kind, &self.now.file) {
             let place = CallPlace { file: Arc::clone(file), line: self.now.line };
             let call = call.id.clone().into_owned();
@@ -243,6 +255,7 @@ impl Sink for Collector<'_> {
         if streams.is_empty() && account.represented > 0 && self.open.len() == 1 {
             streams.extend(self.open.keys().cloned());
         }
-        self.accounts.push(Read { path: file.to_owned(), account, streams, error: None });
+        let version = self.version.clone();
+        self.accounts.push(FileAccount { path: file.to_owned(), account, streams, version, error: None });
     }
 }

@@ -7,5 +7,5 @@ pub mod hook_facts;
 pub(crate) mod legible;
 pub(crate) mod reading;
 
-pub use bundle::CallPlace;
+pub use bundle::{CallPlace, FileAccount};
 pub use heard::Heard;
