@@ -118,20 +118,20 @@ impl<'a> Table<'a> {
     /// The columns that are shown, each with its width.
     fn fitting(&self, widths: &[usize], view: &View) -> Vec<(usize, usize)> {
         let mut shown: Vec<(usize, usize)> = widths.iter().copied().enumerate().collect();
-        while view.terminal {
-            let others: usize = shown.iter().filter(|(at, _)| *at != self.wide).map(|(_, width)| width + 2).sum();
-            let room = view.width.saturating_sub(others);
-            let leaves =
-                shown.iter().map(|(at, _)| *at).filter(|at| self.ranks[*at] > 0).min_by_key(|at| self.ranks[*at]);
-            if let Some(leaves) = leaves.filter(|_| room < widths[self.wide].min(view.width / 3)) {
-                shown.retain(|(at, _)| *at != leaves);
-                continue;
-            }
-            if let Some((_, width)) = shown.iter_mut().find(|(at, _)| *at == self.wide) {
-                *width = room.max(8).min(*width);
-            }
-            break;
+        if !view.terminal {
+            return shown;
         }
+        let room = |shown: &[(usize, usize)]| {
+            let others = shown.iter().filter(|(at, _)| *at != self.wide).map(|(_, width)| width + 2);
+            view.width.saturating_sub(others.sum())
+        };
+        while room(&shown) < widths[self.wide].min(view.width / 3) {
+            let leaving = shown.iter().map(|(at, _)| *at).filter(|at| self.ranks[*at] > 0);
+            let Some(first) = leaving.min_by_key(|at| self.ranks[*at]) else { break };
+            shown.retain(|(at, _)| *at != first);
+        }
+        let room = room(&shown).max(8);
+        shown.iter_mut().filter(|(at, _)| *at == self.wide).for_each(|(_, width)| *width = room.min(*width));
         shown
     }
 

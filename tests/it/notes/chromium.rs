@@ -48,7 +48,7 @@ impl Tab {
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         let (host, path) = address.split_once('/').unwrap();
         let mut socket = TcpStream::connect(host).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        socket.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         let hello = format!(
             "GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -77,7 +77,8 @@ impl Tab {
     /// The answer, or the browser's error.
     fn asked(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.count += 1;
-        let mut request = json!({ "id": self.count, "method": method, "params": parameters });
+        let mut request = json!({ "id": self.count, "method": method });
+        request["params"] = parameters;
         if let Some(session) = &self.session {
             request["sessionId"] = session.as_str().into();
         }

@@ -121,7 +121,7 @@ impl Server {
 
     pub(super) fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
@@ -152,7 +152,7 @@ impl Server {
     }
 
     fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
-        let encoded = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+        let encoded = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let origin = format!("http://{}", self.host());
         let headers = [("Host", &*self.host()), ("Cookie", &self.cookie()), ("Origin", &origin)];
@@ -375,7 +375,7 @@ fn open_pages_are_told_of_each_change() {
     let vault = vault();
     let server = Server::start(vault.home(), &vault.path("vault"));
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
     let request = format!("GET /changes HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n", server.host(), server.cookie());
     stream.write_all(request.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);

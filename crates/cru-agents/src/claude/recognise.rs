@@ -12,10 +12,9 @@ use crate::file::value::{filled, text};
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     // Qwen Code has the same envelope around messages in parts.
     let is_qwen = |record: &Value| record.pointer("/message/parts").is_some() || record.get("systemPayload").is_some();
-    jsonl::head(head, 20).find(is_ours).map_or_else(
-        || jsonl::cut_line(head).is_some_and(|line| looks_ours(&line)),
-        |record| !is_qwen(&record),
-    )
+    jsonl::head(head, 20)
+        .find(is_ours)
+        .map_or_else(|| jsonl::cut_line(head).is_some_and(|line| looks_ours(&line)), |record| !is_qwen(&record))
 }
 
 fn is_ours(envelope: &Value) -> bool {

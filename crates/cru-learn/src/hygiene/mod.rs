@@ -42,9 +42,9 @@ pub(crate) fn redact(case: &mut Case, known: &mut RedactedTexts) {
     let mut accounts = BTreeSet::new();
     case.texts_mut(&mut |_, text| accounts.extend(personal::accounts(text).map(str::to_owned)));
     let mut of_accounts = blake3::Hasher::new();
-    accounts.iter().for_each(|name| {
+    for name in &accounts {
         of_accounts.update(name.as_bytes()).update(b" ");
-    });
+    }
     case.texts_mut(&mut |name, text| {
         let mut hasher = of_accounts.clone();
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(text.as_bytes());

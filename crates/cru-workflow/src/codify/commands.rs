@@ -74,8 +74,8 @@ impl<'a> Whole<'a> {
         let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
         calls.sort_by_key(|call| call.place);
         let replaced = Replaced::of(&calls, evidence);
-        let (mut worked, mut passed): (HashMap<&str, Vec<&Call<'_>>>, HashMap<&str, Vec<&Call<'_>>>) =
-            Default::default();
+        let mut worked: HashMap<&str, Vec<&Call<'_>>> = HashMap::default();
+        let mut passed: HashMap<&str, Vec<&Call<'_>>> = HashMap::default();
         for call in &calls {
             for (check, ended) in call.checks.iter().zip(ended_each(call, evidence)) {
                 if ended == Ended::Well {
