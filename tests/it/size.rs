@@ -1,6 +1,6 @@
 //! How large the program is, by one method, against the ceilings of `tests/size.toml`.
 //!
-//! A ceiling is what the last change earned: it may be lowered and never raised, and one that stands far above what is
+//! A ceiling is what the last change earned: it may be lowered; a raise needs a reason in the file. One that stands far above what is
 //! counted fails too, so that what was gained is kept. `cargo test --test it size -- --nocapture` prints all figures.
 
 use std::collections::{BTreeMap, BTreeSet};
