@@ -17,7 +17,9 @@ use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
 const PREFIX: usize = 4096;
 
 /// Ends of the names of files that hosts keep beside a transcript: without them the names are the same.
-const BESIDE: &[&str] = &[".meta.json", ".settings.json"];
+const BESIDE: &[&str] = &[".meta.json", ".settings.json", ".messages.json"];
+/// Names of files that hosts keep in a folder for each session: all of one folder belong together.
+const IN_FOLDER: &str = "chat_history.jsonl updates.jsonl summary.json signals.json messages.jsonl meta.json wire.jsonl context.jsonl state.json";
 
 /// What an object says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,6 +115,9 @@ fn with_own_key(mut row: ScanRow) -> ScanRow {
         |end| row.uri.len() - end.len(),
     );
     row.keys.push(format!("name {}", &row.uri[..end]));
+    let folder = row.uri.rfind(['/', '\\']).map(|at| (&row.uri[..at], &row.uri[at + 1..]));
+    let folder = folder.filter(|(_, name)| IN_FOLDER.split(' ').any(|known| known == *name));
+    row.keys.extend(folder.map(|(folder, _)| format!("folder {folder}")));
     row.keys.sort();
     row.keys.dedup();
     row
