@@ -21,6 +21,18 @@ const VALUED: &[&str] = &["--vault", "--format", "-f", "--color"];
 /// A command line in today's names, the name of the program first; and the name that was used with the one of today, where they differ.
 pub(super) fn in_todays_names(args: &[OsString]) -> (Vec<OsString>, Option<(String, String)>) {
     let words = words(args);
+    if let [session, start] = words[..]
+        && (args[session] == *"session" && args[start] == *"start")
+        && let Some(title) =
+            args.iter().position(|arg| arg == "--title" || arg.to_string_lossy().starts_with("--title="))
+    {
+        let mut args = args.to_vec();
+        match args[title].to_string_lossy().strip_prefix("--title=").map(OsString::from) {
+            Some(words) => args[title] = words,
+            None => drop(args.remove(title)),
+        }
+        return (args, Some(("session start --title".to_owned(), "session start WORDS".to_owned())));
+    }
     for (before, now) in RENAMED {
         let used: Vec<usize> = words.iter().copied().take(before.len()).collect();
         if used.len() < before.len() || !used.iter().zip(*before).all(|(at, name)| args[*at] == **name) {
@@ -67,6 +79,8 @@ mod tests {
             ("cru --vault V cases -q accept x --format json", "cru --vault V review accept -q x --format json"),
             ("cru hooks install --host codex", "cru connect --only hooks --host codex"),
             ("cru hooks status", "cru hooks status"),
+            ("cru session start --title pump --agent a@1", "cru session start pump --agent a@1"),
+            ("cru session start --agent a --title=pump", "cru session start --agent a pump"),
             ("cru refresh --run", "cru replay --stale --run"),
             ("cru search refresh", "cru search refresh"),
             ("cru search cases accept", "cru search cases accept"),
