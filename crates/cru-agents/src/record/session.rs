@@ -19,6 +19,7 @@ use crate::stream::place::Place;
 use crate::unknown::unknown;
 use crate::wrapper;
 use cru_action::ToolKind;
+use cru_base::text::percent_decoded;
 use cru_session::agent_table;
 use cru_session::event::{
     Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
@@ -396,14 +397,7 @@ pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
 /// The path that an address of a file names: `file:///home/a%20b`.
 pub(crate) fn file_path(address: &str) -> String {
     let Some(rest) = address.strip_prefix("file://") else { return address.to_owned() };
-    let mut path = Vec::with_capacity(rest.len());
-    let mut at = 0;
-    while let Some(&byte) = rest.as_bytes().get(at) {
-        let code = rest.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        path.push(code.unwrap_or(byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    let path = String::from_utf8_lossy(&path).into_owned();
+    let path = percent_decoded(rest).unwrap_or_else(|| rest.to_owned());
     // `/c:/work` is a folder of Windows.
     match path.as_bytes() {
         [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => path[1..].to_owned(),

@@ -11,6 +11,7 @@ use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::git::Repository;
 use crate::session::Session;
+use crate::session::mask;
 use crate::trace::why::{
     AddedLines, Blame, BlamedLine, FileWriter, LineAnswer, WriterInput, commits_of, origins, uncommitted,
 };
@@ -114,7 +115,24 @@ impl Origins {
             origins(&blame, &writers, &added)
         };
         let in_repository = repository.is_some();
+        let mut blame = blame;
+        mask_lines(&mut blame.lines);
         Ok(Self { path: shown, in_repository, blame, notes, lines: origins })
+    }
+}
+
+/// Takes secrets out of the lines of a file: pages and agents are shown them. Some secrets have several lines.
+fn mask_lines(lines: &mut [BlamedLine]) {
+    let whole = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+    let found = mask::find(&whole);
+    let mut from = 0;
+    for line in lines.iter_mut().filter(|_| !found.is_empty()) {
+        let to = from + line.text.len();
+        for secret in found.iter().rev().filter(|it| it.range.start < to && from < it.range.end) {
+            let own = secret.range.start.max(from) - from..secret.range.end.min(to) - from;
+            line.text.replace_range(own, &format!("[secret:{}]", secret.rule));
+        }
+        from = to + 1;
     }
 }
 
@@ -231,4 +249,26 @@ fn relatives(notes: &[WriterNote]) -> Vec<Vec<usize>> {
         relatives.dedup();
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_one_line_and_of_several_go() {
+        let text = "export GITHUB_TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a # é\nlet key = \"\n-----BEGIN RSA PRIVATE KEY-----\n\
+            MIIEowIBAAKCAQEAx7Y3v4Q9kq2mT0uHcF1rJw8eZ5nVbG6sLpXdYtRjKaWqEzUi\n-----END RSA PRIVATE KEY-----\nfn pump() {}";
+        let line = |text: &str| BlamedLine { commit: None, path: String::new(), text: text.to_owned() };
+        let mut lines: Vec<BlamedLine> = text.lines().map(line).collect();
+        let count = lines.len();
+        mask_lines(&mut lines);
+        let told = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+        assert!(!told.contains("ghp_") && !told.contains("MIIE"), "{told}");
+        assert!(
+            told.contains("[secret:github-token]") && told.contains("# é") && told.ends_with("fn pump() {}"),
+            "{told}"
+        );
+        assert_eq!(lines.len(), count);
+    }
 }
