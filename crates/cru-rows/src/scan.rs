@@ -9,6 +9,7 @@ use crate::guard::guarded;
 use crate::stage::Stage;
 use cru_agents::any;
 use cru_base::Result;
+use cru_session::agent_table::{self, AgentEntry};
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::mask;
 use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
@@ -18,8 +19,6 @@ const PREFIX: usize = 4096;
 
 /// Ends of the names of files that hosts keep beside a transcript: without them the names are the same.
 const BESIDE: &[&str] = &[".meta.json", ".settings.json", ".messages.json"];
-/// Names of files that hosts keep in a folder for each session: all of one folder belong together.
-const IN_FOLDER: &str = "chat_history.jsonl updates.jsonl summary.json signals.json messages.jsonl meta.json wire.jsonl context.jsonl state.json";
 
 /// What an object says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +115,12 @@ fn with_own_key(mut row: ScanRow) -> ScanRow {
     );
     row.keys.push(format!("name {}", &row.uri[..end]));
     let folder = row.uri.rfind(['/', '\\']).map(|at| (&row.uri[..at], &row.uri[at + 1..]));
-    let folder = folder.filter(|(_, name)| IN_FOLDER.split(' ').any(|known| known == *name));
+    // A host that describes a session beside its transcript keeps a folder for each.
+    let is_of = |row: &AgentEntry, name: &str| {
+        let names = row.names.iter().filter(|_| !row.described.is_empty()).chain(&row.described);
+        names.into_iter().any(|known| known == name)
+    };
+    let folder = folder.filter(|(_, name)| agent_table::all().iter().any(|row| is_of(row, name)));
     row.keys.extend(folder.map(|(folder, _)| format!("folder {folder}")));
     row.keys.sort();
     row.keys.dedup();

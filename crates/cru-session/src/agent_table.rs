@@ -36,6 +36,8 @@ pub struct AgentEntry {
     pub command_limit: u64,
     /// Types of its records that tell the state of the host, which no note has; with a point at the end all that begin so.
     pub states: Vec<String>,
+    /// Files in the folder of a transcript that describe its session: they are read together.
+    pub described: Vec<String>,
     /// Whether its hooks are understood: they write the phases of a session.
     pub hooks: bool,
     /// Program and arguments that continue one of its sessions; empty where none is known.
