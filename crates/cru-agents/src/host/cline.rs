@@ -1,6 +1,7 @@
 //! Cline, Roo Code and Kilo Code: their tasks as events. A task is a folder with the messages that the model was sent; what
 //! a person was shown lies beside it and has the times, tokens and cost. Newer versions of Cline have both in one document.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -243,19 +244,24 @@ fn finish(block: Value, told: &mut Vec<Value>) {
     told.push(says.map(|words| json!({"type": "text", "text": words})).unwrap_or(block));
 }
 
+/// The name with which a text begins, as an element has it, and what stands behind: `path>a.rs`.
+fn element(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-'))?;
+    Some((text.get(..end).filter(|name| !name.is_empty())?, text[end..].strip_prefix('>')?))
+}
+
 /// Words with elements that are calls: `<read_file><path>a.rs</path></read_file>`.
 fn split(text: &str, told: &mut Vec<Value>) {
     let mut rest = text;
     let mut from = 0;
+    // Names whose elements end nowhere from here on: they are looked for once.
+    let mut endless: Vec<&str> = Vec::new();
     while let Some(at) = rest.get(from..).and_then(|tail| tail.find('<')).map(|at| from + at) {
-        let name = rest[at + 1..].split('>').next().unwrap_or_default();
-        let is_name = name.len() < 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        let behind = rest.get(at + name.len() + 2..).unwrap_or_default();
-        let inner = if is_name && ToolKind::of(name) != ToolKind::Other {
-            behind.split_once(&format!("</{name}>"))
-        } else {
-            None
-        };
+        let found = element(&rest[at + 1..]).filter(|(name, _)| !endless.contains(name));
+        let found = found.filter(|(name, _)| ToolKind::of(name) != ToolKind::Other);
+        let (name, behind) = found.unwrap_or_default();
+        let inner = found.and_then(|_| behind.split_once(&format!("</{name}>")));
+        endless.extend(found.filter(|_| inner.is_none()).map(|(name, _)| name));
         let Some((inside, after)) = inner else {
             from = at + 1;
             continue;
@@ -268,20 +274,49 @@ fn split(text: &str, told: &mut Vec<Value>) {
 }
 
 /// The elements within a call.
-fn arguments(mut inside: &str) -> Value {
-    let mut input = json!({});
+fn arguments(whole: &str) -> Value {
+    // Where each element ends last: one that has no end from here on is not looked for.
+    let ends = whole.match_indices("</").filter_map(|(at, _)| Some((element(&whole[at + 2..])?.0, at)));
+    let ends: HashMap<&str, usize> = ends.collect();
+    let (mut input, mut inside) = (json!({}), whole);
     while let Some((_, tail)) = inside.split_once('<') {
-        let Some((name, behind)) = tail.split_once('>') else { break };
-        match behind.split_once(&format!("</{name}>")) {
-            Some((value, after)) if !name.is_empty() => {
-                // Newer versions put several files into an element of their own.
-                let path = value.split_once("<path>").and_then(|(_, it)| it.split_once("</path>"));
-                let (name, value) = path.map_or((name, value), |(path, _)| ("path", path));
-                input[name] = json!(value.strip_prefix('\n').unwrap_or(value).trim_end_matches('\n'));
-                inside = after;
-            }
-            _ => inside = behind,
+        inside = tail;
+        let Some((name, behind)) = element(tail) else { continue };
+        inside = behind;
+        let has_end = ends.get(name).is_some_and(|end| *end >= whole.len() - behind.len());
+        if has_end && let Some((value, after)) = behind.split_once(&format!("</{name}>")) {
+            // Newer versions put several files into an element of their own.
+            let path = value.split_once("<path>").and_then(|(_, it)| it.split_once("</path>"));
+            let (name, value) = path.map_or((name, value), |(path, _)| ("path", path));
+            input[name] = json!(value.strip_prefix('\n').unwrap_or(value).trim_end_matches('\n'));
+            inside = after;
         }
     }
     input
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_calls_and_arguments() {
+        let mut told = Vec::new();
+        split("Look: <read_file>\n<path>a.rs</path>\n</read_file> <b>no</b> <read_file>", &mut told);
+        assert_eq!(told[1]["input"], json!({ "path": "a.rs" }));
+        assert_eq!((told.len(), told[2]["text"].as_str()), (3, Some(" <b>no</b> <read_file>")));
+        let two = arguments("<args><file><path>a</path></file></args><content>\n<p>x</p>\n</content><left>y");
+        assert_eq!(two, json!({ "path": "a", "content": "<p>x</p>" }));
+    }
+
+    /// What has no end is looked for once, however often it begins.
+    #[test]
+    fn elements_without_an_end_take_linear_time() {
+        let mut told = Vec::new();
+        split(&"<read_file><".repeat(200_000), &mut told);
+        assert_eq!(told.len(), 1);
+        let names: String = (0..200_000).map(|at| format!("<a{at}>")).collect::<Vec<_>>().concat();
+        assert_eq!(arguments(&names), json!({}));
+        assert_eq!(arguments(&format!("{names}</a199999>")), json!({ "a199999": "" }));
+    }
 }
