@@ -252,25 +252,20 @@ fn element(text: &str) -> Option<(&str, &str)> {
 
 /// Words with elements that are calls: `<read_file><path>a.rs</path></read_file>`.
 fn split(text: &str, told: &mut Vec<Value>) {
-    let mut rest = text;
-    let mut from = 0;
-    // Names whose elements end nowhere from here on: they are looked for once.
-    let mut endless: Vec<&str> = Vec::new();
-    while let Some(at) = rest.get(from..).and_then(|tail| tail.find('<')).map(|at| from + at) {
-        let found = element(&rest[at + 1..]).filter(|(name, _)| !endless.contains(name));
-        let found = found.filter(|(name, _)| ToolKind::of(name) != ToolKind::Other);
-        let (name, behind) = found.unwrap_or_default();
-        let inner = found.and_then(|_| behind.split_once(&format!("</{name}>")));
-        endless.extend(found.filter(|_| inner.is_none()).map(|(name, _)| name));
-        let Some((inside, after)) = inner else {
-            from = at + 1;
+    // Names whose elements end nowhere from here on are looked for once.
+    let (mut from, mut endless) = (0, Vec::new());
+    for (at, _) in text.match_indices('<') {
+        let is_call = |name| at >= from && !endless.contains(&name) && ToolKind::of(name) != ToolKind::Other;
+        let Some((name, behind)) = element(&text[at + 1..]).filter(|(name, _)| is_call(*name)) else { continue };
+        let Some((inside, after)) = behind.split_once(&format!("</{name}>")) else {
+            endless.push(name);
             continue;
         };
-        told.push(json!({"type": "text", "text": &rest[..at]}));
+        told.push(json!({"type": "text", "text": &text[from..at]}));
         finish(json!({"type": "tool_use", "name": name, "input": arguments(inside)}), told);
-        (rest, from) = (after, 0);
+        from = text.len() - after.len();
     }
-    told.push(json!({"type": "text", "text": rest}));
+    told.push(json!({"type": "text", "text": &text[from..]}));
 }
 
 /// The elements within a call.
