@@ -89,7 +89,8 @@ pub enum Item {
 }
 
 /// `[[target#heading|alias]]` or `![[…]]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Link {
     /// Note name or path; empty for the same note.
     pub target: String,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::kept_heads::KeptHeads;
 use super::link::number;
 use super::{Finding, LinkTable, Target, Vault, VaultPath, Walk};
 use cru_base::{Diagnostic, Span};
@@ -70,10 +71,13 @@ impl Catalog {
         Self::of(vault, Walk::of(vault))
     }
 
-    /// Reads the head of every note of `walk`, in parallel.
+    /// The head of every note of `walk`, in parallel; read where what is kept with the machine is older.
     pub fn of(vault: &Vault, walk: Walk) -> Self {
         let Walk { notes, others, findings } = walk;
-        Self::new(notes.into_par_iter().map(|path| head(vault, path)).collect(), others, findings)
+        let kept = KeptHeads::of(vault);
+        let heads: Vec<_> = notes.into_par_iter().map(|path| kept.head(vault, path)).collect();
+        kept.keep(&heads);
+        Self::new(heads.into_iter().map(|it| it.head).collect(), others, findings)
     }
 
     /// From heads that were read elsewhere. Both lists are sorted by path.
@@ -137,7 +141,7 @@ pub fn conflict_copies(heads: &[Head]) -> Vec<(usize, usize)> {
 }
 
 /// A note that cannot be read is still there: links to it are whole.
-fn head(vault: &Vault, path: VaultPath) -> Head {
+pub(super) fn head(vault: &Vault, path: VaultPath) -> Head {
     let text = match vault.overlay(&path) {
         Some(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
         None => read_head(&vault.file(&path)),

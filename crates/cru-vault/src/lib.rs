@@ -12,6 +12,7 @@ pub mod copies;
 pub mod finding;
 pub mod folder;
 pub mod journal;
+mod kept_heads;
 pub mod link;
 pub mod links;
 pub mod load;

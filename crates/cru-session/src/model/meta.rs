@@ -1,13 +1,14 @@
 //! What the frontmatter says of a session.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Link;
 use cru_note::frontmatter::Mapping;
 
 /// The frontmatter of a session, typed. Unknown keys stay in the note; [`Meta::extra`] names them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Meta {
     /// `type`; a session note says `session`.
     pub kind: Option<String>,
@@ -70,7 +71,7 @@ pub struct Meta {
     /// `export`: `false` keeps the session out of training data.
     pub export: Option<bool>,
     /// The other keys, in order, each with its value on one line.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "as_map", deserialize_with = "from_map")]
     pub extra: Vec<(String, String)>,
     /// The other keys of a note that is to be written; what a note says of them is not read.
     #[serde(skip)]
@@ -79,6 +80,11 @@ pub struct Meta {
 
 fn as_map<S: serde::Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+fn from_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
+    let map: serde_json::Map<String, serde_json::Value> = Deserialize::deserialize(deserializer)?;
+    Ok(map.into_iter().map(|(key, value)| (key, value.as_str().unwrap_or_default().to_owned())).collect())
 }
 
 impl Meta {
@@ -138,8 +144,14 @@ impl Serialize for Status {
     }
 }
 
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|word| Self::parse(&word))
+    }
+}
+
 /// An agent with its version: `planner@1.2`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Agent {
     /// Name: a letter, then letters, digits, `_`, `.`, `-`.
     pub name: String,
@@ -171,7 +183,7 @@ impl Agent {
 }
 
 /// A row of the frontmatter list `subagents`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SubagentRef {
     /// Id of the sub-agent's session.
     pub session: String,

@@ -1,0 +1,182 @@
+//! Heads as they were last read, kept with the machine: to read a frontmatter takes a hundred times as long as to look
+//! whether its file is still the same.
+//!
+//! A head is kept only if what is written of it reads back as the same, and counts only while its file looks as it did. A
+//! file that was changed so shortly before it was read that one more change may not show is read again.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::catalog::{self, Head};
+use super::{Vault, VaultPath};
+use cru_base::files::{self, Fingerprint};
+use cru_session::Meta;
+
+/// Its name in the folder of caches, with the version of the rules that a frontmatter is read by.
+const FILE: &str = "heads-1";
+
+/// How long after a change one more may not show: some file systems count time in steps of two seconds.
+const SETTLES: Duration = Duration::from_secs(2);
+
+/// One line.
+#[derive(Serialize, Deserialize)]
+struct KeptHead<'a> {
+    path: Cow<'a, str>,
+    seen: Fingerprint,
+    meta: Cow<'a, Meta>,
+}
+
+/// A head, and what the file system said of its note; `None` where that does not say what was read.
+pub(super) struct SeenHead {
+    pub(super) head: Head,
+    seen: Option<Fingerprint>,
+    is_new: bool,
+}
+
+pub(super) struct KeptHeads {
+    file: Option<PathBuf>,
+    begun: Instant,
+    /// Files that were changed before this were read when no other change could be hidden.
+    settled: i64,
+    heads: HashMap<String, (Fingerprint, Meta)>,
+}
+
+impl KeptHeads {
+    /// What is kept of a vault; nothing where that cannot be read.
+    pub(super) fn of(vault: &Vault) -> Self {
+        let begun = Instant::now();
+        let file = vault.cache().map(|folder| folder.join(FILE));
+        let (settled, heads) = file.as_deref().and_then(read).unwrap_or_default();
+        Self { file, begun, settled, heads }
+    }
+
+    /// The head of a note, read where what is kept is not of the file as it is.
+    pub(super) fn head(&self, vault: &Vault, path: VaultPath) -> SeenHead {
+        let is_file = self.file.is_some() && vault.overlay(&path).is_none();
+        let seen = is_file.then(|| files::fingerprint(&vault.file(&path)).ok()).flatten();
+        let kept = path.as_path().to_str().and_then(|name| self.heads.get(name));
+        let meta = kept.filter(|(known, _)| seen.as_ref() == Some(known) && known.mtime < self.settled);
+        match meta {
+            Some((_, meta)) => {
+                let head = Head { path, meta: meta.clone(), findings: Vec::new() };
+                SeenHead { head, seen, is_new: false }
+            }
+            None => SeenHead { head: catalog::head(vault, path), seen, is_new: true },
+        }
+    }
+
+    /// Keeps heads for the next time, where more of them had to be read than it takes to write all. That nothing can be
+    /// written is no error: they are read again.
+    pub(super) fn keep(&self, heads: &[SeenHead]) {
+        let is_kept = |it: &&SeenHead| it.seen.is_some() && it.head.findings.is_empty();
+        let new = heads.iter().filter(is_kept).filter(|it| it.is_new).count();
+        let Some(file) = self.file.as_deref().filter(|_| new > heads.len() / 64) else { return };
+        let lines: String = heads.par_iter().filter_map(line).collect();
+        let head = format!("{} {}\n", blake3::hash(lines.as_bytes()).to_hex(), self.begun.elapsed().as_nanos());
+        let _ = files::put_private(file, (head + &lines).as_bytes());
+    }
+}
+
+/// A head as its line; `None` for one that would not be read back as the same.
+fn line(SeenHead { head, seen, .. }: &SeenHead) -> Option<String> {
+    let path = head.path.as_path().to_str()?;
+    let seen = seen.filter(|_| head.findings.is_empty())?;
+    let line = serde_json::to_string(&KeptHead { path: path.into(), seen, meta: Cow::Borrowed(&head.meta) }).ok()?;
+    let back: KeptHead<'_> = serde_json::from_str(&line).ok()?;
+    (*back.meta == head.meta).then_some(line + "\n")
+}
+
+/// The heads by the paths of their notes, and before when a file must have been changed.
+fn read(file: &Path) -> Option<(i64, HashMap<String, (Fingerprint, Meta)>)> {
+    // Should it be replaced meanwhile, this is the earlier time.
+    let written = files::fingerprint(file).ok()?.mtime;
+    let text = String::from_utf8(files::read(file).ok()?).ok()?;
+    let (head, lines) = text.split_once('\n')?;
+    let (sum, took) = head.split_once(' ')?;
+    if blake3::hash(lines.as_bytes()).to_hex().as_str() != sum {
+        return None;
+    }
+    let settles = i64::try_from(SETTLES.as_nanos()).ok()?;
+    let settled = written.checked_sub(took.parse().ok()?)?.checked_sub(settles)?;
+    let heads = lines.par_lines().map(|line| {
+        let KeptHead { path, seen, meta } = serde_json::from_str(line).ok()?;
+        Some((path.into_owned(), (seen, meta.into_owned())))
+    });
+    Some((settled, heads.collect::<Option<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalog;
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    /// Writes a note that looks as if it had been changed an hour ago.
+    fn write(root: &Path, name: &str, text: &str, ago: u64) {
+        let file = root.join(name);
+        files::put(&file, text.as_bytes()).unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - ago);
+        File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+    }
+
+    fn bed() -> (tempfile::TempDir, Vault) {
+        let temp = tempfile::tempdir().unwrap();
+        for at in 0..9 {
+            let text = format!(
+                "---\ntype: session\nsession_id: s{at}\nstarted: 2026-01-0{}T10:00:00Z\nstatus: Paused\ncost_usd: 0.1{at}\n\
+                 parent: \"[[s0|x]]\"\nparticipants: [a@1, b]\nsubagents:\n  - {{session: \"[[s{at}-a]]\", tokens: 3}}\n\
+                 z: 1\na: [x, 2]\n---\n# T\n",
+                at + 1
+            );
+            write(temp.path(), &format!("notes/s{at}.md"), &text, at);
+        }
+        write(temp.path(), "notes/odd.md", "---\ntype: session\nstarted: soon\n---\n", 0);
+        let vault = Vault::open(&temp.path().join("notes")).unwrap().cached_in(temp.path().join("cache"));
+        (temp, vault)
+    }
+
+    #[test]
+    fn what_is_kept_is_what_would_be_read() {
+        let (temp, vault) = bed();
+        let fresh = Catalog::read(&Vault::open(vault.root()).unwrap());
+        let first = Catalog::read(&vault);
+        assert_eq!(first.heads, fresh.heads);
+        assert_eq!(KeptHeads::of(&vault).heads.len(), 9, "what has a finding is read again");
+        // Proof that they are what is kept: nobody else says so.
+        let file = temp.path().join("cache").join(FILE);
+        let text = String::from_utf8(files::read(&file).unwrap()).unwrap();
+        let (_, lines) = text.split_once('\n').unwrap();
+        let lines = lines.replace("\"s3\"", "\"kept\"");
+        files::put(&file, format!("{} 0\n{lines}", blake3::hash(lines.as_bytes()).to_hex()).as_bytes()).unwrap();
+        let ids = |catalog: &Catalog| catalog.heads.iter().map(Head::id).collect::<Vec<_>>();
+        assert!(ids(&Catalog::read(&vault)).contains(&"kept".to_owned()));
+        // A flipped bit, and everything is read.
+        files::put(&file, format!("{} 0\n{lines} ", blake3::hash(lines.as_bytes()).to_hex()).as_bytes()).unwrap();
+        assert_eq!(Catalog::read(&vault).heads, fresh.heads);
+    }
+
+    #[test]
+    fn a_change_is_seen() {
+        let (_temp, vault) = bed();
+        Catalog::read(&vault);
+        let text = "---\ntype: session\nsession_id: other\n---\n";
+        write(vault.root(), "s1.md", text, 1);
+        assert_eq!(Catalog::read(&vault).at(&VaultPath::new("s1.md").unwrap()).unwrap().id(), "other");
+        // Of one moment, one length, in place: what shows nothing is read until it has settled.
+        let now = "---\ntype: session\nsession_id: one00\n---\n";
+        files::put(&vault.root().join("s2.md"), now.as_bytes()).unwrap();
+        let id = || Catalog::read(&vault).at(&VaultPath::new("s2.md").unwrap()).unwrap().id();
+        assert_eq!(id(), "one00");
+        let file = File::options().write(true).open(vault.root().join("s2.md")).unwrap();
+        let then = file.metadata().unwrap().modified().unwrap();
+        std::io::Write::write_all(&mut &file, now.replace("one00", "two00").as_bytes()).unwrap();
+        file.set_modified(then).unwrap();
+        assert_eq!(id(), "two00");
+    }
+}
