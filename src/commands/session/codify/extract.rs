@@ -43,7 +43,7 @@ enum Place {
 }
 
 pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
-    let (places, vault) = find(&args.session, cx)?;
+    let Found { places, vault, shelf } = find(&args.session, cx)?;
     let one = |place: &Place| -> Result<(String, Session)> {
         let (stem, bytes) = bytes_of(place, vault.as_ref())?;
         let mut session = read::content_of(bytes);
@@ -55,7 +55,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     let options = args.options();
     let (workflow, remarks, mining) = match notes.as_slice() {
         [(stem, session)] => {
-            let evidence = beyond_note(stem, session, vault.as_ref(), cx);
+            let evidence = beyond_note(stem, session, vault.as_ref(), &shelf, cx);
             let (workflow, remarks) = workflow::codify_with(session, &options, &evidence);
             check_repeatable(&remarks)?;
             (workflow, remarks, None)
@@ -82,8 +82,8 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {
         markdown = Template::of(vault, Kind::Workflow)?.frame(markdown, &stem)?;
     }
-    let brief = match (notes.as_slice(), &vault) {
-        ([(stem, session)], Some(vault)) if args.is_refined() => brief(stem, session, vault, cx),
+    let brief = match notes.as_slice() {
+        [(stem, session)] if args.is_refined() => brief(stem, session, &shelf),
         _ => String::new(),
     };
     let sessions = if args.is_refined() { notes.into_iter().map(|(_, session)| session).collect() } else { Vec::new() };
@@ -103,7 +103,7 @@ fn bytes_of(place: &Place, vault: Option<&Vault>) -> Result<(String, Vec<u8>)> {
 
 /// A workflow of each job of the session.
 pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<Diagnostic>)>> {
-    let (places, vault) = find(&args.session, cx)?;
+    let Found { places, vault, shelf } = find(&args.session, cx)?;
     let [place] = places.as_slice() else {
         return Err(
             Error::usage("--split takes one session").with_hint("name one: `cru session codify --split SESSION`")
@@ -111,7 +111,7 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
     };
     let (stem, bytes) = bytes_of(place, vault.as_ref())?;
     let session = read::content_of(bytes);
-    let evidence = beyond_note(&stem, &session, vault.as_ref(), cx);
+    let evidence = beyond_note(&stem, &session, vault.as_ref(), &shelf, cx);
     let jobs = workflow::codify_jobs(&session, &args.options(), &evidence);
     for (_, remarks) in &jobs {
         check_repeatable(remarks)?;
@@ -120,10 +120,9 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
 }
 
 /// What the transcript of a session and an accepted reading of it say beyond its note; nothing outside a vault.
-fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, cx: &Context<'_>) -> Evidence {
+fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, shelf: &Shelf, cx: &Context<'_>) -> Evidence {
     let Some(vault) = vault else { return Evidence::default() };
     let mut evidence = evidence::evidence(session, &Transcripts::of(vault, cx.env));
-    let shelf = Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
     let groups = shelf.accepted(stem).filter(|it| it.is_of(session)).map(|it| it.workflow).unwrap_or_default();
     let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
     evidence.set_groups(groups.into_iter().map(group).collect());
@@ -131,8 +130,7 @@ fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, cx: &Contex
 }
 
 /// What the reading that counts says of a session.
-fn brief(stem: &str, session: &Session, vault: &Vault, cx: &Context<'_>) -> String {
-    let shelf = Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
+fn brief(stem: &str, session: &Session, shelf: &Shelf) -> String {
     let Some(answer) = shelf.accepted(stem).filter(|it| it.is_of(session)) else { return String::new() };
     let goal = answer.goal.iter().map(|it| format!("asked: {it}"));
     let outcome = answer.outcome.iter().map(|it| format!("outcome, {}: {}", it.state.as_str(), it.text));
@@ -173,15 +171,24 @@ fn nothing_in_common(mining: &Mining) -> Error {
     ))
 }
 
-/// The notes of the sessions and their vault: paths that are there, vault or not, else whatever the vault knows by a name.
-fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>)> {
+/// The notes of the sessions, and their vault with its readings.
+struct Found {
+    places: Vec<Place>,
+    vault: Option<Vault>,
+    shelf: Shelf,
+}
+
+/// The notes that are meant: paths that are there, vault or not, else whatever the vault knows by a name.
+fn find(names: &[String], cx: &Context<'_>) -> Result<Found> {
     // Who reads for somebody else is given sessions of the vault alone, and no other file.
     let file = |name: &String| {
         Some(cx.absolute(Path::new(name))).filter(|path| cx.global.reach == Reach::All && path.is_file())
     };
     if !names.is_empty() && names.iter().all(|name| file(name).is_some()) {
         let places = names.iter().filter_map(file).map(Place::File).collect();
-        return Ok((places, Vault::find_to_read(cx.vault_arg(), cx.env).ok()));
+        let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
+        let read = |vault: &Vault| Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
+        return Ok(Found { places, shelf: vault.as_ref().map(read).unwrap_or_default(), vault });
     }
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
@@ -206,5 +213,5 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<(Vec<Place>, Option<Vault>
         cx.global.reach.check(&head.meta)?;
         places.push(Place::Note(head.path.clone()));
     }
-    Ok((places, Some(vault)))
+    Ok(Found { places, shelf: Shelf::within(&catalog, &vault, cx.global.reach), vault: Some(vault) })
 }
