@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::site::{ICON, PAGES, SCRIPT, Site, stylesheet};
+use super::site::{ICON, NAMED, PAGES, SCRIPT, Site, stylesheet};
 use super::vault::ViewedVault;
 use crate::base::text::plural;
 use crate::base::{Error, Result, files};
@@ -35,16 +35,17 @@ pub(super) fn run(folder: &Path, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let write =
         |address: &str, page: &str| write_sealed(&folder.join(address), page, VIEW).map(|()| address.to_owned());
-    let mut addresses: Vec<String> = PAGES.iter().map(|kind| format!("{}.html", kind.name)).collect();
-    for (page, column, rows, folder) in [("projects", "project", "rows", "project"), ("files", "path", "files", "file")]
-    {
-        addresses.extend(site.names(page, column, rows)?.iter().map(|name| named_page(folder, name)));
-    }
-    let listed = addresses.par_iter().map(|address| {
-        let page = site.page(address, &BTreeMap::new())?;
-        page.map(|page| write(address, &page)).transpose()
+    let nothing = BTreeMap::new();
+    let listed = PAGES.par_iter().map(|kind| {
+        let address = format!("{}.html", kind.name);
+        site.page(&address, &nothing)?.map(|page| write(&address, &page)).transpose()
     });
     written.extend(listed.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+    for (folder, ..) in NAMED {
+        let names = site.names(folder)?;
+        let page = |name: &String| write(&named_page(folder, name), &site.named(folder, name, &nothing)?);
+        written.extend(names.par_iter().map(page).collect::<Result<Vec<_>>>()?);
+    }
     let notes = site.caller.with(Reach::Shared, Format::Json, |cx| {
         let world = ViewedVault::read(cx)?;
         let reader = SessionReader::of(&world.vault, &world.catalog, cx)?;

@@ -76,6 +76,10 @@ const FILE: PageKind = PageKind {
     asks: &[("accesses", &["files", "--", "{file}"]), ("why", &["why", "--", "{place}"])],
 };
 
+/// The folders of pages that each show one of what a page lists: that page, where it has its rows, and their name.
+pub(super) const NAMED: [(&str, &str, &str, &str); 2] =
+    [("project", "projects", "rows", "project"), ("file", "files", "files", "path")];
+
 const TEMPLATES: &[(&str, &str)] = &[
     ("index.html", include_str!("../../../templates/view/index.html")),
     ("projects.html", include_str!("../../../templates/view/projects.html")),
@@ -153,24 +157,27 @@ impl<'a> Site<'a> {
                     let head = path.and_then(|path| world.catalog.at(&path));
                     head.map(|head| self.note(head, &world, None, cx)).transpose()
                 }
-                "project" => {
-                    let names = self.names("projects", "project", "rows")?;
+                folder => {
+                    let names = self.names(folder)?;
                     let name = names.into_iter().find(|name| named_page(folder, name) == address);
-                    name.map(|name| self.project(&name, cx)).transpose()
+                    name.map(|name| self.named(folder, &name, asked)).transpose()
                 }
-                "file" => {
-                    let names = self.names("files", "path", "files")?;
-                    let name = names.into_iter().find(|name| named_page(folder, name) == address);
-                    name.map(|name| self.file(&name, asked, cx)).transpose()
-                }
-                _ => Ok(None),
             }
         })
     }
 
-    /// The names that a page lists: of projects, of files.
-    pub(super) fn names(&self, page: &str, column: &str, rows: &str) -> Result<Vec<String>> {
-        let Some((_, words)) = PAGES.iter().find(|kind| kind.name == page).and_then(|kind| kind.asks.first()) else {
+    /// The page of a project or a file, by its name as the list has it.
+    pub(super) fn named(&self, folder: &str, name: &str, asked: &BTreeMap<String, String>) -> Result<String> {
+        let page =
+            |cx: &Context<'_>| if folder == "file" { self.file(name, asked, cx) } else { self.project(name, cx) };
+        self.caller.with(Reach::Shared, Format::Json, page)
+    }
+
+    /// The names that the page for a folder of pages lists; none of a folder that has none.
+    pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let list = NAMED.iter().find(|list| list.0 == folder);
+        let kind = list.and_then(|list| PAGES.iter().find(|kind| kind.name == list.1));
+        let Some((&(_, _, rows, column), (_, words))) = list.zip(kind.and_then(|kind| kind.asks.first())) else {
             return Ok(Vec::new());
         };
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
