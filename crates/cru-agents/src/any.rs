@@ -1,7 +1,8 @@
 //! Transcripts of any agent, told apart by what is in them.
 //!
 //! A file that a person names may have been copied anywhere and called anything, so each importer is asked, in the order
-//! of the table; in a folder only files are opened whose name some importer knows.
+//! of the table; in a folder only files are opened whose name some importer knows. The sub-agents of a session that is
+//! named come with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
     let Listed { files: found_below, unreadable, others } = listed;
     let mut any = Any { others, ..Any::default() };
     any.strangers.extend(unreadable.into_iter().map(|path| (path, UNREADABLE)));
-    let mut known: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
+    let mut known: BTreeMap<usize, BTreeSet<PathBuf>> = BTreeMap::new();
     for path in found_below.union(&named).cloned().collect::<Vec<_>>() {
         let head = match head(&path) {
             Ok(head) if head.iter().all(u8::is_ascii_whitespace) => {
@@ -55,14 +56,50 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
         let by_name = IMPORTERS.iter().position(|it| is_named_so(it, &path) && knows(&it));
         let by_content = || IMPORTERS.iter().position(|it| knows(&it)).filter(|_| named.contains(&path));
         match by_name.or_else(by_content) {
-            Some(at) => known.entry(at).or_default().push(path),
+            Some(at) => {
+                let beside = named.contains(&path).then(|| (IMPORTERS[at].beside)(&path)).unwrap_or_default();
+                known.entry(at).or_default().extend(beside.into_iter().chain([path]));
+            }
             None => any.strangers.push((path, "not a transcript of an agent that is known")),
         }
     }
     for (at, files) in known {
         let Some(importer) = IMPORTERS.get(at) else { continue };
-        let bundles = (importer.bundle)(files)?;
+        let bundles = (importer.bundle)(files.into_iter().collect())?;
         any.found.push((importer, Found { bundles, ..Found::default() }));
     }
     Ok(any)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_agents_come_with_the_session_that_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let line = |more: &str| {
+            format!(
+                "{{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s\",{more}\"timestamp\":\"2026-01-01T10:00:00Z\",\
+                 \"message\":{{\"role\":\"user\",\"content\":\"go\"}}}}\n"
+            )
+        };
+        let own = temp.path().join("s.jsonl");
+        let agent = temp.path().join("s/subagents/agent-a.jsonl");
+        std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
+        cru_base::files::put(&own, line("").as_bytes()).unwrap();
+        cru_base::files::put(&agent, line("\"agentId\":\"a\",\"isSidechain\":true,").as_bytes()).unwrap();
+        let files = |found: &Found| found.bundles.iter().flat_map(|it| it.files.clone()).collect::<BTreeSet<_>>();
+        let both = BTreeSet::from([own.clone(), agent]);
+        for paths in [vec![own.clone()], vec![temp.path().to_owned()], vec![own.clone(), temp.path().to_owned()]] {
+            let any = search(&paths).unwrap();
+            assert_eq!(
+                any.found.iter().map(|(_, found)| files(found)).collect::<Vec<_>>(),
+                [both.clone()],
+                "{paths:?}"
+            );
+            let claude = crate::find("claude").unwrap();
+            assert_eq!(files(&crate::search(claude, &paths).unwrap()), both, "{paths:?}");
+        }
+    }
 }

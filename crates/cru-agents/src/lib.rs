@@ -118,7 +118,7 @@ pub struct Listed {
     pub others: u64,
 }
 
-/// Looks for transcripts under `paths`: a file is taken as it is, a folder is searched. Links are followed for what was
+/// Looks for transcripts under `paths`: a file is taken as it is, with those of its sub-agents, a folder is searched. Links are followed for what was
 /// named, not below it, so a folder cannot contain itself.
 pub fn search(importer: &Importer, paths: &[PathBuf]) -> Result<Found> {
     let Listed { files, unreadable, others } = list(importer, paths)?;
@@ -136,6 +136,7 @@ pub fn list(importer: &Importer, paths: &[PathBuf]) -> Result<Listed> {
         if metadata.is_dir() {
             below(path, &|path| is_named_so(importer, path), &mut listed);
         } else {
+            listed.files.extend((importer.beside)(path));
             listed.files.insert(path.clone());
         }
     }
