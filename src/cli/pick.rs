@@ -39,6 +39,9 @@ pub(super) fn pick(from: &mut dyn Pickable, colours: bool) -> io::Result<Option<
     picker.term.hide_cursor()?;
     loop {
         picker.draw(from, colours)?;
+        if !picker.awaits_key()? {
+            continue;
+        }
         let page = usize::from(picker.term.size().0).saturating_sub(3).max(1);
         let last = picker.rows.len().saturating_sub(1);
         let mut verb = None;
@@ -86,6 +89,28 @@ impl Picker {
     fn ask(&mut self, words: String, from: &mut dyn Pickable) {
         self.rows = from.rows(&words);
         (self.words, self.at, self.in_rows) = (words, 0, false);
+    }
+
+    /// Waits for a key; false where the terminal has another size before one comes.
+    #[cfg(unix)]
+    fn awaits_key(&self) -> io::Result<bool> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let (size, stdin) = (self.term.size(), io::stdin());
+        let look = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+        while self.term.size() == size {
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&look)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Elsewhere the next key shows it.
+    #[cfg(not(unix))]
+    fn awaits_key(&self) -> io::Result<bool> {
+        Ok(true)
     }
 
     fn go(&mut self, to: usize) {
