@@ -107,6 +107,14 @@ pub struct SessionRow {
     pub tools: Vec<ToolUse>,
 }
 
+impl SessionRow {
+    /// Whether it was completed with writes that no check has seen.
+    pub fn is_unproven(&self) -> bool {
+        let behind = self.proof.as_deref() == Some("writes_after") && self.writes_after_check > 0;
+        behind && self.status.as_deref() == Some("completed") && !self.subagent
+    }
+}
+
 /// The tokens that a session used of one model. A count that its note does not know is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelUsage {

@@ -37,9 +37,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
         let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
         items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
     }
-    for row in snapshot.sessions() {
-        items.extend(unproven(row));
-    }
+    items.extend(snapshot.sessions().iter().filter(|row| row.is_unproven()).map(unproven));
     conflicts(&snapshot, vault, cx, &mut items)?;
     questions(&snapshot, vault, cx, &mut items)?;
     bookmarks(vault, catalog, cx, &mut items)?;
@@ -73,19 +71,13 @@ fn recipes(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<R
     }
 }
 
-/// A session that is closed, whose last writes no check has seen.
-fn unproven(row: &SessionRow) -> Option<ReviewItem> {
-    let closed = matches!(row.status.as_deref(), Some("completed"));
-    let behind = matches!(row.proof.as_deref(), Some("writes_after")) && row.writes_after_check > 0;
-    if !closed || !behind || row.subagent {
-        return None;
-    }
+fn unproven(row: &SessionRow) -> ReviewItem {
     let text = format!("{}, {} after the last check", row.title, plural(row.writes_after_check, "write"));
     let state = row.writes_after_check.to_string();
     let item = ReviewItem::new(ReviewKind::Unproven, &row.id, &state, &text, note_name(&row.path));
     // Of two the newer one, as its work is the more likely to go on.
     let age = row.started.map_or(0.0, |started| started.as_second() as f64);
-    Some(item.weighing(age))
+    item.weighing(age)
 }
 
 fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {

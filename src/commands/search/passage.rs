@@ -17,7 +17,7 @@ pub(super) struct Passage {
     pub(super) line: usize,
     /// The phase it stands in.
     pub(super) phase: Option<String>,
-    /// The block id to name it by: its own, else that of the phase it stands in; none at the head of a note.
+    /// The block id to name it by: its own, else the nearest above it; none at the head of a note.
     pub(super) block: Option<String>,
     /// Lines with their numbers, the hit's own among them.
     pub(super) lines: Vec<(usize, Vec<Piece>)>,
@@ -72,17 +72,13 @@ pub(super) fn line_of<'a>(text: &'a str, lines: &Lines, number: usize) -> Option
 /// The id that a block's first or last line ends with; else that of the nearest heading above `line`.
 fn block_id(text: &str, lines: &Lines, block: (usize, usize), line: usize) -> Option<String> {
     let id = |number: usize| {
-        let (_, id) = line_of(text, lines, number)?.trim_end().rsplit_once('^')?;
+        let (before, id) = line_of(text, lines, number)?.trim_end().rsplit_once('^')?;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        (!id.is_empty() && id.chars().all(plain)).then(|| id.to_owned())
+        let is_id = !id.is_empty() && id.chars().all(plain) && (before.is_empty() || before.ends_with(' '));
+        is_id.then(|| id.to_owned())
     };
     let below = || (block.1..=block.1 + 2).find_map(id);
-    let heading = || {
-        let above = (1..=line).rev().take(MOST_LINES);
-        let mut heads = above.filter(|number| line_of(text, lines, *number).is_some_and(|it| it.starts_with("##")));
-        heads.next().and_then(id)
-    };
-    id(block.0).or_else(below).or_else(heading)
+    id(block.0).or_else(below).or_else(|| (1..=line).rev().take(MOST_LINES).find_map(id))
 }
 
 /// Title of the heading above a line, without agent and channel. Fences may hold what looks like one.

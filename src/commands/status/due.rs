@@ -14,9 +14,6 @@ use crate::memory::prune::{Prunable, candidates};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Catalog, State, Vault};
 
-/// Sessions that were closed longer ago are nobody's business any more.
-const RECENT: SignedDuration = SignedDuration::from_hours(14 * 24);
-
 /// Hooks that are silent for longer may be broken.
 const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
@@ -25,7 +22,7 @@ const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub(super) struct Due {
     /// Lessons and readings that somebody proposed.
     pub(super) proposals: u64,
-    /// Sessions that were closed lately with writes after their last check.
+    /// Sessions that were closed with writes after their last check.
     pub(super) unproven: u64,
     /// Bytes of copies of files that `cru prune` would remove, where these are many.
     pub(super) old_copies: u64,
@@ -65,13 +62,6 @@ impl Due {
         let shelf = Shelf::read(catalog, vault);
         let lessons = shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Proposed).count();
         let readings = shelf.readings.iter().filter(|it| it.head.status == ReviewStatus::Proposed).count();
-        let is_recent = |at: Timestamp| cx.env.now().duration_since(at) < RECENT;
-        let unproven = |row: &&SessionRow| {
-            row.status.as_deref() == Some("completed")
-                && row.proof.as_deref() == Some("writes_after")
-                && !row.subagent
-                && row.ended.or(row.started).is_some_and(is_recent)
-        };
         let state = State::existing(vault, cx.env);
         let silent =
             |state: &State| HOSTS.iter().filter_map(|host| SilentHooks::of(host, rows, state, cx.env.now())).collect();
@@ -81,7 +71,7 @@ impl Due {
         });
         Self {
             proposals: (lessons + readings) as u64,
-            unproven: rows.iter().filter(unproven).count() as u64,
+            unproven: rows.iter().filter(|row| row.is_unproven()).count() as u64,
             // Bytes of copies of files that are worth a word.
             old_copies: if old >= 1_000_000_000 { old } else { 0 },
             silent: state.as_ref().map(silent).unwrap_or_default(),

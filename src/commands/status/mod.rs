@@ -201,7 +201,7 @@ impl StatusReport {
         );
         let waiting: usize = self.waiting.iter().map(|it| it.entries).sum();
         row(
-            "Waiting",
+            "To write",
             match waiting {
                 0 => "nothing".to_owned(),
                 entries => {

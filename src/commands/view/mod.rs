@@ -23,7 +23,8 @@ use crate::base::Result;
 /// until it is stopped. Pages follow notes as they grow. Accepting, rejecting and ticking tasks write what the commands of the same
 /// name write; nothing else is changed. Sessions with `export: false` or the tag `no-mcp`, and comments, are never shown.
 ///
-/// With `--html` the same pages become files that link to each other: they need no server, and their search works from a folder.
+/// With `--html` the same pages become files that link to each other: they need no server, and
+/// their search (titles, requests, decisions, errors) works from a folder.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Write the pages into a folder and end

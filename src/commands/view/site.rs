@@ -40,7 +40,10 @@ pub(super) const PAGES: &[PageKind] = &[
     PageKind {
         name: "projects",
         title: "Projects",
-        asks: &[("projects", &["query", "sessions", "--where=subagent=false", "--group-by=project", PROJECT_SUMS])],
+        asks: &[
+            ("projects", &["query", "sessions", "--where=subagent=false", "--group-by=project", PROJECT_SUMS]),
+            ("costs", &["stats", "--cost", "--by=project", "--limit=0"]),
+        ],
     },
     PageKind { name: "files", title: "Files", asks: &[("files", &["files", "--limit=300"])] },
     PageKind { name: "lessons", title: "Lessons", asks: &[("lessons", &["lessons", "list"])] },
@@ -76,9 +79,11 @@ const FILE: PageKind = PageKind {
     asks: &[("accesses", &["files", "--", "{file}"]), ("why", &["why", "--", "{place}"])],
 };
 
-/// The folders of pages that each show one of what a page lists: that page, where it has its rows, and their name.
-pub(super) const NAMED: [(&str, &str, &str, &str); 2] =
-    [("project", "projects", "rows", "project"), ("file", "files", "files", "path")];
+/// The folders of pages of which each shows one of many: the command that lists them, its rows, and their name.
+pub(super) const NAMED: [(&str, &[&str], &str, &str); 2] = [
+    ("project", &["query", "sessions", "--group-by=project", "--agg=count"], "rows", "project"),
+    ("file", &["files", "--limit=300"], "files", "path"),
+];
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("index.html", include_str!("../../../templates/view/index.html")),
@@ -173,16 +178,12 @@ impl<'a> Site<'a> {
         self.caller.with(Reach::Shared, Format::Json, page)
     }
 
-    /// The names that the page for a folder of pages lists; none of a folder that has none.
+    /// What a folder has pages of, by name.
     pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
-        let list = NAMED.iter().find(|list| list.0 == folder);
-        let kind = list.and_then(|list| PAGES.iter().find(|kind| kind.name == list.1));
-        let Some((&(_, _, rows, column), (_, words))) = list.zip(kind.and_then(|kind| kind.asks.first())) else {
-            return Ok(Vec::new());
-        };
+        let Some((_, words, rows, column)) = NAMED.iter().find(|list| list.0 == folder) else { return Ok(Vec::new()) };
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let (value, _) = self.caller.page_value(&words)?;
-        let names = value[rows].as_array().into_iter().flatten().filter_map(|row| row[column].as_str());
+        let names = value[*rows].as_array().into_iter().flatten().filter_map(|row| row[*column].as_str());
         Ok(names.map(str::to_owned).collect())
     }
 
@@ -195,6 +196,12 @@ impl<'a> Site<'a> {
         }
         let mut asked = asked.clone();
         asked.entry("limit".to_owned()).or_insert_with(|| if self.live { "100" } else { "0" }.to_owned());
+        // Words alone are those of a title.
+        if let Some(test) =
+            asked.get_mut("where").filter(|it| !it.trim().is_empty() && !it.contains(['=', '~', '<', '>', ':']))
+        {
+            *test = format!("title~{}", quoted(test.trim()));
+        }
         // Who is still typing means a word that goes on.
         let is_typed = asked.contains_key("typed");
         if let Some(query) = asked.get_mut("q").filter(|query| is_typed && query.ends_with(char::is_alphanumeric)) {
@@ -206,7 +213,7 @@ impl<'a> Site<'a> {
 
     fn project(&self, name: &str, cx: &Context<'_>) -> Result<String> {
         let frame = self.frame(&named_page("project", name), "projects");
-        let test = format!("project=\"{}\"", name.replace(['"', '\\'], " "));
+        let test = format!("project={}", quoted(name));
         let asked = BTreeMap::from([("project".into(), name.into()), ("where".into(), test)]);
         self.render(PROJECT.name, name, &frame, self.asked(&PROJECT, &asked, cx)?)
     }
@@ -217,7 +224,8 @@ impl<'a> Site<'a> {
         let lines = asked.get("lines").filter(|lines| lines.chars().all(|c| c.is_ascii_digit() || c == '-'));
         let lines = lines.filter(|lines| !lines.is_empty()).map(|lines| format!(":{lines}")).unwrap_or_default();
         let mut asked = asked.clone();
-        asked.extend([("file".into(), name.into()), ("place".into(), format!("{whole}{lines}"))]);
+        let place = format!("{whole}{lines}");
+        asked.extend([("file".into(), name.into()), ("place".into(), place), ("whole".into(), whole)]);
         let mut values = self.asked(&FILE, &asked, cx)?;
         // Of the file on the disk only those lines are shown that a session of the vault wrote: a note may name any file.
         for range in values["why"]["ranges"].as_array_mut().into_iter().flatten().filter(|it| it["origin"].is_null()) {
@@ -264,10 +272,12 @@ impl<'a> Site<'a> {
                 }
                 // Where a file lies on this machine is not said on a page.
                 Err(error) => {
-                    let place = asked.get("place").map_or("", |place| place.split(':').next().unwrap_or_default());
                     let said = error.with_causes();
-                    values["error"] =
-                        if place.is_empty() { said } else { said.replace(place, "of this name here") }.into();
+                    values["error"] = match asked.get("whole") {
+                        Some(place) => said.replace(place.as_str(), "of this name here"),
+                        None => said,
+                    }
+                    .into();
                 }
             }
         }
@@ -345,6 +355,11 @@ impl<'a> Site<'a> {
         values["frame"] = serde_json::to_value(frame).unwrap_or_default();
         self.templates.render(&format!("{name}.html"), values)
     }
+}
+
+/// A value of a query.
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A path as notes have it, as this machine has it.

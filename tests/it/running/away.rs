@@ -179,7 +179,7 @@ fn what_is_told_while_the_configuration_is_broken_is_written_once_it_is_repaired
         hook(&world, "stop", &serde_json::json!({ "last_assistant_message": "I looked." }));
         world.config(good);
         let status = world.ok(&["status"]);
-        let waits = status.lines().find(|line| line.starts_with("Waiting")).unwrap();
+        let waits = status.lines().find(|line| line.starts_with("To write")).unwrap();
         assert!(!waits.contains("nothing"), "{bad}: {status}");
         world.ok(&["flush", "--all"]);
         once(&world.text(&id), &["before", "meanwhile"]);
@@ -188,7 +188,7 @@ fn what_is_told_while_the_configuration_is_broken_is_written_once_it_is_repaired
             .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
             .collect();
         assert!(notes.contains("Look at the broken one"), "{bad}: {notes}");
-        assert!(world.ok(&["status"]).contains("Waiting      nothing"));
+        assert!(world.ok(&["status"]).contains("To write     nothing"));
     }
 }
 

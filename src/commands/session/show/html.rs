@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::ShownSession;
 use super::diff::FileDiff;
 use super::kind::{CalloutLook, colours};
-use crate::action::Action;
+use crate::action::{Action, Verdict};
 use crate::base::Result;
 use crate::base::text::{percent_decoded, plural, sanitise};
 use crate::commands::output::{PageFrame, Templates, duration, escape, minute};
@@ -220,7 +220,8 @@ impl HtmlPage<'_> {
         let diffs = step.id.as_ref().filter(|_| depth == 0).and_then(|id| self.shown.diffs.get(id));
         json!({
             "diffs": diffs.into_iter().flatten().map(diff).collect::<Vec<_>>(),
-            "class": step.status.name(),
+            // What was called may have ended well and have found that something fails.
+            "class": if step.check == Some(Verdict::Failed) { "failed" } else { step.status.name() },
             "id": step.id.as_deref().filter(|_| depth == 0),
             "tool": step.tool,
             "args": step.args,

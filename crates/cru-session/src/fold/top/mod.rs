@@ -72,7 +72,12 @@ pub(in crate::fold) fn body(told: &Told<'_>, open: &[OpenPoint], steps: &[StepDr
         ("Open", open_line(open)),
         ("Time", time(told)),
     ];
-    let line = |(name, value): (&str, Option<String>)| Some(format!("{name}: {}", shorten::at_word(&value?, LINE)));
+    let line = |(name, value): (&str, Option<String>)| {
+        let cut = shorten::at_word(&value?, LINE);
+        // Code that is cut ends with the line.
+        let end = if cut.ends_with('…') && cut.matches('`').count() % 2 == 1 { "`" } else { "" };
+        Some(format!("{name}: {cut}{end}"))
+    };
     let says = facts.iter().any(|(name, value)| value.is_some() && *name != "Time");
     let facts: Vec<String> = facts.into_iter().filter_map(line).collect();
     let taken: usize = facts.iter().map(|line| line.chars().count() + BREAK.len()).sum();
