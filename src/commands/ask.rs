@@ -66,9 +66,9 @@ impl<'a> Caller<'a> {
         Cli::read(&words).map_err(|error| Error::usage(first_line(&error.to_string())))
     }
 
-    /// Its value for programs; of `query`, the columns that people are shown.
+    /// Its value for programs; of `list`, the columns that people are shown.
     pub(super) fn value(&self, words: &[String], reach: Reach) -> Result<Value> {
-        let format = if words.first().is_some_and(|verb| verb == "query") { Format::Text } else { Format::Json };
+        let format = if words.first().is_some_and(|verb| verb == "list") { Format::Text } else { Format::Json };
         let output = self.output(words, reach, format)?;
         output.json().map_err(|error| Error::internal("encode an answer", error))
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::output::style::{self, paint};
 use super::trace::bookmarks::{NOTE as BOOKMARKS, check as check_bookmarks};
-use super::{Context, Output, View, drift, frame};
+use super::{Context, Output, View, drift, frame, workflow};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
 use crate::graph::Graph;
@@ -24,11 +24,15 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
 /// `type` in their frontmatter, and `bookmarks.md`; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
 /// the line and a fix; with `-f json` they are data. `cru check hosts` compares the transcripts of agents on this machine with what their
-/// importers know: versions, and kinds of records. Exit code 1 when there are errors; warnings alone exit with 0.
+/// importers know: versions, and kinds of records. `cru check w:NAME` looks for cycles, conditions that lead nowhere, names made twice, types
+/// that differ and records that cannot be read. Exit code 1 when there are errors; warnings alone exit with 0.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or `hosts`
+    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or `hosts`; or `w:NAME …`, `w:` for all workflows
     paths: Vec<PathBuf>,
+    /// Whether a strict reader of this dialect takes a workflow too
+    #[arg(long, value_enum, value_name = "DIALECT", conflicts_with = "fix")]
+    dialect: Option<workflow::DialectArg>,
     /// Apply safe fixes: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,
@@ -43,6 +47,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         && !args.fix
     {
         return drift::run(cx);
+    }
+    if let Some(names) = workflows(&args.paths).filter(|_| !args.fix) {
+        let remarks = workflow::remarks(&names, args.dialect, cx)?;
+        let note = |(path, text, diagnostics)| Checked { path, text, diagnostics, ..Checked::default() };
+        let notes = remarks.into_iter().map(note).collect();
+        return Ok(Box::new(CheckReport { notes, dry_run: false, verbose: cx.global.verbose > 0 }));
+    }
+    if args.dialect.is_some() {
+        return Err(Error::usage("--dialect is of workflows").with_hint("`cru check w:NAME --dialect crucible`"));
     }
     let targets = targets(&args.paths, args.fix && !args.dry_run, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
@@ -81,6 +94,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         note.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     }
     Ok(Box::new(CheckReport { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
+}
+
+/// The workflows that are named behind `w:`, where the first word says so.
+fn workflows(paths: &[PathBuf]) -> Option<Vec<String>> {
+    let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let first = names.first()?.strip_prefix("w:")?.to_owned();
+    if first.is_empty() {
+        names.remove(0);
+    } else {
+        names[0] = first;
+    }
+    Some(names)
 }
 
 /// A note to look at: its path as shown, and where it is.
@@ -151,7 +176,8 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
     let copies = catalog.conflict_copies().filter_map(|(copy, of)| {
         let shown = *shown.get(&copy.path)?;
         let message = format!("this is a copy of {} that a sync service left; it is in no list", of.path);
-        let help = format!("`cru merge {} {}` brings what it has into the note", quoted(&of.path), quoted(&copy.path));
+        let help =
+            format!("`cru admin merge {} {}` brings what it has into the note", quoted(&of.path), quoted(&copy.path));
         Some((shown.to_owned(), Diagnostic::warning("conflict-copy", Span::default(), message).help(help)))
     });
     let of = |finding: &Finding| Some(((*shown.get(&finding.path)?).to_owned(), finding.diagnostic.clone()));
@@ -237,6 +263,7 @@ fn is_ours(text: &str) -> bool {
     is_conflicted && says_kind
 }
 
+#[derive(Default)]
 struct Checked {
     path: String,
     text: String,

@@ -1,11 +1,11 @@
-//! `cru completions`.
+//! `cru admin completions`.
 
 use clap::CommandFactory as _;
 
 use super::{Cli, Output, Raw};
 /// Print completions for a shell
 ///
-/// For bash: `cru completions bash > ~/.local/share/bash-completion/completions/cru`.
+/// For bash: `cru admin completions bash > ~/.local/share/bash-completion/completions/cru`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The shell

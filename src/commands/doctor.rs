@@ -1,4 +1,4 @@
-//! `cru doctor`: what is wrong around the notes: the machine's state, hooks, transcripts, copies.
+//! `cru admin doctor`: what is wrong around the notes: the machine's state, hooks, transcripts, copies.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -123,7 +123,7 @@ fn state(adopt: bool, vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
     let named: Vec<String> = others.iter().map(|other| other.dir().display().to_string()).collect();
     let text = format!("{own}; of another place of this vault: {}", named.join(", "));
     if !adopt {
-        return Ok(DoctorRow::with(PART, Health::Note, text, "`cru doctor --adopt` brings it over"));
+        return Ok(DoctorRow::with(PART, Health::Note, text, "`cru admin doctor --adopt` brings it over"));
     }
     vault.writable()?;
     State::of(vault, cx.env)?;
@@ -150,7 +150,7 @@ fn objects(vault: &Vault, cx: &Context<'_>) -> DoctorRow {
             PART,
             Health::Note,
             format!("{} belong to no checkpoint", plural(count, "file")),
-            "`cru prune --copies` removes them",
+            "`cru admin prune --copies` removes them",
         ),
     }
 }
@@ -174,7 +174,7 @@ fn waiting_and_transcripts(cx: &Context<'_>) -> Result<[DoctorRow; 2]> {
             "journals",
             Health::Note,
             format!("entries of {} wait", plural(sessions, "session")),
-            "`cru flush --all` writes them",
+            "`cru admin flush --all` writes them",
         ),
     };
     let (risk, gone) = (count(&told["evidence"]["at_risk"]), count(&told["evidence"]["gone"]));
@@ -200,7 +200,7 @@ fn copies(vault: &Vault) -> DoctorRow {
             "copies of notes",
             Health::Note,
             format!("{}: {first}{}", plural(all.len() as u64, "note"), if all.len() > 1 { " …" } else { "" }),
-            "`cru merge NOTE COPY` brings one into its note",
+            "`cru admin merge NOTE COPY` brings one into its note",
         ),
     }
 }

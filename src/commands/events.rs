@@ -1,6 +1,6 @@
 //! `[events]` of the user's configuration: programs that are started when something has happened in a session.
 //!
-//! They are started by what writes notes: `cru flush`, which hooks start, the end of a session and `cru import`. What was
+//! They are started by what writes notes: `cru admin flush`, which hooks start, the end of a session and `cru import`. What was
 //! told of a session stands in the machine's state, so each thing is told once, whoever wrote the note. What a program
 //! says is not read; what goes wrong stands in the log of hooks.
 

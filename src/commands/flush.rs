@@ -1,4 +1,4 @@
-//! `cru flush`.
+//! `cru admin flush`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -190,7 +190,9 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
     }
     if report.failed > 0 {
         let count = plural(report.failed, "session");
-        return Err(Error::usage(format!("{count} could not be written")).with_hint("run `cru flush --all` again"));
+        return Err(
+            Error::usage(format!("{count} could not be written")).with_hint("run `cru admin flush --all` again")
+        );
     }
     // The notes are read only where something waits: hooks flush after every turn.
     report.waiting = waiting::all(vault, cx.env, || Catalog::read(vault).sessions().map(Head::id).collect())?;
@@ -293,7 +295,7 @@ impl PlainOutput for FlushReport {
         }
         for it in &self.waiting {
             let entries = if it.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", it.entries) };
-            let why = Some(it.why()).filter(|why| !why.is_empty()).unwrap_or("`cru flush --all` writes them");
+            let why = Some(it.why()).filter(|why| !why.is_empty()).unwrap_or("`cru admin flush --all` writes them");
             let _ = writeln!(out, "{}  {entries} still waiting: {why}", sanitise(&it.session));
         }
         out

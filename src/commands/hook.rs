@@ -297,7 +297,7 @@ impl Call<'_> {
                 if queue::is_awaited(state) {
                     return Ok(false);
                 }
-                self.spawn(vault, state, asked).map(|()| true).map_err(|error| format!("cru flush: {error}"))
+                self.spawn(vault, state, asked).map(|()| true).map_err(|error| format!("cru admin flush: {error}"))
             }
             FlushMode::Inline => {
                 threads::start(self.cx.env);
@@ -309,7 +309,8 @@ impl Call<'_> {
     fn spawn(&self, vault: &Vault, state: &State, asked: &Asked) -> io::Result<()> {
         let mut root = OsString::from("--vault=");
         root.push(vault.root());
-        let mut args = vec!["flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--background".as_ref()];
+        let mut args =
+            vec!["admin".as_ref(), "flush".as_ref(), "--quiet".as_ref(), root.as_ref(), "--background".as_ref()];
         match asked {
             Asked::All => args.push("--all".as_ref()),
             Asked::Session(session) => args.extend([OsStr::new("--"), session.as_ref()]),
@@ -441,8 +442,8 @@ mod tests {
             call.troubles.extend(failed);
             let started = std::mem::take(&mut *self.ui.started.lock().unwrap());
             let vault = format!("--vault={}", self.vault().display());
-            let all = ["flush", "--quiet", &vault, "--background", "--all"];
-            let one = ["flush", "--quiet", &vault, "--background", "--", "-949d"];
+            let all = ["admin", "flush", "--quiet", &vault, "--background", "--all"];
+            let one = ["admin", "flush", "--quiet", &vault, "--background", "--", "-949d"];
             let (of_all, of_one): (Vec<_>, Vec<_>) = started.iter().partition(|args| args[..] == all);
             assert!(of_one.iter().all(|args| args[..] == one), "{of_one:?}");
             self.kept_house.set(self.kept_house.get() + of_all.len());

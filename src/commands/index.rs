@@ -1,4 +1,4 @@
-//! `cru index`: what every reading command does by itself, asked for.
+//! `cru admin index`: what every reading command does by itself, asked for.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -121,7 +121,7 @@ impl PlainOutput for IndexReport {
                 for difference in differences {
                     text.push_str(&format!("{}: {}\n", difference.path, difference.what));
                 }
-                text.push_str("`cru index --rebuild` rebuilds it\n");
+                text.push_str("`cru admin index --rebuild` rebuilds it\n");
             }
         }
         text

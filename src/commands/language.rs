@@ -1,9 +1,9 @@
-//! The rules of the query language as `--help` of `cru search` and `cru query` shows them: `docs/search.md` in short.
+//! The rules of the query language as `--help` of `cru search` and `cru list` shows them: `docs/search.md` in short.
 
 use crate::index::query::field::{About, FILTERS};
 
 const RULES: &str = "\
-Query language of `cru search` and of `cru query --where`:
+Query language of `cru search` and of `cru list --where`:
   FIELD:VALUE                is or contains, as the field defines; VALUE* is a prefix
   FIELD=VALUE  FIELD!=VALUE  is equal, or not; `null` is where nothing is known
   FIELD<VALUE  <=  >  >=     numbers, times and text in order; a date is its whole day
@@ -23,7 +23,7 @@ pub(super) fn rules() -> String {
         let examples: Vec<&str> = filters.map(|filter| filter.example).collect();
         text.push_str(&format!("  Fields {what}: {}\n", examples.join("  ")));
     }
-    text + "  Fields are also the columns of `cru query sessions`: tokens>100000, started>=2026-11, model~opus"
+    text + "  Fields are also the columns of `cru list sessions`: tokens>100000, started>=2026-11, model~opus"
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `cru man`.
+//! `cru admin man`.
 
 use clap::CommandFactory as _;
 
@@ -7,7 +7,7 @@ use crate::base::{Error, Result};
 
 /// Print the manual page
 ///
-/// Read it with `cru man | man -l -`; a command's own page with `cru man session show`.
+/// Read it with `cru admin man | man -l -`; a command's own page with `cru admin man session show`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Page of one command, `session show`

@@ -1,4 +1,4 @@
-//! `cru merge`.
+//! `cru admin merge`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     if catalog.conflict_copies().any(|(it, of)| it.path == head.path && of.path == copy.path) {
         return Err(Error::usage(format!("{} is the copy of {}", head.path, copy.path)).with_hint(format!(
-            "cru merge {} {}",
+            "cru admin merge {} {}",
             quoted(&copy.path),
             quoted(&head.path)
         )));

@@ -3,6 +3,7 @@
 //! A command reads the world through [`Context`], returns an [`Output`] and prints nothing: `cli` decides about
 //! terminal, colours and pager. Adding a command is one file and one line in [`Command`] and [`Command::run`].
 
+mod admin;
 mod agent;
 mod ask;
 mod cases;
@@ -12,8 +13,8 @@ mod completions;
 mod connect;
 mod context;
 mod current;
-mod decisions;
 mod derived;
+mod diff;
 mod doctor;
 mod drift;
 mod events;
@@ -30,6 +31,7 @@ mod index;
 mod init;
 mod language;
 mod lessons;
+mod list;
 mod log;
 mod man;
 mod mcp;
@@ -39,7 +41,6 @@ pub mod output;
 mod pick;
 mod prices;
 mod prune;
-mod query;
 mod reach;
 mod read;
 mod reading;
@@ -51,6 +52,7 @@ mod search;
 mod secrets;
 mod segment;
 pub mod session;
+mod show;
 mod stats;
 mod status;
 mod step;
@@ -114,9 +116,7 @@ impl Cli {
     fn of_words(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
         let parse = |args: &[OsString]| {
             let matches = groups::with_groups(Self::command()).try_get_matches_from(args)?;
-            let mut cli = Self::from_arg_matches(&matches)?;
-            cli.command = cli.command.of_session();
-            Ok::<Self, clap::Error>(cli)
+            Self::from_arg_matches(&matches)
         };
         let cli = parse(args)?;
         if !cli.command.keeps_words() {
@@ -170,14 +170,17 @@ pub enum Command {
     ///
     /// Gives back the very bytes from before where nobody changed the file since; else takes out what is ours and nothing more. An
     /// entry of a server that starts anything but `cru mcp`, or has fields that somebody added, is left. Sessions and what waits in
-    /// their journals stay: `cru flush` writes it. The vault stays in the user's configuration, since other commands use it.
+    /// their journals stay: `cru admin flush` writes it. The vault stays in the user's configuration, since other commands use it.
     Disconnect(connect::ConnectTarget),
-    List(session::list::Args),
-    Show(session::show::Args),
+    List(list::Args),
+    Show(show::Args),
+    Diff(diff::Args),
     Resume(session::resume::Args),
     Codify(session::codify::Args),
     Learn(session::learn::Args),
-    /// List, show, resume and use sessions
+    /// Start, close, rename and archive sessions
+    ///
+    /// `cru session list`, `show`, `resume`, `codify` and `learn` are `cru list`, `show`, `resume`, `codify` and `learn`.
     #[command(subcommand)]
     Session(session::SessionCommand),
     /// List, check and compare workflows
@@ -193,22 +196,13 @@ pub enum Command {
     Context(onset::Args),
     Review(review::Args),
     View(view::Args),
-    /// Sum up a day, a week or a topic
-    #[command(subcommand)]
-    Summary(summary::SummaryCommand),
+    Summary(summary::Args),
     Search(search::Args),
-    /// Show single steps
-    #[command(subcommand)]
-    Step(step::StepCommand),
-    Query(query::Args),
     Log(log::Args),
     Checkpoint(checkpoint::Args),
-    Flush(flush::Args),
     Graph(graph::Args),
-    Segment(segment::Args),
     Stats(stats::Args),
     History(history::Args),
-    Decisions(decisions::Args),
     Files(files::Args),
     Why(trace::why::Args),
     Deps(trace::deps::Args),
@@ -220,19 +214,12 @@ pub enum Command {
     Resolve(trace::resolve::Args),
     Status(status::Args),
     Check(check::Args),
-    Doctor(doctor::Args),
-    /// Find keys and passwords
-    #[command(subcommand)]
-    Secrets(secrets::SecretsCommand),
-    Index(index::Args),
     Hook(hook::Args),
     Mcp(mcp::Args),
     /// Show the hooks of agents, and write their plugin
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
     Undo(undo::Args),
-    Prune(prune::Args),
-    Merge(merge::Args),
     /// Write sessions in forms that other programs read
     #[cfg(feature = "rows")]
     #[command(subcommand)]
@@ -241,41 +228,21 @@ pub enum Command {
     #[cfg(feature = "rows")]
     #[command(subcommand)]
     Rows(rows::RowsCommand),
-    Completions(completions::Args),
-    Man(man::Args),
+    /// Keep a vault in order: index, waiting events, copies, keys and passwords, completions
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
 }
 
 impl Command {
-    /// A verb that is about sessions as the command on sessions that it is.
-    fn of_session(self) -> Self {
-        use session::SessionCommand;
-        Self::Session(match self {
-            Self::List(args) => SessionCommand::List(args),
-            Self::Show(args) => SessionCommand::Show(args),
-            Self::Resume(args) => SessionCommand::Resume(args),
-            Self::Codify(args) => SessionCommand::Codify(args),
-            Self::Learn(args) => SessionCommand::Learn(args),
-            other => return other,
-        })
-    }
-
     /// Whether it leaves out the sessions that [`Global::reach`] does.
-    pub(in crate::commands) const fn minds_reach(&self) -> bool {
-        use session::SessionCommand;
+    pub(in crate::commands) fn minds_reach(&self) -> bool {
         match self {
-            Self::Search(_) | Self::Query(_) | Self::Decisions(_) | Self::Files(_) | Self::Step(_) => true,
+            Self::List(args) => args.minds_reach(),
+            Self::Show(args) => args.minds_reach(),
+            Self::Search(_) | Self::Files(_) | Self::Resume(_) | Self::Codify(_) => true,
             Self::Context(_) | Self::Why(_) | Self::Stale(_) | Self::Stats(_) => true,
             Self::Bookmark(args) => args.adds(),
             Self::Read(args) => args.only_prints(),
-            Self::Session(command) => {
-                matches!(
-                    command,
-                    SessionCommand::List(_)
-                        | SessionCommand::Resume(_)
-                        | SessionCommand::Show(_)
-                        | SessionCommand::Codify(_)
-                )
-            }
             _ => false,
         }
     }
@@ -287,6 +254,7 @@ impl Command {
             Self::Session(_)
             | Self::List(_)
             | Self::Show(_)
+            | Self::Diff(_)
             | Self::Resume(_)
             | Self::Codify(_)
             | Self::Learn(_)
@@ -298,15 +266,13 @@ impl Command {
             | Self::Review(_)
             | Self::Summary(_)
             | Self::Checkpoint(_)
-            | Self::Flush(_)
             | Self::Graph(_)
-            | Self::Segment(_)
             | Self::Verify(_)
             | Self::Stale(_)
             | Self::Bookmark(_)
             | Self::Status(_)
-            | Self::Undo(_)
-            | Self::Merge(_) => true,
+            | Self::Undo(_) => true,
+            Self::Admin(command) => command.keeps_words(),
             Self::Log(args) => !args.keeps_secrets(),
             // What is run, looked for or read is what was said; what `run` records of it is masked as what is logged is.
             Self::Init(_)
@@ -314,12 +280,9 @@ impl Command {
             | Self::Connect(_)
             | Self::Disconnect(_)
             | Self::Search(_)
-            | Self::Step(_)
-            | Self::Query(_)
             | Self::Stats(_)
             | Self::View(_)
             | Self::History(_)
-            | Self::Decisions(_)
             | Self::Files(_)
             | Self::Why(_)
             | Self::Deps(_)
@@ -327,15 +290,9 @@ impl Command {
             | Self::Replay(_)
             | Self::Resolve(_)
             | Self::Check(_)
-            | Self::Doctor(_)
-            | Self::Secrets(_)
-            | Self::Index(_)
             | Self::Hook(_)
             | Self::Mcp(_)
-            | Self::Hooks(_)
-            | Self::Prune(_)
-            | Self::Completions(_)
-            | Self::Man(_) => false,
+            | Self::Hooks(_) => false,
             #[cfg(feature = "rows")]
             Self::Export(_) | Self::Rows(_) => false,
         }
@@ -345,9 +302,8 @@ impl Command {
     const fn formats(&self) -> &'static [Format] {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
-            Self::Workflow(command) => command.formats(),
-            Self::Session(session::SessionCommand::Codify(_)) => &[Format::Mermaid, Format::Dot],
-            Self::Query(_) | Self::Session(session::SessionCommand::List(_)) => &[Format::Jsonl, Format::Csv],
+            Self::Codify(_) => &[Format::Mermaid, Format::Dot],
+            Self::List(_) => &[Format::Jsonl, Format::Csv],
             _ => &[],
         }
     }
@@ -356,40 +312,35 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let format = cx.global.format;
         if !format.is_common() && !self.formats().contains(&format) {
-            return Err(Error::usage("this command does not support this format").with_hint(
-                "text, json or toon; jsonl and csv are of `cru query` and `cru session list`, the others of `cru graph`",
-            ));
+            return Err(Error::usage("this command does not support this format")
+                .with_hint("text, json or toon; jsonl and csv are of `cru list`, the others of `cru graph`"));
         }
         match self {
             Self::Init(args) => init::run(&args, cx),
             Self::Import(args) => import::run(&args, cx),
             Self::Connect(args) => connect::connect(&args, cx),
             Self::Disconnect(args) => connect::disconnect(&args, cx),
-            Self::List(args) => session::list::run(&args, cx),
-            Self::Show(args) => session::show::run(&args, cx),
+            Self::List(args) => list::run(&args, cx),
+            Self::Show(args) => show::run(&args, cx),
+            Self::Diff(args) => diff::run(&args, cx),
             Self::Resume(args) => session::resume::run(&args, cx),
             Self::Codify(args) => session::codify::run(&args, cx),
             Self::Learn(args) => session::learn::run(&args, cx),
             Self::Session(command) => command.run(cx),
             Self::Workflow(command) => command.run(cx),
-            Self::Step(command) => command.run(cx),
             Self::Cases(command) => command.run(cx),
             Self::Read(args) => read::run(args, cx),
             Self::Lessons(command) => command.run(cx),
             Self::Context(args) => onset::run(&args, cx),
             Self::Review(args) => review::run(&args, cx),
             Self::View(args) => view::run(&args, cx),
-            Self::Summary(command) => command.run(cx),
+            Self::Summary(args) => summary::run(&args, cx),
             Self::Search(args) => search::run(&args, cx),
-            Self::Query(args) => query::run(&args, cx),
             Self::Log(args) => log::run(args, cx),
             Self::Checkpoint(args) => checkpoint::run(args, cx),
-            Self::Flush(args) => flush::run(&args, cx),
             Self::Graph(args) => graph::run(&args, cx),
-            Self::Segment(args) => segment::run(&args, cx),
             Self::Stats(args) => stats::run(&args, cx),
             Self::History(args) => history::run(&args, cx),
-            Self::Decisions(args) => decisions::run(&args, cx),
             Self::Files(args) => files::run(&args, cx),
             Self::Why(args) => trace::why::run(&args, cx),
             Self::Deps(args) => trace::deps::run(&args, cx),
@@ -401,21 +352,15 @@ impl Command {
             Self::Resolve(args) => trace::resolve::run(&args, cx),
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
-            Self::Doctor(args) => doctor::run(&args, cx),
-            Self::Secrets(command) => command.run(cx),
-            Self::Index(args) => index::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
             Self::Hooks(command) => command.run(cx),
             Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
-            Self::Prune(args) => prune::run(&args, cx),
-            Self::Merge(args) => merge::run(&args, cx),
             #[cfg(feature = "rows")]
             Self::Export(command) => command.run(cx),
             #[cfg(feature = "rows")]
             Self::Rows(command) => Ok(command.run()),
-            Self::Completions(args) => Ok(completions::run(&args)),
-            Self::Man(args) => man::run(&args),
+            Self::Admin(command) => command.run(cx),
         }
     }
 }

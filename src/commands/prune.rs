@@ -1,4 +1,4 @@
-//! `cru prune`.
+//! `cru admin prune`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -130,7 +130,7 @@ fn overlay(vault: &Vault, cx: &Context<'_>) -> Option<BTreeMap<crate::vault::Vau
         let Some(target) = target else { continue };
         if let Ok(Some(bytes)) = log.preview(&target) {
             let count = "what was logged and could not be written yet is shown too";
-            cx.ui.note(&format!("{}: {count}; `cru flush {}` writes it", target.id, target.id));
+            cx.ui.note(&format!("{}: {count}; `cru admin flush {}` writes it", target.id, target.id));
             overlay.insert(target.path, bytes);
         }
     }

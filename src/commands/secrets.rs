@@ -1,4 +1,4 @@
-//! `cru secrets`: keys and passwords that stand in notes. Only their places are told, never what they are.
+//! `cru admin secrets`: keys and passwords that stand in notes. Only their places are told, never what they are.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,12 +15,6 @@ use crate::base::text::{plural, sanitise, thousands};
 use crate::base::{Lines, Result, files};
 use crate::session::mask;
 
-/// What is done about secrets.
-#[derive(Debug, clap::Subcommand)]
-pub enum SecretsCommand {
-    Scan(Args),
-}
-
 /// List the places of keys and passwords in notes
 ///
 /// Without PATH the whole vault. The same rules as for what is imported, but nothing is changed: each find is told by its
@@ -31,15 +25,7 @@ pub struct Args {
     paths: Vec<PathBuf>,
 }
 
-impl SecretsCommand {
-    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        match self {
-            Self::Scan(args) => scan(&args, cx),
-        }
-    }
-}
-
-fn scan(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let targets = targets(&args.paths, false, cx)?;
     let progress = cx.ui.progress("scanning", targets.len() as u64);
     let scanned: Vec<Result<Vec<SecretPlace>>> = targets

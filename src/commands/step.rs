@@ -1,4 +1,4 @@
-//! `cru step show`: one step, as its note has it or with all that its transcript says.
+//! `cru show`: one step, as its note has it or with all that its transcript says.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,22 +17,10 @@ use crate::sync::evidence::{Missing, Transcripts, Whole};
 use crate::trace::reference::{self, StepReference};
 use crate::vault::{Catalog, Vault};
 
-/// Commands on steps.
-#[derive(Debug, clap::Subcommand)]
-pub enum StepCommand {
-    Show(Args),
-}
-
-/// Show steps
-///
-/// STEP is `n-014`, `14`, `^` (the last step), `^2`, `SESSION#n-014`, `@NAME` (a bookmark) or a range `n-003..n-007`. The last
-/// word is the session where it names no step; without one: the current session, else the newest.
+/// How steps are shown.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Which steps, and behind them of which session
-    #[arg(required = true, value_name = "STEP")]
-    steps: Vec<String>,
-    /// All of its input and output, from the transcript
+pub(super) struct StepOptions {
+    /// Of a step all of its input and output, from the transcript
     #[arg(long)]
     full: bool,
     /// Show secrets as they are; else `[secret:github-token-1]` takes the place of each
@@ -40,16 +28,16 @@ pub struct Args {
     no_redact: bool,
 }
 
-impl StepCommand {
-    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        match self {
-            Self::Show(args) => show(&args, cx),
-        }
+impl StepOptions {
+    /// One that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        self.full.then_some("--full")
     }
 }
 
-fn show(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (session, steps) = match args.steps.as_slice() {
+/// The steps that the words name; the last word is the session where it names no step.
+pub(super) fn run(words: &[String], args: &StepOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (session, steps) = match words {
         [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.clone()), steps),
         // Beside a step with its session, one without is of that session too.
         steps => (steps.iter().rev().find_map(|step| reference::session_of(step)), steps),
@@ -87,7 +75,7 @@ impl Output for ShownSteps {
 /// What is asked of the steps that are named.
 struct Shown<'a, 'c> {
     references: References<'a, 'c>,
-    args: &'a Args,
+    args: &'a StepOptions,
 }
 
 impl Shown<'_, '_> {
@@ -154,7 +142,7 @@ fn kept_output(vault: &Vault, session_id: &str, step: &Step) -> Option<Whole> {
 /// Why the transcript says nothing of it, and what to do.
 fn gone(missing: Missing, transcript: Option<&str>, id: &str, session: &str) -> Error {
     let transcript = sanitise(transcript.unwrap_or_default()).into_owned();
-    let note = format!("`cru step show {id} {session}` shows what the note has");
+    let note = format!("`cru show {id} {session}` shows what the note has");
     match missing {
         Missing::Unnamed => Error::no(format!("{session} names no transcript that can be read")).with_hint(note),
         Missing::Gone => Error::no(format!("the transcript is gone: {transcript}"))

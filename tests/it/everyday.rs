@@ -119,7 +119,7 @@ fn zero_is_all_everywhere() {
     let count = |args: &[&str], key: &str| world.json(args)[key].as_array().map(Vec::len);
     assert_eq!(count(&["session", "list", "-n", "0"], "sessions"), Some(3));
     assert_eq!(count(&["session", "list", "-n", "2"], "sessions"), Some(2));
-    assert_eq!(count(&["decisions", "-n", "0"], "decisions"), Some(3));
+    assert_eq!(count(&["decisions", "-n", "0"], "rows"), Some(3));
     assert_eq!(count(&["query", "steps", "-n", "0"], "rows"), Some(6));
     assert_eq!(count(&["query", "steps", "-n", "4"], "rows"), Some(4));
     assert_eq!(count(&["history", "-n", "0"], "sessions"), Some(3));
@@ -251,7 +251,7 @@ fn links_name_the_file_after_it_was_renamed() {
         "> [!decision] Minutes\n> Why: short.\n\n^d-01\n\n- `Read a.rs` → ok ^n-001\n- `Edit a.rs` → +1 −0 ^n-002\n";
     let text = note("s", "2026-11-01T09:00:00Z", "status: completed\n", body);
     let world = World::new(&[("The tide plan", &text)]);
-    assert!(world.ok(&["decisions", "--markdown"]).contains("[[The tide plan#^d-01]]"));
+    assert!(world.ok(&["list", "decisions", "--columns", "link"]).contains("[[The tide plan#^d-01]]"));
     let workflow = world.ok(&["-q", "session", "codify", "s"]);
     assert!(workflow.contains("[[The tide plan") && !workflow.contains("[[s"), "{workflow}");
 }

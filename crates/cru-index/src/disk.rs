@@ -298,5 +298,5 @@ fn damaged(error: TantivyError) -> Trouble {
 
 /// An error of the index that cannot be mended by making it anew.
 pub(super) fn failed(error: TantivyError) -> Error {
-    Error::internal("write the search index", error).with_hint("`cru index --rebuild` builds it again")
+    Error::internal("write the search index", error).with_hint("`cru admin index --rebuild` builds it again")
 }

@@ -1,4 +1,4 @@
-//! The rows of one session, from its record: the rows that `cru query` answers from.
+//! The rows of one session, from its record: the rows that `cru list` answers from.
 
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +65,7 @@ impl SessionRows<'_> {
         self.rows.push(table, row);
     }
 
-    /// Adds the rows of a table of the record. A cell is what `own` gives, else what `cru query` has in the column.
+    /// Adds the rows of a table of the record. A cell is what `own` gives, else what `cru list` has in the column.
     fn add_table(
         &mut self,
         table: RowTable,

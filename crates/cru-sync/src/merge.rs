@@ -42,7 +42,7 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     // What cannot be written into the note is text of the copy.
     let of_copy = |error: Error| match error.to_string().strip_prefix(&format!("{}: ", head.path)) {
         Some(trouble) => Error::usage(format!("{copy} cannot be merged: {trouble}"))
-            .with_hint("correct the copy and run `cru merge` again; neither file was changed"),
+            .with_hint("correct the copy and run `cru admin merge` again; neither file was changed"),
         None => error,
     };
     let mut found: Option<(String, Option<String>)> = None;
@@ -101,7 +101,7 @@ fn move_aside(vault: &Vault, copy: &VaultPath, bytes: &[u8]) -> Result<VaultPath
         return match files::remove_unchanged(&vault.file(copy), bytes) {
             Ok(()) => Ok(target),
             Err(Error::Changed { .. }) => Err(Error::no(format!("{copy} was changed meanwhile; it stays where it is"))
-                .with_hint("run `cru merge` again")),
+                .with_hint("run `cru admin merge` again")),
             Err(error) => Err(error),
         };
     }

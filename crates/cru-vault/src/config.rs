@@ -104,7 +104,7 @@ pub struct HooksConfig {
     /// Print at `session-start` what a session that begins should know.
     pub context: bool,
     /// Who writes the note when the save policy says so: `background` (default, a process of its own), `inline`, or
-    /// `never` (only `cru flush`).
+    /// `never` (only `cru admin flush`).
     pub flush: Option<String>,
 }
 

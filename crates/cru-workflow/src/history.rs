@@ -90,60 +90,6 @@ impl Run {
         let source = source.trim_start_matches("[[").trim_end_matches("]]");
         Some(source.split('#').next().unwrap_or(source)).filter(|name| !name.is_empty())
     }
-
-    /// A column by name, as text.
-    pub fn column(&self, name: &str) -> Option<&str> {
-        match name {
-            "phase" | "step" => Some(&self.step),
-            "agent" => self.agent.as_deref(),
-            "channel" => self.channel.as_deref(),
-            "status" => Some(&self.status),
-            "input" => self.input.as_deref(),
-            "output" => self.output.as_deref(),
-            "source" => self.source.as_deref(),
-            "session" => self.session(),
-            other => self.more.get(other).map(String::as_str),
-        }
-    }
-
-    /// A column by name, as a number.
-    pub fn number(&self, name: &str) -> Option<f64> {
-        match name {
-            "duration_ms" => self.duration_ms,
-            "tokens_used" => self.tokens_used,
-            other => self.more.get(other)?.parse().ok().filter(|it: &f64| it.is_finite()),
-        }
-    }
-}
-
-/// What a column comes to over some runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Sum {
-    /// Runs that have a number there.
-    pub count: usize,
-    /// Their sum.
-    pub sum: f64,
-    /// Their mean.
-    pub avg: Option<f64>,
-    /// The least.
-    pub min: Option<f64>,
-    /// The most.
-    pub max: Option<f64>,
-}
-
-impl Sum {
-    /// Over these numbers.
-    pub fn of(numbers: impl Iterator<Item = f64>) -> Self {
-        let mut sum = Self::default();
-        for number in numbers {
-            sum.count += 1;
-            sum.sum += number;
-            sum.min = Some(sum.min.map_or(number, |min| min.min(number)));
-            sum.max = Some(sum.max.map_or(number, |max| max.max(number)));
-        }
-        sum.avg = (sum.count > 0).then(|| sum.sum / sum.count as f64);
-        sum
-    }
 }
 
 #[cfg(test)]
@@ -174,9 +120,6 @@ mod tests {
             ]
         );
         assert_eq!(runs[2].session(), Some("s1"));
-        assert_eq!(runs[0].number("cost"), Some(0.5));
         assert_eq!(runs[0].started.map(|time| time.to_string()).as_deref(), Some("2026-11-20T09:00:00Z"));
-        let sum = Sum::of(runs.iter().filter_map(|run| run.number("duration_ms")));
-        assert_eq!((sum.count, sum.avg, sum.max), (1, Some(4500.0), Some(4500.0)));
     }
 }

@@ -4,8 +4,9 @@
 
 mod check;
 mod judge;
-mod list;
 mod show;
+
+pub(super) use show::show;
 
 use super::session::learn::Reviews;
 use super::{Context, Output, PlainOutput, View, reading};
@@ -19,8 +20,6 @@ use crate::vault::{Catalog, Vault};
 /// Commands on case notes.
 #[derive(Debug, clap::Subcommand)]
 pub enum CasesCommand {
-    List(list::Args),
-    Show(show::Args),
     Judge(judge::Args),
     Check(check::Args),
 }
@@ -28,8 +27,6 @@ pub enum CasesCommand {
 impl CasesCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
-            Self::List(args) => list::run(&args, cx),
-            Self::Show(args) => show::run(&args, cx),
             Self::Judge(args) => judge::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
         }
@@ -58,7 +55,7 @@ fn find<'a>(wanted: &str, reviews: &'a Reviews) -> Result<&'a Review> {
     match found.as_slice() {
         [one] => Ok(one),
         [] => Err(Error::no(format!("no case note `{}`", crate::base::text::sanitise(wanted)))
-            .with_hint("`cru cases list` lists them; `cru session learn` writes them")),
+            .with_hint("`cru list cases` lists them; `cru session learn` writes them")),
         many => {
             let ids: Vec<&str> = many.iter().take(5).map(|review| review.id.as_str()).collect();
             Err(Error::usage(format!(

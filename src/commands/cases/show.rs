@@ -1,4 +1,4 @@
-//! `cru cases show`.
+//! `cru show c:ID`.
 
 use serde_json::json;
 
@@ -8,16 +8,10 @@ use crate::commands::{Context, Output, View};
 use crate::learn::Review;
 use crate::learn::review::Part;
 
-/// Show a case note
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Its id, or a part of it that only one case has
-    id: String,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// The note of a case, by its id or a part of it that only one case has.
+pub(in crate::commands) fn show(id: &str, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (_, _, reviews) = super::read(cx)?;
-    Ok(Box::new(ShownCase(super::find(&args.id, &reviews)?.clone())))
+    Ok(Box::new(ShownCase(super::find(id, &reviews)?.clone())))
 }
 
 struct ShownCase(Review);

@@ -1,35 +1,29 @@
-//! `cru checkpoint diff`.
+//! `cru diff cp-…`.
 
 use super::shelf::NamedCheckpoint;
+use super::show::CheckpointOptions;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result, files};
 use crate::commands::{Context, Output, View, reading};
 use crate::memory::checkpoint::ObjectStore;
 use crate::vault::State;
 
-/// Show how the files of a checkpoint's copy differ from what is there now
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Which: `cp-20261116-101212`, or `latest`
-    #[arg(value_name = "ID")]
-    id: String,
-    /// Only this file, or what lies below this folder
-    path: Option<String>,
-    /// In this session
-    #[arg(long, value_name = "SESSION")]
-    session: Option<String>,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// How the files of a checkpoint's copy differ from what is there now: all, one, or those below a folder.
+pub(in crate::commands) fn diff(
+    id: &str,
+    path: Option<&str>,
+    args: &CheckpointOptions,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let state = State::there_or_not(&vault, cx.env);
-    let named = NamedCheckpoint::find(&args.id, args.session.as_deref(), &vault, &state, cx)?;
+    let named = NamedCheckpoint::find(id, args.session.as_deref(), &vault, &state, cx)?;
     let copy = named.needed()?;
     let store = ObjectStore::of(state.dir());
-    let below = |path: &str| {
-        args.path.as_deref().is_none_or(|only| {
+    let below = |own: &str| {
+        path.is_none_or(|only| {
             let only = only.trim_start_matches("./").trim_end_matches('/');
-            path == only || path.strip_prefix(only).is_some_and(|rest| rest.starts_with('/'))
+            own == only || own.strip_prefix(only).is_some_and(|rest| rest.starts_with('/'))
         })
     };
     let mut diff = String::new();

@@ -3,16 +3,18 @@
 mod callouts;
 mod diff;
 mod hook;
-mod list;
 mod make;
 mod refs;
 mod restore;
 mod shelf;
 mod show;
 
+pub(super) use crate::memory::checkpoint::listing;
 pub(super) use callouts::{finish, write_waiting};
+pub(super) use diff::diff;
 pub(super) use hook::{Risky, before_call, note_written};
-pub(super) use shelf::{MarkedSessions, place, session_keys};
+pub(super) use shelf::{MarkedSessions, SessionCopies, place, session_keys};
+pub(super) use show::{CheckpointOptions, named, show};
 
 use serde::Serialize;
 
@@ -26,7 +28,6 @@ use crate::memory::checkpoint::{CheckpointKind, CopyLimits, account};
 use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 use make::{CopyTask, Making};
-use shelf::SessionCopies;
 
 /// Mark a place in a session, and copy the files that git does not have
 ///
@@ -60,17 +61,11 @@ pub struct Args {
 /// What else can be done with checkpoints.
 #[derive(Debug, clap::Subcommand)]
 enum CheckpointCommand {
-    List(list::Args),
-    Show(show::Args),
-    Diff(diff::Args),
     Restore(restore::Args),
 }
 
 pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     match args.command {
-        Some(CheckpointCommand::List(args)) => list::run(&args, cx),
-        Some(CheckpointCommand::Show(args)) => show::run(&args, cx),
-        Some(CheckpointCommand::Diff(args)) => diff::run(&args, cx),
         Some(CheckpointCommand::Restore(args)) => restore::run(&args, cx),
         None => create(&args, cx),
     }
@@ -100,7 +95,7 @@ fn create(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let numbered = format!("{}-", manifest.id);
     let Some(id) = written.into_iter().rev().find(|id| *id == manifest.id || id.starts_with(&numbered)) else {
         return Err(Error::usage("the checkpoint is kept, and its callout is not written yet")
-            .with_hint("`cru flush` writes it"));
+            .with_hint("`cru admin flush` writes it"));
     };
     if let Some(text) = account {
         let told = entry::Summary { title: format!("Up to {id}"), text, ..entry::Summary::default() };
@@ -136,7 +131,7 @@ impl PlainOutput for MadeCheckpoint {
         let copied = if self.files == 0 { String::new() } else { format!(" ({})", plural(self.files as u64, "file")) };
         let left_out = match self.left_out {
             0 => String::new(),
-            some => format!("; {} left out, see `cru checkpoint show {}`", plural(some, "file"), self.id),
+            some => format!("; {} left out, see `cru show {}`", plural(some, "file"), self.id),
         };
         format!("{}{copied}{left_out}\n", paint(style::ID, &self.id))
     }

@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let takes_refs = wish.only.is_empty() && into.is_none() && !copy.refs.is_empty();
     if rows.is_empty() && !takes_refs {
         return Err(Error::no(format!("the copy of {} has no such file", named.id))
-            .with_hint(format!("`cru checkpoint show {}` lists its files", named.id)));
+            .with_hint(format!("`cru show {}` lists its files", named.id)));
     }
     let mut report = Restored::of(&named.id, &named.target.id, args.dry_run, rows);
     if wish.only.is_empty() {

@@ -15,12 +15,12 @@ use crate::vault::state::key;
 use crate::vault::{Catalog, State, UserConfig, Vault, VaultPath};
 
 /// The shelves of a session: hooks know it by its host's id.
-pub(super) struct SessionCopies {
+pub(in crate::commands) struct SessionCopies {
     shelves: Vec<CopyShelf>,
 }
 
 impl SessionCopies {
-    pub(super) fn of(target: &Target, state: &State) -> Self {
+    pub(in crate::commands) fn of(target: &Target, state: &State) -> Self {
         Self { shelves: session_keys(target).iter().map(|key| CopyShelf::of(state.dir(), key)).collect() }
     }
 
@@ -30,7 +30,7 @@ impl SessionCopies {
     }
 
     /// All manifests, oldest first, and the ids of those that cannot be read.
-    pub(super) fn all(&self) -> (Vec<CopyManifest>, Vec<String>) {
+    pub(in crate::commands) fn all(&self) -> (Vec<CopyManifest>, Vec<String>) {
         let (mut all, mut odd) = (Vec::new(), Vec::new());
         for shelf in &self.shelves {
             let (read, unread) = shelf.all();
@@ -168,7 +168,7 @@ impl NamedCheckpoint {
             }
         }
         Err(Error::no(format!("no checkpoint `{}`", sanitise(id)))
-            .with_hint("`cru checkpoint list` shows those of a session"))
+            .with_hint("`cru list checkpoints` shows those of a session"))
     }
 
     /// The newest checkpoint with a copy of a file that differs from what is there now, else the newest with one. Those
@@ -208,7 +208,7 @@ impl NamedCheckpoint {
         }
         let Some((_, target, shelf, id)) = best else {
             return Err(Error::no(format!("no checkpoint has a copy of {}", sanitise(&file.to_string_lossy())))
-                .with_hint("`cru checkpoint list` shows those of a session, `cru checkpoint show ID` their files"));
+                .with_hint("`cru list checkpoints` shows those of a session, `cru show ID` their files"));
         };
         let (copies, odd) = shelf.all();
         let session = vault.session(&target.path)?;
@@ -231,7 +231,7 @@ impl NamedCheckpoint {
             None => format!("the copy of {} is on another machine, or was removed", self.id),
         };
         let before = self.before().map_or_else(
-            || "`cru checkpoint show` tells what was open".to_owned(),
+            || "`cru show` tells what was open".to_owned(),
             |copy| format!("the checkpoint before it with a copy is {}", copy.id),
         );
         Err(Error::no(why).with_hint(before))

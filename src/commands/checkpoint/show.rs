@@ -1,4 +1,4 @@
-//! `cru checkpoint show`.
+//! `cru show cp-…`.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,31 @@ use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::memory::checkpoint::{CopyManifest, ObjectStore, listing};
 use crate::vault::State;
 
-/// Show a checkpoint: what was open, and which files its copy holds
+/// How a checkpoint is named.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Which: `cp-20261116-101212`, or `latest`
-    #[arg(value_name = "ID")]
-    id: String,
-    /// In this session
+pub(in crate::commands) struct CheckpointOptions {
+    /// A checkpoint of this session
     #[arg(long, value_name = "SESSION")]
-    session: Option<String>,
+    pub(super) session: Option<String>,
 }
 
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// The id of a checkpoint where a word names one: `cp-20261116-101212`, `cp:latest`.
+pub(in crate::commands) fn named(word: &str) -> Option<&str> {
+    word.strip_prefix("cp:").or_else(|| word.starts_with("cp-").then_some(word))
+}
+
+impl CheckpointOptions {
+    /// One that is given.
+    pub(in crate::commands) fn given(&self) -> Option<&'static str> {
+        self.session.as_ref().map(|_| "--session")
+    }
+}
+
+/// A checkpoint, by its id or as `latest`: what was open, and which files its copy holds.
+pub(in crate::commands) fn show(id: &str, args: &CheckpointOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let state = State::there_or_not(&vault, cx.env);
-    let named = NamedCheckpoint::find(&args.id, args.session.as_deref(), &vault, &state, cx)?;
+    let named = NamedCheckpoint::find(id, args.session.as_deref(), &vault, &state, cx)?;
     let store = ObjectStore::of(state.dir());
     let callout = listing::written(&named.session).find(|it| it.id.as_deref() == Some(named.id.as_str()));
     let copy = named.copy().cloned();

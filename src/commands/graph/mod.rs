@@ -5,10 +5,8 @@ mod row;
 mod states;
 mod tree;
 
-pub(super) use tree::boundary as boundary_words;
-
 use crate::base::{Error, Result};
-use crate::commands::{Context, Format, Output, View, reading};
+use crate::commands::{Context, Format, Output, View, reading, workflow};
 use crate::graph::export::{canvas, dot, json, mermaid};
 use crate::graph::{Depth, Graph, Picture};
 use crate::vault::{Catalog, Loaded};
@@ -16,14 +14,15 @@ use crate::vault::{Catalog, Loaded};
 /// Show sessions, phases, steps and files as a graph
 ///
 /// Without SESSION the whole vault: sessions below those they came out of, and the files that several of them touched.
-/// With SESSION its phases and steps, its sub-agents in their places, and what depends on what.
+/// With SESSION its phases and steps, its sub-agents in their places, and what depends on what. Of a workflow, `w:NAME`, which step
+/// waits for which.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Formats: text, json, toon, mermaid, dot (Graphviz), canvas (JSON Canvas; save it as a `.canvas` file in \
                         the vault and open it in Obsidian)."
 )]
 pub struct Args {
-    /// Path, file name, id, or enough of one to tell it apart
+    /// Path, file name, id, or enough of one to tell it apart; or `w:NAME`
     session: Option<String>,
     /// The smallest thing to show; else `phase` for the vault, `step` for one session
     #[arg(short, long, value_enum, value_name = "DEPTH")]
@@ -52,6 +51,12 @@ impl From<DepthArg> for Depth {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(name) = args.session.as_deref().and_then(|name| name.strip_prefix("w:")) {
+        if args.states || args.depth.is_some() || cx.global.format == Format::Canvas {
+            return Err(Error::usage("--states, --depth and the format canvas are of sessions"));
+        }
+        return workflow::draw(name, cx);
+    }
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let focus = args.session.as_deref().map(|name| catalog.session(name, &vault, cx.env)).transpose()?;

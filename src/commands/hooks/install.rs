@@ -121,7 +121,7 @@ fn adopt(root: &Path, env: &Env) -> Option<String> {
     let events = unfiled::adopt_all(&state, env).ok().filter(|events| *events > 0)?;
     let events = plural(events as u64, "event");
     let root = root.display();
-    Some(format!("{events} that had found no vault moved to {root}; `cru flush --all` there writes the notes"))
+    Some(format!("{events} that had found no vault moved to {root}; `cru admin flush --all` there writes the notes"))
 }
 
 /// Both would send each event twice.

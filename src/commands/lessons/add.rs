@@ -1,10 +1,9 @@
-//! `cru lessons add` and `from`: a lesson that a person writes down, with what it rests on.
+//! `cru lessons add`: a lesson that a person writes down, with what it rests on.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::LessonLevelArg;
 use crate::base::text::{fold_whitespace, sanitise, slug};
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
@@ -26,11 +25,13 @@ const ANCHORS: usize = 3;
 /// Write a lesson down
 ///
 /// The note `lessons/NAME.md` holds the claim, what it rests on, and lines of files that show whether it still holds: those that the
-/// named steps read and wrote, three at most. Where a lesson says the same already, the evidence is added to it.
+/// named steps read and wrote, three at most. Where a lesson says the same already, the evidence is added to it. Without TEXT the words
+/// of what it rests on are the claim: of a person, a decision, an error, a step or any callout; on a terminal the note is opened in
+/// `$VISUAL` or `$EDITOR`.
 #[derive(Debug, clap::Args)]
 pub struct AddArgs {
     /// The claim
-    #[arg(required = true, value_name = "TEXT")]
+    #[arg(value_name = "TEXT")]
     text: Vec<String>,
     /// What it rests on: a step, a decision, words of a person, `SESSION#n-014`, `^`
     #[arg(long, value_name = "REF", required = true)]
@@ -39,25 +40,12 @@ pub struct AddArgs {
     about: About,
 }
 
-/// Make a lesson of something in a session
-///
-/// REF is words of a person, a decision, an error, a step or any callout. Its words are the claim; on a terminal the note is opened in
-/// `$VISUAL` or `$EDITOR`.
-#[derive(Debug, clap::Args)]
-pub struct FromArgs {
-    /// `SESSION#u-05`, `^`
-    #[arg(value_name = "REF")]
-    reference: String,
-    #[command(flatten)]
-    about: About,
-}
-
 /// What else is said of a lesson.
 #[derive(Debug, Default, clap::Args)]
 struct About {
     /// What it is about; else what the session says, else project
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    level: Option<LessonLevelArg>,
+    #[arg(long, value_parser = ["project", "task", "user", "model", "tool", "skill", "subagent"], value_name = "LEVEL")]
+    level: Option<String>,
     /// How sure it is; else what the session says, else high
     #[arg(long, value_parser = ["high", "medium", "low"], value_name = "LEVEL")]
     confidence: Option<String>,
@@ -74,19 +62,12 @@ pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     world.vault.writable()?;
     let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
     let blocks: Vec<NamedBlock> = args.from.iter().map(|text| references.block(text)).collect::<Result<_>>()?;
-    let made = write(&claim(&args.text.join(" "))?, &blocks, &args.about, &world)?;
-    Ok(Box::new(made))
-}
-
-pub(super) fn from(args: &FromArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let world = TraceWorld::read(cx)?;
-    world.vault.writable()?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
-    let block = references.block(&args.reference)?;
-    let words = block.place.item_in(&block.session).map(words_of).unwrap_or_default();
-    let made = write(&claim(&words)?, std::slice::from_ref(&block), &args.about, &world)?;
-    let file = world.vault.root().join(&made.path);
-    open(&file, cx)?;
+    if !args.text.is_empty() {
+        return Ok(Box::new(write(&claim(&args.text.join(" "))?, &blocks, &args.about, &world)?));
+    }
+    let said = blocks.first().and_then(|block| block.place.item_in(&block.session)).map(words_of);
+    let made = write(&claim(&said.unwrap_or_default())?, &blocks, &args.about, &world)?;
+    open(&world.vault.root().join(&made.path), cx)?;
     Ok(Box::new(made))
 }
 
@@ -157,7 +138,7 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
     let callout = first.place.item_in(&first.session).and_then(Item::callout);
     let told = callout.and_then(|it| ToldLesson::of(it, "", &first.path.stem()));
     let of_told = told.as_ref().map_or(LessonLevel::Project, |it| it.lesson.level);
-    let level = about.level.as_ref().map_or(of_told, |level| level.level());
+    let level = about.level.as_deref().and_then(LessonLevel::parse).unwrap_or(of_told);
     let sure = about.confidence.as_deref().and_then(Confidence::parse);
     let sure = sure.or(told.as_ref().and_then(|it| it.confidence)).unwrap_or(Confidence::High);
     let advice = about.advice.clone().or_else(|| told.as_ref()?.lesson.advice.clone());

@@ -1,4 +1,4 @@
-//! `cru lessons show`, `check`, `retire` and `supersede`.
+//! `cru show l:NAME`, `cru lessons check` and `retire`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,13 +18,6 @@ use crate::note::frontmatter::Value;
 use crate::readings::lesson::LessonNote;
 use crate::readings::note::ReviewStatus;
 use crate::session::public;
-
-/// Show a lesson, and whether it holds
-#[derive(Debug, clap::Args)]
-pub struct ShowArgs {
-    /// Id or name of its note
-    lesson: String,
-}
 
 /// Check whether accepted lessons still hold
 ///
@@ -50,27 +43,21 @@ pub struct CheckArgs {
 pub struct RetireArgs {
     /// Id or name of its note
     lesson: String,
-}
-
-/// Put one lesson in the place of another
-#[derive(Debug, clap::Args)]
-pub struct SupersedeArgs {
-    /// The lesson that ends
-    old: String,
-    /// The one that holds instead
-    new: String,
+    /// The lesson that holds instead
+    by: Option<String>,
 }
 
 fn find<'s>(shelf: &'s Shelf, name: &str) -> Result<&'s LessonNote> {
     shelf
         .lesson(name)
-        .ok_or_else(|| Error::no(format!("no lesson `{}`", sanitise(name))).with_hint("`cru lessons list` shows them"))
+        .ok_or_else(|| Error::no(format!("no lesson `{}`", sanitise(name))).with_hint("`cru list lessons` shows them"))
 }
 
-pub(super) fn show(args: &ShowArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// A lesson with what became of it, by its id or the name of its note.
+pub(in crate::commands) fn show(name: &str, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::read(&world.catalog, &world.vault);
-    let note = find(&shelf, &args.lesson)?.clone();
+    let note = find(&shelf, name)?.clone();
     let mut judged = judge(vec![note], &world, cx)?;
     let lesson = judged.pop().ok_or_else(|| Error::no("no lesson"))?;
     Ok(Box::new(ShownLesson { schema: 1, lesson }))
@@ -178,15 +165,12 @@ impl PlainOutput for CheckedLessons {
 pub(super) fn retire(args: &RetireArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::read(&world.catalog, &world.vault);
-    let note = find(&shelf, &args.lesson)?;
-    set(note, &[("status", "retired".to_owned())], &world)?;
-    Ok(Box::new(EndedLesson { schema: 1, path: note.path.clone(), status: "retired", by: None }))
-}
-
-pub(super) fn supersede(args: &SupersedeArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let world = TraceWorld::read(cx)?;
-    let shelf = Shelf::read(&world.catalog, &world.vault);
-    let (old, new) = (find(&shelf, &args.old)?, find(&shelf, &args.new)?);
+    let old = find(&shelf, &args.lesson)?;
+    let Some(new) = &args.by else {
+        set(old, &[("status", "retired".to_owned())], &world)?;
+        return Ok(Box::new(EndedLesson { schema: 1, path: old.path.clone(), status: "retired", by: None }));
+    };
+    let new = find(&shelf, new)?;
     if old.path == new.path {
         return Err(Error::usage("a lesson cannot supersede itself"));
     }

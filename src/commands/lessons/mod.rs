@@ -3,7 +3,7 @@
 mod add;
 mod change;
 pub(in crate::commands) mod told;
-pub(super) mod verdict;
+pub(in crate::commands) mod verdict;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,76 +11,24 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub(super) use self::add::accept;
-use self::verdict::JudgedLesson;
+pub(super) use self::change::show;
 use super::output::style::{self, paint};
-use super::output::{Align, Cell, Table};
 use super::read::Shelf;
-use super::trace::TraceWorld;
 use super::{Context, Output, PlainOutput, Reach, View, reading};
 use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::note::edit::ChangedPage;
 use crate::readings::answer::LessonLevel;
-use crate::readings::lesson::{Lesson, LessonNote, REGION, region};
-use crate::readings::note::ReviewStatus;
+use crate::readings::lesson::{Lesson, REGION, region};
 use crate::vault::{Catalog, Vault, page};
 
 /// Commands on lessons.
 #[derive(Debug, clap::Subcommand)]
 pub enum LessonsCommand {
-    List(ListArgs),
     Add(add::AddArgs),
-    From(add::FromArgs),
-    Show(change::ShowArgs),
     Check(change::CheckArgs),
     Retire(change::RetireArgs),
-    Supersede(change::SupersedeArgs),
     Apply(ApplyArgs),
-}
-
-/// What a lesson is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum LessonLevelArg {
-    /// The project
-    #[default]
-    Project,
-    /// One task
-    Task,
-    /// What a person likes
-    User,
-    /// A model
-    Model,
-    /// A tool
-    Tool,
-    /// A skill
-    Skill,
-    /// A sub-agent
-    Subagent,
-}
-
-impl LessonLevelArg {
-    const fn level(self) -> LessonLevel {
-        match self {
-            Self::Project => LessonLevel::Project,
-            Self::Task => LessonLevel::Task,
-            Self::User => LessonLevel::User,
-            Self::Model => LessonLevel::Model,
-            Self::Tool => LessonLevel::Tool,
-            Self::Skill => LessonLevel::Skill,
-            Self::Subagent => LessonLevel::Subagent,
-        }
-    }
-}
-
-/// List lessons
-#[derive(Debug, clap::Args)]
-pub struct ListArgs {
-    /// Only of this level
-    #[arg(long, value_parser = ["project", "task", "user", "model", "tool", "skill", "subagent"], value_name = "LEVEL")]
-    level: Option<String>,
-    /// Only of this status
-    #[arg(long, value_parser = ["proposed", "accepted", "rejected"], value_name = "STATUS")]
-    status: Option<String>,
 }
 
 /// Write accepted lessons into a file that agents read
@@ -107,42 +55,15 @@ pub struct ApplyArgs {
 impl LessonsCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
-            Self::List(args) => list(&args, cx),
             Self::Add(args) => add::add(&args, cx),
-            Self::From(args) => add::from(&args, cx),
-            Self::Show(args) => change::show(&args, cx),
             Self::Check(args) => change::check(&args, cx),
             Self::Retire(args) => change::retire(&args, cx),
-            Self::Supersede(args) => change::supersede(&args, cx),
             Self::Apply(args) => {
                 let vault = reading::vault(cx)?;
                 apply(&args, &vault, cx)
             }
         }
     }
-}
-
-fn list(args: &ListArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let world = TraceWorld::read(cx)?;
-    let shelf = Shelf::read(&world.catalog, &world.vault);
-    let level = args.level.as_deref().and_then(LessonLevel::parse);
-    let status = args.status.as_deref().and_then(ReviewStatus::parse);
-    let told = told::told_here(&shelf, &world.vault, cx)?;
-    let mut lessons = shelf.lessons;
-    // What sessions tell and nobody has decided about.
-    lessons.extend(told.into_iter().map(|it| LessonNote {
-        path: it.path,
-        lesson: it.lesson.lesson,
-        of_reading: false,
-        changed: false,
-        text: String::new(),
-    }));
-    let all = lessons.len();
-    lessons.retain(|it| {
-        level.is_none_or(|level| it.lesson.level == level) && status.is_none_or(|status| it.lesson.status == status)
-    });
-    let lessons = verdict::judge(lessons, &world, cx)?;
-    Ok(Box::new(LessonList { schema: 1, all, lessons }))
 }
 
 fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -197,40 +118,6 @@ fn apply(args: &ApplyArgs, vault: &Vault, cx: &Context<'_>) -> Result<Box<dyn Ou
         if now == old.as_deref() { Ok(page.clone()) } else { Err(Error::Changed { path: path.clone() }) }
     })?;
     Ok(Box::new(applied))
-}
-
-#[derive(Debug, Serialize)]
-struct LessonList {
-    schema: u32,
-    /// Lessons of the vault.
-    all: usize,
-    lessons: Vec<JudgedLesson>,
-}
-
-impl PlainOutput for LessonList {
-    fn shown(&self, view: &View) -> String {
-        if self.lessons.is_empty() {
-            return format!("None of {} is meant.\n", plural(self.all as u64, "lesson"));
-        }
-        let heads = ["ID", "STATUS", "HOLDS", "BROKEN", "LEVEL", "CONFIDENCE", "SEEN", "LESSON"];
-        let columns: Vec<(&str, Align)> = heads.into_iter().map(|name| (name, Align::Left)).collect();
-        let mut table = Table::new(&columns);
-        for judged in &self.lessons {
-            let it = &judged.note.lesson;
-            let look = if judged.verdict.is_sound() { style::GOOD } else { style::WARN };
-            table.row([
-                Cell::new(&it.id).style(style::ID),
-                Cell::new(it.ended.as_deref().unwrap_or(it.status.as_str())),
-                Cell::new(judged.verdict.word()).style(look),
-                Cell::new(if judged.broken == 0 { String::new() } else { judged.broken.to_string() }),
-                Cell::new(it.level.as_str()),
-                Cell::new(it.confidence.as_str()),
-                Cell::new(it.sessions.len().to_string()),
-                Cell::new(&it.text),
-            ]);
-        }
-        table.render(view)
-    }
 }
 
 #[derive(Debug, Serialize)]

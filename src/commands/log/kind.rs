@@ -161,8 +161,6 @@ pub(super) enum LogKind {
         #[arg(long, value_name = "N")]
         cost: Option<f64>,
     },
-    /// Events from stdin as JSON, the same as --json
-    Json,
 }
 
 #[derive(Debug, clap::Args)]

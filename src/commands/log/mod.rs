@@ -80,7 +80,7 @@ fn run_with(args: Args, input: Option<String>, cx: &Context<'_>) -> Result<Box<d
         cx.global.reach.check(&Head::read(&vault, target.path.clone()).meta)?;
     }
     let kind = match args.kind {
-        Some(LogKind::Json) | None => {
+        None => {
             let input = input.map_or_else(text::stdin, Ok)?;
             return stream::run(&log, &mut to, at, &input, cx);
         }

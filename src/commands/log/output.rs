@@ -99,7 +99,7 @@ impl Logged {
                 let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
                 cx.ui.warn(&format!("{} could not be written: {error}{cause}", target.path));
                 cx.ui.warn(&format!(
-                    "the entry is kept in {}; `cru flush {}` or the next `cru log` writes it",
+                    "the entry is kept in {}; `cru admin flush {}` or the next `cru log` writes it",
                     path.display(),
                     target.id
                 ));

@@ -29,7 +29,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 /// The newest sessions; `cursor` says how many were given before.
 pub(super) fn list(cursor: Option<&str>, caller: &Caller<'_>) -> Result<ListResourcesResult> {
     let skipped: usize = cursor.map_or(Ok(0), str::parse).map_err(|_| Error::usage("this cursor was not given"))?;
-    let mut line = words(&["query", "sessions", "--columns=id,title,status,started"]);
+    let mut line = words(&["list", "sessions", "--columns=id,title,status,started"]);
     line.push(format!("--limit={}", skipped.saturating_add(PAGE + 1)));
     let found = caller.value(&line, Reach::Shared)?;
     let rows = found.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn read(uri: &str, caller: &Caller<'_>) -> Result<Answer> {
 /// Decisions and sessions of a project.
 fn project(name: &str, caller: &Caller<'_>) -> Result<Answer> {
     let mut answer = tool::decided(Some(name), None, None, 0, caller)?;
-    let mut line = words(&["query", "sessions", "--columns=id,title,status,started,steps", "--limit=20"]);
+    let mut line = words(&["list", "sessions", "--columns=id,title,status,started,steps", "--limit=20"]);
     option(&mut line, "project", Some(name));
     let found = caller.value(&line, Reach::Shared)?;
     answer.add("sessions", found.get("rows").and_then(Value::as_array).cloned().unwrap_or_default());

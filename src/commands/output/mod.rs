@@ -10,7 +10,6 @@ mod plain;
 pub mod rows;
 mod sealed;
 mod table;
-mod wrap;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -24,7 +23,6 @@ pub use number::{amount, duration, minute, most, percent};
 pub use plain::PlainOutput;
 pub(super) use sealed::{is_as_written, write_sealed};
 pub use table::{Align, Cell, Table, cut};
-pub(super) use wrap::wrap;
 
 /// Output for people or for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

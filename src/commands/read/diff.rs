@@ -1,4 +1,4 @@
-//! `cru read diff`.
+//! `cru diff` of readings.
 
 use std::fmt::Write as _;
 
@@ -9,27 +9,17 @@ use crate::base::text::{plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View, reading};
-use crate::readings::diff::{Difference, diff};
+use crate::readings::diff::{self, Difference};
 use crate::vault::Catalog;
 
-/// Compare two readings
-///
-/// With one SESSION: its two newest versions. Exit code 1 when they differ.
-#[derive(Debug, clap::Args)]
-pub(in crate::commands) struct Args {
-    /// A reading, or a session with two of them
-    a: String,
-    /// Another reading
-    b: Option<String>,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Two readings, or the two newest versions of the reading of a session.
+pub(in crate::commands) fn diff(a: &str, b: Option<&str>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
-    let (a, b) = if let Some(b) = &args.b {
-        (shelf.find(&args.a)?, shelf.find(b)?)
+    let (a, b) = if let Some(b) = b {
+        (shelf.find(a)?, shelf.find(b)?)
     } else {
-        let newest = shelf.find(&args.a)?;
+        let newest = shelf.find(a)?;
         match shelf.of(&newest.head.session).as_slice() {
             [.., a, b] => (*a, *b),
             _ => {
@@ -41,7 +31,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (Some(old), Some(new)) = (&a.answer, &b.answer) else {
         return Err(Error::usage("the data of one of them cannot be read; `cru read check` says why"));
     };
-    Ok(Box::new(ReadingDiff { schema: 1, a: a.path.clone(), b: b.path.clone(), differences: diff(old, new) }))
+    Ok(Box::new(ReadingDiff { schema: 1, a: a.path.clone(), b: b.path.clone(), differences: diff::diff(old, new) }))
 }
 
 #[derive(Debug, Serialize)]

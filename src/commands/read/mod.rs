@@ -23,6 +23,7 @@ use super::{Context, Output};
 use crate::base::Result;
 
 pub(super) use decide::{decide, is_known, reword};
+pub(super) use diff::diff;
 pub(super) use from::{TakenHow, take, text_of};
 pub(super) use shelf::Shelf;
 pub(super) use source::recorded;
@@ -118,7 +119,6 @@ impl Args {
 pub(super) enum ReadCommand {
     Check(check::Args),
     Show(show::Args),
-    Diff(diff::Args),
     Review(review::Args),
 }
 
@@ -126,7 +126,6 @@ pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     match args.command {
         Some(ReadCommand::Check(args)) => check::run(&args, cx),
         Some(ReadCommand::Show(args)) => show::run(&args, cx),
-        Some(ReadCommand::Diff(args)) => diff::run(&args, cx),
         Some(ReadCommand::Review(args)) => review::run(&args, cx),
         None if args.prompt => prompt::run(&args, cx),
         None if !args.from.is_empty() => from::run(&args, cx),

@@ -34,7 +34,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     recipes(vault, catalog, cx, &mut items);
     learned::proposals(&shelf, &snapshot, vault, cx, &mut items)?;
     for (copy, note) in catalog.conflict_copies() {
-        let text = format!("{} has a copy {}: `cru merge`", note.path.stem(), copy.path.stem());
+        let text = format!("{} has a copy {}: `cru admin merge`", note.path.stem(), copy.path.stem());
         items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
     }
     items.extend(snapshot.sessions().iter().filter(|row| row.is_unproven()).map(unproven));
@@ -65,8 +65,7 @@ fn proposals(shelf: &Shelf, items: &mut Vec<ReviewItem>) {
 /// Recipes that nobody has decided about.
 fn recipes(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) {
     for found in workflow::proposed(vault, catalog, cx) {
-        let text =
-            format!("{}; each line beside what proves it: `cru workflow show --evidence {}`", found.title, found.stem);
+        let text = format!("{}; each line beside what proves it: `cru show --evidence w:{}`", found.title, found.stem);
         items.push(ReviewItem::new(ReviewKind::Recipe, &found.path, "", &text, &found.stem));
     }
 }

@@ -68,20 +68,20 @@ impl SessionFilter {
 }
 
 /// The column of that name that sessions have.
-pub(super) fn session_column(name: &str) -> Option<Field> {
+pub(in crate::commands) fn session_column(name: &str) -> Option<Field> {
     column::of_session(name).map(Field::Column)
 }
 
 impl Chosen {
     /// One more test: one of the values must hold, where there are any.
-    pub(super) fn add(&mut self, field: Option<Field>, values: impl IntoIterator<Item = TestValue>) {
+    pub(in crate::commands) fn add(&mut self, field: Option<Field>, values: impl IntoIterator<Item = TestValue>) {
         let values: Vec<TestValue> = values.into_iter().collect();
         self.tests
             .extend(field.filter(|_| !values.is_empty()).map(|field| QueryNode::Test(FieldTest::has(field, values))));
     }
 
     /// A query that must hold. Usage error: it cannot be read, or asks for more than fields of sessions.
-    pub(super) fn add_query(&mut self, text: &str, now: &Zoned) -> Result<()> {
+    pub(in crate::commands) fn add_query(&mut self, text: &str, now: &Zoned) -> Result<()> {
         let query = Query::parse(text, now).map_err(|error| error.into_usage(text))?;
         if !query.parts().iter().all(QueryNode::is_about_sessions) {
             return Err(Error::usage(format!("`{text}` asks for more than fields of sessions"))

@@ -5,7 +5,6 @@ mod closing;
 pub(in crate::commands) mod codify;
 pub(in crate::commands) mod filter;
 pub(in crate::commands) mod learn;
-pub(in crate::commands) mod list;
 mod rename;
 pub(in crate::commands) mod resume;
 pub(in crate::commands) mod show;
@@ -35,13 +34,8 @@ pub enum SessionCommand {
     Fail(status::Args),
     /// Close a session that nobody will go on with
     Abandon(status::Args),
-    Codify(codify::Args),
-    List(list::Args),
     Rename(rename::Args),
     Archive(archive::Args),
-    Resume(resume::Args),
-    Show(show::Args),
-    Learn(learn::Args),
 }
 
 impl SessionCommand {
@@ -52,13 +46,8 @@ impl SessionCommand {
             Self::Complete(args) => status::run(&args, &Status::Completed, cx),
             Self::Fail(args) => status::run(&args, &Status::Failed, cx),
             Self::Abandon(args) => status::run(&args, &Status::Abandoned, cx),
-            Self::Codify(args) => codify::run(&args, cx),
-            Self::List(args) => list::run(&args, cx),
             Self::Rename(args) => rename::run(&args, cx),
             Self::Archive(args) => archive::run(&args, cx),
-            Self::Resume(args) => resume::run(&args, cx),
-            Self::Show(args) => show::run(&args, cx),
-            Self::Learn(args) => learn::run(&args, cx),
         }
     }
 }

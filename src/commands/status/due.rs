@@ -24,7 +24,7 @@ pub(super) struct Due {
     pub(super) proposals: u64,
     /// Sessions that were closed with writes after their last check.
     pub(super) unproven: u64,
-    /// Bytes of copies of files that `cru prune` would remove, where these are many.
+    /// Bytes of copies of files that `cru admin prune` would remove, where these are many.
     pub(super) old_copies: u64,
     /// Hosts whose hooks wrote here once and have been silent for a week, while sessions of theirs began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +92,7 @@ impl Due {
         if self.old_copies > 0 {
             lines.push((
                 "Copies",
-                format!("{}B of old copies of files; `cru prune` removes them", amount(self.old_copies)),
+                format!("{}B of old copies of files; `cru admin prune` removes them", amount(self.old_copies)),
             ));
         }
         for it in &self.silent {

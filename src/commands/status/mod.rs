@@ -131,7 +131,7 @@ struct ConflictCopy {
 
 impl ConflictCopy {
     fn of((copy, note): (&Head, &Head)) -> Self {
-        let command = format!("cru merge {} {}", quoted(&note.path), quoted(&copy.path));
+        let command = format!("cru admin merge {} {}", quoted(&note.path), quoted(&copy.path));
         Self { note: note.path.to_string(), copy: copy.path.to_string(), command }
     }
 }
@@ -211,8 +211,11 @@ impl StatusReport {
                     };
                     let sessions = plural(self.waiting.len() as u64, "session");
                     // What has no note is not written by a flush.
-                    let what =
-                        if self.waiting.iter().any(|it| it.note) { "; `cru flush --all` writes them" } else { "" };
+                    let what = if self.waiting.iter().any(|it| it.note) {
+                        "; `cru admin flush --all` writes them"
+                    } else {
+                        ""
+                    };
                     paint(style::WARN, format_args!("{entries} of {sessions}{what}"))
                 }
             },

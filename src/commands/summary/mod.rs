@@ -14,55 +14,48 @@ use crate::vault::Vault;
 
 pub(super) use page::refresh_daily;
 
-/// Accounts of what sessions did.
-#[derive(Debug, clap::Subcommand)]
-pub enum SummaryCommand {
-    Day(PeriodArgs),
-    Week(PeriodArgs),
-    Topic(TopicArgs),
-}
-
-/// Sum up a day
+/// Sum up a day, a week or a topic
 ///
-/// Sessions with their time, steps and proof; what was asked, corrected, decided, committed and learned; errors and what is open. A
-/// session stands on each day on which it has steps, with the facts of that day. At most 5 kB; what has no room is counted.
-/// The day is that of `[summary] zone` in `.cru/config.toml`, else of `[vault] zone`.
+/// Of a day: sessions with their time, steps and proof; what was asked, corrected, decided, committed and learned; errors and what is
+/// open. A session stands on each day on which it has steps, with the facts of that day. At most 5 kB; what has no room is counted.
+/// The day is that of `[summary] zone` in `.cru/config.toml`, else of `[vault] zone`. A week is the ISO week of a date. Of a topic:
+/// lessons, decisions, errors and sessions, of the sessions with a tag, or of the phases that wrote files below a path.
 ///
-/// With `--write` it stands between markers in `summaries/DATE.md`, or in your daily note where `[summary] daily = "Daily/{date}.md"` names
-/// it; what you write around it stays. A daily note is then brought up to date when a session ends.
+/// With `--write` it stands between markers in `summaries/NAME.md`, a day in your daily note where `[summary] daily =
+/// "Daily/{date}.md"` names it; what you write around it stays. A daily note is then brought up to date when a session ends.
 #[derive(Debug, clap::Args)]
-pub struct PeriodArgs {
-    /// A date `2026-11-20`, `today`, `yesterday`
-    #[arg(default_value = "today", value_name = "DATE")]
-    date: String,
+pub struct Args {
+    /// What is summed up
+    #[arg(value_enum)]
+    kind: SummaryKind,
+    /// Of a day or week a date, `2026-11-20`, `today`, `yesterday`, else today; of a topic a tag, with or without `#`, or a path with a `/`
+    #[arg(value_name = "DATE|TAG|PATH", required_if_eq("kind", "topic"))]
+    of: Option<String>,
     /// Write it between markers into its note
     #[arg(long)]
     write: bool,
 }
 
-/// Sum up a tag or a folder
-///
-/// Lessons, decisions, errors and sessions: of the sessions with a tag, or of the phases that wrote files below a path.
-#[derive(Debug, clap::Args)]
-pub struct TopicArgs {
-    /// A tag, with or without `#`, or a path with a `/`
-    #[arg(value_name = "TAG|PATH")]
-    topic: String,
-    /// Write it between markers into `summaries/TOPIC.md`
-    #[arg(long)]
-    write: bool,
+/// What is summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SummaryKind {
+    /// One day
+    Day,
+    /// One week
+    Week,
+    /// A tag or a folder
+    Topic,
 }
 
-impl SummaryCommand {
-    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        let vault = reading::vault(cx)?;
-        let (told, write) = match self {
-            Self::Day(args) => (period::day(date(&args.date, &vault, cx)?, &vault, cx)?, args.write),
-            Self::Week(args) => (period::week(date(&args.date, &vault, cx)?, &vault, cx)?, args.write),
-            Self::Topic(args) => (topic::topic(&args.topic, &vault, cx)?, args.write),
-        };
-        Ok(Box::new(if write { page::write(told, &vault)? } else { told }))
-    }
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = reading::vault(cx)?;
+    let of = args.of.as_deref().unwrap_or("today");
+    let told = match args.kind {
+        SummaryKind::Day => period::day(date(of, &vault, cx)?, &vault, cx)?,
+        SummaryKind::Week => period::week(date(of, &vault, cx)?, &vault, cx)?,
+        SummaryKind::Topic => topic::topic(of, &vault, cx)?,
+    };
+    Ok(Box::new(if args.write { page::write(told, &vault)? } else { told }))
 }
 
 /// The zone whose days are meant.

@@ -1,15 +1,12 @@
 //! `cru bookmark`: names for steps.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use super::TraceWorld;
-use super::bookmarks::{self, KeptBookmark};
+use super::bookmarks;
 use super::refs::References;
 use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result};
-use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, Reach, View};
 use crate::note::edit::ChangedPage;
 use crate::note::{Note, Patch};
@@ -18,18 +15,15 @@ use crate::vault::{VaultPath, page};
 /// Give a step a name
 ///
 /// Adds `- NAME: [[SESSION#^n-014]]` to `bookmarks.md` of the vault; `@NAME` then names the step in every command.
-/// Without REF: the last step of the current session. Without NAME: lists all bookmarks and where they lead.
+/// Without REF: the last step of the current session. `cru list bookmarks` shows all and where they lead.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 success, 1 no such step or bookmark, 2 usage error, 3 I/O error.")]
 pub struct Args {
     /// The name
     name: Option<String>,
     /// Which step: `^`, `n-014`, `SESSION#n-014`
-    #[arg(value_name = "REF", conflicts_with_all = ["list", "remove"])]
+    #[arg(value_name = "REF", conflicts_with = "remove")]
     reference: Option<String>,
-    /// List all bookmarks and where they lead
-    #[arg(long, conflicts_with_all = ["name", "remove"])]
-    list: bool,
     /// Remove a bookmark from `bookmarks.md`
     #[arg(long, value_name = "NAME", conflicts_with = "name")]
     remove: Option<String>,
@@ -48,22 +42,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if let Some(name) = &args.remove {
         return remove(name, &world);
     }
-    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
-        let row = |bookmark: KeptBookmark| {
-            let found = references.follow(&bookmark);
-            let (leads_to, problem) = match found {
-                Ok(block) => {
-                    (Some(block.step().map_or_else(String::new, |it| format!("{} {}", it.tool, it.args))), None)
-                }
-                Err(error) => (None, Some(error.to_string())),
-            };
-            BookmarkRow { name: bookmark.name, target: bookmark.target, note: bookmark.note, leads_to, problem }
-        };
-        let rows: Vec<BookmarkRow> = references.bookmarks()?.into_iter().map(row).collect();
-        if rows.is_empty() {
-            cx.ui.note("no bookmarks; `cru bookmark NAME REF` adds one");
-        }
-        return Ok(Box::new(BookmarkList { schema: 1, bookmarks: rows }));
+    let Some(name) = &args.name else {
+        return Err(Error::usage("which name?").with_hint("`cru list bookmarks` shows those there are"));
     };
     let name = checked(name)?;
     let block = references.block(args.reference.as_deref().unwrap_or("^"))?;
@@ -103,7 +83,7 @@ fn remove(name: &str, world: &TraceWorld) -> Result<Box<dyn Output>> {
     let known = bookmarks::listed(&world.vault)?.into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
     let Some(known) = known else {
         return Err(Error::no(format!("{} has no bookmark `{}`", bookmarks::NOTE, sanitise(name)))
-            .with_hint("`cru bookmark --list` shows them; those of imported sessions stand in their notes"));
+            .with_hint("`cru list bookmarks` shows them; those of imported sessions stand in their notes"));
     };
     write(world, |note| bookmarks::without(note.text(), name))?;
     let id = bookmarks::link(&known.target).block.unwrap_or_default();
@@ -140,40 +120,5 @@ impl Output for Bookmarked {
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
         Ok(serde_json::json!({ "schema": 1, "name": self.name, "target": self.target, "removed": self.removed }))
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct BookmarkRow {
-    name: String,
-    target: String,
-    note: String,
-    leads_to: Option<String>,
-    problem: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct BookmarkList {
-    schema: u32,
-    bookmarks: Vec<BookmarkRow>,
-}
-
-impl crate::commands::output::PlainOutput for BookmarkList {
-    fn is_no(&self) -> bool {
-        self.bookmarks.is_empty()
-    }
-
-    fn shown(&self, view: &View) -> String {
-        let mut out = String::new();
-        for row in &self.bookmarks {
-            let target = row.target.replace("#^", "#");
-            let end = match (&row.leads_to, &row.problem) {
-                (_, Some(problem)) => paint(style::BAD, one_line(problem)),
-                (Some(step), None) => paint(style::DIM, crate::commands::output::cut(&one_line(step), view.width / 2)),
-                (None, None) => String::new(),
-            };
-            let _ = writeln!(out, "@{}  {}  {end}", paint(style::ID, one_line(&row.name)), one_line(&target));
-        }
-        out
     }
 }

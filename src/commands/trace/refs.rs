@@ -188,7 +188,7 @@ impl References<'_, '_> {
         match (found.len(), names.len()) {
             (1.., 1) => Ok(found.swap_remove(0).1),
             (0, _) => Err(Error::no(format!("nothing is called `{}`", sanitise(text)))
-                .with_hint("`cru bookmark --list` shows bookmarks, `cru files` files")),
+                .with_hint("`cru list bookmarks` shows bookmarks, `cru files` files")),
             _ => {
                 let mut hint = String::from("it could be");
                 for what in names.iter().take(8) {

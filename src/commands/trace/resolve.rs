@@ -56,7 +56,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let names: Vec<&str> = things.iter().map(|it| it.reference.as_str()).collect();
         let verb = if names.len() == 1 { "reads and writes" } else { "read and write" };
         return Err(Error::no(format!("{} {verb} no file that the note names", names.join(", ")))
-            .with_hint("`cru step show` shows a step, `-f json` its call"));
+            .with_hint("`cru show` shows a step, `-f json` its call"));
     }
     Ok(Box::new(Resolved { schema: 1, things }))
 }

@@ -79,7 +79,7 @@ fn index(site: &Site<'_>) -> Result<String> {
         parts.collect::<Vec<_>>().join(" · ")
     };
     let asked = |kind: &str| -> Result<Vec<Value>> {
-        let (mut value, _) = site.caller.page_value(&["query".to_owned(), kind.to_owned()])?;
+        let (mut value, _) = site.caller.page_value(&["list".to_owned(), kind.to_owned()])?;
         Ok(value["rows"].as_array_mut().map(std::mem::take).unwrap_or_default())
     };
     for row in asked("sessions")? {

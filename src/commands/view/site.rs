@@ -41,20 +41,20 @@ pub(super) const PAGES: &[PageKind] = &[
         name: "projects",
         title: "Projects",
         asks: &[
-            ("projects", &["query", "sessions", "--where=subagent=false", "--group-by=project", PROJECT_SUMS]),
+            ("projects", &["list", "sessions", "--where=subagent=false", "--by=project", PROJECT_SUMS]),
             ("costs", &["stats", "--cost", "--by=project", "--limit=0"]),
         ],
     },
     PageKind { name: "files", title: "Files", asks: &[("files", &["files", "--limit=300"])] },
-    PageKind { name: "lessons", title: "Lessons", asks: &[("lessons", &["lessons", "list"])] },
-    PageKind { name: "workflows", title: "Workflows", asks: &[("workflows", &["workflow", "list"])] },
-    PageKind { name: "cases", title: "Cases", asks: &[("cases", &["cases", "list"])] },
+    PageKind { name: "lessons", title: "Lessons", asks: &[("lessons", &["list", "lessons"])] },
+    PageKind { name: "workflows", title: "Workflows", asks: &[("workflows", &["list", "workflows"])] },
+    PageKind { name: "cases", title: "Cases", asks: &[("cases", &["list", "cases"])] },
     PageKind { name: "stats", title: "Cost and time", asks: &[] },
     PageKind { name: "inbox", title: "Inbox", asks: &[] },
     PageKind { name: "search", title: "Search", asks: &[("found", &["search", "--limit=40", "--", "{q}"])] },
 ];
 
-const PROJECT_SUMS: &str = "--agg=count,sum:open_tasks,sum:active_ms,sum:tokens,sum:cost_usd,max:started";
+const PROJECT_SUMS: &str = "--sum=count,sum:open_tasks,sum:active_ms,sum:tokens,sum:cost_usd,max:started";
 
 /// A project: the field `project` is its path, `where` the test for it.
 const PROJECT: PageKind = PageKind {
@@ -62,13 +62,13 @@ const PROJECT: PageKind = PageKind {
     title: "",
     asks: &[
         ("sessions", &["list", "--limit=200", "--where={where}"]),
-        ("days", &["query", "sessions", "--where={where}", "--where=subagent=false", "--group-by=day", PROJECT_SUMS]),
+        ("days", &["list", "sessions", "--where={where}", "--where=subagent=false", "--by=day", PROJECT_SUMS]),
         (
             "open",
-            &["query", "sessions", "--where={where}", "--where=open!=\"\"", "--columns=title,open,path", "--limit=30"],
+            &["list", "sessions", "--where={where}", "--where=open!=\"\"", "--columns=title,open,path", "--limit=30"],
         ),
-        ("decisions", &["query", "decisions", "--where={where}", "--limit=50"]),
-        ("lessons", &["query", "lessons", "--where={where}", "--limit=50"]),
+        ("decisions", &["list", "decisions", "--where={where}", "--limit=50"]),
+        ("lessons", &["list", "lessons", "--where={where}", "--limit=50"]),
     ],
 };
 
@@ -81,7 +81,7 @@ const FILE: PageKind = PageKind {
 
 /// The folders of pages of which each shows one of many: the command that lists them, its rows, and their name.
 pub(super) const NAMED: [(&str, &[&str], &str, &str); 2] = [
-    ("project", &["query", "sessions", "--group-by=project", "--agg=count"], "rows", "project"),
+    ("project", &["list", "sessions", "--by=project"], "rows", "project"),
     ("file", &["files", "--limit=300"], "files", "path"),
 ];
 

@@ -1,4 +1,4 @@
-//! `cru workflow diff`.
+//! `cru diff` of workflows.
 
 use std::fmt::Write as _;
 
@@ -12,20 +12,10 @@ use crate::commands::{Context, Output, PlainOutput, View};
 use crate::workflow::align::{Features, align};
 use crate::workflow::{Need, Step, flow};
 
-/// Compare two workflows step by step
-///
-/// Steps are found again by what they are, not by where they stand. Exit code 1 when they differ.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Path, file name, title, or part of one
-    before: String,
-    /// The other
-    after: String,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let (before, after) = (find::one(&args.before, cx)?, find::one(&args.after, cx)?);
-    Ok(Box::new(diff(&before, &after)))
+/// Two workflows, step by step. Steps are found again by what they are, not by where they stand.
+pub(in crate::commands) fn diff(before: &str, after: &str, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (before, after) = (find::one(before, cx)?, find::one(after, cx)?);
+    Ok(Box::new(compared(&before, &after)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +41,7 @@ struct DiffRow {
     changes: Vec<(&'static str, String, String)>,
 }
 
-fn diff(before: &FoundWorkflow, after: &FoundWorkflow) -> Diff {
+fn compared(before: &FoundWorkflow, after: &FoundWorkflow) -> Diff {
     let ((left, features), (right, others)) = (Features::all(&before.workflow), Features::all(&after.workflow));
     let alignment = align(&features, &others);
     let mut rows: Vec<(usize, usize, DiffRow)> = Vec::new();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::find;
-use super::history::{Filter, gather};
+use super::history::gather;
 use crate::base::text::plural;
 use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
@@ -29,8 +29,6 @@ pub struct Args {
     /// Write to this file, which must not exist yet, instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    filter: Filter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -99,7 +97,7 @@ fn accepted(args: &Args, cx: &Context<'_>) -> Result<Workflow> {
         None | Some(RecipeStatus::Accepted) => Ok(workflow),
         Some(status) => {
             Err(Error::no(format!("the recipe is {}: an agent would follow what nobody has checked", status.as_str()))
-                .with_hint("`cru workflow show --evidence NAME` shows it beside the record; `cru review` accepts it"))
+                .with_hint("`cru show --evidence w:NAME` shows it beside the record; `cru review` accepts it"))
         }
     }
 }
@@ -108,7 +106,11 @@ fn accepted(args: &Args, cx: &Context<'_>) -> Result<Workflow> {
 fn traces(args: &Args, cx: &Context<'_>) -> Result<Vec<Trace>> {
     let mut traces: Vec<Trace> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for row in gather(&args.workflow, &args.filter, cx)? {
+    let rows = gather(&find::some(&args.workflow, cx)?, cx);
+    if rows.is_empty() {
+        return Err(Error::no("no run is recorded").with_hint("a run is a row of a `session-toon` fence of a workflow"));
+    }
+    for row in rows {
         let session = row.run.session().unwrap_or(&row.workflow).to_owned();
         let place = *places.entry((row.workflow.clone(), session.clone())).or_insert_with(|| {
             traces.push(Trace { workflow: row.workflow.clone(), session, started: None, runs: Vec::new() });

@@ -13,7 +13,7 @@ use crate::workflow::{self, Workflow};
 
 /// A workflow note, read.
 #[derive(Debug)]
-pub(super) struct FoundWorkflow {
+pub(in crate::commands) struct FoundWorkflow {
     /// Its path as shown: in the vault, else as it was given.
     pub(super) path: String,
     /// Name of the file without `.md`.
@@ -84,6 +84,19 @@ pub(super) fn all(vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Vec<Fou
     found
 }
 
+/// Those that are named, else all of a vault, which may be none.
+pub(in crate::commands) fn meant(
+    names: &[String],
+    vault: &Vault,
+    catalog: &Catalog,
+    cx: &Context<'_>,
+) -> Result<Vec<FoundWorkflow>> {
+    if names.is_empty() {
+        return Ok(all(vault, catalog, cx));
+    }
+    names.iter().map(|name| one_of(name, vault, catalog, cx)).collect()
+}
+
 /// The workflows that arguments name; all where there are none.
 pub(super) fn some(names: &[String], cx: &Context<'_>) -> Result<Vec<FoundWorkflow>> {
     // Files may be read anywhere; only names need a vault.
@@ -92,11 +105,8 @@ pub(super) fn some(names: &[String], cx: &Context<'_>) -> Result<Vec<FoundWorkfl
     }
     let vault = crate::commands::reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    if names.is_empty() {
-        let found = all(&vault, &catalog, cx);
-        return if found.is_empty() { Err(none()) } else { Ok(found) };
-    }
-    names.iter().map(|name| one_of(name, &vault, &catalog, cx)).collect()
+    let found = meant(names, &vault, &catalog, cx)?;
+    if found.is_empty() { Err(none()) } else { Ok(found) }
 }
 
 /// The workflow that an argument names.
@@ -138,8 +148,8 @@ fn one_of(name: &str, vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Res
     let near = near.map(|stem| (strsim::jaro_winkler(&stem.to_lowercase(), wanted), stem));
     let near = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.7);
     Err(Error::usage(format!("no workflow '{name}'")).with_hint(match near {
-        Some((_, stem)) => format!("did you mean '{stem}'? `cru workflow list` shows all"),
-        None => "`cru workflow list` shows all".to_owned(),
+        Some((_, stem)) => format!("did you mean '{stem}'? `cru list workflows` shows all"),
+        None => "`cru list workflows` shows all".to_owned(),
     }))
 }
 

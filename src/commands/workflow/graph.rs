@@ -1,4 +1,4 @@
-//! `cru workflow graph`.
+//! `cru graph w:NAME`.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,16 +10,9 @@ use crate::commands::{Context, Format, Output, View};
 use crate::workflow::export::graph::{ArrowKind, Box as Node, Picture, picture};
 use crate::workflow::export::{dot, mermaid};
 
-/// Show which step waits for which
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Formats: text, json, toon, mermaid, dot (Graphviz).")]
-pub struct Args {
-    /// Path, file name, title, or part of one
-    workflow: String,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let found = find::one(&args.workflow, cx)?;
+/// Which step of a workflow waits for which.
+pub(in crate::commands) fn draw(name: &str, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let found = find::one(name, cx)?;
     Ok(Box::new(Drawn { path: found.path, picture: picture(&found.workflow) }))
 }
 

@@ -1,35 +1,12 @@
-//! `cru workflow list`.
+//! The rows of `cru list workflows`.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::find::{self, FoundWorkflow};
-use crate::base::text::plural;
-use crate::base::{Result, Severity};
-use crate::commands::output::{Align, Cell, Table, style};
-use crate::commands::{Context, Output, PlainOutput, View, reading};
-use crate::vault::Catalog;
+use super::find::FoundWorkflow;
+use crate::base::Severity;
 use crate::workflow::history::runs;
 use crate::workflow::{Dialect, validate};
-
-/// List workflows
-#[derive(Debug, clap::Args)]
-pub struct Args {}
-
-pub(super) fn run(_: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
-    let found = find::all(&vault, &catalog, cx);
-    if found.is_empty() {
-        return Err(find::none());
-    }
-    Ok(Box::new(List { schema: 1, workflows: found.iter().map(row).collect() }))
-}
-
-#[derive(Debug, Serialize)]
-struct List {
-    schema: u32,
-    workflows: Vec<WorkflowRow>,
-}
 
 #[derive(Debug, Serialize)]
 struct WorkflowRow {
@@ -49,7 +26,8 @@ struct WorkflowRow {
     warnings: usize,
 }
 
-fn row(found: &FoundWorkflow) -> WorkflowRow {
+/// What is told of a workflow.
+pub(in crate::commands) fn row(found: &FoundWorkflow) -> Value {
     let workflow = &found.workflow;
     let runs = runs(workflow);
     let odd: Vec<Severity> =
@@ -59,7 +37,7 @@ fn row(found: &FoundWorkflow) -> WorkflowRow {
         workflow.steps.iter().filter_map(|step| Some(step.agent.as_ref()?.name.clone())).collect();
     agents.sort();
     agents.dedup();
-    WorkflowRow {
+    json!(WorkflowRow {
         workflow: found.stem.clone(),
         path: found.path.clone(),
         title: found.title().to_owned(),
@@ -72,42 +50,5 @@ fn row(found: &FoundWorkflow) -> WorkflowRow {
         runs: runs.len(),
         errors: count(Severity::Error),
         warnings: count(Severity::Warning),
-    }
-}
-
-impl PlainOutput for List {
-    fn shown(&self, view: &View) -> String {
-        let mut table = Table::new(&[
-            ("workflow", Align::Left),
-            ("steps", Align::Right),
-            ("checks", Align::Right),
-            ("runs", Align::Right),
-            ("agents", Align::Left),
-            ("", Align::Left),
-            ("title", Align::Left),
-        ]);
-        for row in &self.workflows {
-            let (odd, look) = match (row.errors, row.warnings) {
-                (0, 0) => ("", style::DIM),
-                (0, _) => ("!", style::WARN),
-                _ => ("✗", style::BAD),
-            };
-            table.row([
-                Cell::new(&row.workflow).style(style::ID),
-                Cell::new(row.steps.to_string()),
-                Cell::new(row.checks.to_string()),
-                Cell::new(row.runs.to_string()).style(style::DIM),
-                Cell::new(row.agents.join(", ")).style(style::AGENT),
-                Cell::new(odd).style(look),
-                Cell::new(&row.title),
-            ]);
-        }
-        let mut text = table.render(view);
-        let odd = self.workflows.iter().filter(|row| row.errors + row.warnings > 0).count();
-        if odd > 0 {
-            let number = plural(odd as u64, "workflow");
-            text.push_str(&format!("\n{number} with remarks: `cru workflow validate` shows them\n"));
-        }
-        text
-    }
+    })
 }

@@ -1,4 +1,4 @@
-//! `cru workflow show`.
+//! `cru show w:NAME`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,15 +11,13 @@ use crate::commands::{Context, Output, Raw, View};
 use crate::workflow::export::graph::{Picture, picture};
 use crate::workflow::{Dialect, Flow, Operand, Part, RemarkKind, Workflow, render_as};
 
-/// Show a workflow: what goes in, the steps in order, what comes out
+/// How a workflow is shown.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Path, file name, title, or part of one
-    workflow: String,
-    /// As markdown in this dialect
+pub(in crate::commands) struct WorkflowOptions {
+    /// A workflow as markdown in this dialect
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectArg>,
-    /// With the steps and words of the session that each line cites below it
+    /// A workflow with the steps and words of the session that each line cites below it
     #[arg(long, conflicts_with = "dialect")]
     evidence: bool,
 }
@@ -42,8 +40,16 @@ impl From<DialectArg> for Dialect {
     }
 }
 
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let found = find::one(&args.workflow, cx)?;
+impl WorkflowOptions {
+    /// One that is given.
+    pub(in crate::commands) fn given(&self) -> Option<&'static str> {
+        self.evidence.then_some("--evidence").or_else(|| self.dialect.map(|_| "--dialect"))
+    }
+}
+
+/// A workflow: what goes in, the steps in order, what comes out.
+pub(in crate::commands) fn show(name: &str, args: &WorkflowOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let found = find::one(name, cx)?;
     if let Some(dialect) = args.dialect {
         let text = render_as(&found.workflow, dialect.into());
         return Ok(Box::new(Raw { name: "markdown", text }));

@@ -422,7 +422,7 @@ fn days_are_those_of_the_vault() {
         assert_eq!(days["by"][0]["groups"][0]["key"], "2026-11-21", "{days}");
     }
     assert_eq!(bed.rows("steps", "day"), Vec::<String>::new());
-    let users = bed.json(&["query", "user", "--group-by", "day"]);
+    let users = bed.json(&["query", "user", "--by", "day"]);
     assert!(users.to_string().contains("2026-11-21"), "{users}");
     assert_eq!(bed.json(&["search", "after:2026-11-21 pump"])["sessions"], 1);
     assert_eq!(bed.json(&["search", "before:2026-11-20 pump"])["sessions"], 0);

@@ -277,9 +277,15 @@ fn a_conflict_copy_is_one_row_in_every_list() {
         assert_eq!(found["sessions"], 1, "{pattern}: {found}");
         let status = one.json(&["status"]);
         assert_eq!((&status["sessions"], status["copies"].as_array().unwrap().len()), (&2.into(), 1), "{pattern}");
-        assert!(one.cru(&["status"]).0.contains("cru merge sessions/2026-11-20-count-lighthouses.md"), "{pattern}");
+        assert!(
+            one.cru(&["status"]).0.contains("cru admin merge sessions/2026-11-20-count-lighthouses.md"),
+            "{pattern}"
+        );
         let (said, _, code) = one.cru(&["check"]);
-        assert!(said.contains("conflict-copy") && said.contains("cru merge") && code == Some(0), "{pattern}: {said}");
+        assert!(
+            said.contains("conflict-copy") && said.contains("cru admin merge") && code == Some(0),
+            "{pattern}: {said}"
+        );
         // The note grows, and the copy is left as it is.
         let before = fs::read_to_string(&copy).unwrap();
         one.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green."]);

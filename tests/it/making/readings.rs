@@ -587,8 +587,8 @@ fn what_is_accepted_is_used() {
     );
     let (_, out, _) = world.cru(&["query", "outcomes", "-f", "csv", "--columns", "session,outcome,type,goal"]);
     assert_eq!(out, "session,outcome,type,goal\ns1,done,debugging,Mend the pump.\n");
-    let (_, out, _) = world.cru(&["segment", "s1"]);
-    assert!(out.contains("debugging, done") && out.contains("The valve is changed."), "{out}");
+    let (_, out, _) = world.cru(&["list", "segments", "s1"]);
+    assert!(out.contains("debugging  done ") && out.contains("The valve is changed."), "{out}");
     // What came later is not in it.
     world.put("vault/sessions/s1.md", &(world.read("vault/sessions/s1.md") + MORE));
     let (_, out, _) = world.cru(&["session", "resume", "s1", "--print"]);

@@ -167,7 +167,7 @@ fn a_recipe_waits_until_a_person_accepts_it() {
     let inbox: serde_json::Value = serde_json::from_str(&world.ok(&["review", "-f", "json"])).unwrap();
     let items = inbox["items"].as_array().unwrap();
     let item = items.iter().find(|item| item["kind"] == "recipe").unwrap();
-    assert!(item["text"].as_str().unwrap().contains("cru workflow show --evidence proxy"), "{item}");
+    assert!(item["text"].as_str().unwrap().contains("cru show --evidence w:proxy"), "{item}");
     world.ok(&["review", "accept", item["id"].as_str().unwrap()]);
     assert_eq!(world.read("vault/workflows/proxy.md"), written.replace("recipe: proposed", "recipe: accepted"));
     assert!(world.ok(&["workflow", "export", "proxy", "--to", "skill"]).contains("name: "));

@@ -196,7 +196,7 @@ fn doctor_says_what_is_wrong_and_what_helps() {
     let ill = world.run(&["doctor"]);
     let told = String::from_utf8_lossy(&ill.stdout).into_owned();
     assert_eq!(ill.status.code(), Some(1), "{told}");
-    for said in ["bad   configuration", "note  copies of notes", "cru merge NOTE COPY", "bad   notes"] {
+    for said in ["bad   configuration", "note  copies of notes", "cru admin merge NOTE COPY", "bad   notes"] {
         assert!(told.contains(said), "{said}\n{told}");
     }
 }

@@ -51,9 +51,12 @@ fn a_day_loses_nothing_and_each_hint_leads_out() {
     world.line("cru import --all", &vault);
     let note = fs::read_dir(vault.join("sessions")).unwrap().next().unwrap().unwrap().path();
     edit(&note);
-    for line in
-        ["cru import --all", "cru import --again --yes", "cru import --again --yes --detail full", "cru flush --all"]
-    {
+    for line in [
+        "cru import --all",
+        "cru import --again --yes",
+        "cru import --again --yes --detail full",
+        "cru admin flush --all",
+    ] {
         world.line(line, &vault);
         holds_all(&vault, line);
     }
@@ -63,7 +66,7 @@ fn a_day_loses_nothing_and_each_hint_leads_out() {
     world.event("SessionStart", "s-1", &project, &json!({"source": "startup"}));
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the CRASHWORD as a curve"}));
     world.event("PostToolUse", "s-1", &project, &step());
-    world.line("cru flush --all", &vault);
+    world.line("cru admin flush --all", &vault);
     assert!(notes(&vault).concat().contains("CRASHWORD"));
 
     // The vault moves: what is said then leads to where it is.
@@ -78,7 +81,7 @@ fn a_day_loses_nothing_and_each_hint_leads_out() {
     assert!(said.contains(&format!("arrives in {}.", moved.display())), "{said}");
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "And the MOVEDWORD"}));
     world.event("Stop", "s-1", &project, &json!({}));
-    world.line("cru flush --all", &moved);
+    world.line("cru admin flush --all", &moved);
     assert!(notes(&moved).concat().contains("MOVEDWORD"));
     holds_all(&moved, "moved");
 
@@ -140,14 +143,14 @@ fn a_vault_of_a_stranger_writes_nothing_of_the_person() {
         }
     }
     for line in [
-        "cru index",
+        "cru admin index",
         "cru status",
         "cru import --all",
-        "cru flush --all",
+        "cru admin flush --all",
         "cru session start Theirs",
         "cru log note x",
         "cru bookmark y 2026-11-26-x#n-001 || true",
-        "cru flush --all",
+        "cru admin flush --all",
     ] {
         world.line(line, &vault);
     }

@@ -177,7 +177,7 @@ fn a_note_that_cannot_be_written_keeps_its_entries_in_the_journal() {
     assert_eq!(output.status.code(), Some(0), "the entry is safe");
     assert_eq!(stdout(&output), "kept\n");
     assert!(
-        stderr(&output).contains("the entry is kept in ") && stderr(&output).contains(&format!("cru flush {id}")),
+        stderr(&output).contains("the entry is kept in ") && stderr(&output).contains(&format!("cru admin flush {id}")),
         "{}",
         stderr(&output)
     );

@@ -204,7 +204,7 @@ fn the_first_hour_goes_as_readme_says() {
     // An event from another folder.
     world.event("UserPromptSubmit", "s-1", &world.project(), &json!({"prompt": "Draw the tides as a curve"}));
     world.event("PostToolUse", "s-1", &world.project(), &step());
-    world.line("cru flush --all", &notes);
+    world.line("cru admin flush --all", &notes);
     assert!(world.line("cru search curve", &notes).contains("curve"));
 }
 
@@ -323,7 +323,7 @@ fn an_event_without_a_vault_waits_for_one() {
     assert!(said.contains("arrives in") && !said.contains("found no vault"), "{said}");
     assert!(!world.line("cru status", &notes).contains("Unfiled"));
     world.event("Stop", "s-1", &project, &json!({}));
-    world.line("cru flush --all", &notes);
+    world.line("cru admin flush --all", &notes);
     assert!(world.line("cru search curve", &notes).contains("curve"));
 }
 
@@ -358,7 +358,7 @@ fn each_hint_of_a_moved_vault_leads_out() {
     world.line("cru hooks install --yes", &notes);
     world.line("cru import --all", &notes);
     files::rename(&notes, &moved).unwrap();
-    for line in ["cru status", "cru session list", "cru doctor"] {
+    for line in ["cru status", "cru session list", "cru admin doctor"] {
         let output = give(world.command("sh", &project).args(["-c", line]), "");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
@@ -374,7 +374,7 @@ fn each_hint_of_a_moved_vault_leads_out() {
     world.line("cru hooks install --yes", &moved);
     let config = std::fs::read_to_string(home.join(".config/cru/config.toml")).unwrap();
     assert_eq!(config.matches("vault = ").count(), 1, "{config}");
-    for line in ["cru status", "cru session list", "cru doctor"] {
+    for line in ["cru status", "cru session list", "cru admin doctor"] {
         world.line(line, &project);
     }
     let said = world.line("cru hooks status", &project);
@@ -382,10 +382,10 @@ fn each_hint_of_a_moved_vault_leads_out() {
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
     world.event("PostToolUse", "s-1", &project, &step());
     world.event("Stop", "s-1", &project, &json!({}));
-    world.line("cru flush --all", &moved);
+    world.line("cru admin flush --all", &moved);
     assert!(world.line("cru search curve", &project).contains("curve"));
     // What was undone before the move can be undone behind it: the state came along.
-    assert!(world.line("cru doctor", &moved).contains("state"));
+    assert!(world.line("cru admin doctor", &moved).contains("state"));
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn a_copied_vault_and_one_made_again_leave_the_first_alone() {
     assert!(said.contains("notes (`vault` in the user configuration)"), "a vault that was named stays: {said}");
     // Deleted and made again at its place: it is named, and is there.
     world.line("rm -r notes && cru init notes", &home);
-    for line in ["cru status", "cru doctor", "cru hooks status"] {
+    for line in ["cru status", "cru admin doctor", "cru hooks status"] {
         world.line(line, &project);
     }
 }

@@ -202,7 +202,7 @@ fn comments_are_in_no_excerpt_and_no_row() {
         &["search", "koala", "-n", "0"],
         &["search", "koala", "-n", "0", "-C", "5"],
         &["decisions"],
-        &["decisions", "--markdown"],
+        &["list", "decisions", "-f", "csv"],
         &["history", "--steps", "0"],
         &["query", "phases"],
         &["query", "errors"],

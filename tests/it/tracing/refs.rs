@@ -61,7 +61,7 @@ fn all_forms_resolve() {
     prints(&lab, &["resolve", "n-001..n-003"], 0, "data.csv\nsorted.csv\nunique.csv\n");
     prints(&lab, &["resolve", "tides#n-001..n-002", "n-004"], 0, "data.csv\nsorted.csv\nall.csv\n");
     prints(&lab, &["resolve", "@unique.csv"], 0, "unique.csv\n");
-    fails(&lab, &["resolve", "^"], 1, &["n-005 reads and writes no file", "cru step show"]);
+    fails(&lab, &["resolve", "^"], 1, &["n-005 reads and writes no file", "cru show"]);
     fails(&lab, &["resolve", "^9"], 1, &["has 5 steps"]);
     fails(&lab, &["resolve", "n-099"], 1, &["no step n-099", "n-001 … n-005"]);
     fails(&lab, &["resolve", "n-003..n-001"], 2, &["ends before it begins", "write n-001..n-003"]);
@@ -74,12 +74,16 @@ fn all_forms_resolve() {
 #[test]
 fn bookmarks_are_named_followed_and_removed() {
     let lab = lab();
-    prints(&lab, &["bookmark", "-q"], 1, "");
+    prints(&lab, &["list", "bookmarks", "-q"], 1, "");
+    fails(&lab, &["bookmark"], 2, &["which name?", "cru list bookmarks"]);
     prints(&lab, &["bookmark", "all data", "^2"], 0, "Bookmarked n-004 as \"all data\"\n");
     let file = lab.path("vault/bookmarks.md");
     assert_eq!(fs::read_to_string(&file).unwrap(), "# Bookmarks\n\n- all data: [[2026-11-20-tides#^n-004]]\n");
     prints(&lab, &["resolve", "@All Data"], 0, "all.csv\n");
-    prints(&lab, &["bookmark", "--list"], 0, "@all data  2026-11-20-tides#n-004  Bash join\n");
+    let listed = "all data,2026-11-20-tides#^n-004,Bash join\n";
+    let columns = ["-f", "csv", "--columns", "name,target,leads_to"];
+    prints(&lab, &[&["list", "bookmarks"][..], &columns].concat(), 0, &format!("name,target,leads_to\n{listed}"));
+    prints(&lab, &[&["bookmark", "--list"][..], &columns].concat(), 0, &format!("name,target,leads_to\n{listed}"));
     fails(&lab, &["bookmark", "all data", "n-001"], 2, &["the bookmark \"all data\" exists", "--remove 'all data'"]);
     fails(&lab, &["bookmark", "a]]b", "n-001"], 2, &["cannot be a name"]);
     prints(&lab, &["bookmark", "data.csv", "n-002"], 0, "Bookmarked n-002 as \"data.csv\"\n");
@@ -92,8 +96,8 @@ fn bookmarks_are_named_followed_and_removed() {
     // One that leads nowhere says where it led.
     fs::write(&file, "# Mine\n\nWords.\n\n- gone: [[2026-11-20-tides#^n-099]]\n\nMore words.\n").unwrap();
     fails(&lab, &["resolve", "@gone"], 1, &["pointed at [[2026-11-20-tides#^n-099]]", "--remove 'gone'"]);
-    let ran = lab.cru(&["bookmark"]);
-    assert!(ran.out.contains("@gone") && ran.out.contains("there is no `^n-099`"), "{ran:?}");
+    let ran = lab.cru(&["list", "bookmarks"]);
+    assert!(ran.out.contains("gone ") && ran.out.contains("there is no `^n-099`"), "{ran:?}");
     let ran = lab.cru(&["stale"]);
     assert!(ran.code == 0 && ran.err.contains("\"gone\" leads nowhere"), "{ran:?}");
     let double =

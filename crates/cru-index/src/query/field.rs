@@ -1,7 +1,7 @@
 //! The fields of a query: what the name before an operator means.
 //!
 //! A field is a column of rows (see [`crate::table`]) or one of a few filters that are no columns. `cru search` and
-//! `cru query --where` have one set of fields each, which differ in the columns of blocks alone.
+//! `cru list --where` have one set of fields each, which differ in the columns of blocks alone.
 
 use super::operator::Operator;
 use crate::table::column::{self, Column};

@@ -1,4 +1,4 @@
-//! The query language of `cru search` and `cru query --where`: words, phrases and tests of fields, joined by `and`, `or`,
+//! The query language of `cru search` and `cru list --where`: words, phrases and tests of fields, joined by `and`, `or`,
 //! `not` and parentheses, as a tree with spans.
 //!
 //! Parts side by side must all hold. `"…"` is an exact phrase, `auth*` a prefix, `auth~` allows for a slip of the finger,

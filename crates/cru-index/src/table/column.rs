@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
 use super::row::{RowItem, TableRow};
 use super::value::CellValue;
 
@@ -100,6 +103,16 @@ macro_rules! own {
     (@field $it:ident $name:ident $field:ident) => { $it.$field };
 }
 
+impl ColumnType {
+    /// A value of a note; a time is written as text.
+    fn of_json(self, value: Option<&Json>) -> CellValue<'_> {
+        match (self, value.and_then(Json::as_str).and_then(|text| text.parse::<Timestamp>().ok())) {
+            (Self::Time, Some(time)) => CellValue::Time(time),
+            _ => value.into(),
+        }
+    }
+}
+
 macro_rules! noted {
     ($($name:tt $of:ident),* $(,)?) => {
         &[$(Column {
@@ -107,7 +120,7 @@ macro_rules! noted {
             of: ColumnType::$of,
             of_session: false,
             get: |row| match row.item {
-                RowItem::Noted(it) => it.get(stringify!($name)).into(),
+                RowItem::Noted(it) => ColumnType::$of.of_json(it.get(stringify!($name))),
                 _ => CellValue::Null,
             },
         }),*]
@@ -163,7 +176,7 @@ pub const TASK: &[Column] = own![Task: id Word, content Text, status Word, prior
 /// Of lessons.
 pub const LESSON: &[Column] = noted![
     id Word, status Word, level Word, confidence Word, seen Int, where Text, project Path, learned Word, text Text,
-    do Text, tags Text,
+    do Text, tags Text, verdict Word, broken Int, path Path,
 ];
 
 /// Of lessons about models, tools and the person.
@@ -184,12 +197,38 @@ pub const OUTCOME: &[Column] = noted![
     session Text, outcome Word, type Word, goal Text, result Text, decisions Text, open Text, reading Text,
 ];
 
+/// Of case notes.
+pub const CASE: &[Column] = noted![id Word, status Word, edited Bool, type Word, title Text, session Text, path Path];
+
+/// Of checkpoints.
+pub const CHECKPOINT: &[Column] = noted![
+    session Text, time Time, kind Word, id Word, files Int, block Word, title Text, elsewhere Bool,
+];
+
+/// Of bookmarks.
+pub const BOOKMARK: &[Column] = noted![name Word, target Text, note Text, leads_to Text, problem Text];
+
+/// Of workflows.
+pub const WORKFLOW: &[Column] = noted![
+    workflow Word, path Path, title Text, dialect Word, steps Int, checks Int, agents List, sources List, runs Int,
+    failed Int, errors Int, warnings Int,
+];
+
+/// Of what workflows record of their runs. Columns of one workflow alone stand in `more`.
+pub const RUN: &[Column] = noted![
+    workflow Word, path Path, session Text, step Text, phase Text, agent Agent, channel Channel, status Word,
+    started Time, duration_ms Float, tokens_used Float, input Text, output Text, source Text, more Text,
+];
+
+/// Of groups of sessions that did the same kind of work.
+pub const GROUP: &[Column] = noted![size Int, same_request Bool, shared List, sessions List];
+
 /// The column of that name in rows that have columns of their `own`: one of these, else one that all rows have, else their
 /// session's, which may be called `session_…`.
 pub fn find(own: &'static [Column], name: &str) -> Option<&'static Column> {
     let same = |column: &&Column| column.name == name;
     let phase = own.iter().any(|own| own.name == "phase").then_some(&PHASE_TITLE);
-    own.iter().chain(SHARED).chain(phase).chain(CALENDAR).find(same).or_else(|| of_session(name))
+    own.iter().chain(SHARED).chain(phase).chain(COMPUTED).find(same).or_else(|| of_session(name))
 }
 
 /// The column of a session called `name`; `session_status` is `status`.
@@ -224,10 +263,12 @@ pub static PHASE_TITLE: Column = Column {
     get: |row| row.phase.map(|phase| &phase.title).into(),
 };
 
-/// A row's time, else its phase's or session's start; its day and ISO week in the zone of the vault.
-pub const CALENDAR: &[Column] = &[
+/// Computed where they are named: a row's time, else its phase's or session's start; its day and ISO week in the zone of the vault;
+/// a link to it.
+pub const COMPUTED: &[Column] = &[
     Column { name: "time", of: ColumnType::Time, of_session: false, get: |row| row.time().into() },
     Column { name: "day", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%Y-%m-%d") },
+    Column { name: "link", of: ColumnType::Text, of_session: false, get: |row| row.link().into() },
     Column { name: "week", of: ColumnType::Word, of_session: false, get: |row| calendar(row, "%G-W%V") },
 ];
 

@@ -1,6 +1,6 @@
 //! Rows of sessions and of what stands in them as tables: named columns of plain values.
 //!
-//! `cru query` shows these columns, and both `cru search` and `cru query --where` compare them: what a column is called
+//! `cru list` shows these columns, and both `cru search` and `cru list --where` compare them: what a column is called
 //! and what it holds is said here alone.
 
 pub mod column;

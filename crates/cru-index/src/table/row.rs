@@ -75,6 +75,23 @@ impl<'a> TableRow<'a> {
         Self { session, is_subagent, phase: None, item: RowItem::Session, files: &[], zone }
     }
 
+    /// `[[session#^d-01]]`; where it has no id, a link to the session.
+    pub fn link(self) -> String {
+        let id = match self.item {
+            RowItem::Phase(it) => Some(&it.id),
+            RowItem::Task(it) => Some(&it.id),
+            RowItem::Step(it) => it.id.as_ref(),
+            RowItem::Decision(it) => it.id.as_ref(),
+            RowItem::Error(it) => it.id.as_ref(),
+            RowItem::User(it) => it.id.as_ref(),
+            RowItem::Subagent(it) => it.id.as_ref(),
+            RowItem::Session | RowItem::File(_) | RowItem::Noted(_) => None,
+        };
+        let name = self.session.path.rsplit('/').next().unwrap_or_default();
+        let block = id.map(|id| format!("#^{id}")).unwrap_or_default();
+        format!("[[{}{block}]]", name.strip_suffix(".md").unwrap_or(name))
+    }
+
     /// When it was, else when its session began.
     pub fn time(self) -> Option<Timestamp> {
         let own = match self.item {

@@ -29,11 +29,11 @@ pub struct TableColumn {
     pub name: &'static str,
     /// What stands in it.
     pub kind: ColumnKind,
-    /// The column of `cru query` that fills it, where there is one.
+    /// The column of `cru list` that fills it, where there is one.
     pub source: &'static str,
 }
 
-/// Columns by name and kind; `= name` is the column of `cru query` that fills one of another name.
+/// Columns by name and kind; `= name` is the column of `cru list` that fills one of another name.
 macro_rules! columns {
     ($($name:ident $kind:ident $(= $source:ident)?),* $(,)?) => {
         &[$(TableColumn {

@@ -139,7 +139,7 @@ impl PlainOutput for Restored {
         }
         if self.left_out.len() > LEFT_OUT {
             let more = self.left_out.len() - LEFT_OUT;
-            let _ = writeln!(out, "no copy  of {more} more: `cru checkpoint show {}` names them", self.id);
+            let _ = writeln!(out, "no copy  of {more} more: `cru show {}` names them", self.id);
         }
         let same = self.rows.iter().filter(|row| row.act == RestoreAct::Same).count();
         if same > 0 {

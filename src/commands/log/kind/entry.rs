@@ -98,7 +98,6 @@ impl LogKind {
                 ..Default::default()
             }),
             // Read as a stream before it comes here.
-            Self::Json => Entry::Note(entry::Note::default()),
         })
     }
 }

@@ -63,7 +63,7 @@ fn command(asked: &str, caller: &Caller<'_>) -> Result<Answer> {
     let own = action.commands.iter().find(|it| it.program != "cd");
     let wanted = own.map_or_else(|| asked.to_owned(), |it| format!("{} {}", it.program, it.verb).trim().to_owned());
     let ask = |project: Option<&str>| {
-        let mut line = words(&["query", "--columns=session,id,time,status,check,exit,args,result", "--limit=200"]);
+        let mut line = words(&["list", "--columns=session,id,time,status,check,exit,args,result", "--limit=200"]);
         line.push(format!("--where=args~{}", quoted(&wanted)));
         option(&mut line, "project", project);
         line.extend(["--".to_owned(), "steps".to_owned()]);

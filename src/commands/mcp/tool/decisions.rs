@@ -1,4 +1,4 @@
-//! `decisions`: `cru decisions`, a row for each.
+//! `decisions`: `cru list decisions`, a row for each.
 
 use std::path::Path;
 
@@ -12,6 +12,9 @@ use crate::commands::mcp::reference::Reference;
 
 /// Decisions of one answer.
 const MOST: usize = 30;
+
+/// What is told of each.
+const COLUMNS: &str = "--columns=session,id,time,title,text,why,rejected";
 
 pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {
     let project = project(arguments.text("project")?, caller.env);
@@ -27,7 +30,7 @@ pub(in crate::commands::mcp) fn decided(
     skipped: usize,
     caller: &Caller<'_>,
 ) -> Result<Answer> {
-    let mut line = words(&["decisions"]);
+    let mut line = words(&["list", "decisions", "--sort=time", "--reverse", COLUMNS]);
     // Notes name a file as they like, from some folder on: its name is what they share.
     let name = file.map(|file| Path::new(file).file_name().map_or(file, |name| name.to_str().unwrap_or(file)));
     option(&mut line, "grep", name);
@@ -35,7 +38,7 @@ pub(in crate::commands::mcp) fn decided(
     option(&mut line, "project", project);
     line.push(format!("--limit={}", skipped + MOST + 1));
     let found = caller.value(&line, Reach::Shared)?;
-    let rows = list(&found, "decisions");
+    let rows = list(&found, "rows");
     let mut answer = Answer { skipped, more: rows.len() > skipped + MOST, ..Answer::default() }
         .fact("total", found.get("total").cloned().unwrap_or(Value::Null));
     answer.add("decisions", rows.iter().skip(skipped).take(MOST).map(row).collect());

@@ -1,4 +1,4 @@
-//! `query`: `cru query`, its rows as a table.
+//! `query`: `cru list KIND`, its rows as a table.
 
 use serde_json::Value;
 
@@ -14,11 +14,11 @@ const MOST: u64 = 200;
 pub(super) fn call(arguments: &Arguments, caller: &Caller<'_>) -> Result<Answer> {
     let kind = arguments.needed("kind")?;
     let (limit, skipped) = (arguments.limit(USUAL, MOST)?, arguments.cursor()?);
-    let mut line = words(&["query"]);
+    let mut line = words(&["list"]);
     option(&mut line, "where", arguments.text("where")?);
-    for name in ["columns", "group_by", "agg"] {
+    for (name, flag) in [("columns", "columns"), ("group_by", "by"), ("agg", "sum")] {
         let values = arguments.texts(name)?.join(",");
-        option(&mut line, &name.replace('_', "-"), Some(values.as_str()).filter(|values| !values.is_empty()));
+        option(&mut line, flag, Some(values.as_str()).filter(|values| !values.is_empty()));
     }
     option(&mut line, "sort", arguments.text("sort")?);
     option(&mut line, "since", arguments.text("since")?);

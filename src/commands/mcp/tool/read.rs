@@ -1,4 +1,4 @@
-//! `read`: a session as `cru session resume --print` has it, a step with `cru step show --full`, a phase with `cru
+//! `read`: a session as `cru session resume --print` has it, a step with `cru show --full`, a phase with `cru
 //! session show --phase`, anything else as it stands in the note.
 
 use super::{Answer, Arguments, Caller};

@@ -350,7 +350,7 @@ fn refuse_leaks(export: &Export) -> Result<()> {
         "the export holds what must not leave the vault, in {found}; nothing was written\n{}",
         shown.join("\n")
     ))
-    .with_hint("take it out of the note, the template or the case; `cru secrets scan` finds secrets in notes"))
+    .with_hint("take it out of the note, the template or the case; `cru admin secrets` finds secrets in notes"))
 }
 
 /// Says on stderr what a pipe does not show.

@@ -79,7 +79,7 @@ impl PlainOutput for Reviewed {
         }
         left_out(&mut text, &self.left_out);
         text.push_str(
-            "\nNext: read them in the editor or with `cru cases list`; `cru review accept ID`, `cru review reject ID`.\n",
+            "\nNext: read them in the editor or with `cru list cases`; `cru review accept ID`, `cru review reject ID`.\n",
         );
         text
     }

@@ -25,29 +25,33 @@ use crate::vault::{Catalog, Head, Vault};
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
 const DEEPEST_EMBED: usize = 4;
 
-/// Show one session
-///
-/// SESSION is a path, a file name, a session id, the host's own id, or enough of one to tell it apart. Without it: the
-/// current session, else the newest.
+/// How a session is shown.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Which session
-    session: Option<String>,
-    /// Only one phase: its id (`p-02`), its number or the beginning of its title; may be given again
+pub(in crate::commands) struct ShowOptions {
+    /// Of a session only one phase: its id (`p-02`), its number or the beginning of its title; may be given again
     #[arg(long, value_name = "PHASE")]
     phase: Vec<String>,
-    /// The note as it is in the file
+    /// The note of a session as it is in the file
     #[arg(long, conflicts_with_all = ["phase", "html"])]
     raw: bool,
-    /// One self-contained HTML page
+    /// A session as one self-contained HTML page
     #[arg(long)]
     html: bool,
 }
 
-pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+impl ShowOptions {
+    /// One that is given.
+    pub(in crate::commands) fn given(&self) -> Option<&'static str> {
+        let all = [("--phase", !self.phase.is_empty()), ("--raw", self.raw), ("--html", self.html)];
+        all.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+}
+
+/// The session of that name; without one the current, else the newest.
+pub(in crate::commands) fn run(session: Option<&str>, args: &ShowOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let head = match &args.session {
+    let head = match session {
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
     };

@@ -320,7 +320,7 @@ impl<'c> StepRecorder<'c> {
             Err(error) => {
                 cx.ui.warn(&format!("{} could not be written: {}", self.target.path, error.with_causes()));
                 let path = log.journal(&self.target).path().display().to_string();
-                cx.ui.warn(&format!("the step is kept in {path} without its output; `cru flush` writes it"));
+                cx.ui.warn(&format!("the step is kept in {path} without its output; `cru admin flush` writes it"));
             }
         }
         if let Some(step) = &recorded.step {

@@ -250,8 +250,8 @@ pub(super) const ROWS: &[Row] = &[
         ..ADDS
     },
     Row {
-        name: "flush",
-        args: &["flush", "--all"],
+        name: "admin flush",
+        args: &["admin", "flush", "--all"],
         prepare: |world| {
             begun(world);
             String::new()
@@ -367,16 +367,16 @@ pub(super) const ROWS: &[Row] = &[
         ..ADDS
     },
     Row {
-        name: "merge",
-        args: &["merge", S1, "../vault/sessions/s1 (conflicted copy 2026-11-21).md"],
+        name: "admin merge",
+        args: &["admin", "merge", S1, "../vault/sessions/s1 (conflicted copy 2026-11-21).md"],
         prepare: copy,
         ..ADDS
     },
     Row { name: "check --fix", args: &["check", "--fix"], prepare: broken, ..ROW },
-    Row { name: "index", args: &["index"], changes: false, ..ROW },
+    Row { name: "admin index", args: &["admin", "index"], changes: false, ..ROW },
     Row {
-        name: "prune",
-        args: &["prune", "--yes", "--copies", "--base", "--recovery", "--older", "1d"],
+        name: "admin prune",
+        args: &["admin", "prune", "--yes", "--copies", "--base", "--recovery", "--older", "1d"],
         prepare: old_copies,
         changes: false,
         ..ROW

@@ -1,11 +1,11 @@
-//! `--agg`: one value out of many rows, which are added one by one and kept no longer.
+//! `--sum`: one value out of many rows, which are added one by one and kept no longer.
 //!
 //! What is unknown is left out. `pN` is the nearest rank: of the known values in rising order the one at place
 //! ⌈N/100 × their number⌉, counted from 1, so that it is always a value that occurs.
 
 use std::collections::BTreeMap;
 
-use super::kind::{ChosenColumn, QueryKind};
+use super::kind::{ChosenColumn, ListKind};
 use crate::base::{Error, Result};
 use crate::index::table::{CellValue, ColumnType, TableRow};
 
@@ -41,10 +41,10 @@ impl Aggregate {
     }
 
     /// Reads `count`, `p95:duration_ms`.
-    pub(super) fn parse(text: &str, kind: QueryKind) -> Result<Self> {
+    pub(super) fn parse(text: &str, kind: ListKind) -> Result<Self> {
         let text = text.trim();
         let (word, column) = match text.split_once(':') {
-            Some((word, column)) => (word, Some(kind.column("--agg", column)?)),
+            Some((word, column)) => (word, Some(kind.column("--sum", column)?)),
             None => (text, None),
         };
         let word = word.trim().to_lowercase();
@@ -56,7 +56,7 @@ impl Aggregate {
             "min" => Function::Least,
             "max" => Function::Most,
             _ => Function::Percentile(percent().ok_or_else(|| {
-                Error::usage(format!("--agg: no function `{word}`"))
+                Error::usage(format!("--sum: no function `{word}`"))
                     .with_hint("count, or sum avg min max p50 p95 of a column: avg:duration_ms")
             })?),
         };
@@ -64,11 +64,11 @@ impl Aggregate {
             if function == Function::Count {
                 return Ok(Self::count());
             }
-            return Err(Error::usage(format!("--agg: `{word}` of what?")).with_hint(format!("--agg {word}:COLUMN")));
+            return Err(Error::usage(format!("--sum: `{word}` of what?")).with_hint(format!("--sum {word}:COLUMN")));
         };
         if matches!(function, Function::Sum | Function::Average) && !column.column.of.is_number() {
             return Err(Error::usage(format!(
-                "--agg: `{}` is {}; {word} is of numbers",
+                "--sum: `{}` is {}; {word} is of numbers",
                 column.name,
                 column.column.of.name()
             )));
@@ -213,7 +213,7 @@ mod tests {
                 zone: &utc,
             })
             .collect();
-        Aggregate::parse(function, QueryKind::Steps)
+        Aggregate::parse(function, ListKind::Steps)
             .map_or_else(|error| error.to_string(), |agg| format!("{} {}", agg.name, whole(&agg, &rows).json()))
     }
 
@@ -253,10 +253,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be() {
-        assert_eq!(of(&[], "median:duration_ms"), "--agg: no function `median`");
-        assert_eq!(of(&[], "p100:duration_ms"), "--agg: no function `p100`");
-        assert_eq!(of(&[], "sum"), "--agg: `sum` of what?");
-        assert_eq!(of(&[], "sum:tool"), "--agg: `tool` is text; sum is of numbers");
-        assert_eq!(of(&[], "sum:tol"), "--agg: steps have no column `tol`");
+        assert_eq!(of(&[], "median:duration_ms"), "--sum: no function `median`");
+        assert_eq!(of(&[], "p100:duration_ms"), "--sum: no function `p100`");
+        assert_eq!(of(&[], "sum"), "--sum: `sum` of what?");
+        assert_eq!(of(&[], "sum:tool"), "--sum: `tool` is text; sum is of numbers");
+        assert_eq!(of(&[], "sum:tol"), "--sum: steps have no column `tol`");
     }
 }

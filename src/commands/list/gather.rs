@@ -38,7 +38,7 @@ impl Gathered {
         let mut list: Vec<(CellValue<'a>, TableRow<'a>)> = Vec::new();
         for row in rows {
             kept.looked_at += 1;
-            if !question.row.iter().all(|part| part.holds(row, Some(&question.here))) {
+            if !question.holds(row) {
                 continue;
             }
             kept.matched += 1;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::aggregate::Aggregate;
 use super::gather::Gathered;
 use super::group::{RowGroups, sort};
-use super::kind::QueryKind;
+use super::kind::ListKind;
 use super::output::shown;
 use super::{Order, Question};
 use crate::index::Record;
@@ -45,10 +45,10 @@ static UTC: jiff::tz::TimeZone = jiff::tz::TimeZone::UTC;
 proptest! {
     #[test]
     fn groups_add_up(records in records(), by in prop::sample::subsequence(vec!["tool", "channel", "result", "day"], 0..4)) {
-        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, QueryKind::Steps.things(), &UTC)).collect();
-        let keys: Vec<_> = by.iter().filter_map(|name| QueryKind::Steps.find(name)).collect();
+        let rows: Vec<TableRow<'_>> = records.iter().flat_map(|it| rows(it, false, ListKind::Steps.things(), &UTC)).collect();
+        let keys: Vec<_> = by.iter().filter_map(|name| ListKind::Steps.find(name)).collect();
         let aggregates = ["count", "sum:duration_ms", "count:duration_ms", "min:duration_ms", "p50:duration_ms", "max:duration_ms"]
-            .map(|text| Aggregate::parse(text, QueryKind::Steps).unwrap());
+            .map(|text| Aggregate::parse(text, ListKind::Steps).unwrap());
         let groups = |rows: &[TableRow<'_>]| {
             let mut groups = RowGroups::default();
             for row in rows {
@@ -95,22 +95,25 @@ proptest! {
         limit in 0..8_usize,
     ) {
         let ask = |limit| Question {
-            kind: QueryKind::Steps,
+            kind: ListKind::Steps,
             session: Vec::new(),
             row: Vec::new(),
-            columns: ["tool", "result", "duration_ms"].iter().filter_map(|name| QueryKind::Steps.find(name)).collect(),
+            columns: ["tool", "result", "duration_ms"].iter().filter_map(|name| ListKind::Steps.find(name)).collect(),
             keys: Vec::new(),
             aggregates: Vec::new(),
             is_grouped: false,
-            order: QueryKind::Steps.find(order).map_or(Order::Given, Order::Column),
+            order: ListKind::Steps.find(order).map_or(Order::Given, Order::Column),
             reverse,
             limit,
             here: String::new(),
+            sessions: None,
+            workflows: Vec::new(),
+            grep: None,
         };
         let answer = |question: &Question| {
             let mut all = Gathered::default();
             for record in &records {
-                all.add(Gathered::of(rows(record, false, QueryKind::Steps.things(), &UTC), question), question);
+                all.add(Gathered::of(rows(record, false, ListKind::Steps.things(), &UTC), question), question);
             }
             all.answer(question)
         };
@@ -134,7 +137,7 @@ proptest! {
 #[test]
 fn every_column_of_every_kind_is_found_by_its_name() {
     use clap::ValueEnum as _;
-    for kind in QueryKind::value_variants() {
+    for kind in ListKind::value_variants() {
         let columns = kind.columns();
         assert!(columns.len() >= 5, "{}", kind.name());
         for chosen in &columns {

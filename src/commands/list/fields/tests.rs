@@ -1,6 +1,6 @@
 use jiff::tz::TimeZone;
 
-use super::super::kind::QueryKind;
+use super::super::kind::ListKind;
 use crate::index::record::{FileRow, PhaseRow, StepRow};
 use crate::index::table::{RowItem, TableRow};
 use crate::index::{Query, SessionRow};
@@ -42,7 +42,7 @@ fn ask(text: &str) -> Result<bool, String> {
         zone: &TimeZone::UTC,
     };
     let now = "2026-11-20T12:30:00Z[UTC]".parse().unwrap();
-    let query = Query::parse_with(text, &QueryKind::Steps, &now);
+    let query = Query::parse_with(text, &ListKind::Steps, &now);
     query.map(|query| query.root.holds(row, Some("~/code/api"))).map_err(|error| {
         assert!(text.get(error.span.range()).is_some(), "{text:?} {error:?}");
         let shown = format!("{}\nhelp: {}", error.frame(text), error.help);

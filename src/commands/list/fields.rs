@@ -1,11 +1,11 @@
 //! The fields of `--where`: the columns of a kind, and the filters of `cru search`.
 
-use super::kind::QueryKind;
+use super::kind::ListKind;
 use crate::index::query::field::{FILTERS, behind, filter};
 use crate::index::query::{Field, FieldSet, Operator};
 use crate::index::table::{ColumnType, column};
 
-impl QueryKind {
+impl ListKind {
     /// Whether `field:value` asks for the filter rather than for a column of that name.
     fn has_filter(self, field: Field) -> bool {
         match field {
@@ -22,7 +22,7 @@ impl QueryKind {
     }
 }
 
-impl FieldSet for QueryKind {
+impl FieldSet for ListKind {
     fn field(&self, name: &str, op: Operator) -> Option<Field> {
         let lower = name.to_lowercase();
         let filter = filter(&lower).map(|filter| filter.field).filter(|field| self.has_filter(*field));

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 
+use super::view::{KindView, RowSource, VIEWS};
 use crate::base::{Error, Result};
 use crate::commands::language;
 use crate::index::query::FieldSet as _;
@@ -11,7 +12,7 @@ use crate::index::{SessionRow, Table as Rows};
 
 /// What rows are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum QueryKind {
+pub(super) enum ListKind {
     /// Whole sessions
     #[value(alias = "session")]
     Sessions,
@@ -51,53 +52,25 @@ pub(super) enum QueryKind {
     /// What accepted readings say that came of sessions
     #[value(alias = "outcome")]
     Outcomes,
+    /// Case notes
+    #[value(alias = "case")]
+    Cases,
+    /// Checkpoints of the current session: those of its note, copies on this machine, and computed ones
+    #[value(alias = "checkpoint")]
+    Checkpoints,
+    /// Bookmarks, and where they lead
+    #[value(alias = "bookmark")]
+    Bookmarks,
+    /// Workflows
+    #[value(alias = "workflow")]
+    Workflows,
+    /// What workflows record of their runs, a row for each run of a step
+    #[value(alias = "run")]
+    Runs,
+    /// Sessions that did the same kind of work, a row for each group
+    #[value(alias = "group")]
+    Groups,
 }
-
-/// What a kind is called, and what people are shown of it unless they say otherwise.
-struct KindTable {
-    name: &'static str,
-    one: &'static str,
-    /// The table of a record that its rows are; sessions have none, and rows of notes beside them have none.
-    table: Option<Rows>,
-    /// Without any all are shown.
-    shown: &'static [&'static str],
-}
-
-const fn kind(name: &'static str, one: &'static str, table: Option<Rows>, shown: &'static [&'static str]) -> KindTable {
-    KindTable { name, one, table, shown }
-}
-
-/// In the order of [`QueryKind`].
-const TABLE: [KindTable; 13] = [
-    kind(
-        "sessions",
-        "session",
-        None,
-        &["id", "status", "started", "agent", "channel", "steps", "failed_steps", "tokens", "title"],
-    ),
-    kind(
-        "phases",
-        "phase",
-        Some(Rows::Phases),
-        &["session", "id", "agent", "channel", "started", "steps", "failed_steps", "title"],
-    ),
-    kind("steps", "step", Some(Rows::Steps), &["session", "id", "agent", "status", "duration_ms", "tool", "args"]),
-    kind("decisions", "decision", Some(Rows::Decisions), &["session", "id", "agent", "title", "why"]),
-    kind("errors", "error", Some(Rows::Errors), &["session", "id", "agent", "title", "resolution"]),
-    kind("user", "word of the user", Some(Rows::User), &["session", "id", "at", "correction", "words", "action"]),
-    kind("subagents", "sub-agent", Some(Rows::Subagents), &["session", "agent", "model", "tokens", "link", "task"]),
-    kind("files", "file", Some(Rows::Files), &["session", "step", "tool", "access", "time", "path"]),
-    kind("tasks", "task", Some(Rows::Tasks), &["session", "id", "status", "priority", "content"]),
-    kind("lessons", "lesson", None, &[]),
-    kind("quirks", "quirk", None, &[]),
-    kind(
-        "segments",
-        "segment",
-        None,
-        &["session", "id", "type", "outcome", "language", "steps", "started", "ended_by", "summary"],
-    ),
-    kind("outcomes", "outcome", None, &[]),
-];
 
 /// A column by the name it was asked for.
 #[derive(Clone, Debug)]
@@ -106,27 +79,35 @@ pub(super) struct ChosenColumn {
     pub(super) column: &'static Column,
 }
 
-impl QueryKind {
-    fn table(self) -> &'static KindTable {
-        &TABLE[self as usize]
+impl ListKind {
+    pub(super) fn view(self) -> &'static KindView {
+        &VIEWS[self as usize]
+    }
+
+    /// The table of a record that its rows are.
+    fn table(self) -> Option<Rows> {
+        match self.view().source {
+            RowSource::Records(table) => Some(table),
+            RowSource::Sessions | RowSource::Notes(..) => None,
+        }
     }
 
     pub(super) fn name(self) -> &'static str {
-        self.table().name
+        self.view().name
     }
 
     /// One of them, as messages say it.
     pub(super) fn one(self) -> &'static str {
-        self.table().one
+        self.view().one
     }
 
     pub(super) fn things(self) -> RowsOf {
-        self.table().table.map_or(|_| Box::new(std::iter::once((None, RowItem::Session))), Rows::rows)
+        self.table().map_or(|_| Box::new(std::iter::once((None, RowItem::Session))), Rows::rows)
     }
 
     /// The tables that its rows are made of.
     pub(super) fn tables(self) -> Vec<Rows> {
-        let table = self.table().table;
+        let table = self.table();
         let phases = Rows::Phases;
         let named = table.filter(|it| ![Rows::Phases, Rows::Tasks].contains(it)).map(|_| phases);
         named.into_iter().chain(table).collect()
@@ -135,24 +116,36 @@ impl QueryKind {
     /// Whether a session may have some, as its row tells: it counts most of them.
     pub(super) fn may_be_in(self, session: &SessionRow) -> bool {
         let counts = if self == Self::Files { "steps" } else { self.name() };
-        let Some(column) = self.table().table.and_then(|_| column::of_session(counts)) else { return true };
+        let Some(column) = self.table().and_then(|_| column::of_session(counts)) else { return true };
         (column.get)(TableRow::session(session, false, &TimeZone::UTC)) != CellValue::Int(0)
     }
 
     /// Whether its rows come of notes beside the sessions.
-    pub(super) const fn is_noted(self) -> bool {
-        matches!(self, Self::Lessons | Self::Quirks | Self::Segments | Self::Outcomes)
+    pub(super) fn is_noted(self) -> bool {
+        matches!(self.view().source, RowSource::Notes(..))
+    }
+
+    /// Whether its rows leave out sessions that are kept from who asks.
+    pub(super) const fn minds_reach(self) -> bool {
+        !matches!(self, Self::Cases | Self::Checkpoints | Self::Bookmarks | Self::Workflows | Self::Runs | Self::Groups)
+    }
+
+    /// Whether its rows belong to no session.
+    pub(super) const fn is_of_all(self) -> bool {
+        matches!(self, Self::Lessons | Self::Quirks)
+    }
+
+    /// Whether what is named behind it are workflows; else sessions.
+    pub(super) const fn is_of_workflows(self) -> bool {
+        matches!(self, Self::Workflows | Self::Runs)
     }
 
     /// What a session does not say of it.
     fn own(self) -> &'static [Column] {
-        match self {
-            Self::Sessions => column::SESSION,
-            Self::Lessons => column::LESSON,
-            Self::Quirks => column::QUIRK,
-            Self::Segments => column::SEGMENT,
-            Self::Outcomes => column::OUTCOME,
-            _ => self.table().table.map_or(&[], Rows::columns),
+        match self.view().source {
+            RowSource::Sessions => column::SESSION,
+            RowSource::Records(table) => table.columns(),
+            RowSource::Notes(_, columns) => columns,
         }
     }
 
@@ -177,7 +170,7 @@ impl QueryKind {
 
     /// The columns that people are shown.
     pub(super) fn shown(self) -> Vec<ChosenColumn> {
-        match self.table().shown {
+        match self.view().shown {
             [] => self.columns(),
             shown => shown.iter().filter_map(|name| self.find(name)).collect(),
         }
@@ -190,7 +183,7 @@ impl QueryKind {
         Some(ChosenColumn { name: lower, column })
     }
 
-    /// [`QueryKind::find`], or an error of `option` that names what there is.
+    /// [`ListKind::find`], or an error of `option` that names what there is.
     pub(super) fn column(self, option: &str, name: &str) -> Result<ChosenColumn> {
         self.find(name).ok_or_else(|| {
             Error::usage(format!("{option}: {} have no column `{}`", self.name(), name.trim()))
@@ -201,7 +194,7 @@ impl QueryKind {
     /// The names of its columns and of those that every kind has; of a session's, where rows are no sessions, none.
     pub(super) fn names_of_columns(self) -> Vec<&'static str> {
         let mut names: Vec<&str> = self.columns().iter().map(|chosen| chosen.column.name).collect();
-        let calendar = column::CALENDAR.iter().map(|column| column.name).filter(|_| !self.is_noted());
+        let calendar = column::COMPUTED.iter().map(|column| column.name).filter(|_| !self.is_noted());
         names.extend(calendar.filter(|name| self.own().iter().all(|own| own.name != *name)));
         names
     }
@@ -221,10 +214,10 @@ impl QueryKind {
     /// The columns of all kinds, for `--help`.
     pub(super) fn help() -> String {
         use clap::ValueEnum as _;
-        let mut text = "Columns:".to_owned();
+        let mut text = format!("Columns without KIND: {}\n\nColumns:", super::overview::columns().join(" "));
         for kind in Self::value_variants() {
             let names: Vec<&str> = kind.own().iter().map(|column| column.name).collect();
-            text.push_str(&format!("\n  {:<10} {}", kind.name(), names.join(" ")));
+            text.push_str(&format!("\n  {:<11} {}", kind.name(), names.join(" ")));
         }
         format!("{text}{HELP}\n\n{}", language::rules())
     }
@@ -233,8 +226,8 @@ impl QueryKind {
 const HELP: &str = "
   all but sessions: session (its id), note (its path), agent and channel (of the phase, else of the session), \
 phase_title, and each column of the session as session_…, or without session_ where the kind has none of that name
-  all: time, else when its phase or session began; its day and ISO week in the zone of the vault
+  all: time, else when its phase or session began; its day and ISO week in the zone of the vault; link, for a note
   verdict is computed where it is named: holds, moved, drifted, gone, superseded, unknown, or `rests on stale`
 
-Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
+Sums: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
 value that N percent of the values are not above. Unknown values are skipped. Units are those of the column.";

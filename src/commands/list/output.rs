@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::kind::QueryKind;
+use super::kind::ListKind;
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table, cut, minute, rows};
@@ -32,7 +32,7 @@ pub(super) fn shown<'a>(value: &'a CellValue<'_>) -> Cow<'a, str> {
 /// The answer.
 #[derive(Debug)]
 pub(super) struct QueryAnswer {
-    pub(super) kind: QueryKind,
+    pub(super) kind: ListKind,
     /// The names of the columns, and whether each holds numbers.
     pub(super) heads: Vec<(String, bool)>,
     /// How many there were before `-n`.
@@ -99,7 +99,7 @@ impl Output for QueryAnswer {
             "kind": self.kind.name(),
             "matched": self.matched,
             "total": self.total,
-            "rows": self.objects().collect::<Vec<_>>(),
+            self.kind.view().key: self.objects().collect::<Vec<_>>(),
         }))
     }
 

@@ -1,17 +1,16 @@
-//! `cru session list`.
+//! `cru list` without a kind: the sessions at a glance.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::filter::{Chosen, SessionFilter, session_column};
+use super::args::Args;
 use crate::base::text::{plural, thousands};
-use crate::base::{Env, Result};
+use crate::base::{Env, Error, Result};
 use crate::commands::output::style;
 use crate::commands::output::{
     Align, Cell, Estimate, PlainOutput, Table, amount, duration, minute, most, proof_text, rows, usd,
@@ -21,106 +20,26 @@ use crate::commands::prices::prices;
 use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
-use crate::index::query::{Field, TestValue};
 use crate::index::table::{Families, RowView};
 use crate::session::{Meta, Status};
 use crate::sync::hooked;
 use crate::vault::Vault;
 
-/// List sessions, newest first
-///
-/// Sessions of sub-agents are excluded unless `--all` is given.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Include the sessions of sub-agents
-    #[arg(short, long)]
-    all: bool,
-    /// Pick one on the terminal: type to filter; it is shown, resumed or edited
-    #[arg(short, long)]
-    interactive: bool,
-    /// Order
-    #[arg(long, value_enum, default_value = "started", value_name = "KEY")]
-    sort: ListSort,
-    /// Reverse the order
-    #[arg(long)]
-    reverse: bool,
-    /// Sessions to show; 0 for all [default: 30 as text, else all]
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
-    /// Columns of the table, in this order
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = PossibleValuesParser::new(named_columns()))]
-    columns: Vec<String>,
-    #[command(flatten)]
-    filter: SessionFilter,
-    #[command(flatten)]
-    more: More,
-}
-
-/// Filters of this command alone; all that are given must hold, and case does not matter.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Filters")]
-struct More {
-    /// A query on fields of sessions, `tokens>100000 and project~api`; may be given again: all must hold
-    #[arg(short = 'w', long = "where", value_name = "QUERY")]
-    conditions: Vec<String>,
-    /// Part of the primary model's name
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Branch
-    #[arg(long, value_name = "BRANCH")]
-    branch: Option<String>,
-    /// A tag, or one that it is nested under; may be given again: all must be there
-    #[arg(long, value_name = "TAG")]
-    tag: Vec<String>,
-    /// The session it was started from, as its note names it
-    #[arg(long, value_name = "SESSION")]
-    parent: Option<String>,
-}
-
-impl More {
-    /// Adds its tests to those of all commands.
-    fn add_to(&self, chosen: &mut Chosen, now: &Zoned) -> Result<()> {
-        chosen.add(session_column("model"), self.model.as_deref().map(TestValue::text));
-        chosen.add(session_column("branch"), self.branch.as_deref().map(TestValue::text));
-        for tag in &self.tag {
-            chosen.add(Some(Field::Tag), [TestValue::text(tag.trim_start_matches('#'))]);
-        }
-        self.conditions.iter().try_for_each(|text| chosen.add_query(text, now))
-    }
-
-    /// Whether a session was started from the one that is named; a link may name the note by its path.
-    fn is_child(&self, row: &SessionRow) -> bool {
-        let name = |link: &str| link.rsplit('/').next().unwrap_or(link).trim_end_matches(".md").to_lowercase();
-        self.parent.as_ref().is_none_or(|wanted| row.parent.as_ref().is_some_and(|own| name(own) == name(wanted)))
-    }
-}
-
-/// What to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ListSort {
-    /// Newest first
-    Started,
-    /// Most first
-    Tokens,
-    /// Most first
-    Steps,
-    /// Most first
-    Failures,
-    /// A to Z
-    Title,
-}
-
-pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if args.interactive {
         return pick::run(None, cx);
     }
+    if let Some(odd) = args.columns.iter().find(|name| COLUMNS.iter().all(|column| column.name != **name)) {
+        return Err(Error::usage(format!("--columns: the sessions at a glance have no column `{odd}`"))
+            .with_hint(format!("{}; `cru list sessions` has all", columns().join(", "))));
+    }
     let Asked { mut chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
-    args.more.add_to(&mut chosen, &vault.now(cx.env))?;
+    args.more.add_all_to(&mut chosen, &vault.now(cx.env))?;
     let subagents = Families::of(snapshot.sessions());
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.is_child(row));
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
-    sort(&mut rows, args.sort);
+    sort(&mut rows, args.sort.as_deref().unwrap_or("started"))?;
     if args.reverse {
         rows.reverse();
     }
@@ -185,16 +104,21 @@ fn idle_since(row: &SessionRow, vault: &Vault, env: &Env) -> Option<Timestamp> {
     hooked::idle_since(vault, env, &meta, row.started.and_then(|started| started.checked_add(took).ok()))
 }
 
-fn sort(rows: &mut [&SessionRow], by: ListSort) {
+fn sort(rows: &mut [&SessionRow], by: &str) -> Result<()> {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
-        ListSort::Started => rows.sort_by_key(|row| Reverse(row.started)),
-        ListSort::Tokens => rows.sort_by_key(|row| Reverse(row.tokens)),
-        ListSort::Steps => rows.sort_by_key(|row| Reverse(row.steps)),
-        ListSort::Failures => rows.sort_by_key(|row| Reverse(row.failed_steps)),
-        ListSort::Title => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
+        "started" => rows.sort_by_key(|row| Reverse(row.started)),
+        "tokens" => rows.sort_by_key(|row| Reverse(row.tokens)),
+        "steps" => rows.sort_by_key(|row| Reverse(row.steps)),
+        "failures" => rows.sort_by_key(|row| Reverse(row.failed_steps)),
+        "title" => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
+        other => {
+            return Err(Error::usage(format!("--sort: the sessions at a glance have no order `{other}`"))
+                .with_hint("started, tokens, steps, failures, title; `cru list sessions` sorts by any column"));
+        }
     }
+    Ok(())
 }
 
 /// A session of the list.
@@ -216,60 +140,49 @@ struct ListedSession {
 #[derive(Debug)]
 struct ListColumn {
     name: &'static str,
-    help: &'static str,
     heading: (&'static str, Align),
     cell: fn(&ListedSession) -> Cell,
 }
 
-const fn left(
-    name: &'static str,
-    heading: &'static str,
-    help: &'static str,
-    cell: fn(&ListedSession) -> Cell,
-) -> ListColumn {
-    ListColumn { name, help, heading: (heading, Align::Left), cell }
+const fn left(name: &'static str, heading: &'static str, cell: fn(&ListedSession) -> Cell) -> ListColumn {
+    ListColumn { name, heading: (heading, Align::Left), cell }
 }
 
-const fn right(
-    name: &'static str,
-    heading: &'static str,
-    help: &'static str,
-    cell: fn(&ListedSession) -> Cell,
-) -> ListColumn {
-    ListColumn { name, help, heading: (heading, Align::Right), cell }
+const fn right(name: &'static str, heading: &'static str, cell: fn(&ListedSession) -> Cell) -> ListColumn {
+    ListColumn { name, heading: (heading, Align::Right), cell }
 }
 
 /// The columns of the table for people.
 const COLUMNS: [ListColumn; 19] = [
-    left("id", "SESSION", "Id", |it| Cell::new(&it.row.id).style(style::ID)),
-    left("name", "SESSION", "The beginning of the id that tells it apart", |it| Cell::new(&it.name).style(style::ID)),
-    left("status", "STATUS", "Status; `idle` for an active session that the next flush pauses or closes", status),
-    left("proof", "PROOF", "What checks prove of the writes", proof),
-    left("started", "STARTED", "Begin, UTC", |it| or_none(it.row.started.map(minute))),
-    left("ended", "ENDED", "End, UTC", |it| or_none(it.row.ended.map(minute))),
-    right("active", "ACTIVE", "Time without pauses of ten minutes and more", |it| took(it.row.active_ms)),
-    right("duration", "WALL CLOCK", "Time by the wall clock", |it| took(it.row.duration_ms)),
-    left("agents", "AGENTS", "Agents", |it| Cell::new(agents(&it.row.participants)).style(style::AGENT)),
-    left("channel", "CHANNEL", "Channel", |it| or_none(it.row.channel.as_ref()).style(style::CHANNEL)),
-    right("steps", "STEPS", "Steps", |it| Cell::new(it.row.steps.to_string())),
-    right("failed", "FAILED", "Failed steps", |it| match it.row.failed_steps {
+    left("id", "SESSION", |it| Cell::new(&it.row.id).style(style::ID)),
+    left("name", "SESSION", |it| Cell::new(&it.name).style(style::ID)),
+    left("status", "STATUS", status),
+    left("proof", "PROOF", proof),
+    left("started", "STARTED", |it| or_none(it.row.started.map(minute))),
+    left("ended", "ENDED", |it| or_none(it.row.ended.map(minute))),
+    right("active", "ACTIVE", |it| took(it.row.active_ms)),
+    right("duration", "WALL CLOCK", |it| took(it.row.duration_ms)),
+    left("agents", "AGENTS", |it| Cell::new(agents(&it.row.participants)).style(style::AGENT)),
+    left("channel", "CHANNEL", |it| or_none(it.row.channel.as_ref()).style(style::CHANNEL)),
+    right("steps", "STEPS", |it| Cell::new(it.row.steps.to_string())),
+    right("failed", "FAILED", |it| match it.row.failed_steps {
         0 => Cell::new("–").style(style::DIM),
         failed => Cell::new(failed.to_string()).style(style::BAD),
     }),
-    right("tokens", "TOKENS", "Tokens, without those read from a cache", |it| or_none(it.row.tokens.map(amount))),
-    right("cost", "US$ (ESTIMATE)", "Cost of its own tokens by list prices, an estimate in US dollars", cost),
-    left("model", "MODEL", "Primary model", |it| or_none(it.row.model.as_ref())),
-    left("project", "PROJECT", "Project", |it| or_none(it.row.project.as_ref())),
-    left("folder", "PROJECT", "The last folder of the project", |it| {
+    right("tokens", "TOKENS", |it| or_none(it.row.tokens.map(amount))),
+    right("cost", "US$ (ESTIMATE)", cost),
+    left("model", "MODEL", |it| or_none(it.row.model.as_ref())),
+    left("project", "PROJECT", |it| or_none(it.row.project.as_ref())),
+    left("folder", "PROJECT", |it| {
         or_none(it.row.project.as_ref().map(|path| path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(path)))
             .style(style::CHANNEL)
     }),
-    left("title", "TITLE", "Title", |it| match it.copies {
+    left("title", "TITLE", |it| match it.copies {
         0 => Cell::new(&it.row.title),
         1 => Cell::new(format!("{} (1 copy)", it.row.title)),
         copies => Cell::new(format!("{} ({copies} copies)", it.row.title)),
     }),
-    left("path", "PATH", "Path of the note", |it| Cell::new(&it.row.path)),
+    left("path", "PATH", |it| Cell::new(&it.row.path)),
 ];
 
 /// Where none are asked for, each with the order in which it leaves a narrow terminal.
@@ -277,9 +190,9 @@ const USUAL: [(&str, u8); 6] = [("title", 0), ("folder", 3), ("status", 4), ("ag
 /// Sessions of the text where no number is asked for.
 const SHOWN: usize = 30;
 
-/// The columns as the command line names them.
-fn named_columns() -> [PossibleValue; 19] {
-    COLUMNS.map(|it| PossibleValue::new(it.name).help(it.help))
+/// The names of the columns.
+pub(super) fn columns() -> Vec<&'static str> {
+    COLUMNS.iter().map(|column| column.name).collect()
 }
 
 fn or_none(text: Option<impl AsRef<str>>) -> Cell {
@@ -313,7 +226,7 @@ fn cost(it: &ListedSession) -> Cell {
     })
 }
 
-/// The keys for programs, in order: columns of `cru query sessions`, and what only this list knows.
+/// The keys for programs, in order: columns of `cru list sessions`, and what only this list knows.
 const KEYS: &[&str] = &[
     "id",
     "status",
@@ -461,34 +374,5 @@ mod tests {
             let found = rows.iter().filter(begins).count();
             assert!(found == 1 || row.id == *name, "{name}");
         }
-    }
-
-    #[test]
-    fn every_filter_must_hold() {
-        let row = SessionRow {
-            model: Some("claude-opus-4-5".into()),
-            branch: Some("feature/tides".into()),
-            tags: "auth/tokens, API".into(),
-            parent: Some("sessions/2026-11-02-plan".into()),
-            ..SessionRow::default()
-        };
-        let holds = |model: &str, branch: &str, tags: &[&str], parent: &str| {
-            let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            let tag = tags.iter().map(ToString::to_string).collect();
-            let conditions = Vec::new();
-            let more = More { conditions, model: some(model), branch: some(branch), tag, parent: some(parent) };
-            let env = Env::fixed(Timestamp::UNIX_EPOCH, "/", &[]);
-            let mut chosen = SessionFilter::default().read(&jiff::Zoned::default(), &env).unwrap();
-            more.add_to(&mut chosen, &jiff::Zoned::default()).unwrap();
-            (chosen.matches_row(&row) && more.is_child(&row), chosen.matches_row(&SessionRow::default()))
-        };
-        assert!(holds("", "", &[], "").0);
-        assert!(holds("OPUS", "Feature/tides", &["#api", "auth"], "2026-11-02-plan").0);
-        assert!(holds("", "", &["auth/tokens"], "other/2026-11-02-plan.md").0);
-        assert!(!holds("haiku", "", &[], "").0);
-        assert!(!holds("", "feature", &[], "").0);
-        assert!(!holds("", "", &["api", "au"], "").0);
-        assert!(!holds("", "", &[], "2026-11-02").0);
-        assert_eq!(holds("opus", "", &[], ""), (true, false));
     }
 }

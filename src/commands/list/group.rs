@@ -1,4 +1,4 @@
-//! `--group-by`: rows that agree in some columns, as one row each.
+//! `--by`: rows that agree in some columns, as one row each.
 
 use std::collections::BTreeMap;
 

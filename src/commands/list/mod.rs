@@ -1,73 +1,43 @@
-//! `cru query`: rows of one kind over all sessions, filtered, grouped and added up.
+//! `cru list`: rows of one kind over all sessions, filtered, grouped and added up.
 //!
 //! What a session alone decides is asked of the sessions' rows first; only the records of those that are left are read,
 //! one table of them and one after the other, and of sessions themselves none.
 
 mod aggregate;
+mod args;
 mod fields;
 mod gather;
 mod group;
 mod kind;
 mod noted;
 mod output;
+mod overview;
 #[cfg(test)]
 mod tests;
+mod view;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::session::filter::SessionFilter;
+pub(super) use args::Args;
+
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::commands::output::most;
 use crate::commands::reading::{self, Asked};
 use crate::commands::trace::stale::{self, StepVerdicts};
 use crate::commands::{Context, Format, Output};
-use crate::index::query::QueryNode;
-use crate::index::table::{Families, RowItem, TableRow, column, rows};
+use crate::index::query::{Field, FieldTest, QueryNode, TestValue};
+use crate::index::table::{CellValue, ColumnType, Families, RowItem, TableRow, column, rows};
 use crate::index::{Query, Record, SessionRow, Table as Rows};
 use aggregate::Aggregate;
 use gather::Gathered;
-use kind::{ChosenColumn, QueryKind};
-
-/// Query rows of sessions, phases, steps, decisions, errors, user, subagents, files, tasks, lessons, quirks or segments
-///
-/// The newest session comes first; rows of one session stand in the order of its note. For people a few columns are shown;
-/// the other formats (json, jsonl, csv, toon) hold them all.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = QueryKind::help(), after_help = "Columns, aggregates and the query language: --help")]
-pub struct Args {
-    /// What to query
-    #[arg(value_enum)]
-    kind: QueryKind,
-    /// A query on fields, `status=failed and duration_ms>=1000`; may be given again: all must hold
-    #[arg(short = 'w', long = "where", value_name = "QUERY")]
-    conditions: Vec<String>,
-    /// Which columns, in this order
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    columns: Vec<String>,
-    /// Rows that agree in a column as one: agent, channel, status, model, project, tool, day, week, or any other
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "columns")]
-    group_by: Vec<String>,
-    /// What to compute: count, or sum, avg, min, max, p50, p95 of a column: `avg:duration_ms`; else count
-    #[arg(long = "agg", value_name = "FUNCTION:COLUMN,…", value_delimiter = ',', conflicts_with = "columns")]
-    aggregates: Vec<String>,
-    /// Order by a column; what is unknown comes last
-    #[arg(long, value_name = "COLUMN")]
-    sort: Option<String>,
-    /// The largest first; without --sort the oldest session first, each from its end
-    #[arg(long)]
-    reverse: bool,
-    /// Rows to show; 0 for all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    limit: usize,
-    #[command(flatten)]
-    filter: SessionFilter,
-}
+use kind::{ChosenColumn, ListKind};
+use view::RowSource;
 
 /// What is asked, read against the columns of its kind.
 #[derive(Debug)]
 struct Question {
-    kind: QueryKind,
+    kind: ListKind,
     /// Decided by the session.
     session: Vec<QueryNode>,
     /// Decided by the row.
@@ -81,35 +51,53 @@ struct Question {
     limit: usize,
     /// What `project:.` means.
     here: String,
+    /// The paths of the sessions that are named, where some are.
+    sessions: Option<HashSet<String>>,
+    /// The workflows that are named.
+    workflows: Vec<String>,
+    /// In lower case: a column of text must hold it.
+    grep: Option<String>,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let question = Question::of(args, cx)?;
-    let Asked { chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
+    let Some(kind) = args.kind else { return overview::run(args, cx) };
+    let mut filter = args.filter.clone();
+    // The status of rows that are no part of a session is their own.
+    let own_status = if kind.is_noted() { std::mem::take(&mut filter.status) } else { Vec::new() };
+    let Asked { mut chosen, vault, snapshot } = reading::asked(&filter, cx)?;
+    args.more.add_to(&mut chosen);
+    let mut question = Question::of(kind, args, cx)?;
+    question.add_status(&own_status)?;
+    question.sessions = noted::named(kind, &args.of, args.all, &vault, cx)?;
     let subagents = Families::of(snapshot.sessions());
     let wanted = |session: &SessionRow| {
         let row = TableRow::session(session, subagents.is_subagent(session), snapshot.zone());
-        let may = question.kind.may_be_in(session) && chosen.matches_row(session);
+        let named = question.sessions.as_ref().is_none_or(|named| named.contains(&session.path));
+        let may =
+            named && question.kind.may_be_in(session) && chosen.matches_row(session) && args.more.is_child(session);
         may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
-    let gathered = if question.kind == QueryKind::Sessions {
+    let gathered = if question.kind == ListKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
         Gathered::of(sessions.map(|it| TableRow::session(it, subagents.is_subagent(it), snapshot.zone())), &question)
     } else if question.kind.is_noted() {
         let sessions: HashMap<&str, &SessionRow> =
             snapshot.sessions().iter().map(|it| (it.path.as_str(), it)).collect();
-        let found = noted::rows(question.kind, &vault, cx)?;
+        let meant: Vec<&SessionRow> = snapshot.sessions().iter().filter(|session| wanted(session)).collect();
+        let found = noted::rows(&question, &meant, &vault, cx)?;
         let (nobody, zone) = (SessionRow::default(), snapshot.zone());
         let rows = found.iter().filter_map(|(path, it)| {
             // What is about no session is in each of them.
             let session = path.as_deref().map_or(Some(&nobody), |path| sessions.get(path).copied())?;
             let row = TableRow::session(session, subagents.is_subagent(session), zone);
-            (path.is_none() || wanted(session)).then_some(TableRow { item: RowItem::Noted(it), ..row })
+            let may = path.is_none() || wanted(session);
+            may.then_some(TableRow { item: RowItem::Noted(it), ..row })
         });
         Gathered::of(rows, &question)
     } else {
         let mut all = Gathered::default();
-        let verdicts = if question.asks_verdict() { stale::verdicts(cx)? } else { StepVerdicts::default() };
+        let asks = question.kind == ListKind::Steps && question.asks(column::VERDICT);
+        let verdicts = if asks { stale::verdicts(cx)? } else { StepVerdicts::default() };
         let of = |mut record: Record| {
             for step in record.steps.iter_mut().filter(|_| !verdicts.is_empty()) {
                 let key = (record.session.path.clone(), step.id.clone().unwrap_or_default());
@@ -132,13 +120,13 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 /// Says what was looked at in vain.
 fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>) {
     let one = question.kind.one();
-    let why = if question.kind.is_noted() && looked_at == 0 {
-        "the vault has none; `cru read SESSION` makes readings".to_owned()
+    let why = if let (RowSource::Notes(from, _), 0) = (question.kind.view().source, looked_at) {
+        format!("there are none; {from}")
     } else if looked_at > 0 {
         format!("{} of the sessions asked for were looked at", plural(looked_at as u64, one))
     } else if sessions == 0 {
         "the vault holds no session; `cru import claude` brings some in".to_owned()
-    } else if question.kind == QueryKind::Sessions {
+    } else if question.kind == ListKind::Sessions {
         format!("the vault holds {}", plural(sessions as u64, one))
     } else {
         format!("the sessions asked for have none; the vault holds {}", plural(sessions as u64, "session"))
@@ -147,11 +135,10 @@ fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>
 }
 
 impl Question {
-    fn of(args: &Args, cx: &Context<'_>) -> Result<Self> {
-        let kind = args.kind;
+    fn of(kind: ListKind, args: &Args, cx: &Context<'_>) -> Result<Self> {
         let (mut session, mut row) = (Vec::new(), Vec::new());
         let now = reading::now(cx);
-        for text in &args.conditions {
+        for text in &args.more.conditions {
             let query = Query::parse_with(text, &kind, &now).map_err(|error| error.into_usage(text))?;
             for part in query.parts() {
                 if part.is_about_sessions() { session.push(part.clone()) } else { row.push(part.clone()) }
@@ -168,14 +155,14 @@ impl Question {
             }
             Ok(columns)
         };
-        let keys = named("--group-by", &args.group_by)?;
+        let keys = named("--by", &args.by)?;
         let is_grouped = !keys.is_empty() || !args.aggregates.is_empty();
         let mut aggregates: Vec<Aggregate> = Vec::new();
         for text in &args.aggregates {
             let aggregate = Aggregate::parse(text, kind)?;
             let name = &aggregate.name;
             if aggregates.iter().any(|other| other.name == *name) || keys.iter().any(|key| key.name == *name) {
-                return Err(Error::usage(format!("--agg: `{text}` is there twice")));
+                return Err(Error::usage(format!("--sum: `{text}` is there twice")));
             }
             aggregates.push(aggregate);
         }
@@ -185,9 +172,15 @@ impl Question {
         let columns = match cx.global.format {
             _ if !args.columns.is_empty() => named("--columns", &args.columns)?,
             Format::Text => kind.shown(),
-            _ => kind.columns().into_iter().filter(|it| it.name != column::VERDICT).collect(),
+            // That of steps is computed where it is named.
+            _ => kind.columns().into_iter().filter(|it| kind.is_noted() || it.name != column::VERDICT).collect(),
         };
-        let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit));
+        let (order, reverse, limit) = (Order::Given, args.reverse, most(args.limit.unwrap_or(0)));
+        let is_of_workflows = kind.is_of_workflows();
+        if !args.of.is_empty() && kind.is_of_all() {
+            return Err(Error::usage(format!("{} are of all sessions", kind.name()))
+                .with_hint("`--where` chooses some: `level=project`"));
+        }
         let mut question = Self {
             kind,
             session,
@@ -200,6 +193,9 @@ impl Question {
             reverse,
             limit,
             here: cx.env.folder(),
+            sessions: None,
+            workflows: if is_of_workflows { args.of.clone() } else { Vec::new() },
+            grep: args.grep.as_deref().map(str::to_lowercase),
         };
         if let Some(name) = &args.sort {
             question.order = question.sort(name)?;
@@ -207,17 +203,38 @@ impl Question {
         Ok(question)
     }
 
-    /// Whether the verdict of steps must be known.
-    fn asks_verdict(&self) -> bool {
-        let name = column::VERDICT;
+    /// One of these must be the status of a row.
+    fn add_status(&mut self, words: &[String]) -> Result<()> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let field = Field::Column(self.kind.column("--status", "status")?.column);
+        let values = words.iter().flat_map(|it| it.split(',')).map(TestValue::text).collect();
+        self.row.push(QueryNode::Test(FieldTest::has(field, values)));
+        Ok(())
+    }
+
+    /// Whether all holds that is asked of a row.
+    fn holds(&self, row: TableRow<'_>) -> bool {
+        let has_text = |wanted: &String| {
+            let texts =
+                self.kind.columns().into_iter().filter(|it| it.column.of == ColumnType::Text && !it.column.of_session);
+            let mut values = texts.map(|it| (it.column.get)(row));
+            values.any(|value| matches!(value, CellValue::Text(text) if text.to_lowercase().contains(wanted)))
+        };
+        self.row.iter().all(|part| part.holds(row, Some(&self.here))) && self.grep.as_ref().is_none_or(has_text)
+    }
+
+    /// Whether a column of that name is shown or decides something.
+    fn asks(&self, name: &str) -> bool {
         let sorted = match &self.order {
             Order::Column(by) => Some(by),
             Order::Given | Order::Place(_) => None,
         };
-        self.kind == QueryKind::Steps
-            && (self.columns.iter().chain(&self.keys).chain(sorted).any(|it| it.column.name == name)
-                || self.aggregates.iter().any(|it| it.asks(name))
-                || self.row.iter().any(|part| part.asks_column(name)))
+        let shown = self.columns.iter().filter(|_| !self.is_grouped);
+        shown.chain(&self.keys).chain(sorted).any(|it| it.column.name == name)
+            || self.aggregates.iter().any(|it| it.asks(name))
+            || self.row.iter().any(|part| part.asks_column(name))
     }
 
     /// The tables of records that it reads.
