@@ -1,20 +1,24 @@
 #!/bin/sh
-# Writes the shell completions and the manual pages of a built `cru` into packaging/out, from where dist-workspace.toml
-# puts them into every package: packaging/extras.sh [PROGRAM] [FOLDER]
+# Writes the shell completions of a built `cru` and the manual page of each command: packaging/extras.sh PROGRAM OUT
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-cru=${1:-cru}
-out=${2:-$here/out}
+cru=$1
+out=$2
 mkdir -p "$out/completions" "$out/man"
 "$cru" completions bash > "$out/completions/cru.bash"
 "$cru" completions zsh > "$out/completions/_cru"
 "$cru" completions fish > "$out/completions/cru.fish"
 "$cru" completions elvish > "$out/completions/cru.elv"
 "$cru" completions powershell > "$out/completions/_cru.ps1"
-"$cru" man > "$out/man/cru.1"
-for command in init import connect status list show search stats review resume log checkpoint codify learn read why check undo \
-    'session show' 'session codify' 'session learn' 'session resume' 'hooks status'; do
-    # One page for each command that is used often: cru-session-show.1
-    # shellcheck disable=SC2086
-    "$cru" man $command > "$out/man/cru-$(echo "$command" | tr ' ' '-').1"
-done
+
+# The page of a command, given as words, and those of the commands that this page refers to.
+page() {
+    name=$(printf '%s-' cru "$@")
+    file="$out/man/${name%-}.1"
+    "$cru" man "$@" > "$file"
+    # Names of commands have no blanks.
+    # shellcheck disable=SC2013
+    for below in $(sed -n "s/\\\\-/-/g; s/^$name\(.*\)(1)\$/\1/p" "$file"); do
+        page "$@" "$below"
+    done
+}
+page
