@@ -14,7 +14,7 @@ shift 2
 setting() { sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" "$root/Cargo.toml" | head -n 1; }
 version=$(setting version) summary=$(setting description) license=$(setting license)
 level=${LEVEL:-9}
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)} || fail 'no commit here: set SOURCE_DATE_EPOCH'
 export SOURCE_DATE_EPOCH
 
 # The target of Rust, and the names of the same platform for wheels, npm and Debian.
@@ -30,12 +30,13 @@ esac
 [ $# -gt 0 ] || set -- archive wheel npm ${deb:+deb}
 
 # The newest version of a library's interface that the program asks for: needs GLIBC.
-needs() { objdump -p "$program" | sed -n "s/.* $1_\([0-9.]*\)\$/\1/p" | sort -V | tail -n 1; }
+needs() { sed -n "s/.* $1_\([0-9.]*\)\$/\1/p" <<< "$interfaces" | sort -V | tail -n 1; }
 if [ -n "$deb" ]; then
+    interfaces=$(objdump -p "$program")
     glibc=$(needs GLIBC)
     [ -n "$glibc" ] || fail "$program is not linked with glibc, which the packages for $target expect"
     # An interface without a number, which came with 2.36: relocations in the short form.
-    if objdump -p "$program" | grep -q GLIBC_ABI_DT_RELR; then
+    if [[ $interfaces == *GLIBC_ABI_DT_RELR* ]]; then
         glibc=$(printf '%s\n' "$glibc" 2.36 | sort -V | tail -n 1)
     fi
     wheel=manylinux_${glibc//./_}_${target%%-*}
@@ -64,7 +65,7 @@ pack() {
     if tar --version | grep -q GNU; then
         same=(--sort=name --owner=0 --group=0 --numeric-owner "--mtime=@$SOURCE_DATE_EPOCH")
     fi
-    tar -C "$2" "${same[@]}" -cf - "$3" | gzip "-n$level" > "$1"
+    tar -C "$2" ${same[@]+"${same[@]}"} -cf - "$3" | gzip "-n$level" > "$1"
 }
 # What is beside the program in a package without places of its own for it.
 beside() {
