@@ -89,6 +89,11 @@ impl<'s> Out<'s> {
         self.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
     }
 
+    /// Tells a word of a call that stands with it under a name.
+    pub(crate) fn detail<'v>(&mut self, call: &'v str, name: &'v str, value: impl Into<Cow<'v, str>>) {
+        self.emit(EventKind::Detail { call: call.into(), name: name.into(), value: value.into() });
+    }
+
     /// Tells facts of the session.
     pub(crate) fn facts<'v>(&mut self, facts: impl IntoIterator<Item = SessionFact<'v>>) {
         facts.into_iter().for_each(|fact| self.quiet(EventKind::Meta(fact)));

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::intake::{Intake, LATER};
-use super::out::Out;
+use super::out::{Fate, Out};
 use super::place::Place;
 use crate::call::open::Calls;
 use crate::call::spilled;
@@ -90,12 +90,17 @@ impl<'s> Teller<'s> {
 
     /// As [`Teller::take`], for what is no value.
     pub(crate) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
+        self.take_line(None, bytes, id)
+    }
+
+    /// The same for a record whose line in its file is known.
+    pub(crate) fn take_line(&mut self, line: Option<u64>, bytes: &[u8], id: &str) -> Option<u64> {
         if self.held || self.intake.is_full() {
             return None;
         }
         let number = self.intake.consume(bytes, id, self.waits);
         if let Some(path) = self.paths.get(self.file) {
-            self.sink.line(path, number);
+            self.sink.line(path, line.unwrap_or(number));
         }
         Some(number)
     }
@@ -117,6 +122,14 @@ impl<'s> Teller<'s> {
     pub(crate) fn skip(&mut self, reason: &'static str) {
         if let Some(account) = self.account() {
             account.skip(reason);
+        }
+    }
+
+    /// Counts a record by what became of it.
+    pub(crate) fn count(&mut self, fate: Fate) {
+        match fate {
+            Fate::Shown => self.shown(),
+            Fate::Skipped(reason) => self.skip(reason),
         }
     }
 
