@@ -11,38 +11,41 @@ use crate::call::open::OpenCall;
 use crate::call::question::Answered;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::word;
-use crate::stream::out::{Fate, Out};
+use crate::file::value::filled;
+use crate::stream::out::Out;
 use cru_action::ToolKind;
-use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 /// The tool by which the agent tells the host what to show as its state.
 const INTENT: &str = "report_intent";
 
 impl CopilotSession {
     /// A call begins to run.
-    pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         let id = word(&record, "/data/toolCallId").to_owned();
         let tool = word(&record, "/data/toolName").to_owned();
         // What a person runs is told when they ask for it.
-        if tool == INTENT || self.calls.knows(&id) {
-            let fate = if tool == INTENT { "line of state" } else { "repeated call" };
-            self.silent.extend(Some(id).filter(|_| tool == INTENT));
-            return Fate::Skipped(fate);
+        if tool == INTENT {
+            self.silent.insert(id);
+            return Some("line of state");
+        }
+        if self.told.calls.knows(&id) {
+            return Some("repeated call");
         }
         let input = record.pointer_mut("/data/arguments").map(Value::take).unwrap_or_default();
-        tools::call(&mut self.calls, &self.place, &id, &tool, input, out);
-        Fate::Shown
+        tools::call(&mut self.told.calls, &self.told.place, &id, &tool, input, out);
+        None
     }
 
     /// A call has ended.
-    pub(super) fn completed(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn completed(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = word(record, "/data/toolCallId");
         if self.silent.contains(host_id) {
-            return Fate::Skipped("line of state");
+            return Some("line of state");
         }
-        let Some(call) = self.calls.close(host_id, ["", ""]) else {
-            let known = self.calls.knows(host_id);
-            return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
+        let Some(call) = self.told.calls.close(host_id, ["", ""]) else {
+            let known = self.told.calls.knows(host_id);
+            return Some(if known { "repeated answer" } else { "answer without its call" });
         };
         let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
@@ -63,7 +66,7 @@ impl CopilotSession {
             subagent,
             ..Answer::default()
         };
-        tools::answer(&call, answer, &self.place, out);
+        tools::answer(&call, answer, &self.told.place, out);
         if !failed {
             let decision = match call.tool.as_str() {
                 "ask_user" => answered(&call, output),
@@ -74,29 +77,24 @@ impl CopilotSession {
                 out.emit(EventKind::Decision(decision));
             }
         }
-        Fate::Shown
+        None
     }
 
     /// How a person answered when they were asked for leave.
-    pub(super) fn permission(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let call = word(record, "/data/toolCallId");
-        let kind = word(record, "/data/result/kind");
-        if kind != "denied-interactively-by-user" {
-            if kind.starts_with("denied-") {
-                self.denied.insert(call.to_owned(), false);
-                return Fate::Shown;
-            }
+    pub(super) fn permission(&mut self, data: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let (call, kind) = (word(data, "/toolCallId"), word(data, "/result/kind"));
+        if !kind.starts_with("denied-") {
             // How long a person took to allow it is no part of how long it ran.
             self.allowed.extend(out.time.map(|time| (call.to_owned(), time)));
-            return Fate::Skipped("question of the host");
+            return Some("question of the host");
         }
-        self.denied.insert(call.to_owned(), true);
-        let feedback = word(record, "/data/result/feedback");
-        if !feedback.trim().is_empty() {
-            let origin = PromptOrigin::Denial { call: call.into() };
-            out.emit(EventKind::Prompt(Prompt { text: feedback.into(), origin, attachments: Vec::new() }));
+        let by_person = kind == "denied-interactively-by-user";
+        self.denied.insert(call.to_owned(), by_person);
+        if let Some(feedback) = filled(&data["result"], "feedback").filter(|_| by_person) {
+            out.prompt(feedback, PromptOrigin::Denial { call: call.into() });
         }
-        Fate::Shown
+        out.told = true;
+        None
     }
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
