@@ -132,7 +132,7 @@ fn said(part: &Value) -> &str {
 }
 
 /// A picture or document in a message.
-fn media(part: &Value) -> Attachment<'static> {
+pub(crate) fn media(part: &Value) -> Attachment<'static> {
     let data = ["/source/data", "/data", "/image_url/url", "/video_url/url", "/audio_url/url", "/image_url"];
     let data = data.iter().map(|place| word(part, place)).find(|data| !data.is_empty()).unwrap_or_default();
     let named = ["/source/media_type", "/source/mediaType", "/mediaType", "/mimeType", "/media_type"];

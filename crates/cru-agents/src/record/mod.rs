@@ -37,6 +37,7 @@ impl RecordHost {
         ids: &[],
         times: &[],
         tell: |_, _, _| None,
+        answers: true,
         hooked: false,
     };
 
