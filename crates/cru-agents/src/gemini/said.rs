@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::file::value::{filled, flag, list, text};
+use crate::file::value::{base64_size, filled, flag, list, text};
 use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
@@ -110,7 +110,7 @@ fn joined(content: &Value) -> String {
 pub(super) fn attachments(message: &Value) -> Vec<Attachment<'static>> {
     let sent = |part: &Value| {
         let data = part.get("inlineData")?;
-        let bytes = (text(data, "data").trim_end_matches('=').len() as u64).saturating_mul(3) / 4;
+        let bytes = base64_size(text(data, "data"));
         let media_type = filled(data, "mimeType").unwrap_or("application/octet-stream").to_owned();
         Some(Attachment { media_type: media_type.into(), bytes })
     };

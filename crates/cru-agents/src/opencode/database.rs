@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
 use super::newer::{self as version2};
-use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
+use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, text};
 use cru_base::{Error, Result};
@@ -127,7 +127,7 @@ fn sessions(
                 account.skip("second form of a message");
             }
         }
-        tell(&head, &mut DatabaseMessages { base, rows }, path, sink, account)?;
+        tell(&head, &rows, |row| is_agent(base, row), |row| message(base, row), path, sink, account)?;
     }
     Ok(())
 }
@@ -201,47 +201,27 @@ fn parts_of(base: &Database<'_>, message: &KeptMessage) -> i64 {
     }
 }
 
-struct DatabaseMessages<'b> {
-    base: &'b Database<'b>,
-    rows: Vec<KeptMessage>,
+fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
+    let id = row.id.as_str();
+    let data = |row: &Value| word(row, "data").into_bytes();
+    let of = |table: &str| {
+        let rows = base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
+        Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
+    };
+    if let Some(kind) = &row.kind {
+        return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
+    }
+    let parts = base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
+    let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
+    Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
 }
 
-impl DatabaseMessages<'_> {
-    fn read(&self, row: &KeptMessage) -> Result<OpenCodeMessage> {
-        let id = row.id.as_str();
-        let data = |row: &Value| word(row, "data").into_bytes();
-        let of = |table: &str| {
-            let rows = self.base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
-            Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
-        };
-        if let Some(kind) = &row.kind {
-            return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
-        }
-        let parts = self.base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
-        let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
-        Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
+fn is_agent(base: &Database<'_>, row: &KeptMessage) -> Result<bool> {
+    if let Some(kind) = &row.kind {
+        return Ok(kind == "assistant");
     }
-}
-
-impl Store for DatabaseMessages<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
-        let Some(row) = self.rows.get(index) else {
-            return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
-        };
-        self.read(row)
-    }
-
-    fn is_agent(&mut self, index: usize) -> Result<bool> {
-        if let Some(kind) = self.rows.get(index).and_then(|row| row.kind.as_deref()) {
-            return Ok(kind == "assistant");
-        }
-        let item = self.message(index)?.info;
-        Ok(matches!(item.content, super::store::OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
-    }
+    let info = message(base, row)?.info.content;
+    Ok(matches!(info, OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
 }
 
 /// Rows that belong to nothing that was read, or say again what was.

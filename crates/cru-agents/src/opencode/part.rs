@@ -51,44 +51,44 @@ impl OpenCodeSession<'_> {
         match kind {
             "text" => match filled(part, "text") {
                 Some(words) if turn.summary => {
-                    self.shown();
+                    self.told.shown();
                     self.summed(record, time, words);
                 }
                 Some(words) => {
-                    self.shown();
-                    self.emit(record, time, EventKind::Reply(words.into()));
+                    self.told.shown();
+                    self.told.emit(record, time, EventKind::Reply(words.into()));
                 }
-                None => self.skip(reason::EMPTY),
+                None => self.told.skip(reason::EMPTY),
             },
             "reasoning" => match filled(part, "text") {
                 Some(words) => {
-                    self.shown();
-                    self.emit(record, time, EventKind::Thinking(words.into()));
+                    self.told.shown();
+                    self.told.emit(record, time, EventKind::Thinking(words.into()));
                 }
-                None => self.skip(reason::EMPTY),
+                None => self.told.skip(reason::EMPTY),
             },
             "tool" => {
-                self.shown();
+                self.told.shown();
                 self.tool(record, part, turn.time);
             }
             "step-finish" => {
-                self.shown();
+                self.told.shown();
                 turn.counted = true;
                 self.tokens(record, &turn.model, &part["tokens"], part);
             }
             "patch" => {
-                self.shown();
+                self.told.shown();
                 let files: Vec<&str> = list(part, "files").iter().filter_map(Value::as_str).collect();
                 self.flush(&files);
             }
-            "step-start" => self.skip("begin of a step"),
-            "snapshot" => self.skip("snapshot of the files"),
-            "retry" => self.skip("try of the model service that failed"),
-            "agent" => self.skip("choice of an agent"),
-            "file" => self.skip("file of the agent"),
-            "compaction" => self.skip("mark of a compaction"),
-            "" => self.skip("no part type"),
-            kind => self.skip(unknown("unknown part", kind)),
+            "step-start" => self.told.skip("begin of a step"),
+            "snapshot" => self.told.skip("snapshot of the files"),
+            "retry" => self.told.skip("try of the model service that failed"),
+            "agent" => self.told.skip("choice of an agent"),
+            "file" => self.told.skip("file of the agent"),
+            "compaction" => self.told.skip("mark of a compaction"),
+            "" => self.told.skip("no part type"),
+            kind => self.told.skip(unknown("unknown part", kind)),
         }
     }
 
@@ -105,6 +105,10 @@ impl OpenCodeSession<'_> {
         let Some((record, time, trigger)) = self.compaction.take() else { return };
         let tokens_before = Some(self.context).filter(|tokens| *tokens > 0);
         let trigger = Some(trigger.into()).filter(|trigger: &std::borrow::Cow<'_, str>| !trigger.is_empty());
-        self.emit(record, time, EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) });
+        self.told.emit(
+            record,
+            time,
+            EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) },
+        );
     }
 }

@@ -160,7 +160,6 @@ fn tell(
         teller.go_to_file(*file);
         let older = earlier.remove(id).unwrap_or_default();
         let Some(number) = teller.take_line(Some(*line), &canonical(value, &[]), id) else {
-            teller.later();
             for node in &older {
                 teller.go_to_file(node.file);
                 teller.later();

@@ -257,10 +257,7 @@ impl RlmSession {
         let mut cells: HashMap<&str, String> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             teller.go_to_file(record.file);
-            let Some(number) = teller.take_line(Some(record.line), &record.bytes, "") else {
-                teller.later();
-                continue;
-            };
+            let Some(number) = teller.take_line(Some(record.line), &record.bytes, "") else { continue };
             let mut out = teller.out(number, record.time);
             if index == 0 && !asks {
                 out.quiet(EventKind::Phase(subject.into()));

@@ -182,10 +182,7 @@ impl StenoSession {
                 teller.skip(UNFINISHED);
                 continue;
             }
-            let Some(record) = teller.take_line(Some(line), &bytes, id) else {
-                teller.later();
-                continue;
-            };
+            let Some(record) = teller.take_line(Some(line), &bytes, id) else { continue };
             let call = calls.name(id, record);
             let time = moment(&value, &["timestamp", "time"]);
             let mut out = teller.out(record, time);

@@ -83,7 +83,12 @@ impl<'s> Teller<'s> {
         self.key.agent.is_some()
     }
 
-    /// Takes in a record by what lasts of it; its number, or `None` where it is left for later.
+    /// Whether another record is taken in.
+    pub(crate) fn takes_more(&self) -> bool {
+        !self.held && !self.intake.is_full()
+    }
+
+    /// Takes in a record by what lasts of it; its number, or `None` where it is counted as left for later.
     pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
         self.take_bytes(&canonical(lasting), id)
     }
@@ -95,7 +100,8 @@ impl<'s> Teller<'s> {
 
     /// The same for a record whose line in its file is known.
     pub(crate) fn take_line(&mut self, line: Option<u64>, bytes: &[u8], id: &str) -> Option<u64> {
-        if self.held || self.intake.is_full() {
+        if !self.takes_more() {
+            self.later();
             return None;
         }
         let number = self.intake.consume(bytes, id, self.waits);
