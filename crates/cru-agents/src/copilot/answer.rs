@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::format::is_agent;
 use super::session::CopilotSession;
+use crate::call::brief;
 use crate::call::open::OpenCall;
 use crate::call::question::Answered;
 use crate::call::tools::{self, Answer};
@@ -49,12 +50,13 @@ impl CopilotSession {
         };
         let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
-        let (output, exit) = ended(output(record), shell);
+        let output = output(record);
+        let (output, exit) = if shell { brief::ended(output, "<exited with exit code ", ">") } else { (output, None) };
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
         let denied = self.denied.remove(host_id);
         let answer = Answer {
             output: Cow::Borrowed(output),
-            brief: if failed { None } else { brief(&call.tool, output) },
+            brief: if failed { None } else { shorter(&call.tool, output) },
             diff: word(record, "/data/result/detailedContent"),
             failed: failed || exit.is_some_and(|code| code != 0),
             denied: denied.is_some(),
@@ -113,7 +115,7 @@ impl CopilotSession {
 }
 
 /// What the host says in the place of an answer, in fewer words.
-fn brief(tool: &str, output: &str) -> Option<Cow<'static, str>> {
+fn shorter(tool: &str, output: &str) -> Option<Cow<'static, str>> {
     let too_large = ["Output too large to read at once", "File too large to read at once"];
     let size = |head: &&str| output.strip_prefix(head)?.trim_start().split_once(')');
     if let Some((size, _)) = too_large.iter().find_map(size) {
@@ -133,19 +135,6 @@ fn output(record: &Value) -> &str {
     places.iter().map(|place| word(record, place)).find(|text| !text.is_empty()).unwrap_or("")
 }
 
-/// The output of a command without the line that the host put below it, and the code in that.
-fn ended(text: &str, shell: bool) -> (&str, Option<i32>) {
-    let parts = || {
-        let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
-        let code = last.strip_prefix("<exited with exit code ")?.strip_suffix('>')?;
-        Some((output, code.parse().ok()?))
-    };
-    match parts().filter(|_| shell) {
-        Some((output, code)) => (output.trim_end(), Some(code)),
-        None => (text, None),
-    }
-}
-
 /// An answered question, with what was offered and not taken.
 fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
     let answer = ["User selected: ", "User responded: "].iter().find_map(|head| output.strip_prefix(head))?;
@@ -158,22 +147,8 @@ fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
     output.starts_with("Plan approved").then(|| DecisionEvent {
         title: "Plan approved".into(),
         text: plan.to_owned().into(),
-        why: None,
-        rejected: Vec::new(),
         approval: true,
         call: Some(call.id.clone().into()),
+        ..DecisionEvent::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_commands_end() {
-        assert_eq!(ended("a\n\n<exited with exit code 1>", true), ("a", Some(1)));
-        assert_eq!(ended("<exited with exit code 0>", true), ("", Some(0)));
-        assert_eq!(ended("a\n<exited with exit code 1>", false), ("a\n<exited with exit code 1>", None));
-        assert_eq!(ended("", true), ("", None));
-    }
 }

@@ -95,13 +95,8 @@ impl RowFormat for CursorWindow {
     fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
         let mut state = RecordSession::new(&HOST, session.key(), Value::Null);
         state.runs.extend(started.iter().filter_map(|child| {
-            let run = SubagentRun {
-                stream: Some(child.key()),
-                agent: child.agent.clone().map(Cow::Owned),
-                model: None,
-                task: child.task.clone().map(Cow::Owned),
-                background: false,
-            };
+            let (agent, task) = (child.agent.clone().map(Cow::Owned), child.task.clone().map(Cow::Owned));
+            let run = SubagentRun { stream: Some(child.key()), agent, task, ..SubagentRun::default() };
             Some((filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned(), run))
         }));
         Ok(state)
@@ -149,12 +144,8 @@ impl RowFormat for CursorWindow {
 
     fn others(&self, base: &Database<'_>, account: &mut Account) {
         let all = base.count("SELECT count(*) FROM cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;'");
-        for _ in 0..all.saturating_sub(self.named.get()) {
-            account.skip("message that no session names");
-        }
-        for _ in 0..self.broken.get() {
-            account.skip("broken session");
-        }
+        account.skip_all(all.saturating_sub(self.named.get()), "message that no session names");
+        account.skip_all(self.broken.get(), "broken session");
     }
 }
 

@@ -138,7 +138,7 @@ fn tell<H: History>(
     let all = texts(lines);
     let (session, _, mut history) = H::of(&all);
     if !seen.insert(session.clone()) {
-        return H::blocks(&all).iter().for_each(|_| account.skip(DUPLICATE));
+        return account.skip_all(H::blocks(&all).len() as u64, DUPLICATE);
     }
     let key = StreamKey { session, agent: None };
     sink.open(Header { key: key.clone(), transcript: path.to_owned(), ..Header::default() });
@@ -167,7 +167,7 @@ fn tell<H: History>(
             Fate::Skipped(reason) => account.skip(reason),
         }
     }
-    H::blocks(later).iter().for_each(|_| account.skip(LATER));
+    account.skip_all(H::blocks(later).len() as u64, LATER);
     sink.close(&key, intake.consumed(false));
 }
 

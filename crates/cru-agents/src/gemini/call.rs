@@ -49,9 +49,8 @@ impl GeminiSession<'_> {
         let subagent = stream.map(|agent| SubagentRun {
             stream: Some(StreamKey { session: self.told.own_id().to_owned(), agent: Some(agent.to_owned()) }),
             agent: Some(tool.to_owned().into()),
-            model: None,
             task: filled(input, "objective").map(|task| task.to_owned().into()),
-            background: false,
+            ..SubagentRun::default()
         });
         let denied = answer.denied;
         self.told.emit(
@@ -64,11 +63,8 @@ impl GeminiSession<'_> {
                 failed: answer.failed,
                 denied,
                 exit: answer.exit,
-                reads: files.reads,
-                writes: files.writes,
-                changes: files.changes.into(),
                 subagent,
-                ..CallResult::default()
+                ..files.into()
             }),
         );
     }
@@ -82,10 +78,7 @@ impl GeminiSession<'_> {
             (ToolKind::Write | ToolKind::Edit, Some(path)) => {
                 let file = FileRef { path, created: answer.created, ..FileRef::default() };
                 let diff = call.get("resultDisplay").map_or("", |display| text(display, "fileDiff"));
-                match cru_action::patch::read_diff(diff).into_iter().next() {
-                    Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
-                    _ => tools::exchange(tool, input, file, &mut files),
-                }
+                tools::wrote(tool, input, file, diff, &mut files);
             }
             _ => {}
         }

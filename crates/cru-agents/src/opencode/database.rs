@@ -116,16 +116,11 @@ fn sessions(
         let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
         if let Some(origin) = &head.forked {
             let (own, copied) = kept::own(rows, &newer(base, origin)?);
-            for _ in copied {
-                account.skip("message of the session that it was forked from");
-            }
+            account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
         }
         for row in &told_again {
-            account.skip("second form of a message");
-            for _ in 0..parts_of(base, row) {
-                account.skip("second form of a message");
-            }
+            account.skip_all(1 + parts_of(base, row), "second form of a message");
         }
         tell(&head, &rows, |row| is_agent(base, row), |row| message(base, row), path, sink, account)?;
     }
@@ -193,12 +188,10 @@ fn messages(base: &Database<'_>, table: &str, order: &str, session: &str) -> Res
 }
 
 /// How many parts a message has in the form of before.
-fn parts_of(base: &Database<'_>, message: &KeptMessage) -> i64 {
-    let count = "SELECT count(*) FROM part WHERE message_id = ?1";
-    match message.kind {
-        None => base.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
-        Some(_) => 0,
-    }
+fn parts_of(base: &Database<'_>, message: &KeptMessage) -> u64 {
+    let count = |id| base.number("SELECT count(*) FROM part WHERE message_id = ?1", &[id]);
+    let count = Some(message.id.as_str()).filter(|_| message.kind.is_none()).and_then(count);
+    count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
 }
 
 fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
@@ -226,11 +219,7 @@ fn is_agent(base: &Database<'_>, row: &KeptMessage) -> Result<bool> {
 
 /// Rows that belong to nothing that was read, or say again what was.
 fn others(base: &Database<'_>, account: &mut Account) {
-    let mut count = |query: &str, reason: &'static str| {
-        for _ in 0..base.count(query) {
-            account.skip(reason);
-        }
-    };
+    let mut count = |query: &str, reason: &'static str| account.skip_all(base.count(query), reason);
     let none_of = |table: &str| {
         let known = SESSIONS.into_iter().filter(|table| base.has_table(table));
         let known: Vec<String> = known.map(|known| format!("SELECT id FROM {known}")).collect();

@@ -59,12 +59,9 @@ impl OpenCodeSession<'_> {
             denied: refusal.is_some() || dismissed || by_rule,
             denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit: exit.filter(|_| failed),
-            reads: files.reads,
-            writes: files.writes,
-            changes: files.changes.into(),
             subagent: self.started(asked, metadata, output),
             attachments,
-            ..CallResult::default()
+            ..files.into()
         };
         // What changed while a command only looked, somebody else changed.
         if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.told.place) {
@@ -122,17 +119,14 @@ impl OpenCodeSession<'_> {
                 let created = lines::created(metadata);
                 if let Some(path) = named {
                     let file = FileRef { path, created, ..FileRef::default() };
-                    match cru_action::patch::read_diff(lines::diff(metadata)).into_iter().next() {
-                        Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
-                        _ => tools::exchange(asked.tool, asked.input, file, &mut files),
-                    }
+                    tools::wrote(asked.tool, asked.input, file, lines::diff(metadata), &mut files);
                 }
             }
             ToolKind::Patch => {
                 patch::written(&argument::patched(asked.tool, asked.input, &self.told.place), &mut files);
             }
             ToolKind::Shell => {
-                shell::touched(&asked.effects(&self.told.place), output, &mut files);
+                shell::touched(&shell::effects(asked.tool, asked.input, &self.told.place), output, &mut files);
                 return files;
             }
             _ => {}

@@ -5,10 +5,8 @@ use serde_json::Value;
 
 use super::argument;
 use super::session::OpenCodeSession;
-use crate::call::shell::{self, Effects};
 use crate::call::task_list;
 use crate::file::value::{filled, list, millis, text};
-use crate::stream::place::Place;
 use cru_session::event::{EventKind, PromptOrigin};
 
 /// The name under which a person's own shell line is told.
@@ -29,11 +27,6 @@ impl Asked<'_> {
     /// Whether it starts a sub-agent.
     pub(super) fn is_subagent(&self) -> bool {
         matches!(self.tool, "task" | "subagent")
-    }
-
-    /// What its shell command does if it succeeds.
-    pub(super) fn effects(&self, place: &Place) -> Effects {
-        shell::effects(self.tool, self.input, place)
     }
 }
 

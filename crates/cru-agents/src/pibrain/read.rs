@@ -11,7 +11,8 @@ use super::node::{self, field};
 use super::recognise::parts;
 use super::totals::Totals;
 use super::version;
-use crate::file::document::{self, BROKEN, Where, canonical, count, text};
+use crate::file::document::{self, BROKEN, Where, count, text};
+use crate::file::value::exact_but;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
@@ -159,7 +160,7 @@ fn tell(
     for PiBrainNode { id, began, file, line, value, .. } in &nodes {
         teller.go_to_file(*file);
         let older = earlier.remove(id).unwrap_or_default();
-        let Some(number) = teller.take_line(Some(*line), &canonical(value, &[]), id) else {
+        let Some(number) = teller.take_line(Some(*line), &exact_but(value, &[]), id) else {
             for node in &older {
                 teller.go_to_file(node.file);
                 teller.later();

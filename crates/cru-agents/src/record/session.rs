@@ -345,13 +345,7 @@ impl RecordSession {
     pub(crate) fn run(&self, tool: &str, agent: &str) -> Option<SubagentRun<'static>> {
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(agent.to_owned()) };
         let is_agent = ToolKind::of(tool) == ToolKind::Subagent;
-        is_agent.then_some(SubagentRun {
-            stream: Some(stream),
-            agent: None,
-            model: None,
-            task: None,
-            background: false,
-        })
+        is_agent.then_some(SubagentRun { stream: Some(stream), ..SubagentRun::default() })
     }
 
     /// Tokens of a message; of `model`, else of the one that was named last.

@@ -148,11 +148,8 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
         fields.push(("At".into(), time::format(at).into()));
     }
     let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
-    out.emit(EventKind::Remark(Remark {
-        fields,
-        folded: true,
-        ..remark("checkpoint", "compaction: before the context was shortened", words)
-    }));
+    let told = remark("checkpoint", "compaction: before the context was shortened", words);
+    out.emit(EventKind::Remark(Remark { fields, folded: true, ..told }));
     Fate::Shown
 }
 

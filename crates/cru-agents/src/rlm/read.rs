@@ -14,7 +14,7 @@ use super::file::RlmKind;
 use super::head::RlmHead;
 use super::touch::{Access, Waiting};
 use crate::call::open::Calls;
-use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, canonical, items, members, text};
+use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
 use crate::file::jsonl::DUPLICATE;
 use crate::file::value;
 use crate::stream::out::Fate;
@@ -218,7 +218,7 @@ impl RlmSession {
             Some(files) if what == What::Files => {
                 (None, files.keys().map(String::as_str).collect::<Vec<_>>().join("\n").into_bytes())
             }
-            _ => (when(&value), canonical(&value, &[])),
+            _ => (when(&value), value::exact_but(&value, &[])),
         };
         // Contexts are stored twice now and then; within one file the same words are said again.
         let first = *self.seen.entry(blake3::hash(&bytes)).or_insert(file);

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::bundle::is_open;
 use super::{node, recognise};
 use crate::call::open::Calls;
-use crate::file::document::{self, Where, canonical, items, member, members, moment, text, told};
+use crate::file::document::{self, Where, items, member, members, moment, text, told};
+use crate::file::value::exact_but;
 use crate::stream::out::remark;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
@@ -123,7 +124,7 @@ impl StenoGraph {
         let first = nodes.first().and_then(|node| told(&members(node.text), &["id"]));
         let named = told(&session, &["id", "sessionId"]).or_else(|| told(&session, &["created"]));
         let Some(id) = named.or(first) else {
-            return nodes.iter().for_each(|_| account.skip("session without a name"));
+            return account.skip_all(nodes.len() as u64, "session without a name");
         };
         let index = *self.by_id.entry(id.clone()).or_insert(self.sessions.len());
         if index == self.sessions.len() {
@@ -170,7 +171,7 @@ impl StenoSession {
         for (file, line, value) in self.nodes {
             teller.go_to_file(file);
             let (id, is_open) = (text(&value, &["id"]).unwrap_or(""), is_open(Path::new(&files[file])));
-            let bytes = canonical(&value, DERIVED);
+            let bytes = exact_but(&value, DERIVED);
             let hash = blake3::hash(&bytes);
             // Two nodes of one file under one id are both told; from another file, or word for word, it is the same one.
             if known.get(id).is_some_and(|(_, known, same)| *known != is_open || *same == hash) {
