@@ -216,7 +216,7 @@ fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, recor
     let Some(number) = teller.take(lasting, &id) else { return };
     let time = state.time(&record);
     let fate = state.tell(record, &mut teller.out(number, time));
-    teller.count(fate);
+    teller.count(fate.left());
 }
 
 /// The stream is read to its end.

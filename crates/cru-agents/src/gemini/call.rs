@@ -87,7 +87,7 @@ impl GeminiSession<'_> {
 
     /// The folder of the work, where an answer names a file whole that the call named from there.
     fn find_place(&mut self, record: u64, tool: &str, input: &Value, output: &str) {
-        if self.told.placed {
+        if !self.told.place.start().is_empty() {
             return;
         }
         let Some(path) = argument::path(tool, input) else { return };

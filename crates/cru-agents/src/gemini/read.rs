@@ -112,7 +112,7 @@ fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink)
                 to
             }
             Entry::Broken(bytes) => {
-                session.broken(bytes);
+                session.told.take_broken(bytes, "", "broken line");
                 ends.last().copied().unwrap_or(0)
             }
         };

@@ -62,11 +62,7 @@ pub(super) fn tell(words: &str) -> GeminiSaid<'_> {
     if own.trim().is_empty() {
         return GeminiSaid::Host;
     }
-    let first = own.split_whitespace().next().unwrap_or("");
-    let is_command = first.strip_prefix('/').is_some_and(|name| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
-    });
-    if is_command { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
+    if wrapper::is_command(&own) { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
 }
 
 /// A command that the person ran: it stands in a fence, and what it printed in a second one.

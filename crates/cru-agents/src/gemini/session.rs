@@ -9,7 +9,6 @@ use super::said::{self, GeminiSaid, Ran};
 use crate::call::tools;
 use crate::file::value::{count, filled, list, text, time};
 use crate::record::session::usage_with_cache;
-use crate::stream::out::Fate;
 use crate::stream::teller::Teller;
 use crate::unknown::unknown;
 use cru_session::event::{CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
@@ -41,13 +40,6 @@ impl GeminiSession<'_> {
         }
     }
 
-    /// What is no message.
-    pub(super) fn broken(&mut self, bytes: &[u8]) {
-        if self.told.take_bytes(bytes, "").is_some() {
-            self.told.skip("broken line");
-        }
-    }
-
     /// Tells a message; the record that it ends with. `last`: nothing stands behind it.
     pub(super) fn message(&mut self, message: &Value, last: bool) -> u64 {
         let (kind, id, at) = (text(message, "type"), text(message, "id"), time(message, "timestamp"));
@@ -67,7 +59,7 @@ impl GeminiSession<'_> {
             "" => Some("no record type"),
             kind => Some(unknown("unknown record type", kind)),
         };
-        self.told.count(left.map_or(Fate::Shown, Fate::Skipped));
+        self.told.count(left);
         self.told.intake.records()
     }
 

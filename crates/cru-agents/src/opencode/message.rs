@@ -27,9 +27,7 @@ impl OpenCodeSession<'_> {
             OpenCodeContent::Broken(bytes, why) => {
                 // A file may be half written.
                 self.told.held |= !settled;
-                if self.told.take_bytes(&bytes, &id).is_some() {
-                    self.told.skip(why);
-                }
+                self.told.take_broken(&bytes, &id, why);
                 return self.lost(&parts);
             }
         };
@@ -43,35 +41,32 @@ impl OpenCodeSession<'_> {
             return self.lost(&parts);
         };
         self.begins(&id, record);
-        match role {
+        let left = match role {
             "user" => {
-                self.told.shown();
                 self.user(record, time, &info, &parts);
+                None
             }
-            "assistant" => {
-                self.told.shown();
+            "assistant" | newer::SHELL => {
+                self.by_person |= role == newer::SHELL;
                 self.assistant(record, time, &info, parts, done);
-            }
-            newer::SHELL => {
-                self.told.shown();
-                self.by_person = true;
-                self.assistant(record, time, &info, parts, done);
-                self.by_person = false;
+                self.by_person &= role != newer::SHELL;
+                None
             }
             newer::COMPACTION => self.compaction_row(record, time, &info),
-            "synthetic" | "system" | "skill" => self.told.skip(reason::HOST_WORDS),
-            "agent-switched" => self.told.skip("choice of an agent"),
-            "model-switched" => self.told.skip("choice of a model"),
+            "synthetic" | "system" | "skill" => Some(reason::HOST_WORDS),
+            "agent-switched" => Some("choice of an agent"),
+            "model-switched" => Some("choice of a model"),
             "location-switched" => {
-                self.told.shown();
                 self.told.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+                None
             }
-            "idle" => self.told.skip("end of a turn"),
+            "idle" => Some("end of a turn"),
             role => {
-                self.told.skip(unknown("unknown role", role));
                 self.lost(&parts);
+                Some(unknown("unknown role", role))
             }
-        }
+        };
+        self.told.count(left);
     }
 
     /// Counts parts whose message says nothing.
@@ -82,17 +77,17 @@ impl OpenCodeSession<'_> {
     }
 
     /// A compaction that is a message of its own.
-    fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) {
+    fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) -> Option<&'static str> {
         if text(info, "status") == "failed" {
-            return self.told.skip("compaction that failed");
+            return Some("compaction that failed");
         }
-        self.told.shown();
         let trigger = if text(info, "reason") == "manual" { "manual" } else { "auto" };
         self.compaction = Some((record, time, trigger));
         self.compacted(filled(info, "summary"));
         if let Some(tokens) = info.get("tokens") {
             self.tokens(record, filled(info, "modelID").unwrap_or("unknown"), tokens, info);
         }
+        None
     }
 
     fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
@@ -118,9 +113,7 @@ impl OpenCodeSession<'_> {
                 }
                 OpenCodeContent::Broken(bytes, _) => {
                     self.told.held |= !done;
-                    if self.told.take_bytes(&bytes, &id).is_some() {
-                        self.told.skip("broken part");
-                    }
+                    self.told.take_broken(&bytes, &id, "broken part");
                 }
                 OpenCodeContent::Cut => self.told.skip("partial last part"),
             }

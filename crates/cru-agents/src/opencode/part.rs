@@ -48,48 +48,44 @@ impl OpenCodeSession<'_> {
             self.flush(&[]);
         }
         let time = part.get("time").and_then(|time| millis(time, "start")).or(turn.time);
-        match kind {
-            "text" => match filled(part, "text") {
-                Some(words) if turn.summary => {
-                    self.told.shown();
-                    self.summed(record, time, words);
-                }
-                Some(words) => {
-                    self.told.shown();
-                    self.told.emit(record, time, EventKind::Reply(words.into()));
-                }
-                None => self.told.skip(reason::EMPTY),
-            },
-            "reasoning" => match filled(part, "text") {
-                Some(words) => {
-                    self.told.shown();
-                    self.told.emit(record, time, EventKind::Thinking(words.into()));
-                }
-                None => self.told.skip(reason::EMPTY),
-            },
-            "tool" => {
-                self.told.shown();
-                self.tool(record, part, turn.time);
+        let left = match (kind, filled(part, "text")) {
+            ("text" | "reasoning", None) => Some(reason::EMPTY),
+            ("text", Some(words)) if turn.summary => {
+                self.summed(record, time, words);
+                None
             }
-            "step-finish" => {
-                self.told.shown();
+            ("text", Some(words)) => {
+                self.told.emit(record, time, EventKind::Reply(words.into()));
+                None
+            }
+            ("reasoning", Some(words)) => {
+                self.told.emit(record, time, EventKind::Thinking(words.into()));
+                None
+            }
+            ("tool", _) => {
+                self.tool(record, part, turn.time);
+                None
+            }
+            ("step-finish", _) => {
                 turn.counted = true;
                 self.tokens(record, &turn.model, &part["tokens"], part);
+                None
             }
-            "patch" => {
-                self.told.shown();
+            ("patch", _) => {
                 let files: Vec<&str> = list(part, "files").iter().filter_map(Value::as_str).collect();
                 self.flush(&files);
+                None
             }
-            "step-start" => self.told.skip("begin of a step"),
-            "snapshot" => self.told.skip("snapshot of the files"),
-            "retry" => self.told.skip("try of the model service that failed"),
-            "agent" => self.told.skip("choice of an agent"),
-            "file" => self.told.skip("file of the agent"),
-            "compaction" => self.told.skip("mark of a compaction"),
-            "" => self.told.skip("no part type"),
-            kind => self.told.skip(unknown("unknown part", kind)),
-        }
+            ("step-start", _) => Some("begin of a step"),
+            ("snapshot", _) => Some("snapshot of the files"),
+            ("retry", _) => Some("try of the model service that failed"),
+            ("agent", _) => Some("choice of an agent"),
+            ("file", _) => Some("file of the agent"),
+            ("compaction", _) => Some("mark of a compaction"),
+            ("", _) => Some("no part type"),
+            (kind, _) => Some(unknown("unknown part", kind)),
+        };
+        self.told.count(left);
     }
 
     /// A summary of what was said before takes its place.

@@ -27,9 +27,7 @@ impl OpenCodeSession<'_> {
             let part = match content {
                 OpenCodeContent::Whole(part) => part,
                 OpenCodeContent::Broken(bytes, _) => {
-                    if self.told.take_bytes(bytes, id).is_some() {
-                        self.told.skip("broken part");
-                    }
+                    self.told.take_broken(bytes, id, "broken part");
                     continue;
                 }
                 OpenCodeContent::Cut => {
@@ -50,10 +48,7 @@ impl OpenCodeSession<'_> {
                     self.told.shown();
                     self.by_person = true;
                 }
-                _ => match said.take(part) {
-                    None => self.told.shown(),
-                    Some(reason) => self.told.skip(reason),
-                },
+                _ => self.told.count(said.take(part)),
             }
         }
         let OpenCodeSaid { words, command, attachments } = said;

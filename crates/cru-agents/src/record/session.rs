@@ -221,10 +221,7 @@ impl RecordSession {
         }
         self.flush(out);
         self.calls.begin_turn();
-        let name = own.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
-        let is_command =
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
-        let origin = match (self.is_agent(), is_command) {
+        let origin = match (self.is_agent(), wrapper::is_command(own)) {
             (true, _) => PromptOrigin::Task,
             (false, true) => PromptOrigin::Command,
             (false, false) => PromptOrigin::Typed,

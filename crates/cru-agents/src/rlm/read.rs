@@ -286,7 +286,7 @@ impl RlmSession {
                 (What::Trajectory(events), _) => context::trajectory(value, events, &lies_at(), &mut out),
                 (What::Files, _) => context::file_table(value, &place, &mut out),
             };
-            teller.count(fate);
+            teller.count(fate.left());
         }
         let mut out = teller.out(teller.intake.records(), self.head.latest.or(self.head.started));
         if records.is_empty() {

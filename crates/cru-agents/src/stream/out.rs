@@ -19,6 +19,16 @@ pub(crate) enum Fate {
     Skipped(&'static str),
 }
 
+impl Fate {
+    /// Why it is left out, where it is.
+    pub(crate) const fn left(self) -> Option<&'static str> {
+        match self {
+            Self::Shown => None,
+            Self::Skipped(reason) => Some(reason),
+        }
+    }
+}
+
 /// The new value where it differs from the old one and says something.
 pub(crate) fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
     if new.is_empty() || old == new {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::intake::{Intake, LATER};
-use super::out::{Fate, Out};
+use super::out::Out;
 use super::place::Place;
 use crate::call::open::Calls;
 use crate::call::spilled;
@@ -32,8 +32,6 @@ pub(crate) struct Teller<'s> {
     pub(crate) held: bool,
     /// Whether some call waits for its answer.
     pub(crate) waits: bool,
-    /// Whether the folder of the work is known.
-    pub(crate) placed: bool,
     pub(crate) place: Place,
     pub(crate) calls: Calls,
 }
@@ -58,7 +56,6 @@ impl<'s> Teller<'s> {
             intake,
             held: false,
             waits: false,
-            placed: false,
             place: Place::default(),
             calls: Calls::default(),
         }
@@ -90,15 +87,17 @@ impl<'s> Teller<'s> {
 
     /// Takes in a record by what lasts of it; its number, or `None` where it is counted as left for later.
     pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
-        self.take_bytes(&canonical(lasting), id)
+        self.take_line(None, &canonical(lasting), id)
     }
 
-    /// As [`Teller::take`], for what is no value.
-    pub(crate) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
-        self.take_line(None, bytes, id)
+    /// Takes in what is no record, which is left out for this reason.
+    pub(crate) fn take_broken(&mut self, bytes: &[u8], id: &str, reason: &'static str) {
+        if self.take_line(None, bytes, id).is_some() {
+            self.skip(reason);
+        }
     }
 
-    /// The same for a record whose line in its file is known.
+    /// The same for a record of these bytes, whose line in its file may be known.
     pub(crate) fn take_line(&mut self, line: Option<u64>, bytes: &[u8], id: &str) -> Option<u64> {
         if !self.takes_more() {
             self.later();
@@ -131,11 +130,11 @@ impl<'s> Teller<'s> {
         }
     }
 
-    /// Counts a record by what became of it.
-    pub(crate) fn count(&mut self, fate: Fate) {
-        match fate {
-            Fate::Shown => self.shown(),
-            Fate::Skipped(reason) => self.skip(reason),
+    /// Counts a record: `left` says why it is left out.
+    pub(crate) fn count(&mut self, left: Option<&'static str>) {
+        match left {
+            None => self.shown(),
+            Some(reason) => self.skip(reason),
         }
     }
 
@@ -157,7 +156,6 @@ impl<'s> Teller<'s> {
     /// Takes the folder that work goes on in.
     pub(crate) fn see(&mut self, record: u64, directory: &str) {
         if self.place.see(directory) {
-            self.placed = true;
             let cwd = self.place.tilde(directory).into_owned();
             self.emit(record, None, EventKind::Meta(SessionFact::Cwd(cwd.into())));
         }
