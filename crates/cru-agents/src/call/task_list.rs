@@ -25,7 +25,9 @@ pub(crate) fn of_call(input: &Value) -> Vec<Task> {
 pub(crate) fn tell(tool: &str, input: &Value, out: &mut Out<'_>) {
     let rows = if ToolKind::of(tool) == ToolKind::Task { of_call(input) } else { Vec::new() };
     if input.get("merge") == Some(&Value::Bool(true)) {
-        rows.into_iter().for_each(|row| out.emit(EventKind::Task(row)));
+        for row in rows {
+            out.emit(EventKind::Task(row));
+        }
     } else if !rows.is_empty() {
         out.emit(EventKind::Tasks(rows));
     }

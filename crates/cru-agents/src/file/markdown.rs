@@ -78,7 +78,7 @@ pub(crate) fn read<H: History>(bundle: &Bundle, sink: &mut dyn Sink) -> Result<(
     for path in &bundle.files {
         let mut account = Account::default();
         each_session::<H>(bundle, path, &mut account, |lines, account| {
-            tell::<H>(path, lines, &mut seen, sink, account)
+            tell::<H>(path, lines, &mut seen, sink, account);
         })?;
         sink.account(path, account);
     }
