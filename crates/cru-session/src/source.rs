@@ -236,8 +236,15 @@ impl Account {
 
     /// Counts a record that is left out.
     pub fn skip(&mut self, reason: &'static str) {
-        self.records += 1;
-        *self.skipped.entry(reason).or_default() += 1;
+        self.skip_all(1, reason);
+    }
+
+    /// Counts so many records that are left out.
+    pub fn skip_all(&mut self, count: u64, reason: &'static str) {
+        if count > 0 {
+            self.records += count;
+            *self.skipped.entry(reason).or_default() += count;
+        }
     }
 
     /// Counts up to `count` records that were skipped for `from` under the reason `to`.

@@ -8,22 +8,23 @@
 mod edit;
 mod host;
 mod mark;
-mod read;
 mod run;
 
 #[cfg(test)]
 mod tests;
 
+use self::run::AiderRun;
 use crate::bundles;
+use crate::file::markdown;
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "aider",
     recognise: mark::recognise,
-    bundle: |files| bundles::by_session(files, read::place),
-    together: |path| Ok(vec![read::place(path)?.0]),
-    read: read::read,
+    bundle: markdown::bundle::<AiderRun>,
+    together: markdown::together::<AiderRun>,
+    read: markdown::read::<AiderRun>,
     beside: bundles::alone,
     hooked: None,
 };

@@ -1,23 +1,19 @@
 //! One run while it is read: its lines to blocks, and each block to its events.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
-use std::rc::Rc;
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::edit::{self, AiderPiece};
 use super::host::{self, AiderTold};
-use super::mark::{AiderMark, Stand, mark};
+use super::mark::{AiderMark, Stand, mark, started};
 use crate::call::brief;
-use crate::file::markdown::{Fences, counted};
-use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::Out;
+use crate::file::markdown::{Block, Fences, History, counted};
+use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
-use cru_session::source::{Account, Sink};
+use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
 
 /// What stands where the history does not say that an edit was made.
 const UNKNOWN: &str = "not recorded as applied";
@@ -25,21 +21,14 @@ const UNKNOWN: &str = "not recorded as applied";
 /// Edits that may still be settled; of more of them nothing is known.
 const MOST: usize = 1000;
 
-/// Lines that belong together.
-#[derive(Debug)]
-struct AiderBlock {
-    kind: RunKind,
-    /// Number of its first line in the file.
-    line: u64,
-    /// Number of its first line among those that were taken in.
-    record: u64,
-    lines: Vec<String>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RunKind {
+pub(super) enum RunKind {
+    /// The line that a run begins with.
+    Start,
     Prompt,
     Reply,
+    /// A line of the program.
+    Host,
     /// What the program tells the model about edits that did not fit.
     Report,
 }
@@ -54,162 +43,112 @@ struct Edit {
 }
 
 /// The state of a run.
-pub(super) struct Run<'s> {
-    key: Rc<StreamKey>,
+#[derive(Debug, Default)]
+pub(super) struct AiderRun {
     begun: Option<Timestamp>,
-    path: PathBuf,
-    sink: &'s mut dyn Sink,
-    account: &'s mut Account,
-    intake: Intake,
     place: Place,
-    block: Option<AiderBlock>,
-    fences: Fences,
-    in_edit: bool,
-    after_blank: bool,
     edits: Vec<Edit>,
     calls: u64,
     messages: u64,
     model: String,
 }
 
-impl<'s> Run<'s> {
-    /// A run that began then, in the history at `path`.
-    pub(super) fn new(
-        key: Rc<StreamKey>,
-        begun: Option<Timestamp>,
-        path: PathBuf,
-        sink: &'s mut dyn Sink,
-        account: &'s mut Account,
-    ) -> Self {
-        let intake = Intake::new(sink.bounds(&key));
-        Self {
-            key,
-            begun,
-            path,
-            sink,
-            account,
-            intake,
-            place: Place::default(),
-            block: None,
-            fences: Fences::default(),
-            in_edit: false,
-            after_blank: false,
-            edits: Vec::new(),
-            calls: 0,
-            messages: 0,
-            model: String::new(),
-        }
+impl History for AiderRun {
+    type Kind = RunKind;
+
+    fn begins(_: u64, line: &str) -> bool {
+        started(line).is_some()
     }
 
-    /// The next line.
-    pub(super) fn line(&mut self, number: u64, line: &str) {
-        let kind = self.block.as_ref().map(|block| block.kind);
-        if let Some(bytes) = counted(line) {
-            if self.intake.is_full() {
-                self.finish();
-                self.account.skip(LATER);
-                return;
+    fn of(lines: &[&str]) -> (String, Option<Timestamp>, Self) {
+        let begun = lines.first().and_then(|line| started(line));
+        (identity(begun, lines), begun, Self { begun, ..Self::default() })
+    }
+
+    fn blocks<'l>(lines: &[&'l str]) -> Vec<Block<'l, RunKind>> {
+        let mut blocks: Vec<Block<'l, RunKind>> = Vec::new();
+        // What the next line may go on with, and where in a reply it stands.
+        let mut open = None;
+        let (mut fences, mut in_edit, mut after_blank) = (Fences::default(), false, false);
+        for (at, line) in lines.iter().enumerate() {
+            if let (Some(RunKind::Report), Some(report)) = (open, blocks.last_mut()) {
+                report.lines.push(line);
+                // It ends with the line that the program put its two blanks behind.
+                open = open.filter(|_| !line.ends_with("  ") || line.trim().is_empty());
+                continue;
             }
-            self.intake.consume(bytes, "", false);
-        }
-        let record = self.intake.records();
-        if kind == Some(RunKind::Report) {
-            return self.report_line(line);
-        }
-        let stand = Stand {
-            in_reply: kind == Some(RunKind::Reply),
-            inside: self.fences.is_open() || self.in_edit,
-            after_blank: self.after_blank,
-        };
-        self.after_blank = line.trim().is_empty();
-        match mark(line, stand) {
-            AiderMark::Blank if kind == Some(RunKind::Reply) => self.push(RunKind::Reply, number, record, line),
-            AiderMark::Blank => self.finish(),
-            AiderMark::Start => self.account.represent_of(&self.key),
-            AiderMark::Prompt(words) => {
-                if kind != Some(RunKind::Prompt) {
-                    self.finish();
+            let stand =
+                Stand { in_reply: open == Some(RunKind::Reply), inside: fences.is_open() || in_edit, after_blank };
+            after_blank = line.trim().is_empty();
+            let (kind, text) = match mark(line, stand) {
+                AiderMark::Blank if !stand.in_reply => {
+                    open = None;
+                    continue;
                 }
-                self.push(RunKind::Prompt, number, record, words);
+                AiderMark::Start => (RunKind::Start, *line),
+                AiderMark::Prompt(words) => (RunKind::Prompt, words),
+                AiderMark::Host(said) if host::tell(said) == AiderTold::Report => (RunKind::Report, said),
+                AiderMark::Host(said) => (RunKind::Host, said),
+                AiderMark::Blank | AiderMark::Text => (RunKind::Reply, *line),
+            };
+            if open != Some(kind) {
+                (fences, in_edit) = (Fences::default(), false);
+                blocks.push(Block { kind, at, lines: Vec::new() });
             }
-            AiderMark::Host(said) => {
-                self.finish();
-                self.host(said, number, record);
-            }
-            AiderMark::Text => {
-                if kind != Some(RunKind::Reply) {
-                    self.finish();
+            blocks.last_mut().into_iter().for_each(|block| block.lines.push(text));
+            open = Some(kind).filter(|kind| !matches!(kind, RunKind::Start | RunKind::Host));
+            if kind == RunKind::Reply && !after_blank {
+                if in_edit {
+                    in_edit = !edit::ends(line);
+                } else if edit::begins(line) {
+                    in_edit = true;
+                } else {
+                    fences.see(line);
                 }
-                self.push(RunKind::Reply, number, record, line);
-                self.see(line);
             }
         }
+        blocks
     }
 
-    /// The run is read to its end.
-    pub(super) fn end(mut self) {
-        self.finish();
-        self.sink.close(&self.key, self.intake.consumed(false));
-    }
-
-    /// Takes in where the words of the model stand: in a fence, in an edit.
-    fn see(&mut self, line: &str) {
-        if self.in_edit {
-            self.in_edit = !edit::ends(line);
-        } else if edit::begins(line) {
-            self.in_edit = true;
-        } else {
-            self.fences.see(line);
+    fn tell(&mut self, block: &Block<'_, RunKind>, out: &mut Out<'_>) -> Fate {
+        match block.kind {
+            RunKind::Start => Fate::Shown,
+            RunKind::Prompt => self.prompt(&block.lines.join("\n"), out),
+            RunKind::Reply => self.reply(&block.lines, out),
+            RunKind::Host => self.host(block.lines.first().unwrap_or(&""), out),
+            RunKind::Report => self.report(&block.lines, out),
         }
     }
+}
 
-    fn push(&mut self, kind: RunKind, line: u64, record: u64, text: &str) {
-        let block = self.block.get_or_insert_with(|| AiderBlock { kind, line, record, lines: Vec::new() });
-        block.lines.push(text.to_owned());
-    }
+/// What identifies a run: when it began and the first line of its first prompt. Nothing that comes later changes it.
+fn identity(begun: Option<Timestamp>, lines: &[&str]) -> String {
+    let time = begun.map(|time| time.strftime("%Y%m%d-%H%M%S").to_string());
+    let prompt = lines.iter().find_map(|line| match mark(line, Stand::default()) {
+        AiderMark::Prompt(words) => Some(words),
+        _ => None,
+    });
+    let hash = prompt.map(|words| format!("-{}", &blake3::hash(words.as_bytes()).to_hex()[..8]));
+    format!("{}{}", time.unwrap_or_default(), hash.unwrap_or_default())
+}
 
-    /// The program's report ends with the line that it put its two blanks behind.
-    fn report_line(&mut self, line: &str) {
+impl AiderRun {
+    /// What the program reports stands at each edit.
+    fn report(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
         const NAMES: &str = " to exactly match lines in ";
-        self.push(RunKind::Report, 0, 0, "");
-        if let Some((_, path)) = line.split_once(NAMES).filter(|_| line.starts_with("## ")) {
-            self.settle(path.trim(), Some("SEARCH block failed to exactly match"), true);
+        for line in lines.iter().skip(1) {
+            out.record += u64::from(counted(line).is_some());
+            if let Some((_, path)) = line.split_once(NAMES).filter(|_| line.starts_with("## ")) {
+                self.settle(path.trim(), Some("SEARCH block failed to exactly match"), true, out);
+            }
         }
-        if line.ends_with("  ") && !line.trim().is_empty() {
-            self.finish();
-        }
+        Fate::Shown
     }
 
-    /// The block that was read is whole.
-    fn finish(&mut self) {
-        let Some(block) = self.block.take() else { return };
-        (self.fences, self.in_edit) = (Fences::default(), false);
-        if block.kind == RunKind::Report {
-            // What it says of each edit stands at that.
-            self.account.represent_of(&self.key);
-            return;
-        }
-        self.sink.line(&self.path, block.line);
-        let told = match block.kind {
-            RunKind::Prompt => self.prompt(&block),
-            _ => self.reply(&block),
-        };
-        if told {
-            self.account.represent_of(&self.key);
-        } else {
-            self.account.skip("empty prompt");
-        }
-    }
-
-    fn out(&mut self, record: u64, time: Option<Timestamp>) -> Out<'_> {
-        Out::new(&mut *self.sink, self.key.clone(), record, time)
-    }
-
-    fn prompt(&mut self, block: &AiderBlock) -> bool {
-        let words = block.lines.join("\n");
+    fn prompt(&mut self, words: &str, out: &mut Out<'_>) -> Fate {
         let words = words.trim();
         if words.is_empty() || words == "<blank>" {
-            return false;
+            return Fate::Skipped("empty prompt");
         }
         self.edits.clear();
         let (text, origin) = match words.strip_prefix('!') {
@@ -218,72 +157,65 @@ impl<'s> Run<'s> {
             None => (words, PromptOrigin::Typed),
         };
         // Only the beginning has a time.
-        let time = self.begun.take();
-        let prompt = Prompt { text: text.to_owned().into(), origin, attachments: Vec::new() };
-        self.out(block.record, time).emit(EventKind::Prompt(prompt));
-        true
+        out.time = self.begun.take();
+        out.prompt(text, origin);
+        Fate::Shown
     }
 
-    fn reply(&mut self, block: &AiderBlock) -> bool {
-        let lines: Vec<&str> = block.lines.iter().map(String::as_str).collect();
-        for piece in edit::pieces(&lines) {
+    fn reply(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
+        for piece in edit::pieces(lines) {
             match piece {
-                AiderPiece::Prose(text) => self.out(block.record, None).emit(EventKind::Reply(text.into())),
+                AiderPiece::Prose(text) => out.emit(EventKind::Reply(text.into())),
                 AiderPiece::Edit { path, search, replace } => {
                     let size = brief::exchange(&search, &replace);
                     // Until the program says that it was made, nothing is known of it.
-                    let brief = format!("{UNKNOWN} ({size})");
+                    let brief = Some(format!("{UNKNOWN} ({size})").into());
                     let input = json!({"path": path, "search": search, "replace": replace});
-                    let edit = self.edit(&path, Some(size), input, block.record);
+                    let edit = self.edit(&path, Some(size), input, out);
+                    let call = edit.call.clone().into();
+                    out.emit(EventKind::Result(CallResult { call, brief, ..CallResult::default() }));
                     if self.edits.len() < MOST {
                         self.edits.push(edit);
                     }
-                    self.answer(block.record, CallResult { brief: Some(brief.into()), ..CallResult::default() });
                 }
             }
         }
-        true
+        Fate::Shown
+    }
+
+    /// A call that has not been told.
+    fn next_call(&mut self) -> String {
+        self.calls += 1;
+        format!("e{}", self.calls)
     }
 
     /// Tells an edit of a file.
-    fn edit(&mut self, path: &str, size: Option<String>, input: serde_json::Value, record: u64) -> Edit {
-        self.calls += 1;
-        let call = format!("e{}", self.calls);
-        let path = plain(path);
-        let args = self.place.show(&path).into_owned();
-        let (id, tool) = (call.clone().into(), "edit".into());
-        self.out(record, None).emit(EventKind::Call(Call { id, tool, args: args.into(), input }));
+    fn edit(&mut self, path: &str, size: Option<String>, input: Value, out: &mut Out<'_>) -> Edit {
+        let (call, path) = (self.next_call(), plain(path));
+        out.call(&call, "edit", self.place.show(&path), input);
         Edit { call, path, size }
     }
 
-    /// Answers the call that was told last.
-    fn answer(&mut self, record: u64, result: CallResult<'_>) {
-        let call = format!("e{}", self.calls);
-        self.out(record, None).emit(EventKind::Result(CallResult { call: call.into(), ..result }));
-    }
-
     /// What became of the edits of a file, or of the first of them: `why` they were not made, or that they were.
-    fn settle(&mut self, path: &str, why: Option<&str>, first: bool) {
-        let record = self.intake.records();
+    fn settle(&mut self, path: &str, why: Option<&str>, first: bool, out: &mut Out<'_>) {
         let path = plain(path);
         // What is settled is not settled again.
         let mut left = if first { 1 } else { usize::MAX };
-        let edits = std::mem::take(&mut self.edits).into_iter();
-        let (mut settled, open): (Vec<Edit>, Vec<Edit>) = edits.partition(|edit| {
+        let is_settled = |edit: &mut Edit| {
             let is = edit.path == path && left > 0;
             left -= usize::from(is);
             is
-        });
-        self.edits = open;
+        };
+        let mut settled: Vec<Edit> = self.edits.extract_if(.., is_settled).collect();
         if settled.is_empty() && why.is_none() {
             // Written in a form that is no block, such as the whole file.
-            settled.push(self.edit(&path, None, json!({ "path": path }), record));
+            settled.push(self.edit(&path, None, json!({ "path": path }), out));
         }
         for edit in settled {
             let path = self.place.show(&edit.path).into_owned();
             let writes = if why.is_none() { vec![FileRef { path, ..FileRef::default() }] } else { Vec::new() };
             let brief = why.map(str::to_owned).or(edit.size).unwrap_or_else(|| "applied".to_owned());
-            self.out(record, None).emit(EventKind::Result(CallResult {
+            out.emit(EventKind::Result(CallResult {
                 call: edit.call.into(),
                 output: Cow::Owned(brief.clone()),
                 brief: Some(brief.into()),
@@ -294,54 +226,70 @@ impl<'s> Run<'s> {
         }
     }
 
-    fn host(&mut self, said: &str, line: u64, record: u64) {
-        self.sink.line(&self.path, line);
+    fn host(&mut self, said: &str, out: &mut Out<'_>) -> Fate {
         match host::tell(said) {
-            AiderTold::Nothing(reason) => return self.account.skip(reason),
-            AiderTold::Version(version) => self.meta(record, SessionFact::HostVersion(version.into())),
+            AiderTold::Nothing(reason) => return Fate::Skipped(reason),
+            AiderTold::Version(version) => out.facts([SessionFact::HostVersion(version.into())]),
             AiderTold::Model(model) => model.clone_into(&mut self.model),
-            AiderTold::Folder(folder) => {
-                if self.place.see(folder) {
-                    let cwd = self.place.tilde(folder).into_owned();
-                    self.meta(record, SessionFact::Cwd(cwd.into()));
-                }
-            }
+            AiderTold::Folder(folder) => out.folder(&mut self.place, folder),
             AiderTold::Tokens(usage, cost) => {
                 self.messages += 1;
                 let message = self.messages.to_string().into();
-                let model = if self.model.is_empty() { "unknown".to_owned() } else { self.model.clone() };
-                self.out(record, None).quiet(EventKind::Usage { message, model: model.into(), usage });
-                if let Some(cost) = cost {
-                    self.meta(record, SessionFact::Cost(cost));
-                }
+                let model = if self.model.is_empty() { "unknown" } else { &self.model };
+                out.quiet(EventKind::Usage { message, model: model.into(), usage });
+                out.facts(cost.map(SessionFact::Cost));
             }
-            AiderTold::Applied(path) => self.settle(path, None, false),
-            AiderTold::NotApplied(path, why) => self.settle(path, Some(why), false),
+            AiderTold::Applied(path) => self.settle(path, None, false, out),
+            AiderTold::NotApplied(path, why) => self.settle(path, Some(why), false, out),
             AiderTold::Commit(sha, words) => {
-                self.calls += 1;
-                let call = format!("e{}", self.calls);
-                let args = format!("{sha} {words}");
-                let input = json!({"commit": sha, "message": words});
-                let call = Call { id: call.into(), tool: "commit".into(), args: args.into(), input };
-                self.out(record, None).emit(EventKind::Call(call));
-                self.answer(
-                    record,
-                    CallResult { brief: Some("committed".into()), commits: vec![sha.into()], ..CallResult::default() },
-                );
+                let call = self.next_call();
+                out.call(&call, "commit", format!("{sha} {words}"), json!({"commit": sha, "message": words}));
+                let (brief, commits) = (Some("committed".into()), vec![sha.into()]);
+                out.emit(EventKind::Result(CallResult { call: call.into(), brief, commits, ..CallResult::default() }));
             }
-            AiderTold::Failure(text) => self.out(record, None).emit(EventKind::ApiError(text.into())),
-            // Accounted for with the lines behind it.
-            AiderTold::Report => return self.push(RunKind::Report, line, record, said),
+            AiderTold::Failure(text) => out.emit(EventKind::ApiError(text.into())),
+            AiderTold::Report => {}
         }
-        self.account.represent_of(&self.key);
-    }
-
-    fn meta(&mut self, record: u64, meta: SessionFact<'_>) {
-        self.out(record, None).quiet(EventKind::Meta(meta));
+        Fate::Shown
     }
 }
 
 /// A path as it is compared: the program and the model write it with different slashes.
 fn plain(path: &str) -> String {
     path.replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use cru_session::source::Bundle;
+
+    use super::*;
+    use crate::file::markdown::bundle;
+
+    #[test]
+    fn what_comes_later_changes_no_identity() {
+        let of = |text: &str| AiderRun::of(&text.lines().collect::<Vec<_>>()).0;
+        let start = "# aider chat started at 2026-01-02 03:04:05\n";
+        let first = of(&format!("{start}> Aider v1  \n#### fix it  \n"));
+        assert!(first.starts_with("20260102-030405-") && first.len() == 24, "{first}");
+        assert_eq!(of(&format!("{start}> Aider v1  \n#### fix it  \n#### and more  \nDone.\n#### next  \n")), first);
+        assert_ne!(of(&format!("{start}#### else  \n")), first);
+        assert_eq!(of(start), "20260102-030405");
+    }
+
+    #[test]
+    fn copies_are_one_bundle() {
+        let temp = tempfile::tempdir().unwrap();
+        let run = "# aider chat started at 2026-01-02 03:04:05\n\n#### fix it  \n\nDone.\n";
+        let other = run.replace("03:04", "03:05");
+        let file = |name: &str, text: &str| {
+            let path = temp.path().join(name).join(".aider.chat.history.md");
+            cru_base::files::create(&path, text.as_bytes()).unwrap();
+            path
+        };
+        let (old, new) = (file("a", run), file("b", &format!("{run}{other}")));
+        let else_where = file("c", &other);
+        let bundles = bundle::<AiderRun>(vec![else_where.clone(), old.clone(), new.clone()]).unwrap();
+        assert_eq!(bundles, [Bundle::of(vec![new, old]), Bundle::of(vec![else_where])]);
+    }
 }

@@ -17,6 +17,14 @@ pub(crate) fn exchange(old: &str, new: &str) -> String {
     format!("+{} −{}", new.len() - head - tail, old.len() - head - tail)
 }
 
+/// The output of a command without the line that a host put below it, and the code that stands in that between `head` and
+/// `tail`.
+pub(crate) fn ended<'t>(text: &'t str, head: &str, tail: &str) -> (&'t str, Option<i32>) {
+    let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    let code = last.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)?.parse().ok());
+    (if code.is_some() { output.trim_end() } else { text }, code)
+}
+
 /// Marks of headings, lists and quotes.
 const MARKS: [char; 5] = ['#', '*', '-', '>', ' '];
 
@@ -34,6 +42,10 @@ mod tests {
     fn figures() {
         assert_eq!(change("--- a\n+++ b\n-x\n+y\n+z").as_deref(), Some("+2 −1"));
         assert_eq!((exchange("", ""), exchange("a", "a\na")), ("+0 −0".to_owned(), "+1 −0".to_owned()));
+        assert_eq!(ended("a\n\n<exit 1>", "<exit ", ">"), ("a", Some(1)));
+        assert_eq!(ended("<exit 0>", "<exit ", ">"), ("", Some(0)));
+        assert_eq!(ended("a\n<exit 1", "<exit ", ">"), ("a\n<exit 1", None));
+        assert_eq!(ended("", "<exit ", ">"), ("", None));
         assert_eq!(first_line("\n## **Two findings:**\nmore"), Some("Two findings"));
     }
 }

@@ -21,10 +21,14 @@ pub(crate) fn of_call(input: &Value) -> Vec<Task> {
     }
 }
 
-/// Tells the tasks that a call of a task list gives.
+/// Tells the tasks that a call of a task list gives: all, or those of the list that it changes.
 pub(crate) fn tell(tool: &str, input: &Value, out: &mut Out<'_>) {
     let rows = if ToolKind::of(tool) == ToolKind::Task { of_call(input) } else { Vec::new() };
-    if !rows.is_empty() {
+    if input.get("merge") == Some(&Value::Bool(true)) {
+        for row in rows {
+            out.emit(EventKind::Task(row));
+        }
+    } else if !rows.is_empty() {
         out.emit(EventKind::Tasks(rows));
     }
 }

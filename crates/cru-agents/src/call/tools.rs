@@ -105,12 +105,9 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         denial,
         exit,
         duration_ms,
-        reads: touched.reads,
-        writes: touched.writes,
-        changes: touched.changes.into(),
         subagent,
         attachments,
-        ..CallResult::default()
+        ..touched.into()
     }));
 }
 
@@ -132,6 +129,14 @@ fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> Touched
         _ => shell::touched(&call.effects, output, &mut touched),
     }
     touched
+}
+
+/// What an edit or a write says of the text of its file: the diff that the host made of it, else its arguments.
+pub(crate) fn wrote(tool: &str, input: &Value, file: FileRef, diff: &str, touched: &mut TouchedFiles) {
+    match cru_action::patch::read_diff(diff).into_iter().next() {
+        Some(change) if !change.hunks.is_empty() => touched.wrote(file, &change.hunks),
+        _ => exchange(tool, input, file, touched),
+    }
 }
 
 /// What the arguments of an edit or a write say of the text of its file.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use cru_action::action::{FileRead, Lines};
 use cru_action::patch::{Hunk, PatchLine};
+use cru_session::event::CallResult;
 use cru_session::event::FileChange;
 use cru_session::evidence_patch::{self, WrittenRun};
 use cru_session::line_anchor::LineAnchor;
@@ -18,6 +19,13 @@ pub(crate) struct TouchedFiles {
     pub(crate) reads: Vec<FileRef>,
     pub(crate) writes: Vec<FileRef>,
     pub(crate) changes: Vec<FileChange>,
+}
+
+/// What an answer tells that proves no more than this.
+impl From<TouchedFiles> for CallResult<'_> {
+    fn from(files: TouchedFiles) -> Self {
+        Self { reads: files.reads, writes: files.writes, changes: files.changes.into(), ..Self::default() }
+    }
 }
 
 impl TouchedFiles {

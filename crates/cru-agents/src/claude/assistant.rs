@@ -52,12 +52,7 @@ impl ClaudeStream {
         for block in blocks(&message["content"]) {
             strange = self.block(&block, record, out, agents).or(strange);
         }
-        match (strange, out.told) {
-            // Its words may be in none of the blocks that were told.
-            (Some(reason), _) => Fate::Skipped(reason),
-            (None, true) => Fate::Shown,
-            (None, false) => Fate::Skipped(reason::EMPTY),
-        }
+        out.fate(strange)
     }
 
     /// Reads one block; why it is left out, where its kind is not known.

@@ -18,7 +18,7 @@ use crate::stream::out::{Fate, Out};
 use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::Task;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 impl ClaudeStream {
     /// Reads one answer. `alone`: it is the line's only one, so that the line's details are its own.
@@ -74,13 +74,10 @@ impl ClaudeStream {
             denial: by_host.map(Cow::Borrowed),
             exit,
             duration_ms: duration(detail),
-            reads: files.reads,
-            writes: files.writes,
-            changes: files.changes.into(),
             subagent,
             attachments,
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
-            unstated: false,
+            ..files.into()
         }));
         self.workflow(&call, text(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
@@ -177,8 +174,7 @@ impl ClaudeStream {
 /// Tells what a person said when refusing.
 fn refusal_words(words: Option<String>, call: &str, out: &mut Out<'_>) {
     let Some(text) = words else { return };
-    let origin = PromptOrigin::Denial { call: Cow::Borrowed(call) };
-    out.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() }));
+    out.prompt(text, PromptOrigin::Denial { call: Cow::Borrowed(call) });
 }
 
 /// The text of an answer and the pictures in it.

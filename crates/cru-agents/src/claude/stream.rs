@@ -124,12 +124,10 @@ impl ClaudeStream {
     /// Tells what the record says of the whole session, where it is new.
     pub(super) fn meta(&mut self, record: &Value, out: &mut Out<'_>) {
         out.folder(&mut self.place, text(record, "cwd"));
-        if let Some(branch) = changed(&mut self.branch, text(record, "gitBranch")).filter(|branch| *branch != "HEAD") {
-            out.quiet(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
-        }
-        if let Some(version) = changed(&mut self.version, text(record, "version")) {
-            out.quiet(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
-        }
+        let branch = changed(&mut self.branch, text(record, "gitBranch")).filter(|branch| *branch != "HEAD");
+        out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
+        let version = changed(&mut self.version, text(record, "version"));
+        out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
     }
 
     /// Tells the folder of a repository whose work tree the session began in; whether it did.

@@ -159,8 +159,7 @@ impl ClaudeStream {
             }
             ClaudeSaid::Shell(line) => {
                 self.shell = Some(line.clone().into_owned());
-                let prompt = Prompt { text: line, origin: PromptOrigin::Shell, attachments: Vec::new() };
-                out.emit(EventKind::Prompt(prompt));
+                out.prompt(line, PromptOrigin::Shell);
             }
             ClaudeSaid::ShellOutput(output) => self.shell_output(&output, gathered, out),
         }

@@ -43,13 +43,8 @@ impl ClaudeStream {
             let asked = prompt.as_deref().map(|prompt| cru_base::text::truncate(prompt.trim(), TASK).into_owned());
             let known = agents.started(&stream, &self.key, None, None);
             let (part, task) = (known.agent.clone(), known.task.clone().or(asked));
-            let run = SubagentRun {
-                stream: Some(stream),
-                agent: part.map(Cow::Owned),
-                model: None,
-                task: task.map(Cow::Owned),
-                background: true,
-            };
+            let (agent, task) = (part.map(Cow::Owned), task.map(Cow::Owned));
+            let run = SubagentRun { stream: Some(stream), agent, task, background: true, ..SubagentRun::default() };
             out.emit(EventKind::Subagent { call: Cow::Borrowed(&call.id), run });
         }
     }

@@ -10,7 +10,7 @@ use super::stream::{CodexCompaction, CodexStream, Hint};
 use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, text};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
+use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
 
 /// Name of the model where no record says it.
 const NO_MODEL: &str = "unknown";
@@ -75,8 +75,7 @@ impl CodexStream {
                 self.acts(out);
                 self.calls.begin_turn();
                 self.prompts.push(out.record);
-                let prompt = Prompt { text: text.into(), origin: PromptOrigin::Command, attachments: Vec::new() };
-                out.emit(EventKind::Prompt(prompt));
+                out.prompt(text, PromptOrigin::Command);
                 Fate::Shown
             }
             _ => self.beside(event),

@@ -79,12 +79,9 @@ impl CodexStream {
             denial: denied_by_host.then(|| text.lines().next().unwrap_or_default().into()),
             exit: exit.filter(|_| !matches!(action, CodexAction::Wait(_)) || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
-            reads: files.reads,
-            writes: files.writes,
-            changes: files.changes.into(),
             subagent,
             attachments,
-            ..CallResult::default()
+            ..files.into()
         }));
         match action {
             _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),

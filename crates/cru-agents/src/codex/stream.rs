@@ -160,16 +160,12 @@ impl CodexStream {
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         self.moved(meta, out);
-        if let Some(version) = changed(&mut self.version, text(meta, "cli_version")) {
-            out.emit(EventKind::Meta(SessionFact::HostVersion(Cow::Borrowed(version))));
-        }
+        let version = changed(&mut self.version, text(meta, "cli_version"));
+        out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
         if let Some(git) = object(meta, "git") {
-            if let Some(branch) = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD") {
-                out.emit(EventKind::Meta(SessionFact::Branch(Cow::Borrowed(branch))));
-            }
-            if let Some(commit) = filled(git, "commit_hash") {
-                out.emit(EventKind::Meta(SessionFact::Commit(Cow::Borrowed(commit))));
-            }
+            let branch = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD");
+            out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
+            out.facts(filled(git, "commit_hash").map(|commit| SessionFact::Commit(commit.into())));
         }
         Fate::Shown
     }

@@ -7,51 +7,56 @@ use serde_json::Value;
 
 use super::format::is_agent;
 use super::session::CopilotSession;
+use crate::call::brief;
 use crate::call::open::OpenCall;
 use crate::call::question::Answered;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::word;
-use crate::stream::out::{Fate, Out};
+use crate::file::value::filled;
+use crate::stream::out::Out;
 use cru_action::ToolKind;
-use cru_session::event::{DecisionEvent, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 /// The tool by which the agent tells the host what to show as its state.
 const INTENT: &str = "report_intent";
 
 impl CopilotSession {
     /// A call begins to run.
-    pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn started(&mut self, mut record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         let id = word(&record, "/data/toolCallId").to_owned();
         let tool = word(&record, "/data/toolName").to_owned();
         // What a person runs is told when they ask for it.
-        if tool == INTENT || self.calls.knows(&id) {
-            let fate = if tool == INTENT { "line of state" } else { "repeated call" };
-            self.silent.extend(Some(id).filter(|_| tool == INTENT));
-            return Fate::Skipped(fate);
+        if tool == INTENT {
+            self.silent.insert(id);
+            return Some("line of state");
+        }
+        if self.told.calls.knows(&id) {
+            return Some("repeated call");
         }
         let input = record.pointer_mut("/data/arguments").map(Value::take).unwrap_or_default();
-        tools::call(&mut self.calls, &self.place, &id, &tool, input, out);
-        Fate::Shown
+        tools::call(&mut self.told.calls, &self.told.place, &id, &tool, input, out);
+        None
     }
 
     /// A call has ended.
-    pub(super) fn completed(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn completed(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = word(record, "/data/toolCallId");
         if self.silent.contains(host_id) {
-            return Fate::Skipped("line of state");
+            return Some("line of state");
         }
-        let Some(call) = self.calls.close(host_id, ["", ""]) else {
-            let known = self.calls.knows(host_id);
-            return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
+        let Some(call) = self.told.calls.close(host_id, ["", ""]) else {
+            let known = self.told.calls.knows(host_id);
+            return Some(if known { "repeated answer" } else { "answer without its call" });
         };
         let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
-        let (output, exit) = ended(output(record), shell);
+        let output = output(record);
+        let (output, exit) = if shell { brief::ended(output, "<exited with exit code ", ">") } else { (output, None) };
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
         let denied = self.denied.remove(host_id);
         let answer = Answer {
             output: Cow::Borrowed(output),
-            brief: if failed { None } else { brief(&call.tool, output) },
+            brief: if failed { None } else { shorter(&call.tool, output) },
             diff: word(record, "/data/result/detailedContent"),
             failed: failed || exit.is_some_and(|code| code != 0),
             denied: denied.is_some(),
@@ -63,7 +68,7 @@ impl CopilotSession {
             subagent,
             ..Answer::default()
         };
-        tools::answer(&call, answer, &self.place, out);
+        tools::answer(&call, answer, &self.told.place, out);
         if !failed {
             let decision = match call.tool.as_str() {
                 "ask_user" => answered(&call, output),
@@ -74,29 +79,24 @@ impl CopilotSession {
                 out.emit(EventKind::Decision(decision));
             }
         }
-        Fate::Shown
+        None
     }
 
     /// How a person answered when they were asked for leave.
-    pub(super) fn permission(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let call = word(record, "/data/toolCallId");
-        let kind = word(record, "/data/result/kind");
-        if kind != "denied-interactively-by-user" {
-            if kind.starts_with("denied-") {
-                self.denied.insert(call.to_owned(), false);
-                return Fate::Shown;
-            }
+    pub(super) fn permission(&mut self, data: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let (call, kind) = (word(data, "/toolCallId"), word(data, "/result/kind"));
+        if !kind.starts_with("denied-") {
             // How long a person took to allow it is no part of how long it ran.
             self.allowed.extend(out.time.map(|time| (call.to_owned(), time)));
-            return Fate::Skipped("question of the host");
+            return Some("question of the host");
         }
-        self.denied.insert(call.to_owned(), true);
-        let feedback = word(record, "/data/result/feedback");
-        if !feedback.trim().is_empty() {
-            let origin = PromptOrigin::Denial { call: call.into() };
-            out.emit(EventKind::Prompt(Prompt { text: feedback.into(), origin, attachments: Vec::new() }));
+        let by_person = kind == "denied-interactively-by-user";
+        self.denied.insert(call.to_owned(), by_person);
+        if let Some(feedback) = filled(&data["result"], "feedback").filter(|_| by_person) {
+            out.prompt(feedback, PromptOrigin::Denial { call: call.into() });
         }
-        Fate::Shown
+        out.told = true;
+        None
     }
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
@@ -115,7 +115,7 @@ impl CopilotSession {
 }
 
 /// What the host says in the place of an answer, in fewer words.
-fn brief(tool: &str, output: &str) -> Option<Cow<'static, str>> {
+fn shorter(tool: &str, output: &str) -> Option<Cow<'static, str>> {
     let too_large = ["Output too large to read at once", "File too large to read at once"];
     let size = |head: &&str| output.strip_prefix(head)?.trim_start().split_once(')');
     if let Some((size, _)) = too_large.iter().find_map(size) {
@@ -135,19 +135,6 @@ fn output(record: &Value) -> &str {
     places.iter().map(|place| word(record, place)).find(|text| !text.is_empty()).unwrap_or("")
 }
 
-/// The output of a command without the line that the host put below it, and the code in that.
-fn ended(text: &str, shell: bool) -> (&str, Option<i32>) {
-    let parts = || {
-        let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
-        let code = last.strip_prefix("<exited with exit code ")?.strip_suffix('>')?;
-        Some((output, code.parse().ok()?))
-    };
-    match parts().filter(|_| shell) {
-        Some((output, code)) => (output.trim_end(), Some(code)),
-        None => (text, None),
-    }
-}
-
 /// An answered question, with what was offered and not taken.
 fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
     let answer = ["User selected: ", "User responded: "].iter().find_map(|head| output.strip_prefix(head))?;
@@ -160,22 +147,8 @@ fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
     output.starts_with("Plan approved").then(|| DecisionEvent {
         title: "Plan approved".into(),
         text: plan.to_owned().into(),
-        why: None,
-        rejected: Vec::new(),
         approval: true,
         call: Some(call.id.clone().into()),
+        ..DecisionEvent::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_commands_end() {
-        assert_eq!(ended("a\n\n<exited with exit code 1>", true), ("a", Some(1)));
-        assert_eq!(ended("<exited with exit code 0>", true), ("", Some(0)));
-        assert_eq!(ended("a\n<exited with exit code 1>", false), ("a\n<exited with exit code 1>", None));
-        assert_eq!(ended("", true), ("", None));
-    }
 }

@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::session::CopilotSession;
 use crate::bundles;
 use crate::file::jsonl::{Format, beginning, word};
+use crate::file::value::filled;
+use crate::record;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header};
@@ -41,22 +43,12 @@ fn session_of(records: &[Value], path: &Path) -> String {
     if stem == "events" { bundles::folder(path).unwrap_or(stem) } else { stem }
 }
 
-/// What is known of a sub-agent before its first record.
-#[derive(Clone, Debug, Default)]
-struct Started {
-    agent: String,
-    task: String,
-    prompt: String,
-    /// The stream of the call.
-    by: StreamKey,
-}
-
 /// The streams of a bundle.
 #[derive(Debug, Default)]
 pub(super) struct Copilot {
     path: PathBuf,
-    /// Sub-agents by the call that started them.
-    started: HashMap<String, Started>,
+    /// Streams of sub-agents by the call that started them, and what each was asked.
+    started: HashMap<String, (Header, String)>,
     /// The call by the id that the host gives to the sub-agent.
     calls: HashMap<String, String>,
 }
@@ -71,69 +63,46 @@ impl Format for Copilot {
     }
 
     fn aside(&mut self, own: &StreamKey, record: &Value) -> Option<Header> {
-        let stream = |call: &str| {
-            let agent = Some(call).filter(|call| self.started.contains_key(*call)).map(str::to_owned);
-            StreamKey { session: own.session.clone(), agent }
+        let data = &record["data"];
+        let parent = word(data, "/parentToolCallId");
+        let of_id = || self.calls.get(word(record, "/agentId")).map_or("", String::as_str);
+        let parent =
+            self.started.get(if parent.is_empty() { of_id() } else { parent }).map(|(header, _)| header.clone());
+        let by = parent.as_ref().map_or(own, |parent| &parent.key);
+        let call = word(data, "/toolCallId");
+        let transcript = &self.path;
+        let header = |by: &StreamKey, kind: &str, task: Option<&str>| {
+            let header = record::agent_header(transcript, &own.session, call, kind);
+            let task = task.map(str::to_owned);
+            Header { parent: Some(by.clone()), aside: false, task, ..header }
         };
-        let parent = word(record, "/data/parentToolCallId");
-        let parent = if parent.is_empty() {
-            self.calls.get(word(record, "/agentId")).map_or("", String::as_str)
-        } else {
-            parent
-        };
-        let key = stream(parent);
         match word(record, "/type") {
-            "tool.execution_start" if is_agent(word(record, "/data/toolName")) => {
-                let said = |key: &str| word(record, &format!("/data/arguments/{key}")).to_owned();
-                let started = Started {
-                    agent: said("agent_type"),
-                    task: said("description"),
-                    prompt: said("prompt"),
-                    by: key.clone(),
-                };
-                self.started.entry(word(record, "/data/toolCallId").to_owned()).or_insert(started);
+            "tool.execution_start" if is_agent(word(data, "/toolName")) => {
+                let given = &data["arguments"];
+                let header = header(by, filled(given, "agent_type").unwrap_or_default(), filled(given, "description"));
+                self.started.entry(call.to_owned()).or_insert((header, word(given, "/prompt").to_owned()));
             }
             // It tells of the call that started it, and stands where that call does.
             "subagent.started" | "subagent.completed" | "subagent.failed" => {
-                let call = word(record, "/data/toolCallId");
-                let started = self.started.entry(call.to_owned()).or_default();
-                let name = word(record, "/data/agentName");
-                if !name.is_empty() {
-                    name.clone_into(&mut started.agent);
+                let known = self.started.entry(call.to_owned());
+                let (started, _) = known.or_insert_with(|| (header(own, "", None), String::new()));
+                if let Some(name) = filled(data, "agentName") {
+                    started.agent = Some(name.to_owned());
                 }
-                if started.by.session.is_empty() {
-                    started.by.session.clone_from(&own.session);
-                }
-                let by = started.by.clone();
-                let id = word(record, "/agentId");
-                if !id.is_empty() {
+                let by = started.parent.as_ref().and_then(|by| by.agent.clone());
+                if let Some(id) = filled(record, "agentId") {
                     self.calls.insert(id.to_owned(), call.to_owned());
                 }
-                return by.agent.is_some().then(|| self.header(by));
+                return by.and_then(|by| self.started.get(&by)).map(|(header, _)| header.clone());
             }
             _ => {}
         }
-        key.agent.is_some().then(|| self.header(key))
+        parent
     }
 
     fn begin(&mut self, header: &Header) -> CopilotSession {
-        let prompt = header.key.agent.as_ref().and_then(|call| self.started.get(call)).map(|it| it.prompt.clone());
-        CopilotSession::new(&header.key, prompt)
-    }
-}
-
-impl Copilot {
-    fn header(&self, key: StreamKey) -> Header {
-        let started = key.agent.as_ref().and_then(|call| self.started.get(call)).cloned().unwrap_or_default();
-        let filled = |text: String| Some(text).filter(|text| !text.trim().is_empty());
-        Header {
-            parent: Some(started.by).filter(|by| !by.session.is_empty()),
-            transcript: self.path.clone(),
-            agent: Some(filled(started.agent).unwrap_or_else(|| "agent".to_owned())),
-            task: filled(started.task),
-            key,
-            ..Header::default()
-        }
+        let started = header.key.agent.as_ref().and_then(|call| self.started.get(call));
+        CopilotSession::new(&header.key, started.map(|(_, prompt)| prompt.clone()))
     }
 }
 

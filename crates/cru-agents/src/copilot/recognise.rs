@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use crate::file::jsonl::{head, word};
-
-/// Records that are looked at.
-const RECORDS: usize = 20;
+use crate::file::jsonl::word;
+use crate::record::has_line;
 
 /// Whether the file begins with events of this host.
 pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
-    head(bytes, RECORDS).any(|record| {
-        let kind = word(&record, "/type");
+    has_line(bytes, |record| {
+        let kind = word(record, "/type");
         let part = kind.split('.').next().unwrap_or("");
         let known = matches!(part, "session" | "user" | "assistant" | "tool" | "hook" | "system" | "subagent");
         kind.contains('.') && known && record.get("data").is_some_and(serde_json::Value::is_object)

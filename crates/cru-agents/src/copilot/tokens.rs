@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::file::jsonl::count;
+use crate::record::session::usage_with_cache;
 use crate::stream::out::Out;
 use cru_session::event::{EventKind, Usage};
 
@@ -72,16 +72,7 @@ impl CopilotTokens {
     }
 }
 
+/// The host counts what it read from the cache as input, too.
 fn usage(metric: &Value) -> Usage {
-    let of = |key: &str| count(metric, &format!("/usage/{key}"));
-    let (read, write) = (of("cacheReadTokens"), of("cacheWriteTokens"));
-    // The host counts what it read from the cache as input, too.
-    let input = of("inputTokens");
-    Usage {
-        input: input.checked_sub(read.saturating_add(write)).unwrap_or(input),
-        output: of("outputTokens"),
-        cache_write: write,
-        cache_read: read,
-        ..Usage::default()
-    }
+    usage_with_cache(&metric["usage"], ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"])
 }

@@ -13,7 +13,7 @@ use crate::record::session::{HOST_WORDS, RecordSession, attachment};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
+use cru_session::event::{Attachment, PromptOrigin};
 
 /// What the host calls a session that has no title yet.
 const NO_TITLE: &[&str] = &["New Session", "Untitled Session"];
@@ -85,8 +85,7 @@ fn told(session: &mut RecordSession, parts: &[Value], is_person: bool, out: &mut
 
 /// A line that a person had the shell run.
 fn shell(session: &mut RecordSession, data: &Value, out: &mut Out<'_>) {
-    let text = word(data, "/command").to_owned().into();
-    out.emit(EventKind::Prompt(Prompt { text, origin: PromptOrigin::Shell, attachments: Vec::new() }));
+    out.prompt(word(data, "/command"), PromptOrigin::Shell);
     // It has no id of the host's.
     let id = format!("shell@{}", out.record);
     session.call(&id, "bash", &json!({ "command": data["command"] }), out);

@@ -52,7 +52,7 @@ impl RowFormat for CrushStore {
             let call = child.id.rsplit("$$").next().unwrap_or_default().to_owned();
             let (stream, task) = (Some(child.key()), child.task.clone().map(Cow::Owned));
             let agent = Some("agent".into());
-            (call, SubagentRun { stream, agent, model: None, task, background: false })
+            (call, SubagentRun { stream, agent, task, ..SubagentRun::default() })
         };
         let runs = started.iter().map(of_call).collect();
         let mut project = self.project.borrow_mut();
@@ -89,15 +89,11 @@ impl RowFormat for CrushStore {
     }
 
     fn others(&self, base: &Database<'_>, account: &mut Account) {
-        for _ in 0..base.count("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)") {
-            account.skip("message of no session");
-        }
-        for _ in 0..base.count("SELECT count(*) FROM sessions WHERE id LIKE 'title-%'") {
-            account.skip("session that asked for a title");
-        }
-        for _ in 0..base.count("SELECT count(*) FROM files") {
-            account.skip("version of a file, as the calls told it");
-        }
+        let lost = base.count("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)");
+        account.skip_all(lost, "message of no session");
+        let titles = base.count("SELECT count(*) FROM sessions WHERE id LIKE 'title-%'");
+        account.skip_all(titles, "session that asked for a title");
+        account.skip_all(base.count("SELECT count(*) FROM files"), "version of a file, as the calls told it");
     }
 }
 

@@ -10,28 +10,14 @@ use serde_json::Value;
 
 use crate::file::sqlite::opened;
 use crate::file::value::{self, filled, millis};
-use crate::stream::out::Out;
-use cru_base::files;
-use cru_session::event::{EventKind, SessionFact, TitleRank};
+use crate::record;
 
 /// Folders of chats that are looked into.
 const MOST: usize = 1_000;
 
-/// A description larger than that is none.
-const LARGEST: u64 = 1 << 20;
-
 /// Titles that the host gives before it has one, and its word for a model that it chooses by itself.
 const NO_TITLE: &[&str] = &["New Agent", "New Chat", "Untitled"];
 const NO_MODEL: &[&str] = &["default", "auto"];
-
-/// What is known of a session.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Chat {
-    title: Option<String>,
-    model: Option<String>,
-    started: Option<Timestamp>,
-    ended: Option<Timestamp>,
-}
 
 /// The folder of chats that belongs to a transcript: `chats` beside the `projects` it lies in.
 pub(super) fn folder(transcript: &Path) -> Option<PathBuf> {
@@ -41,53 +27,31 @@ pub(super) fn folder(transcript: &Path) -> Option<PathBuf> {
     Some(projects.parent()?.join("chats"))
 }
 
-impl Chat {
-    /// That of a session.
-    pub(super) fn find(transcript: &Path, session: &str) -> Option<Self> {
-        let chats = folder(transcript)?;
-        let mut folders: Vec<PathBuf> = std::fs::read_dir(chats)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .take(MOST)
-            .map(|entry| entry.path().join(session))
-            .filter(|path| path.is_dir())
-            .collect();
-        folders.sort();
-        let of = |folder: &PathBuf| Self::read(folder, session);
-        folders.iter().map(of).find(|chat| *chat != Self::default())
-    }
+/// What is known of a session, in the form of `RecordSession::head`; null where nothing is.
+pub(super) fn find(transcript: &Path, session: &str) -> Value {
+    let folders = folder(transcript).and_then(|chats| std::fs::read_dir(chats).ok());
+    let folders = folders.into_iter().flatten().flatten().take(MOST).map(|entry| entry.path().join(session));
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders.iter().map(|folder| read(folder, session)).find(|chat| !chat.is_null()).unwrap_or_default()
+}
 
-    fn read(folder: &Path, session: &str) -> Self {
-        let sidecar = files::read_regular(&folder.join("meta.json"), LARGEST).ok().flatten();
-        let sidecar: Value = sidecar.and_then(|bytes| value::read(&bytes)).unwrap_or_default();
-        let of_another = |kept: &Value| filled(kept, "agentId").is_some_and(|id| id != session);
-        let kept = kept(&folder.join("store.db")).filter(|kept| !of_another(kept)).unwrap_or_default();
-        let word =
-            |text: Option<&str>, none: &[&str]| text.map(str::trim).filter(|it| !none.contains(it)).map(str::to_owned);
-        let started = millis(&sidecar, "createdAtMs").or_else(|| millis(&kept, "createdAt"));
-        Self {
-            title: word(filled(&sidecar, "title"), NO_TITLE).or_else(|| word(filled(&kept, "name"), NO_TITLE)),
-            model: word(filled(&kept, "lastUsedModel"), NO_MODEL),
-            started,
-            ended: millis(&sidecar, "updatedAtMs").filter(|ended| started.is_some_and(|started| started <= *ended)),
-        }
-    }
-
-    /// Tells it.
-    pub(super) fn tell(self, out: &mut Out<'_>) {
-        if let Some(text) = self.title {
-            out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
-        if let Some(model) = self.model {
-            out.quiet(EventKind::Meta(SessionFact::Model(model.into())));
-        }
-        if let Some(time) = self.started {
-            let before = std::mem::replace(&mut out.time, self.ended);
-            out.quiet(EventKind::Meta(SessionFact::Started(time)));
-            out.time = before;
-        }
-    }
+fn read(folder: &Path, session: &str) -> Value {
+    let sidecar = record::neighbour(&folder.join("meta.json"));
+    let of_another = |kept: &Value| filled(kept, "agentId").is_some_and(|id| id != session);
+    let kept = kept(&folder.join("store.db")).filter(|kept| !of_another(kept)).unwrap_or_default();
+    let word = |text: Option<&str>, none: &[&str]| text.map(str::trim).filter(|it| !none.contains(it)).map(Value::from);
+    let started = millis(&sidecar, "createdAtMs").or_else(|| millis(&kept, "createdAt"));
+    let ended = millis(&sidecar, "updatedAtMs").filter(|ended| started.is_some_and(|started| started <= *ended));
+    let time = |time: Option<Timestamp>| time.map(|time| Value::from(time.to_string()));
+    let facts = [
+        ("title", word(filled(&sidecar, "title"), NO_TITLE).or_else(|| word(filled(&kept, "name"), NO_TITLE))),
+        ("model", word(filled(&kept, "lastUsedModel"), NO_MODEL)),
+        ("started", time(started)),
+        ("ended", time(ended)),
+    ];
+    let facts: Value = facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    if facts.as_object().is_some_and(serde_json::Map::is_empty) { Value::Null } else { facts }
 }
 
 /// The row of the database that describes the session: JSON, mostly written as hexadecimal digits.
@@ -110,6 +74,10 @@ fn digits(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
+
+    use cru_base::files;
+
+    use serde_json::json;
 
     use super::*;
     use crate::cursor::IMPORTER;
@@ -151,21 +119,21 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let transcript = temp.path().join("projects/x/agent-transcripts/9f/9f.jsonl");
         let chat = temp.path().join("chats/0a1b/9f");
-        assert_eq!(Chat::find(&transcript, "9f"), None);
+        assert_eq!(find(&transcript, "9f"), Value::Null);
         store(&chat.join("store.db"), TABLES, Some(&hex(KEPT)));
         store(&temp.path().join("chats/0000/8e/store.db"), TABLES, Some(KEPT));
-        let found = Chat::find(&transcript, "9f").unwrap();
-        assert_eq!((found.title.as_deref(), found.model.as_deref()), (Some("Mend the tides"), Some("opus-9")));
-        assert_eq!((found.started.unwrap().to_string().as_str(), found.ended), ("2026-06-12T09:22:25.54Z", None));
-        assert_eq!(Chat::find(&transcript, "8e"), None, "a row of another session says nothing");
+        let found = find(&transcript, "9f");
+        let wanted = json!({"title": "Mend the tides", "model": "opus-9", "started": "2026-06-12T09:22:25.54Z"});
+        assert_eq!(found, wanted);
+        assert_eq!(find(&transcript, "8e"), Value::Null, "a row of another session says nothing");
         files::put(
             &chat.join("meta.json"),
             br#"{"title": "Given", "createdAtMs": 1781256000000, "updatedAtMs": 1781256600000}"#,
         )
         .unwrap();
-        let found = Chat::find(&transcript, "9f").unwrap();
-        assert_eq!((found.title.as_deref(), found.model.as_deref()), (Some("Given"), Some("opus-9")));
-        assert_eq!((found.ended.unwrap() - found.started.unwrap()).get_seconds(), 600);
+        let found = find(&transcript, "9f");
+        let (started, ended) = ("2026-06-12T09:20:00Z", "2026-06-12T09:30:00Z");
+        assert_eq!(found, json!({"title": "Given", "model": "opus-9", "started": started, "ended": ended}));
         assert!(std::fs::read_dir(&chat).unwrap().count() == 2, "no file is made beside the database");
     }
 
@@ -190,7 +158,7 @@ mod tests {
         }
         let chat = |sidecar: &[u8]| {
             files::put(&temp.path().join("9f/meta.json"), sidecar).unwrap();
-            Chat::read(&temp.path().join("9f"), "9f")
+            read(&temp.path().join("9f"), "9f")
         };
         for odd in [
             b"{".as_slice(),
@@ -198,7 +166,7 @@ mod tests {
             br#"{"title": "New Agent", "createdAtMs": "x", "updatedAtMs": 5}"#,
             br#"{"createdAtMs": 1e300}"#,
         ] {
-            assert_eq!(chat(odd), Chat::default(), "{}", String::from_utf8_lossy(odd));
+            assert_eq!(chat(odd), Value::Null, "{}", String::from_utf8_lossy(odd));
         }
     }
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::chat::{self, Chat};
-use super::session::{self, CursorSession};
+use super::chat;
+use super::session::{self, HOST};
 use crate::bundles;
 use crate::call::started::StartedAgents;
 use crate::file::jsonl::{Format, beginning, word};
+use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header};
@@ -91,7 +92,7 @@ impl Cursor {
 const RECORDS: usize = 5;
 
 impl Format for Cursor {
-    type State = CursorSession;
+    type State = RecordSession;
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         if self.started.is_empty() {
@@ -109,15 +110,11 @@ impl Format for Cursor {
         Ok(Header { key, parent, transcript: path.to_owned(), agent, aside, ..Header::default() })
     }
 
-    fn begin(&mut self, header: &Header) -> CursorSession {
-        let chat = header.aside.then(|| Chat::find(&header.transcript, &header.key.session)).flatten();
-        let is_main = header.key.agent.is_none();
-        let started = self.started.get(&header.key.session).filter(|_| is_main).cloned().unwrap_or_default();
-        CursorSession::new(!is_main, chat, StartedAgents::of(started))
-    }
-
-    fn aside(&mut self, _: &StreamKey, _: &Value) -> Option<Header> {
-        None
+    fn begin(&mut self, header: &Header) -> RecordSession {
+        let key = &header.key;
+        let chat = if header.aside { chat::find(&header.transcript, &key.session) } else { Value::Null };
+        let started = self.started.get(&key.session).filter(|_| key.agent.is_none()).cloned().unwrap_or_default();
+        RecordSession::new(&HOST, key.clone(), chat).with(StartedAgents::of(started))
     }
 }
 

@@ -4,15 +4,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::file::jsonl::{head, word};
-
-/// Records that are looked at.
-const RECORDS: usize = 20;
+use crate::file::jsonl::word;
+use crate::record::has_line;
 
 /// Whether the file begins with messages of this host: a role and a message, and nothing that others add.
 pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
-    head(bytes, RECORDS).any(|record| {
-        let role = matches!(word(&record, "/role"), "user" | "assistant" | "system");
+    has_line(bytes, |record| {
+        let role = matches!(word(record, "/role"), "user" | "assistant" | "system");
         let content = record.pointer("/message/content").is_some_and(|it| it.is_array() || it.is_string());
         let others = ["type", "uuid", "sessionId", "id", "timestamp", "parentId"];
         role && content && others.iter().all(|key| record.get(*key).is_none_or(Value::is_null))

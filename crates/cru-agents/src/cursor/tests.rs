@@ -42,6 +42,14 @@ fn session() -> Vec<Value> {
 }
 
 #[test]
+fn a_list_that_is_changed_in_part_keeps_its_other_tasks() {
+    let call = json!({"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "TodoWrite",
+        "input": {"merge": true, "todos": [{"id": "2", "content": "test", "status": "completed"}]}}]}});
+    let told = told_of(&IMPORTER, "9f.jsonl", lines(&[call]));
+    assert!(told.stream("9f").contains("task 2 test completed") && !told.stream("9f").contains("tasks "));
+}
+
+#[test]
 fn a_transcript_is_told() {
     let told = told_of(&IMPORTER, "9f/9f.jsonl", lines(&session()));
     insta::assert_snapshot!(told.stream("9f"), @r#"

@@ -9,12 +9,14 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::window_session::WindowSession;
+use super::window_session::HOST;
 use crate::file::jsonl::{list, word};
 use crate::file::sqlite::{Database, holds};
 use crate::file::tables::{RowFormat, StoredSession};
 use crate::file::value::{self, filled};
+use crate::record::session::RecordSession;
 use cru_base::Result;
+use cru_session::event::SubagentRun;
 use cru_session::source::Account;
 
 /// Its table of keys and values.
@@ -59,7 +61,7 @@ pub(super) struct CursorWindow {
 }
 
 impl RowFormat for CursorWindow {
-    type State = WindowSession;
+    type State = RecordSession;
     const NAMES: &'static [&'static str] = &[TABLE];
 
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
@@ -90,12 +92,14 @@ impl RowFormat for CursorWindow {
         Ok(sessions)
     }
 
-    fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<WindowSession> {
-        let of_call = |child: &&&StoredSession| {
-            let call = filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned();
-            Some((call, (child.key(), child.agent.clone(), child.task.clone())))
-        };
-        Ok(WindowSession::new(session.agent.is_some(), started.iter().filter_map(|it| of_call(&it)).collect()))
+    fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
+        let mut state = RecordSession::new(&HOST, session.key(), Value::Null);
+        state.runs.extend(started.iter().filter_map(|child| {
+            let (agent, task) = (child.agent.clone().map(Cow::Owned), child.task.clone().map(Cow::Owned));
+            let run = SubagentRun { stream: Some(child.key()), agent, task, ..SubagentRun::default() };
+            Some((filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned(), run))
+        }));
+        Ok(state)
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
@@ -140,12 +144,8 @@ impl RowFormat for CursorWindow {
 
     fn others(&self, base: &Database<'_>, account: &mut Account) {
         let all = base.count("SELECT count(*) FROM cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;'");
-        for _ in 0..all.saturating_sub(self.named.get()) {
-            account.skip("message that no session names");
-        }
-        for _ in 0..self.broken.get() {
-            account.skip("broken session");
-        }
+        account.skip_all(all.saturating_sub(self.named.get()), "message that no session names");
+        account.skip_all(self.broken.get(), "broken session");
     }
 }
 

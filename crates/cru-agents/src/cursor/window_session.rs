@@ -1,186 +1,132 @@
 //! One session of the window while it is read: its own row, and each message to its events.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::said;
-use crate::call::open::Calls;
-use crate::call::task_list;
-use crate::call::tools::{self, Answer};
+use crate::call::tools::Answer;
 use crate::call::touched::changed;
-use crate::file::document::moment;
-use crate::file::jsonl::{State, count, list, word};
+use crate::file::jsonl::{list, word};
 use crate::file::value::{self, filled};
-use crate::stream::out::{Fate, Out};
-use crate::stream::place::Place;
+use crate::record::RecordHost;
+use crate::record::session::{RecordSession, usage};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use crate::wrapper;
-use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, Usage};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, Usage};
 
 /// The host's words for a model that it chooses by itself.
 const NO_MODEL: &[&str] = &["default", "auto"];
 
-/// A sub-agent: its identity, its type and what it was asked.
-type WindowAgent = (StreamKey, Option<String>, Option<String>);
+/// The sessions of the window.
+pub(super) static HOST: RecordHost = RecordHost {
+    id: "cursor",
+    ids: &["bubbleId"],
+    times: &["createdAt", "/timingInfo/clientStartTime", "/timingInfo/clientRpcSendTime"],
+    tell,
+    ..RecordHost::PLAIN
+};
 
-/// The state of one session.
-#[derive(Debug, Default)]
-pub(super) struct WindowSession {
-    is_agent: bool,
-    place: Place,
-    calls: Calls,
-    model: String,
-    /// Sub-agents by the call that started each.
-    agents: HashMap<String, WindowAgent>,
-}
-
-impl WindowSession {
-    pub(super) fn new(is_agent: bool, agents: HashMap<String, WindowAgent>) -> Self {
-        Self { is_agent, agents, ..Self::default() }
+fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    if record.get("composerId").is_some() {
+        session.head(&head(record), out);
+        out.told = true;
+        return None;
+    }
+    let model = model(word(record, "/modelInfo/modelName"));
+    match record.get("type").and_then(Value::as_u64) {
+        Some(1) => {
+            session.head(&json!({ "model": model }), out);
+            user(session, record, out)
+        }
+        Some(2) => {
+            session.head(&json!({ "model": model }), out);
+            agent(session, record, out)
+        }
+        Some(other) => Some(unknown("unknown message type", &other.to_string())),
+        None => Some("message that is not there"),
     }
 }
 
-impl State for WindowSession {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        word(record, "/bubbleId")
-    }
-
-    fn time(&self, record: &Value) -> Option<Timestamp> {
-        let started = || moment(record.get("timingInfo")?, &["clientStartTime", "clientRpcSendTime"]);
-        moment(record, &["createdAt"]).or_else(started)
-    }
-
-    fn waits(&self) -> bool {
-        false
-    }
-
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
-        if record.get("composerId").is_some() {
-            self.head(&record, out);
-            return Fate::Shown;
-        }
-        match record.get("type").and_then(Value::as_u64) {
-            Some(1) => self.user(&record, out),
-            Some(2) => self.agent(&record, out),
-            Some(other) => Fate::Skipped(unknown("unknown message type", &other.to_string())),
-            None => Fate::Skipped("message that is not there"),
-        }
-    }
+fn model(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !NO_MODEL.contains(name))
 }
 
-impl WindowSession {
-    /// What is said of the session as a whole; it may be another the next time.
-    fn head(&mut self, row: &Value, out: &mut Out<'_>) {
-        let places =
-            ["/workspaceIdentifier/uri/fsPath", "/workspaceIdentifier/uri/path", "/trackedGitRepos/0/repoPath"];
-        let folder = places.iter().map(|place| word(row, place)).find(|folder| !folder.is_empty()).unwrap_or_default();
-        out.folder(&mut self.place, folder);
-        out.title(filled(row, "name"));
-        self.model_is(word(row, "/modelConfig/modelName"), out);
-        let cents = |used: &Value| used.get("costInCents").and_then(Value::as_f64).filter(|cents| *cents > 0.0);
-        let used = row.get("usageData").and_then(Value::as_object);
-        let cents: f64 = used.into_iter().flat_map(|it| it.values()).filter_map(cents).sum();
-        if cents > 0.0 {
-            out.quiet(EventKind::Meta(SessionFact::TotalCost(cents / 100.0)));
-        }
-    }
+/// What is said of the session as a whole; it may be another the next time.
+fn head(row: &Value) -> Value {
+    let places = ["/workspaceIdentifier/uri/fsPath", "/workspaceIdentifier/uri/path", "/trackedGitRepos/0/repoPath"];
+    let cents = |used: &Value| used.get("costInCents").and_then(Value::as_f64).filter(|cents| *cents > 0.0);
+    let used = row.get("usageData").and_then(Value::as_object);
+    let cents: f64 = used.into_iter().flat_map(|it| it.values()).filter_map(cents).sum();
+    json!({
+        "cwd": places.iter().map(|place| word(row, place)).find(|folder| !folder.is_empty()),
+        "title": row.get("name"), "model": model(word(row, "/modelConfig/modelName")), "cost": cents / 100.0,
+    })
+}
 
-    fn model_is(&mut self, model: &str, out: &mut Out<'_>) {
-        if !model.is_empty() && !NO_MODEL.contains(&model) && model != self.model {
-            model.clone_into(&mut self.model);
-            out.model(Some(model));
-        }
+fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let text = word(record, "/text");
+    if wrapper::means(HOST.id, text).is_some() {
+        return Some("notice of the host");
     }
+    let images = ["/images", "/context/selectedImages"].into_iter().flat_map(|place| list(record, place));
+    let attachments: Vec<_> = images.map(|_| Attachment { media_type: "image".into(), bytes: 0 }).collect();
+    let text = said::words(text).unwrap_or_default();
+    if !text.is_empty() || !attachments.is_empty() {
+        session.calls.begin_turn();
+        let origin = if session.is_agent() { PromptOrigin::Task } else { PromptOrigin::Typed };
+        out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
+    }
+    None
+}
 
-    fn user(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        self.model_is(word(record, "/modelInfo/modelName"), out);
-        let text = word(record, "/text");
-        if wrapper::means("cursor", text).is_some() {
-            return Fate::Skipped("notice of the host");
-        }
-        let images = ["/images", "/context/selectedImages"].into_iter().flat_map(|place| list(record, place));
-        let attachments: Vec<_> = images.map(|_| Attachment { media_type: "image".into(), bytes: 0 }).collect();
-        let words = said::words(text).unwrap_or_default();
-        if words.is_empty() && attachments.is_empty() {
-            return Fate::Skipped("empty message");
-        }
-        self.calls.begin_turn();
-        let origin = if self.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
-        out.emit(EventKind::Prompt(Prompt { text: words, origin, attachments }));
-        Fate::Shown
+fn agent(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let used = usage(&record["tokenCount"], ["inputTokens", "outputTokens", "", ""]);
+    session.usage(word(record, "/bubbleId"), "", used, out);
+    out.told |= used != Usage::default();
+    session.think(word(record, "/thinking/text"), out);
+    session.reply(said::prose(word(record, "/text")), out);
+    let failure = ["/errorDetails/message", "/errorDetails/error"].iter().map(|place| word(record, place));
+    if let Some(text) = failure.into_iter().find(|text| !text.is_empty()) {
+        session.fail(text, out);
     }
+    if let Some(of) = record.get("toolFormerData").filter(|call| call.is_object()) {
+        call(session, of, out);
+    }
+    None
+}
 
-    fn agent(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        self.model_is(word(record, "/modelInfo/modelName"), out);
-        let usage = Usage {
-            input: count(record, "/tokenCount/inputTokens"),
-            output: count(record, "/tokenCount/outputTokens"),
-            ..Usage::default()
-        };
-        if usage != Usage::default() {
-            let model = if self.model.is_empty() { "unknown" } else { self.model.as_str() };
-            let message = word(record, "/bubbleId").to_owned().into();
-            out.emit(EventKind::Usage { message, model: model.to_owned().into(), usage });
-        }
-        if let Some(text) = filled(&record["thinking"], "text") {
-            out.emit(EventKind::Thinking(text.into()));
-        }
-        let text = said::prose(word(record, "/text"));
-        if !text.is_empty() {
-            out.emit(EventKind::Reply(text.into()));
-        }
-        let failure = ["/errorDetails/message", "/errorDetails/error"].iter().map(|place| word(record, place));
-        if let Some(text) = failure.into_iter().find(|text| !text.is_empty()) {
-            out.emit(EventKind::ApiError(text.into()));
-        }
-        if let Some(call) = record.get("toolFormerData").filter(|call| call.is_object()) {
-            self.call(call, out);
-        }
-        out.fate(None)
+/// A call with its answer.
+fn call(session: &mut RecordSession, call: &Value, out: &mut Out<'_>) {
+    let tool = filled(call, "name").unwrap_or("tool");
+    let id = word(call, "/toolCallId");
+    let id = if id.is_empty() { format!("@{}", out.record) } else { id.to_owned() };
+    let mut input = ["rawArgs", "params"].iter().find_map(|key| arguments(call.get(*key)?)).unwrap_or_default();
+    if let [before, after] = list(call, "/texts")
+        && input.is_object()
+        && input.get("old_string").is_none()
+    {
+        let (before, after) = changed(before.as_str().unwrap_or_default(), after.as_str().unwrap_or_default());
+        (input["old_string"], input["new_string"]) = (before.into(), after.into());
     }
-
-    /// A call with its answer.
-    fn call(&mut self, call: &Value, out: &mut Out<'_>) {
-        let tool = filled(call, "name").unwrap_or("tool");
-        let id = word(call, "/toolCallId");
-        let mut input = ["rawArgs", "params"].iter().find_map(|key| arguments(call.get(*key)?)).unwrap_or_default();
-        if let [before, after] = list(call, "/texts")
-            && input.is_object()
-            && input.get("old_string").is_none()
-        {
-            let (before, after) = changed(before.as_str().unwrap_or_default(), after.as_str().unwrap_or_default());
-            (input["old_string"], input["new_string"]) = (before.into(), after.into());
-        }
-        task_list::tell(tool, &input, out);
-        let id = tools::call(&mut self.calls, &self.place, id, tool, input, out);
-        let status = word(call, "/status");
-        let result = call.get("result").map(|result| arguments(result).unwrap_or_else(|| result.clone()));
-        let result = result.unwrap_or_default();
-        let error =
-            call.get("error").map(|error| arguments(error).unwrap_or_else(|| error.clone())).unwrap_or_default();
-        let exit = result.get("exitCode").or_else(|| result.get("exit_code")).and_then(Value::as_i64);
-        let exit = exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code != 0);
-        let denied = word(call, "/userDecision") == "rejected" || status == "rejected" || result["rejected"] == true;
-        let failed = !denied && (matches!(status, "error" | "failed") || exit.is_some() || said_in(&error).is_some());
-        if status.is_empty() || matches!(status, "cancelled" | "canceled") {
-            out.emit(EventKind::Interrupt { call: Some(id.into()) });
-            return;
-        }
-        let Some(open) = self.calls.close(&id, ["", ""]) else { return };
-        let output = said_in(&error).or_else(|| said_in(&result)).unwrap_or_default();
-        let subagent = self.agents.remove(word(call, "/toolCallId")).map(|(stream, agent, task)| SubagentRun {
-            stream: Some(stream),
-            agent: agent.map(Cow::Owned),
-            model: None,
-            task: task.map(Cow::Owned),
-            background: false,
-        });
-        let answer = Answer { output, failed, denied, exit, subagent, ..Answer::default() };
-        tools::answer(&open, answer, &self.place, out);
+    session.call(&id, tool, &input, out);
+    let status = word(call, "/status");
+    if status.is_empty() || matches!(status, "cancelled" | "canceled") {
+        session.calls.close(&id, ["", ""]);
+        return out.emit(EventKind::Interrupt { call: Some(id.into()) });
     }
+    let read = |name: &str| call.get(name).map(|it| arguments(it).unwrap_or_else(|| it.clone())).unwrap_or_default();
+    let (result, error) = (read("result"), read("error"));
+    let exit = result.get("exitCode").or_else(|| result.get("exit_code")).and_then(Value::as_i64);
+    let answer = Answer {
+        output: said_in(&error).or_else(|| said_in(&result)).unwrap_or_default(),
+        denied: word(call, "/userDecision") == "rejected" || status == "rejected" || result["rejected"] == true,
+        failed: matches!(status, "error" | "failed") || said_in(&error).is_some(),
+        exit: exit.and_then(|code| i32::try_from(code).ok()),
+        ..Answer::default()
+    };
+    session.answer(&id, answer, out);
 }
 
 /// An object that stands there as it is or as text.

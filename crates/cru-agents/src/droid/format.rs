@@ -8,9 +8,9 @@ use super::session::HOST;
 use super::settings::{self, Settings};
 use crate::bundles;
 use crate::file::jsonl::{self, Format, beginning, head, word};
+use crate::record;
 use crate::record::session::RecordSession;
 use cru_base::Result;
-use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Records that are looked at.
@@ -122,12 +122,9 @@ impl Format for Droid {
 
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         let records = beginning(bundle, path, RECORDS)?;
-        let key = StreamKey { session: session_of(&records, path), agent: None };
         let start = records.iter().find(|record| word(record, "/type") == "session_start");
-        let parent = start.map_or("", |record| word(record, "/parentSessionId").trim());
-        let parent = Some(parent).filter(|parent| !parent.is_empty() && *parent != key.session);
-        let parent = parent.map(|session| StreamKey { session: session.to_owned(), agent: None });
-        Ok(Header { key, parent, transcript: path.to_owned(), aside: true, ..Header::default() })
+        let parent = start.map(|record| word(record, "/parentSessionId"));
+        Ok(record::header(path, session_of(&records, path), parent))
     }
 
     fn begin(&mut self, header: &Header) -> RecordSession {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::file::jsonl::{count, word};
 use crate::file::value;
+use crate::record::session::usage;
 use cru_base::{Error, Result};
 use cru_session::event::Usage;
 use cru_session::source::Bundle;
@@ -69,13 +70,9 @@ impl Settings {
 
     /// What they say of the session. What the model was in the end is all that is known of the models.
     pub(super) fn head(&self) -> Value {
-        let usage = self.usage();
-        json!({
-            "model": self.model(), "more": self.properties(),
-            "usage": {
-                "input": usage.input, "output": usage.output, "cache_write": usage.cache_write, "cache_read": usage.cache_read,
-            },
-        })
+        let Usage { input, output, cache_read, cache_write, .. } = self.usage();
+        let usage = json!({ "input": input, "output": output, "cache_read": cache_read, "cache_write": cache_write });
+        json!({ "model": self.model(), "more": self.properties(), "usage": usage })
     }
 
     fn model(&self) -> &str {
@@ -84,33 +81,17 @@ impl Settings {
 
     /// Those of the session's own work: its sub-agents have settings of their own.
     fn usage(&self) -> Usage {
-        let tokens = |name: &str| count(&self.0, &format!("/tokenUsage/{name}Tokens"));
-        Usage {
-            input: tokens("input"),
-            output: tokens("output"),
-            cache_write: tokens("cacheCreation"),
-            cache_read: tokens("cacheRead"),
-            ..Usage::default()
-        }
+        usage(&self.0["tokenUsage"], ["inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens"])
     }
 
     fn properties(&self) -> Map<String, Value> {
-        let mut all = Map::new();
-        for (place, name) in WORDS {
-            let word = word(&self.0, place).trim();
-            if !word.is_empty() {
-                all.insert((*name).to_owned(), word.into());
-            }
-        }
+        let words = WORDS.iter().map(|(place, name)| (*name, word(&self.0, place).trim()));
+        let words = words.filter(|(_, word)| !word.is_empty()).map(|(name, word)| (name, Value::from(word)));
         let seconds = count(&self.0, "/assistantActiveTimeMs").div_ceil(1000);
-        for (name, number) in
-            [("active_seconds", seconds), ("thinking_tokens", count(&self.0, "/tokenUsage/thinkingTokens"))]
-        {
-            if number > 0 {
-                all.insert(name.to_owned(), number.into());
-            }
-        }
-        all
+        let thought = count(&self.0, "/tokenUsage/thinkingTokens");
+        let numbers = [("active_seconds", seconds), ("thinking_tokens", thought)].into_iter();
+        let numbers = numbers.filter(|(_, number)| *number > 0).map(|(name, number)| (name, Value::from(number)));
+        words.chain(numbers).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

@@ -91,7 +91,7 @@ impl Database<'_> {
     }
 
     /// The number that a question is answered with. The question is kept, for importers ask it once a message.
-    fn number(&self, query: &str, of: &[&str]) -> Option<i64> {
+    pub(crate) fn number(&self, query: &str, of: &[&str]) -> Option<i64> {
         let mut query = self.base.prepare_cached(query).ok()?;
         query.query_row(rusqlite::params_from_iter(of), |row| row.get(0)).ok()
     }

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::jsonl::{self, State};
 use super::sqlite::{Database, is_database, opened};
-use crate::stream::out::Fate;
 use crate::stream::teller::Teller;
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -214,12 +213,10 @@ fn once_each(sessions: Vec<StoredSession>, account: &mut Account) -> Vec<StoredS
 fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, record: Value) {
     let id = state.id(&record).to_owned();
     teller.waits = state.waits();
-    let Some(number) = teller.take(lasting, &id) else { return teller.later() };
+    let Some(number) = teller.take(lasting, &id) else { return };
     let time = state.time(&record);
-    match state.tell(record, &mut teller.out(number, time)) {
-        Fate::Shown => teller.shown(),
-        Fate::Skipped(reason) => teller.skip(reason),
-    }
+    let fate = state.tell(record, &mut teller.out(number, time));
+    teller.count(fate.left());
 }
 
 /// The stream is read to its end.

@@ -101,28 +101,39 @@ pub(crate) fn time(value: &Value, key: &str) -> Option<Timestamp> {
     value.get(key)?.as_str()?.parse().ok()
 }
 
-/// The bytes of a value with the keys of its objects in order.
+/// The bytes of a value with the keys of its objects in order. A database may give `0.0` for what a document writes as `0`:
+/// whole numbers are written alike.
 pub(crate) fn canonical(value: &Value) -> Vec<u8> {
-    canonical_but(value, "")
+    let mut out = Vec::new();
+    write(value, &[], false, &mut out);
+    out
 }
 
 /// The same, without the members of one name at any depth.
 pub(crate) fn canonical_but(value: &Value, but: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    write(value, but, &mut out);
+    write(value, &[but], false, &mut out);
     out
 }
 
-fn write(value: &Value, but: &str, out: &mut Vec<u8>) {
+/// The same without its own members of these names, and with numbers as they are.
+pub(crate) fn exact_but(value: &Value, but: &[&str]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(value, but, true, &mut out);
+    out
+}
+
+fn write(value: &Value, but: &[&str], is_exact: bool, out: &mut Vec<u8>) {
+    let inner = if is_exact { &[] } else { but };
     match value {
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().filter(|(key, _)| but.is_empty() || *key != but).collect();
+            let mut entries: Vec<_> = map.iter().filter(|(key, _)| !but.contains(&key.as_str())).collect();
             entries.sort_by_key(|(key, _)| *key);
             out.push(b'{');
             for (key, value) in entries {
                 out.extend_from_slice(Value::from(key.as_str()).to_string().as_bytes());
                 out.push(b':');
-                write(value, but, out);
+                write(value, inner, is_exact, out);
                 out.push(b',');
             }
             out.push(b'}');
@@ -130,13 +141,12 @@ fn write(value: &Value, but: &str, out: &mut Vec<u8>) {
         Value::Array(list) => {
             out.push(b'[');
             for value in list {
-                write(value, but, out);
+                write(value, inner, is_exact, out);
                 out.push(b',');
             }
             out.push(b']');
         }
-        Value::Number(number) => {
-            // A database may give `0.0` for what a document writes as `0`.
+        Value::Number(number) if !is_exact => {
             let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
             let text = whole.map_or_else(|| number.to_string(), |number| format!("{number:.0}"));
             out.extend_from_slice(text.as_bytes());
@@ -167,5 +177,13 @@ mod tests {
         let two: Value = serde_json::from_str(r#"{"a":null,"b":[1.0,{"x":"é","y":0}]}"#).unwrap();
         assert_eq!(canonical(&one), canonical(&two));
         assert_ne!(canonical(&one), canonical(&json!({"a": null, "b": [{"x": "é", "y": 0}, 1]})));
+    }
+
+    #[test]
+    fn canonical_bytes_do_not_depend_on_how_it_was_written() {
+        let one = json!({"b": [1, {"y": 1.5, "x": "\n"}], "a": null, "children": [1]});
+        let other: Value = serde_json::from_str("{ \"a\":null,\"b\":[1,{\"x\":\"\\u000a\",\"y\":1.50}]}").unwrap();
+        assert_eq!(exact_but(&one, &["children"]), exact_but(&other, &[]));
+        assert_ne!(exact_but(&one, &[]), exact_but(&other, &[]));
     }
 }

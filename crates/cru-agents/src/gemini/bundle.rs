@@ -1,16 +1,13 @@
 //! Which files are read as one: those of one session. A session that was carried on, copied, or written as a document
 //! first and as lines later, stands in several.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::bundles::{by_session, folder, stem};
 use crate::file::document::{member, members};
-use cru_base::{Error, Result};
+use crate::record;
+use cru_base::Result;
 use cru_session::source::Bundle;
-
-/// What of a file is looked at.
-const HEAD: u64 = 16 * 1024;
 
 /// The files of each session: documents before lines, which hold what the document held, each in order of its start.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
@@ -23,9 +20,7 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
 }
 
 fn place(path: &Path) -> Result<(String, bool, Option<jiff::Timestamp>)> {
-    let failed = |source| Error::io("read", path, source);
-    let mut head = Vec::new();
-    Bundle::default().peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let head = record::beginning(&Bundle::default(), path)?;
     let head = String::from_utf8_lossy(&head);
     let members = members(&head);
     let word = |name: &str| member(&members, name).map_or("", |piece| piece.text.trim_matches('"'));

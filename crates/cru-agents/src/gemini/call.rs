@@ -10,7 +10,7 @@ use crate::call::{argument, shell, task_list, tools};
 use crate::file::value::{filled, text, time};
 use cru_action::ToolKind;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, StreamKey, SubagentRun};
+use cru_session::event::{CallResult, EventKind, StreamKey, SubagentRun};
 
 /// Whether a call may still change.
 pub(super) fn is_open(call: &Value) -> bool {
@@ -25,17 +25,16 @@ impl GeminiSession<'_> {
         let ended = time(call, "timestamp").or(at);
         if tool == "write_todos" {
             let tasks = task_list::of_call(input);
-            return self.emit(record, at, EventKind::Tasks(tasks));
+            return self.told.emit(record, at, EventKind::Tasks(tasks));
         }
-        let id = self.calls.name(text(call, "id"), record);
-        let args = argument::telling(tool, input, &self.place);
-        let asked = Call { id: id.as_str().into(), tool: tool.into(), args: args.into(), input: input.clone() };
-        self.emit(record, at, EventKind::Call(asked));
+        let id = self.told.calls.name(text(call, "id"), record);
+        let args = argument::telling(tool, input, &self.told.place);
+        self.told.out(record, at).call(&id, tool, args, input.clone());
         if is_open(call) {
             return;
         }
         let mut answer = result::of(call);
-        if let Some(whole) = self.spilled(&answer.output).filter(|_| !answer.failed) {
+        if let Some(whole) = self.told.spilled(&answer.output).filter(|_| !answer.failed) {
             answer.output = whole;
         }
         let works = !answer.failed && !answer.denied;
@@ -44,18 +43,17 @@ impl GeminiSession<'_> {
         }
         let mut files = if works { self.files(tool, call, input, &answer) } else { TouchedFiles::default() };
         if works && ToolKind::of(tool) == ToolKind::Shell {
-            shell::touched(&shell::effects(tool, input, &self.place), &answer.output, &mut files);
+            shell::touched(&shell::effects(tool, input, &self.told.place), &answer.output, &mut files);
         }
         let stream = filled(call, "agentId");
         let subagent = stream.map(|agent| SubagentRun {
-            stream: Some(StreamKey { session: self.own_id().to_owned(), agent: Some(agent.to_owned()) }),
+            stream: Some(StreamKey { session: self.told.own_id().to_owned(), agent: Some(agent.to_owned()) }),
             agent: Some(tool.to_owned().into()),
-            model: None,
             task: filled(input, "objective").map(|task| task.to_owned().into()),
-            background: false,
+            ..SubagentRun::default()
         });
         let denied = answer.denied;
-        self.emit(
+        self.told.emit(
             record,
             ended,
             EventKind::Result(CallResult {
@@ -65,11 +63,8 @@ impl GeminiSession<'_> {
                 failed: answer.failed,
                 denied,
                 exit: answer.exit,
-                reads: files.reads,
-                writes: files.writes,
-                changes: files.changes.into(),
                 subagent,
-                ..CallResult::default()
+                ..files.into()
             }),
         );
     }
@@ -77,16 +72,13 @@ impl GeminiSession<'_> {
     /// Files that an answer proves to be read and written.
     fn files(&self, tool: &str, call: &Value, input: &Value, answer: &GeminiAnswer) -> TouchedFiles {
         let mut files = TouchedFiles::default();
-        let path = argument::path(tool, input).map(|path| self.place.show(path).into_owned());
+        let path = argument::path(tool, input).map(|path| self.told.place.show(path).into_owned());
         match (ToolKind::of_call(tool, input), path) {
             (ToolKind::Read, Some(path)) => files.read(path, result::lines(&answer.output)),
             (ToolKind::Write | ToolKind::Edit, Some(path)) => {
                 let file = FileRef { path, created: answer.created, ..FileRef::default() };
                 let diff = call.get("resultDisplay").map_or("", |display| text(display, "fileDiff"));
-                match cru_action::patch::read_diff(diff).into_iter().next() {
-                    Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
-                    _ => tools::exchange(tool, input, file, &mut files),
-                }
+                tools::wrote(tool, input, file, diff, &mut files);
             }
             _ => {}
         }
@@ -95,7 +87,7 @@ impl GeminiSession<'_> {
 
     /// The folder of the work, where an answer names a file whole that the call named from there.
     fn find_place(&mut self, record: u64, tool: &str, input: &Value, output: &str) {
-        if self.placed {
+        if !self.told.place.start().is_empty() {
             return;
         }
         let Some(path) = argument::path(tool, input) else { return };
@@ -104,7 +96,7 @@ impl GeminiSession<'_> {
         let root = whole.strip_suffix(path).and_then(|root| root.strip_suffix(['/', '\\']));
         if let Some(root) = root.filter(|root| !path.starts_with('/') && root.len() > 1) {
             let root = root.to_owned();
-            self.see(record, &root);
+            self.told.see(record, &root);
         }
     }
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::session::GeminiSession;
-use super::thread::{Entry, Tally, Thread};
+use super::thread::{Entry, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
-use crate::file::lines::{Line, Lines, MAX_LINE, trim};
+use crate::file::jsonl::each_line;
 use crate::file::value::{self, list, text};
 use crate::stream::teller::Teller;
-use cru_base::{Error, Result};
+use cru_base::Result;
 use cru_session::event::StreamKey;
-use cru_session::source::{Account, Bundle, Header, Sink};
+use cru_session::source::{Bundle, Header, Sink};
 
 /// The list of a document's messages.
 const MESSAGES: &str = "messages";
@@ -26,39 +26,31 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         take_in(bundle, path, &mut thread)?;
     }
     if let Some(first) = bundle.files.first() {
-        tell(&thread, first, &bundle.files, sink);
+        tell(thread, first, &bundle.files, sink);
     }
     Ok(())
 }
 
 /// Takes in a file.
 fn take_in(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
-    let failed = |source| Error::io("read", path, source);
-    let mut lines = Lines::new(bundle.open(path).map_err(failed)?, MAX_LINE);
-    let mut first = true;
-    while let Some(line) = lines.next().map_err(failed)? {
+    let (mut first, mut whole) = (true, false);
+    each_line(bundle, path, |_, line| {
         let (line, ended) = match line {
-            Line::Oversized => {
-                thread.leave("oversized line");
-                continue;
-            }
-            Line::Whole(line, ended) => (trim(line), ended),
+            _ if whole => return,
+            Err(reason) => return thread.leave(reason),
+            Ok(line) => line,
         };
-        if line.is_empty() {
-            continue;
-        }
         let value = value::read(line).filter(Value::is_object);
-        if first && line[0] == b'{' && is_document(line, ended, value.as_ref()) {
-            return document(bundle, path, thread);
-        }
+        whole = first && line[0] == b'{' && is_document(line, ended, value.as_ref());
         first = false;
         match value {
+            _ if whole => {}
             Some(value) => thread.line(value),
             None if !ended => thread.leave("partial last line"),
             None => thread.broken(line),
         }
-    }
-    Ok(())
+    })?;
+    if whole { document(bundle, path, thread) } else { Ok(()) }
 }
 
 /// Whether the first line begins a document: one that does not end in it, or that holds all its messages there.
@@ -88,18 +80,17 @@ fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
 }
 
 /// Tells a session; `path` is the first of its `files`.
-fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
-    let mut accounts: Vec<Account> = thread.tallies.iter().map(account).collect();
-    let key = key(thread, path);
+fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
+    let mut accounts = std::mem::take(&mut thread.accounts);
+    let key = key(&thread, path);
     let header = Header {
-        aside: false,
         parent: key.agent.as_ref().map(|_| StreamKey { session: key.session.clone(), agent: None }),
         transcript: path.to_owned(),
         agent: key.agent.as_ref().map(|_| "agent".to_owned()),
-        task: None,
         key,
+        ..Header::default()
     };
-    let mut session = GeminiSession(Teller::open(header, files, sink, &mut accounts));
+    let mut session = GeminiSession { told: Teller::open(header, files, sink, &mut accounts) };
     let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
     let meta = Value::Object(thread.meta.clone());
     let root = root_beside(path);
@@ -112,7 +103,7 @@ fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
     // The record that each entry ends with.
     let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
     for (index, (entry, file)) in thread.entries.iter().zip(&thread.files).enumerate() {
-        session.go_to_file(*file);
+        session.told.go_to_file(*file);
         let end = match entry {
             Entry::Message(message) => session.message(message, last.is_none_or(|last| last <= index)),
             Entry::Rewind(to) => {
@@ -121,26 +112,16 @@ fn tell(thread: &Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
                 to
             }
             Entry::Broken(bytes) => {
-                session.broken(bytes);
+                session.told.take_broken(bytes, "", "broken line");
                 ends.last().copied().unwrap_or(0)
             }
         };
         ends.push(end);
     }
-    session.close();
+    session.told.close();
     for (path, account) in files.iter().zip(accounts) {
         sink.account(path, account);
     }
-}
-
-/// The account of a file's records that are no entries.
-fn account(tally: &Tally) -> Account {
-    let mut account = Account::default();
-    (0..tally.used).for_each(|_| account.represent());
-    for (reason, count) in &tally.left {
-        (0..*count).for_each(|_| account.skip(reason));
-    }
-    account
 }
 
 /// Its identity. A sub-agent's file lies in a folder that has its parent's id.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::file::value::{filled, flag, list, text};
+use crate::file::value::{base64_size, filled, flag, list, text};
 use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
@@ -62,11 +62,7 @@ pub(super) fn tell(words: &str) -> GeminiSaid<'_> {
     if own.trim().is_empty() {
         return GeminiSaid::Host;
     }
-    let first = own.split_whitespace().next().unwrap_or("");
-    let is_command = first.strip_prefix('/').is_some_and(|name| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
-    });
-    if is_command { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
+    if wrapper::is_command(&own) { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
 }
 
 /// A command that the person ran: it stands in a fence, and what it printed in a second one.
@@ -110,7 +106,7 @@ fn joined(content: &Value) -> String {
 pub(super) fn attachments(message: &Value) -> Vec<Attachment<'static>> {
     let sent = |part: &Value| {
         let data = part.get("inlineData")?;
-        let bytes = (text(data, "data").trim_end_matches('=').len() as u64).saturating_mul(3) / 4;
+        let bytes = base64_size(text(data, "data"));
         let media_type = filled(data, "mimeType").unwrap_or("application/octet-stream").to_owned();
         Some(Attachment { media_type: media_type.into(), bytes })
     };

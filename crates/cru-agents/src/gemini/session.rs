@@ -1,7 +1,5 @@
 //! One session while it is told: its messages as events.
 
-use std::ops::{Deref, DerefMut};
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,57 +8,35 @@ use super::reason;
 use super::said::{self, GeminiSaid, Ran};
 use crate::call::tools;
 use crate::file::value::{count, filled, list, text, time};
+use crate::record::session::usage_with_cache;
 use crate::stream::teller::Teller;
 use crate::unknown::unknown;
 use cru_session::event::{CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank, Usage};
 
 /// One session.
-pub(super) struct GeminiSession<'s>(pub(super) Teller<'s>);
-
-impl<'s> Deref for GeminiSession<'s> {
-    type Target = Teller<'s>;
-
-    fn deref(&self) -> &Teller<'s> {
-        &self.0
-    }
-}
-
-impl DerefMut for GeminiSession<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
+pub(super) struct GeminiSession<'s> {
+    pub(super) told: Teller<'s>,
 }
 
 impl GeminiSession<'_> {
     /// What is said of the session.
     pub(super) fn begin(&mut self, summary: Option<&str>, directory: Option<&str>) {
-        let id = self.own_id().to_owned();
-        let Some(record) = self.take(&json!({ "session": id }), "") else { return };
+        let id = self.told.own_id().to_owned();
+        let Some(record) = self.told.take(&json!({ "session": id }), "") else { return };
         if let Some(directory) = directory {
-            self.see(record, directory);
+            self.told.see(record, directory);
         }
         if let Some(summary) = summary {
             let text = summary.trim().trim_end_matches('.').into();
-            self.emit(record, None, EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text }));
+            self.told.emit(record, None, EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text }));
         }
     }
 
     /// What follows goes on behind that record.
     pub(super) fn rewind(&mut self, to: u64) {
-        match self.take(&json!({ "rewind": to }), "") {
-            Some(record) => {
-                self.shown();
-                self.emit(record, None, EventKind::Rewind { to });
-            }
-            None => self.later(),
-        }
-    }
-
-    /// What is no message.
-    pub(super) fn broken(&mut self, bytes: &[u8]) {
-        match self.take_bytes(bytes, "") {
-            Some(_) => self.skip("broken line"),
-            None => self.later(),
+        if let Some(record) = self.told.take(&json!({ "rewind": to }), "") {
+            self.told.shown();
+            self.told.emit(record, None, EventKind::Rewind { to });
         }
     }
 
@@ -68,9 +44,8 @@ impl GeminiSession<'_> {
     pub(super) fn message(&mut self, message: &Value, last: bool) -> u64 {
         let (kind, id, at) = (text(message, "type"), text(message, "id"), time(message, "timestamp"));
         let words = said::words(message);
-        let Some(record) = self.take(&json!({ "type": kind, "id": id, "words": words.trim() }), id) else {
-            self.later();
-            return self.intake.records();
+        let Some(record) = self.told.take(&json!({ "type": kind, "id": id, "words": words.trim() }), id) else {
+            return self.told.intake.records();
         };
         let left = match kind {
             "user" => self.user(record, at, message, &words),
@@ -78,17 +53,14 @@ impl GeminiSession<'_> {
             "info" | "warning" => self.notice(record, at, &words),
             "error" => {
                 let text = words.trim().trim_start_matches("[API Error: ").trim_end_matches(']');
-                self.emit(record, at, EventKind::ApiError(text.into()));
+                self.told.emit(record, at, EventKind::ApiError(text.into()));
                 None
             }
             "" => Some("no record type"),
             kind => Some(unknown("unknown record type", kind)),
         };
-        match left {
-            None => self.shown(),
-            Some(reason) => self.skip(reason),
-        }
-        self.intake.records()
+        self.told.count(left);
+        self.told.intake.records()
     }
 
     fn user(&mut self, record: u64, at: Option<Timestamp>, message: &Value, words: &str) -> Option<&'static str> {
@@ -108,20 +80,19 @@ impl GeminiSession<'_> {
             }
             GeminiSaid::Summary(words) => {
                 let summary = Some(words.into());
-                self.emit(record, at, EventKind::Compaction { trigger: None, tokens_before: None, summary });
+                self.told.emit(record, at, EventKind::Compaction { trigger: None, tokens_before: None, summary });
                 return None;
             }
         };
-        let origin = if self.is_agent() { PromptOrigin::Task } else { origin };
-        self.emit(record, at, EventKind::Prompt(Prompt { text: words, origin, attachments }));
+        let origin = if self.told.is_agent() { PromptOrigin::Task } else { origin };
+        self.told.emit(record, at, EventKind::Prompt(Prompt { text: words, origin, attachments }));
         None
     }
 
     /// A shell command that the person ran in the host.
     fn ran(&mut self, record: u64, at: Option<Timestamp>, ran: &Ran<'_>) {
         let Ran { command, output, exit, stopped } = *ran;
-        let prompt = Prompt { text: command.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
-        self.emit(record, at, EventKind::Prompt(prompt));
+        self.told.out(record, at).prompt(command, PromptOrigin::Shell);
         let failed = stopped || exit.is_some();
         let brief = match (output.trim().is_empty(), stopped, failed) {
             (true, true, _) => Some("stopped".into()),
@@ -129,20 +100,20 @@ impl GeminiSession<'_> {
             _ => None,
         };
         let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
-        let mut calls = std::mem::take(&mut self.calls);
-        tools::shell_line(&mut calls, command, result, &mut self.out(record, at));
-        self.calls = calls;
+        let mut calls = std::mem::take(&mut self.told.calls);
+        tools::shell_line(&mut calls, command, result, &mut self.told.out(record, at));
+        self.told.calls = calls;
     }
 
     fn notice(&mut self, record: u64, at: Option<Timestamp>, words: &str) -> Option<&'static str> {
         if let Some(tokens) = said::compressed(words) {
             let tokens_before = Some(tokens).filter(|tokens| *tokens > 0);
             let trigger = Some("manual".into());
-            self.emit(record, at, EventKind::Compaction { trigger, tokens_before, summary: None });
+            self.told.emit(record, at, EventKind::Compaction { trigger, tokens_before, summary: None });
             return None;
         }
         if words.trim() == "Request cancelled." {
-            self.emit(record, at, EventKind::Interrupt { call: None });
+            self.told.emit(record, at, EventKind::Interrupt { call: None });
             return None;
         }
         Some(reason::NOTICE)
@@ -162,11 +133,11 @@ impl GeminiSession<'_> {
             let (subject, said) = (text(thought, "subject").trim(), text(thought, "description").trim());
             let text = if subject.is_empty() { said.to_owned() } else { format!("**{subject}**\n\n{said}") };
             if !text.trim().is_empty() {
-                self.emit(record, time(thought, "timestamp").or(at), EventKind::Thinking(text.into()));
+                self.told.emit(record, time(thought, "timestamp").or(at), EventKind::Thinking(text.into()));
             }
         }
         if !words.trim().is_empty() {
-            self.emit(record, at, EventKind::Reply(words.into()));
+            self.told.emit(record, at, EventKind::Reply(words.into()));
         }
         let counted = message.get("tokens").filter(|tokens| tokens.is_object());
         if let Some(tokens) = counted {
@@ -174,13 +145,15 @@ impl GeminiSession<'_> {
             let model = filled(message, "model").unwrap_or("unknown");
             if usage != Usage::default() {
                 let message = record.to_string().into();
-                self.emit(record, at, EventKind::Usage { message, model: model.into(), usage });
+                self.told.emit(record, at, EventKind::Usage { message, model: model.into(), usage });
             }
         }
         for call in calls.iter().filter(|call| call.is_object()) {
-            self.held |= last && is_open(call);
+            self.told.held |= last && is_open(call);
             let lasting = json!([text(call, "name"), call.get("args"), text(call, "status")]);
-            if let Some(record) = self.take(&lasting, "") {
+            if self.told.takes_more()
+                && let Some(record) = self.told.take(&lasting, "")
+            {
                 self.call(record, call, at);
             }
         }
@@ -191,13 +164,8 @@ impl GeminiSession<'_> {
 
 /// Tokens: those of the cache are counted among the input, thoughts beside the output.
 fn usage(tokens: &Value) -> Usage {
-    let cached = count(tokens, "cached");
-    let input = count(tokens, "input").saturating_sub(cached);
-    Usage {
-        input: input.saturating_add(count(tokens, "tool")),
-        output: count(tokens, "output").saturating_add(count(tokens, "thoughts")),
-        cache_write: 0,
-        cache_read: cached,
-        ..Usage::default()
-    }
+    let mut usage = usage_with_cache(tokens, ["input", "output", "cached", ""]);
+    usage.input = usage.input.saturating_add(count(tokens, "tool"));
+    usage.output = usage.output.saturating_add(count(tokens, "thoughts"));
+    usage
 }

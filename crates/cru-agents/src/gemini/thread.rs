@@ -1,13 +1,14 @@
 //! The messages of a file as one list that only grows: what was replaced is told once, in its place; what was dropped
 //! stays, with a mark behind it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::reason;
 use crate::file::jsonl::DUPLICATE;
 use crate::file::value::{filled, list, text};
+use cru_session::source::Account;
 
 /// One thing in the list.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,15 +21,6 @@ pub(super) enum Entry {
     Broken(Vec<u8>),
 }
 
-/// The records of a file that are no entries.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// Those that say nothing, or nothing any more, by the reason.
-    pub(super) left: BTreeMap<&'static str, u64>,
-    /// How many say something of the session.
-    pub(super) used: u64,
-}
-
 /// What the files of a session tell. A message that stands in several of them is told once, where it stands first, as the
 /// last of them has it.
 #[derive(Debug, Default)]
@@ -38,8 +30,8 @@ pub(super) struct Thread {
     pub(super) entries: Vec<Entry>,
     /// The file of each entry.
     pub(super) files: Vec<usize>,
-    /// One for each file.
-    pub(super) tallies: Vec<Tally>,
+    /// What became of the records of each file that are no entries.
+    pub(super) accounts: Vec<Account>,
     /// Entries by the id of their message, of those that were not dropped.
     by_id: HashMap<String, usize>,
     /// Entries that were not dropped, in order.
@@ -49,31 +41,31 @@ pub(super) struct Thread {
 impl Thread {
     /// What is taken in from here on stands in the next file.
     pub(super) fn next_file(&mut self) {
-        self.tallies.push(Tally::default());
+        self.accounts.push(Account::default());
     }
 
-    fn tally(&mut self) -> &mut Tally {
-        if self.tallies.is_empty() {
+    fn account(&mut self) -> &mut Account {
+        if self.accounts.is_empty() {
             self.next_file();
         }
-        let last = self.tallies.len() - 1;
-        &mut self.tallies[last]
+        let last = self.accounts.len() - 1;
+        &mut self.accounts[last]
     }
 
     fn push(&mut self, entry: Entry) {
-        self.files.push(self.tallies.len().saturating_sub(1));
+        self.files.push(self.accounts.len().saturating_sub(1));
         self.entries.push(entry);
     }
 
     /// Takes in the head of a document, or its first line.
     pub(super) fn head(&mut self, fields: Map<String, Value>) {
-        self.tally().used += 1;
+        self.account().represent();
         self.meta.extend(fields);
     }
 
     /// Counts a record that says nothing.
     pub(super) fn leave(&mut self, reason: &'static str) {
-        *self.tally().left.entry(reason).or_default() += 1;
+        self.account().skip(reason);
     }
 
     /// Takes in what is no message.
@@ -105,8 +97,8 @@ impl Thread {
         let id = filled(&value, "id").filter(|id| *id != "REDACTED").unwrap_or("").to_owned();
         if let Some(&at) = self.by_id.get(&id).filter(|_| !id.is_empty()) {
             let new = Entry::Message(value);
-            let is_copy =
-                self.entries.get(at) == Some(&new) && self.files.get(at) != Some(&self.tallies.len().saturating_sub(1));
+            let is_copy = self.entries.get(at) == Some(&new)
+                && self.files.get(at) != Some(&self.accounts.len().saturating_sub(1));
             if let Some(entry) = self.entries.get_mut(at) {
                 *entry = new;
             }
@@ -144,7 +136,7 @@ impl Thread {
         let told = messages.is_some() || set.keys().any(|key| matches!(key.as_str(), "summary" | "directories"));
         self.meta.extend(set);
         if told {
-            self.tally().used += 1;
+            self.account().represent();
         } else {
             self.leave("time of the last change");
         }

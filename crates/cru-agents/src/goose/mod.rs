@@ -58,16 +58,7 @@ fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 }
 
 fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let rest = tables::read_first(&GooseStore, bundle, &session, sink)?;
-    let is_own = |path: &PathBuf| -> Result<bool> {
-        Ok(beginning(&rest, path, 20)?.iter().any(|record| is_head(record) || is_message(record)))
-    };
-    for path in &rest.files {
-        let one = Bundle { files: vec![path.clone()], memory: rest.memory.clone() };
-        // Others are what hooks told.
-        if is_own(path)? { jsonl::read(&session::HOST, &one, sink)? } else { (claude::IMPORTER.read)(&one, sink)? }
-    }
-    Ok(())
+    session::HOST.read(&tables::read_first(&GooseStore, bundle, &session, sink)?, sink)
 }
 
 /// The session of one of the older files: the host takes these into the database, and leaves them.

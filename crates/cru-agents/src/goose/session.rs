@@ -24,10 +24,14 @@ const BY_MODE: &str = "Let the user know the tool call was skipped in";
 /// Each of the older files is a session.
 pub(super) static HOST: RecordHost = RecordHost {
     id: "goose",
+    recognise: super::recognise,
+    lines: |_| true,
     session: |path| (super::session(path), 0),
     ids: &["message_id", "id"],
     times: &["created_timestamp", "created", "timestamp", "created_at"],
     tell,
+    // Others are what hooks told.
+    hooked: true,
     ..RecordHost::PLAIN
 };
 

@@ -85,8 +85,7 @@ impl RowFormat for GooseStore {
     }
 
     fn others(&self, base: &Database<'_>, account: &mut Account) {
-        for _ in 0..base.count("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)") {
-            account.skip("message of no session");
-        }
+        let lost = base.count("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)");
+        account.skip_all(lost, "message of no session");
     }
 }

@@ -1,15 +1,17 @@
 //! What each record of a session means: its own row, or a message.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::is_document;
 use crate::call::tools::Answer;
-use crate::file::document::dollars;
+use crate::file::document::{dollars, member, members, told};
 use crate::file::jsonl::{list, word};
 use crate::file::value::{self, filled};
-use crate::record::RecordHost;
 use crate::record::session::{RecordSession, attachment};
+use crate::record::{self, EachSession, RecordHost};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
@@ -24,11 +26,29 @@ const INSTRUCTION: &str = "The user has provided the following instruction along
 
 pub(super) static HOST: RecordHost = RecordHost {
     id: "hermes",
-    session: super::session_of,
+    session: |path| (super::session(path), 0),
+    // Lines have a time for each message.
+    passes: |bundle, path| {
+        let is_told = is_document(path) && bundle.files.iter().any(|path| !is_document(path));
+        is_told.then_some("session that other lines tell")
+    },
+    lines: |path| !is_document(path),
+    document,
     times: &["timestamp", "started_at", "session_start"],
     tell,
     ..RecordHost::PLAIN
 };
+
+/// The older documents: what is said of the session in all is their first record.
+fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
+    let root = members(whole);
+    let of = |name: &str| Some((name.to_owned(), member(&root, name)?.value()?));
+    let row: Value =
+        ["session_id", "model", "platform", "session_start", "title", "cwd"].into_iter().filter_map(of).collect();
+    let id = told(&root, &["session_id"]).unwrap_or_else(|| super::session(path));
+    let messages = member(&root, "messages").map(|list| record::values(list.text)).unwrap_or_default();
+    each(record::header(path, id, None), Value::Null, std::iter::once(Ok(row)).chain(messages).collect());
+}
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let is = |key: &str, wanted: u64| record.get(key).and_then(Value::as_u64) == Some(wanted);

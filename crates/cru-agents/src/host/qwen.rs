@@ -49,9 +49,7 @@ fn header(path: &Path, session: String) -> Header {
 fn tell(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     out.folder(&mut session.place, word(line, "/cwd"));
     for (key, fact) in [("gitBranch", SessionFact::Branch as fn(_) -> _), ("version", SessionFact::HostVersion)] {
-        if let Some(word) = filled(line, key) {
-            out.quiet(EventKind::Meta(fact(word.to_owned().into())));
-        }
+        out.facts(filled(line, key).map(|word| fact(word.into())));
     }
     go_on(session, line, out);
     match word(line, "/type") {
@@ -132,7 +130,7 @@ fn answers(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Opti
         let word = |key: &str| filled(display, key).map(|word| word.to_owned().into());
         let subagent = word("subagentName").map(|agent| {
             let task = word("taskDescription");
-            SubagentRun { stream: None, agent: Some(agent), model: None, task, background: false }
+            SubagentRun { agent: Some(agent), task, ..SubagentRun::default() }
         });
         let answer = Answer {
             output: output.into(),

@@ -9,10 +9,9 @@ use crate::call::tools::Answer;
 use crate::file::document::{self, count, member, members};
 use crate::file::jsonl::{list, word};
 use crate::file::value::{self, filled};
-use crate::record::session::{RecordSession, attachment, file_path, spoken};
+use crate::record::session::{RecordSession, attachment, file_path, spoken, usage};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
-use cru_session::event::Usage;
 use cru_session::source::Bundle;
 
 /// How answers of tools begin that did not do what they were asked: no field says it.
@@ -180,12 +179,8 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
         .zip(elapsed)
         .and_then(|(begun, elapsed)| begun.checked_add(jiff::SignedDuration::from_millis(elapsed)).ok())
         .or(out.time);
-    let usage = Usage {
-        input: count(metadata, &["promptTokens"]).unwrap_or(0),
-        output: count(metadata, &["outputTokens", "completionTokens"]).unwrap_or(0),
-        ..Usage::default()
-    };
-    session.usage("", "", usage, out);
+    let output = if metadata.get("outputTokens").is_some() { "outputTokens" } else { "completionTokens" };
+    session.usage("", "", usage(metadata, ["promptTokens", output, "", ""]), out);
     if let Some(error) = filled(&request["result"]["errorDetails"], "message").filter(|_| request["isCanceled"] != true)
     {
         session.fail(error, out);

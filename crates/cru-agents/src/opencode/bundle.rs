@@ -1,18 +1,15 @@
 //! Which files are read as one, and by whom: a database, an export, or a session of the older JSON files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::{database, export, tree};
 use crate::file::document::members;
 use crate::file::sqlite::is_database;
 use crate::file::value::millis;
-use cru_base::{Error, Result};
+use crate::record::beginning;
+use cru_base::Result;
 use cru_session::source::{Bundle, Sink};
-
-/// What of a file is looked at.
-const HEAD: u64 = 64 * 1024;
 
 /// Each session stands for itself. Databases come first: where a session is kept in several ways, theirs is the latest;
 /// then exports, the latest first.
@@ -27,7 +24,7 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             places.insert(place);
             continue;
         }
-        let head = head(&Bundle::default(), &path)?;
+        let head = beginning(&Bundle::default(), &path)?;
         if is_database(&head) {
             // One that cannot be read keeps no other from being read.
             let folder = path.parent().filter(|_| database::has_tables(&path)).map(Path::to_owned);
@@ -47,18 +44,18 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
 
 /// The session that a file of the older ones belongs to, and the folder of a database. Exports stand for themselves.
 pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    if tree::place(path).is_none() && is_database(&head(&Bundle::default(), path)?) {
+    if tree::place(path).is_none() && is_database(&beginning(&Bundle::default(), path)?) {
         let folder = path.parent().map(|folder| format!("databases of {}", folder.display()));
         return Ok(folder.into_iter().collect());
     }
-    Ok(tree::place(path).map(|place| place.session().to_owned()).filter(|it| !it.is_empty()).into_iter().collect())
+    Ok(tree::place(path).map(|place| place.session).filter(|it| !it.is_empty()).into_iter().collect())
 }
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     let mut databases = Vec::new();
     for path in &bundle.files {
-        if is_database(&head(bundle, path)?) {
+        if is_database(&beginning(bundle, path)?) {
             databases.push(path.as_path());
         } else if let Some(place) = tree::place(path) {
             tree::read(&place, path, sink)?;
@@ -67,11 +64,4 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         }
     }
     database::read_all(&databases, sink)
-}
-
-fn head(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
-    let failed = |source| Error::io("read", path, source);
-    let mut head = Vec::new();
-    bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    Ok(head)
 }

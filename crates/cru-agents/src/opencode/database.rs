@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
 use super::newer::{self as version2};
-use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
+use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, text};
 use cru_base::{Error, Result};
@@ -116,18 +116,13 @@ fn sessions(
         let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
         if let Some(origin) = &head.forked {
             let (own, copied) = kept::own(rows, &newer(base, origin)?);
-            for _ in copied {
-                account.skip("message of the session that it was forked from");
-            }
+            account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
         }
         for row in &told_again {
-            account.skip("second form of a message");
-            for _ in 0..parts_of(base, row) {
-                account.skip("second form of a message");
-            }
+            account.skip_all(1 + parts_of(base, row), "second form of a message");
         }
-        tell(&head, &mut DatabaseMessages { base, rows }, path, sink, account)?;
+        tell(&head, &rows, |row| is_agent(base, row), |row| message(base, row), path, sink, account)?;
     }
     Ok(())
 }
@@ -193,64 +188,38 @@ fn messages(base: &Database<'_>, table: &str, order: &str, session: &str) -> Res
 }
 
 /// How many parts a message has in the form of before.
-fn parts_of(base: &Database<'_>, message: &KeptMessage) -> i64 {
-    let count = "SELECT count(*) FROM part WHERE message_id = ?1";
-    match message.kind {
-        None => base.base.query_row(count, [&message.id], |row| row.get(0)).unwrap_or(0),
-        Some(_) => 0,
-    }
+fn parts_of(base: &Database<'_>, message: &KeptMessage) -> u64 {
+    let count = |id| base.number("SELECT count(*) FROM part WHERE message_id = ?1", &[id]);
+    let count = Some(message.id.as_str()).filter(|_| message.kind.is_none()).and_then(count);
+    count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
 }
 
-struct DatabaseMessages<'b> {
-    base: &'b Database<'b>,
-    rows: Vec<KeptMessage>,
+fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
+    let id = row.id.as_str();
+    let data = |row: &Value| word(row, "data").into_bytes();
+    let of = |table: &str| {
+        let rows = base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
+        Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
+    };
+    if let Some(kind) = &row.kind {
+        return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
+    }
+    let parts = base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
+    let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
+    Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
 }
 
-impl DatabaseMessages<'_> {
-    fn read(&self, row: &KeptMessage) -> Result<OpenCodeMessage> {
-        let id = row.id.as_str();
-        let data = |row: &Value| word(row, "data").into_bytes();
-        let of = |table: &str| {
-            let rows = self.base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
-            Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
-        };
-        if let Some(kind) = &row.kind {
-            return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
-        }
-        let parts = self.base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
-        let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
-        Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
+fn is_agent(base: &Database<'_>, row: &KeptMessage) -> Result<bool> {
+    if let Some(kind) = &row.kind {
+        return Ok(kind == "assistant");
     }
-}
-
-impl Store for DatabaseMessages<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
-        let Some(row) = self.rows.get(index) else {
-            return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
-        };
-        self.read(row)
-    }
-
-    fn is_agent(&mut self, index: usize) -> Result<bool> {
-        if let Some(kind) = self.rows.get(index).and_then(|row| row.kind.as_deref()) {
-            return Ok(kind == "assistant");
-        }
-        let item = self.message(index)?.info;
-        Ok(matches!(item.content, super::store::OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
-    }
+    let info = message(base, row)?.info.content;
+    Ok(matches!(info, OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
 }
 
 /// Rows that belong to nothing that was read, or say again what was.
 fn others(base: &Database<'_>, account: &mut Account) {
-    let mut count = |query: &str, reason: &'static str| {
-        for _ in 0..base.count(query) {
-            account.skip(reason);
-        }
-    };
+    let mut count = |query: &str, reason: &'static str| account.skip_all(base.count(query), reason);
     let none_of = |table: &str| {
         let known = SESSIONS.into_iter().filter(|table| base.has_table(table));
         let known: Vec<String> = known.map(|known| format!("SELECT id FROM {known}")).collect();

@@ -3,22 +3,16 @@
 use serde_json::Value;
 
 use crate::call::question::Answered;
+use crate::file::document::strings;
 use crate::file::value::list;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
 /// Answered questions: one decision for each, with what was offered and not taken.
 pub(super) fn answers(input: &Value, metadata: &Value, call: &str) -> Vec<DecisionEvent<'static>> {
-    let questions = list(input, "questions").iter().zip(list(metadata, "answers"));
-    questions.filter_map(|(question, answer)| answered(question, answer, call)).collect()
-}
-
-fn answered(question: &Value, answer: &Value, call: &str) -> Option<DecisionEvent<'static>> {
-    let taken = match answer {
-        Value::String(answer) => vec![answer.as_str()],
-        answer => answer.as_array()?.iter().filter_map(Value::as_str).collect(),
-    };
-    Answered { question, taken, said: None, note: None }.decision(call)
+    let answered =
+        |(question, answer)| Answered { question, taken: strings(Some(answer)), said: None, note: None }.decision(call);
+    list(input, "questions").iter().zip(list(metadata, "answers")).filter_map(answered).collect()
 }
 
 /// A plan that a person approved.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::newer;
-use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
+use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
 use crate::file::value::text;
 use cru_base::Result;
@@ -18,15 +18,23 @@ const KNOWN_BY: usize = 64 << 10;
 /// Reads an export.
 pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<()> {
     let mut account = Account::default();
-    let Some(text) = document::read_json(bundle, path)? else {
+    let Some(export) = document::read_json(bundle, path)? else {
         account.skip("oversized file");
         sink.account(path, account);
         return Ok(());
     };
-    let document = members(&text);
+    let document = members(&export);
     let head = head(&document, path);
-    let mut messages = ExportMessages::of(&document);
-    tell(&head, &mut messages, path, sink, &mut account)?;
+    let whole = messages(&document).into_iter().filter(|piece| piece.whole).map(Some);
+    // Another one begins behind them.
+    let cut = member(&document, "messages").is_some_and(|list| !list.whole).then_some(None);
+    let messages: Vec<Option<Piece<'_>>> = whole.chain(cut).collect();
+    let is_agent = |piece: &Option<Piece<'_>>| {
+        let value = piece.and_then(|piece| piece.value()).unwrap_or_default();
+        let said = value.get("info").map_or_else(|| text(&value, "type"), |info| text(info, "role"));
+        Ok(said == "assistant")
+    };
+    tell(&head, &messages, is_agent, |piece| Ok(message(*piece)), path, sink, &mut account)?;
     sink.account(path, account);
     Ok(())
 }
@@ -48,58 +56,29 @@ pub(super) fn messages<'a>(document: &[(Cow<'a, str>, Piece<'a>)]) -> Vec<Piece<
     member(document, "messages").map(|piece| items(piece.text)).unwrap_or_default()
 }
 
-struct ExportMessages<'a> {
-    pieces: Vec<Piece<'a>>,
-    /// Whether another one begins behind them.
-    cut: bool,
-}
-
-impl<'a> ExportMessages<'a> {
-    fn of(document: &[(Cow<'a, str>, Piece<'a>)]) -> Self {
-        let mut pieces = messages(document);
-        pieces.retain(|piece| piece.whole);
-        Self { pieces, cut: member(document, "messages").is_some_and(|list| !list.whole) }
+/// One of them; the beginning of one where the document ends in it.
+fn message(piece: Option<Piece<'_>>) -> OpenCodeMessage {
+    let alone = |content| OpenCodeMessage { info: OpenCodeItem { id: String::new(), content }, parts: Vec::new() };
+    let Some(piece) = piece else { return alone(OpenCodeContent::Cut) };
+    let bytes = piece.text.as_bytes();
+    if piece.trouble() == OVERSIZED {
+        return alone(OpenCodeContent::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
     }
-}
-
-impl Store for ExportMessages<'_> {
-    fn len(&self) -> usize {
-        self.pieces.len() + usize::from(self.cut)
+    let Some(Value::Object(mut message)) = piece.value() else {
+        return OpenCodeMessage { info: OpenCodeItem::of_value(None, bytes, ""), parts: Vec::new() };
+    };
+    // As version 2 writes messages.
+    if !message.contains_key("info") && message.get("type").is_some_and(Value::is_string) {
+        return newer::message("", "", None, bytes);
     }
-
-    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
-        let alone =
-            |content| Ok(OpenCodeMessage { info: OpenCodeItem { id: String::new(), content }, parts: Vec::new() });
-        let Some(piece) = self.pieces.get(index) else { return alone(OpenCodeContent::Cut) };
-        let bytes = piece.text.as_bytes();
-        if piece.trouble() == OVERSIZED {
-            return alone(OpenCodeContent::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
-        }
-        let Some(Value::Object(mut message)) = piece.value() else {
-            return Ok(OpenCodeMessage { info: OpenCodeItem::of_value(None, bytes, ""), parts: Vec::new() });
-        };
-        // As version 2 writes messages.
-        if !message.contains_key("info") && message.get("type").is_some_and(Value::is_string) {
-            return Ok(newer::message("", "", None, bytes));
-        }
-        let parts = match message.remove("parts") {
-            Some(Value::Array(parts)) => parts,
-            _ => Vec::new(),
-        };
-        let part = |part: Value| {
-            let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
-            OpenCodeItem::of_value(Some(part), &bytes, "")
-        };
-        let info = OpenCodeItem::of_value(message.remove("info"), bytes, "");
-        Ok(OpenCodeMessage { info, parts: parts.into_iter().map(part).collect() })
-    }
-
-    fn is_agent(&mut self, index: usize) -> Result<bool> {
-        let value = self.pieces.get(index).and_then(Piece::value);
-        let role = |value: &Value| match value.get("info") {
-            Some(info) => text(info, "role") == "assistant",
-            None => text(value, "type") == "assistant",
-        };
-        Ok(value.as_ref().is_some_and(role))
-    }
+    let parts = match message.remove("parts") {
+        Some(Value::Array(parts)) => parts,
+        _ => Vec::new(),
+    };
+    let part = |part: Value| {
+        let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
+        OpenCodeItem::of_value(Some(part), &bytes, "")
+    };
+    let info = OpenCodeItem::of_value(message.remove("info"), bytes, "");
+    OpenCodeMessage { info, parts: parts.into_iter().map(part).collect() }
 }

@@ -20,17 +20,14 @@ impl OpenCodeSession<'_> {
         let info = match content {
             OpenCodeContent::Whole(info) => info,
             OpenCodeContent::Cut => {
-                self.held = true;
-                self.skip("partial last message");
+                self.told.held = true;
+                self.told.skip("partial last message");
                 return self.lost(&parts);
             }
             OpenCodeContent::Broken(bytes, why) => {
                 // A file may be half written.
-                self.held |= !settled;
-                match self.take_bytes(&bytes, &id) {
-                    Some(_) => self.skip(why),
-                    None => self.later(),
-                }
+                self.told.held |= !settled;
+                self.told.take_broken(&bytes, &id, why);
                 return self.lost(&parts);
             }
         };
@@ -38,66 +35,63 @@ impl OpenCodeSession<'_> {
         let time = info.get("time").and_then(|time| millis(time, "created"));
         let done = settled || is_done(&info);
         // The words of a message are written after it.
-        self.held |= parts.is_empty() && !done;
-        let Some(record) = self.take(&json!({ "message": role, "created": time.map(|it| it.to_string()) }), &id) else {
-            self.later();
+        self.told.held |= parts.is_empty() && !done;
+        let Some(record) = self.told.take(&json!({ "message": role, "created": time.map(|it| it.to_string()) }), &id)
+        else {
             return self.lost(&parts);
         };
         self.begins(&id, record);
-        match role {
+        let left = match role {
             "user" => {
-                self.shown();
                 self.user(record, time, &info, &parts);
+                None
             }
-            "assistant" => {
-                self.shown();
+            "assistant" | newer::SHELL => {
+                self.by_person |= role == newer::SHELL;
                 self.assistant(record, time, &info, parts, done);
-            }
-            newer::SHELL => {
-                self.shown();
-                self.by_person = true;
-                self.assistant(record, time, &info, parts, done);
-                self.by_person = false;
+                self.by_person &= role != newer::SHELL;
+                None
             }
             newer::COMPACTION => self.compaction_row(record, time, &info),
-            "synthetic" | "system" | "skill" => self.skip(reason::HOST_WORDS),
-            "agent-switched" => self.skip("choice of an agent"),
-            "model-switched" => self.skip("choice of a model"),
+            "synthetic" | "system" | "skill" => Some(reason::HOST_WORDS),
+            "agent-switched" => Some("choice of an agent"),
+            "model-switched" => Some("choice of a model"),
             "location-switched" => {
-                self.shown();
-                self.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+                self.told.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+                None
             }
-            "idle" => self.skip("end of a turn"),
+            "idle" => Some("end of a turn"),
             role => {
-                self.skip(unknown("unknown role", role));
                 self.lost(&parts);
+                Some(unknown("unknown role", role))
             }
-        }
+        };
+        self.told.count(left);
     }
 
     /// Counts parts whose message says nothing.
     fn lost(&mut self, parts: &[OpenCodeItem]) {
         for _ in parts {
-            if self.held { self.later() } else { self.skip(reason::OF_NONE) }
+            if self.told.held { self.told.later() } else { self.told.skip(reason::OF_NONE) }
         }
     }
 
     /// A compaction that is a message of its own.
-    fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) {
+    fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) -> Option<&'static str> {
         if text(info, "status") == "failed" {
-            return self.skip("compaction that failed");
+            return Some("compaction that failed");
         }
-        self.shown();
         let trigger = if text(info, "reason") == "manual" { "manual" } else { "auto" };
         self.compaction = Some((record, time, trigger));
         self.compacted(filled(info, "summary"));
         if let Some(tokens) = info.get("tokens") {
             self.tokens(record, filled(info, "modelID").unwrap_or("unknown"), tokens, info);
         }
+        None
     }
 
     fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
-        self.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
+        self.told.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
         let mut turn = Turn {
             time,
             model: filled(info, "modelID").unwrap_or("unknown").to_owned(),
@@ -112,20 +106,16 @@ impl OpenCodeSession<'_> {
             let OpenCodeItem { id, content } = part;
             match content {
                 OpenCodeContent::Whole(part) => {
-                    self.held |= !done && !is_final(&part, index < last);
-                    match self.take(&lasting(&part), &id) {
-                        Some(record) => self.part(record, &part, &mut turn),
-                        None => self.later(),
+                    self.told.held |= !done && !is_final(&part, index < last);
+                    if let Some(record) = self.told.take(&lasting(&part), &id) {
+                        self.part(record, &part, &mut turn);
                     }
                 }
                 OpenCodeContent::Broken(bytes, _) => {
-                    self.held |= !done;
-                    match self.take_bytes(&bytes, &id) {
-                        Some(_) => self.skip("broken part"),
-                        None => self.later(),
-                    }
+                    self.told.held |= !done;
+                    self.told.take_broken(&bytes, &id, "broken part");
                 }
-                OpenCodeContent::Cut => self.skip("partial last part"),
+                OpenCodeContent::Cut => self.told.skip("partial last part"),
             }
         }
         if done {
@@ -138,11 +128,12 @@ impl OpenCodeSession<'_> {
     fn close(&mut self, info: &Value, turn: &Turn) {
         let error = info.get("error").filter(|error| error.is_object());
         let tokens = info.get("tokens").filter(|tokens| !turn.counted && usage(tokens) != Usage::default());
-        if error.is_none() && tokens.is_none() {
+        if (error.is_none() && tokens.is_none()) || !self.told.takes_more() {
             return;
         }
         let name = error.map_or("", |error| text(error, "name"));
-        let Some(record) = self.take(&json!({ "end": name, "tokens": tokens, "cost": info.get("cost") }), "") else {
+        let Some(record) = self.told.take(&json!({ "end": name, "tokens": tokens, "cost": info.get("cost") }), "")
+        else {
             return;
         };
         let time = info.get("time").and_then(|time| millis(time, "completed")).or(turn.time);
@@ -151,12 +142,12 @@ impl OpenCodeSession<'_> {
         }
         match (error, name) {
             (None, _) => {}
-            (Some(_), "MessageAbortedError") => self.emit(record, time, EventKind::Interrupt { call: None }),
+            (Some(_), "MessageAbortedError") => self.told.emit(record, time, EventKind::Interrupt { call: None }),
             (Some(error), _) => {
                 let data = &error["data"];
                 let said = filled(data, "message").or_else(|| filled(error, "message"));
                 let text = said.map_or_else(|| Cow::Owned(failure(name)), Cow::Borrowed);
-                self.emit(record, time, EventKind::ApiError(text));
+                self.told.emit(record, time, EventKind::ApiError(text));
             }
         }
     }
@@ -165,12 +156,10 @@ impl OpenCodeSession<'_> {
     pub(super) fn tokens(&mut self, record: u64, model: &str, tokens: &Value, row: &Value) {
         let usage = usage(tokens);
         let cost = row.get("cost").and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost > 0.0);
-        if let Some(cost) = cost {
-            self.emit(record, None, EventKind::Meta(SessionFact::Cost(cost)));
-        }
+        self.told.out(record, None).facts(cost.map(SessionFact::Cost));
         if usage != Usage::default() {
             let message = record.to_string().into();
-            self.emit(record, None, EventKind::Usage { message, model: model.into(), usage });
+            self.told.emit(record, None, EventKind::Usage { message, model: model.into(), usage });
         }
         self.context = usage.used().saturating_add(usage.cache_read);
     }

@@ -48,48 +48,44 @@ impl OpenCodeSession<'_> {
             self.flush(&[]);
         }
         let time = part.get("time").and_then(|time| millis(time, "start")).or(turn.time);
-        match kind {
-            "text" => match filled(part, "text") {
-                Some(words) if turn.summary => {
-                    self.shown();
-                    self.summed(record, time, words);
-                }
-                Some(words) => {
-                    self.shown();
-                    self.emit(record, time, EventKind::Reply(words.into()));
-                }
-                None => self.skip(reason::EMPTY),
-            },
-            "reasoning" => match filled(part, "text") {
-                Some(words) => {
-                    self.shown();
-                    self.emit(record, time, EventKind::Thinking(words.into()));
-                }
-                None => self.skip(reason::EMPTY),
-            },
-            "tool" => {
-                self.shown();
-                self.tool(record, part, turn.time);
+        let left = match (kind, filled(part, "text")) {
+            ("text" | "reasoning", None) => Some(reason::EMPTY),
+            ("text", Some(words)) if turn.summary => {
+                self.summed(record, time, words);
+                None
             }
-            "step-finish" => {
-                self.shown();
+            ("text", Some(words)) => {
+                self.told.emit(record, time, EventKind::Reply(words.into()));
+                None
+            }
+            ("reasoning", Some(words)) => {
+                self.told.emit(record, time, EventKind::Thinking(words.into()));
+                None
+            }
+            ("tool", _) => {
+                self.tool(record, part, turn.time);
+                None
+            }
+            ("step-finish", _) => {
                 turn.counted = true;
                 self.tokens(record, &turn.model, &part["tokens"], part);
+                None
             }
-            "patch" => {
-                self.shown();
+            ("patch", _) => {
                 let files: Vec<&str> = list(part, "files").iter().filter_map(Value::as_str).collect();
                 self.flush(&files);
+                None
             }
-            "step-start" => self.skip("begin of a step"),
-            "snapshot" => self.skip("snapshot of the files"),
-            "retry" => self.skip("try of the model service that failed"),
-            "agent" => self.skip("choice of an agent"),
-            "file" => self.skip("file of the agent"),
-            "compaction" => self.skip("mark of a compaction"),
-            "" => self.skip("no part type"),
-            kind => self.skip(unknown("unknown part", kind)),
-        }
+            ("step-start", _) => Some("begin of a step"),
+            ("snapshot", _) => Some("snapshot of the files"),
+            ("retry", _) => Some("try of the model service that failed"),
+            ("agent", _) => Some("choice of an agent"),
+            ("file", _) => Some("file of the agent"),
+            ("compaction", _) => Some("mark of a compaction"),
+            ("", _) => Some("no part type"),
+            (kind, _) => Some(unknown("unknown part", kind)),
+        };
+        self.told.count(left);
     }
 
     /// A summary of what was said before takes its place.
@@ -105,6 +101,10 @@ impl OpenCodeSession<'_> {
         let Some((record, time, trigger)) = self.compaction.take() else { return };
         let tokens_before = Some(self.context).filter(|tokens| *tokens > 0);
         let trigger = Some(trigger.into()).filter(|trigger: &std::borrow::Cow<'_, str>| !trigger.is_empty());
-        self.emit(record, time, EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) });
+        self.told.emit(
+            record,
+            time,
+            EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) },
+        );
     }
 }

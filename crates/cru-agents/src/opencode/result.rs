@@ -10,10 +10,10 @@ use super::tool::Asked;
 use super::{brief, decision, lines};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
-use crate::file::value::{filled, flag, list, text};
+use crate::file::value::{base64_size, filled, flag, list, text};
 use cru_action::ToolKind;
 use cru_session::FileRef;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 /// Files that one command is said to have changed; a command that changes more is said to have changed these.
 const FILES: usize = 20;
@@ -37,7 +37,7 @@ impl OpenCodeSession<'_> {
     ) {
         let metadata = &state["metadata"];
         let output = if is_error { text(state, "error") } else { text(state, "output") };
-        let whole = if is_error { None } else { self.spilled(output) };
+        let whole = if is_error { None } else { self.told.spilled(output) };
         let output = whole.as_deref().unwrap_or(output);
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
         let refusal = output.strip_prefix(REFUSED).filter(|_| is_error);
@@ -59,18 +59,15 @@ impl OpenCodeSession<'_> {
             denied: refusal.is_some() || dismissed || by_rule,
             denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit: exit.filter(|_| failed),
-            reads: files.reads,
-            writes: files.writes,
-            changes: files.changes.into(),
             subagent: self.started(asked, metadata, output),
             attachments,
-            ..CallResult::default()
+            ..files.into()
         };
         // What changed while a command only looked, somebody else changed.
-        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.place) {
+        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.told.place) {
             self.waiting.push((record, time, result));
         } else {
-            self.emit(record, time, EventKind::Result(result));
+            self.told.emit(record, time, EventKind::Result(result));
         }
         self.behind(record, time, asked, metadata, output, Ended { failed, stopped, refusal });
     }
@@ -87,12 +84,11 @@ impl OpenCodeSession<'_> {
     ) {
         let call = asked.id.as_str();
         if ended.stopped {
-            self.emit(record, time, EventKind::Interrupt { call: Some(call.into()) });
+            self.told.emit(record, time, EventKind::Interrupt { call: Some(call.into()) });
         }
         if let Some(words) = ended.refusal.and_then(|rest| rest.strip_prefix(FEEDBACK)) {
             let origin = PromptOrigin::Denial { call: call.to_owned().into() };
-            let prompt = Prompt { text: words.into(), origin, attachments: Vec::new() };
-            self.emit(record, time, EventKind::Prompt(prompt));
+            self.told.out(record, time).prompt(words, origin);
         }
         if ended.failed {
             return;
@@ -100,10 +96,10 @@ impl OpenCodeSession<'_> {
         match asked.tool {
             "question" => {
                 for made in decision::answers(asked.input, metadata, call) {
-                    self.emit(record, time, EventKind::Decision(made));
+                    self.told.emit(record, time, EventKind::Decision(made));
                 }
             }
-            "plan_exit" => self.emit(record, time, EventKind::Decision(decision::plan(output, call))),
+            "plan_exit" => self.told.emit(record, time, EventKind::Decision(decision::plan(output, call))),
             _ => {}
         }
     }
@@ -111,7 +107,7 @@ impl OpenCodeSession<'_> {
     /// Files that the answer proves to be read and written.
     fn files(&mut self, asked: &Asked<'_>, metadata: &Value, output: &str) -> TouchedFiles {
         let mut files = TouchedFiles::default();
-        let named = argument::path(asked.tool, asked.input).map(|path| self.place.show(path).into_owned());
+        let named = argument::path(asked.tool, asked.input).map(|path| self.told.place.show(path).into_owned());
         match ToolKind::of_call(asked.tool, asked.input) {
             ToolKind::Read => {
                 let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
@@ -123,17 +119,14 @@ impl OpenCodeSession<'_> {
                 let created = lines::created(metadata);
                 if let Some(path) = named {
                     let file = FileRef { path, created, ..FileRef::default() };
-                    match cru_action::patch::read_diff(lines::diff(metadata)).into_iter().next() {
-                        Some(change) if !change.hunks.is_empty() => files.wrote(file, &change.hunks),
-                        _ => tools::exchange(asked.tool, asked.input, file, &mut files),
-                    }
+                    tools::wrote(asked.tool, asked.input, file, lines::diff(metadata), &mut files);
                 }
             }
             ToolKind::Patch => {
-                patch::written(&argument::patched(asked.tool, asked.input, &self.place), &mut files);
+                patch::written(&argument::patched(asked.tool, asked.input, &self.told.place), &mut files);
             }
             ToolKind::Shell => {
-                shell::touched(&asked.effects(&self.place), output, &mut files);
+                shell::touched(&shell::effects(asked.tool, asked.input, &self.told.place), output, &mut files);
                 return files;
             }
             _ => {}
@@ -147,14 +140,14 @@ impl OpenCodeSession<'_> {
         let alone = self.waiting.len() == 1;
         for (record, time, mut result) in std::mem::take(&mut self.waiting) {
             if alone {
-                for path in files.iter().take(FILES).map(|path| self.place.show(path).into_owned()) {
+                for path in files.iter().take(FILES).map(|path| self.told.place.show(path).into_owned()) {
                     let known = self.changed.contains(&path) || result.writes.iter().any(|file| file.path == path);
                     if !known {
                         result.writes.push(FileRef { path, ..FileRef::default() });
                     }
                 }
             }
-            self.emit(record, time, EventKind::Result(result));
+            self.told.emit(record, time, EventKind::Result(result));
         }
         self.changed.clear();
     }
@@ -166,7 +159,7 @@ impl OpenCodeSession<'_> {
         }
         let named = filled(metadata, "sessionId").or_else(|| filled(metadata, "sessionID"));
         let session = named.or_else(|| id_in(output));
-        let own = self.own_id().to_owned();
+        let own = self.told.own_id().to_owned();
         let stream = session.map(|id| StreamKey { session: own, agent: Some(id.to_owned()) });
         let owned = |key: &str| filled(asked.input, key).map(|word| Cow::Owned(word.to_owned()));
         let model = metadata.get("model").and_then(|model| filled(model, "modelID"));
@@ -206,7 +199,7 @@ fn without_notes(output: &str) -> &str {
 }
 
 fn attachment(file: &Value) -> Attachment<'static> {
-    let data = text(file, "url").split_once(";base64,").map_or("", |(_, data)| data).trim_end_matches('=');
+    let data = text(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
     let media_type = filled(file, "mime").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: (data.len() as u64).saturating_mul(3) / 4 }
+    Attachment { media_type: media_type.into(), bytes: base64_size(data) }
 }

@@ -1,18 +1,16 @@
 //! One session while it is read: what later records need, and how records are taken in.
 
-use std::ops::{Deref, DerefMut};
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::store::OpenCodeHead;
 use crate::file::value::{filled, text};
 use crate::stream::teller::Teller;
-use cru_session::event::{CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
+use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
 
 /// The state of one session.
 pub(super) struct OpenCodeSession<'s> {
-    teller: Teller<'s>,
+    pub(super) told: Teller<'s>,
     /// A compaction that was asked for and whose summary was not read yet: its record, time, and what started it.
     pub(super) compaction: Option<(u64, Option<Timestamp>, &'static str)>,
     /// Whether the next command was run by the person.
@@ -29,24 +27,10 @@ pub(super) struct OpenCodeSession<'s> {
     before: Vec<(String, u64)>,
 }
 
-impl<'s> Deref for OpenCodeSession<'s> {
-    type Target = Teller<'s>;
-
-    fn deref(&self) -> &Teller<'s> {
-        &self.teller
-    }
-}
-
-impl DerefMut for OpenCodeSession<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.teller
-    }
-}
-
 impl<'s> OpenCodeSession<'s> {
-    pub(super) fn new(teller: Teller<'s>) -> Self {
+    pub(super) fn new(told: Teller<'s>) -> Self {
         Self {
-            teller,
+            told,
             compaction: None,
             by_person: false,
             context: 0,
@@ -60,17 +44,14 @@ impl<'s> OpenCodeSession<'s> {
     /// The session's own row.
     pub(super) fn begin(&mut self, head: &OpenCodeHead, title: &str) {
         let directory = text(&head.info, "directory");
-        let Some(record) = self.take(&json!({ "session": head.id, "directory": directory }), &head.id) else {
-            return self.later();
+        let Some(record) = self.told.take(&json!({ "session": head.id, "directory": directory }), &head.id) else {
+            return;
         };
-        self.shown();
-        self.see(record, directory);
-        if let Some(version) = filled(&head.info, "version") {
-            self.emit(record, None, EventKind::Meta(SessionFact::HostVersion(version.into())));
-        }
-        if !title.trim().is_empty() && !is_placeholder(title) {
-            self.emit(record, None, EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: title.into() }));
-        }
+        self.told.shown();
+        self.told.see(record, directory);
+        let mut out = self.told.out(record, None);
+        out.facts(filled(&head.info, "version").map(|version| SessionFact::HostVersion(version.into())));
+        out.title(Some(title).filter(|title| !title.trim().is_empty() && !is_placeholder(title)));
     }
 
     /// Notes where a message begins.
@@ -85,13 +66,13 @@ impl<'s> OpenCodeSession<'s> {
         self.flush(&[]);
         let undone = info.get("revert").map_or("", |revert| text(revert, "messageID"));
         let at = self.before.iter().find(|(id, _)| !undone.is_empty() && id == undone).map(|(_, record)| *record);
-        if let Some(record) = at.filter(|_| !self.held && !self.intake.is_full()) {
-            let last = self.intake.records();
-            let prompt = Prompt { text: "/undo".into(), origin: PromptOrigin::Command, attachments: Vec::new() };
-            self.emit(last, None, EventKind::Prompt(prompt));
-            self.emit(last, None, EventKind::Rewind { to: record.saturating_sub(1) });
+        if let Some(record) = at.filter(|_| !self.told.held && !self.told.intake.is_full()) {
+            let last = self.told.intake.records();
+            let mut out = self.told.out(last, None);
+            out.prompt("/undo", PromptOrigin::Command);
+            out.emit(EventKind::Rewind { to: record.saturating_sub(1) });
         }
-        self.close();
+        self.told.close();
     }
 }
 

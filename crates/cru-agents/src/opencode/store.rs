@@ -60,16 +60,6 @@ pub(super) struct OpenCodeMessage {
     pub(super) parts: Vec<OpenCodeItem>,
 }
 
-/// The messages of one session, in order.
-pub(super) trait Store {
-    /// How many there are.
-    fn len(&self) -> usize;
-    /// One of them.
-    fn message(&mut self, index: usize) -> Result<OpenCodeMessage>;
-    /// Whether it is the agent's.
-    fn is_agent(&mut self, index: usize) -> Result<bool>;
-}
-
 /// A session's own row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenCodeHead {
@@ -125,10 +115,12 @@ impl OpenCodeHead {
     }
 }
 
-/// Tells a session.
-pub(super) fn tell(
+/// Tells a session of these messages, in order; which are the agent's, and how one of them is read.
+pub(super) fn tell<M>(
     head: &OpenCodeHead,
-    store: &mut dyn Store,
+    messages: &[M],
+    is_agent: impl Fn(&M) -> Result<bool>,
+    read: impl Fn(&M) -> Result<OpenCodeMessage>,
     path: &Path,
     sink: &mut dyn Sink,
     account: &mut Account,
@@ -138,27 +130,27 @@ pub(super) fn tell(
         return Ok(());
     }
     let (asked, agent) = head.asked();
-    let is_agent = key.agent.is_some();
+    let is_started = key.agent.is_some();
     let header = Header {
-        aside: false,
         key,
         parent: head.parent_key(),
         transcript: path.to_owned(),
-        agent: is_agent.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
-        task: Some(asked.to_owned()).filter(|task| is_agent && !task.is_empty()),
+        agent: is_started.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
+        task: Some(asked.to_owned()).filter(|task| is_started && !task.is_empty()),
+        ..Header::default()
     };
     let paths = [path.to_owned()];
     let mut session = OpenCodeSession::new(Teller::open(header, &paths, sink, std::slice::from_mut(account)));
     session.begin(head, asked);
-    let mut settled = store.len();
+    let mut settled = messages.len();
     while settled > 0 {
         settled -= 1;
-        if store.is_agent(settled)? {
+        if is_agent(&messages[settled])? {
             break;
         }
     }
-    for index in 0..store.len() {
-        session.message(store.message(index)?, index < settled);
+    for (index, message) in messages.iter().enumerate() {
+        session.message(read(message)?, index < settled);
     }
     session.end(&head.info);
     Ok(())

@@ -5,11 +5,9 @@ use serde_json::Value;
 
 use super::argument;
 use super::session::OpenCodeSession;
-use crate::call::shell::{self, Effects};
 use crate::call::task_list;
 use crate::file::value::{filled, list, millis, text};
-use crate::stream::place::Place;
-use cru_session::event::{Call, EventKind, Prompt, PromptOrigin};
+use cru_session::event::{EventKind, PromptOrigin};
 
 /// The name under which a person's own shell line is told.
 const SHELL: &str = "Shell";
@@ -30,11 +28,6 @@ impl Asked<'_> {
     pub(super) fn is_subagent(&self) -> bool {
         matches!(self.tool, "task" | "subagent")
     }
-
-    /// What its shell command does if it succeeds.
-    pub(super) fn effects(&self, place: &Place) -> Effects {
-        shell::effects(self.tool, self.input, place)
-    }
 }
 
 impl OpenCodeSession<'_> {
@@ -49,21 +42,18 @@ impl OpenCodeSession<'_> {
         let tool = filled(part, "tool").unwrap_or("tool");
         let invalid = tool == "invalid";
         let asked = Asked {
-            id: self.calls.name(text(part, "callID"), record),
+            id: self.told.calls.name(text(part, "callID"), record),
             tool: if invalid { filled(input, "tool").unwrap_or(tool) } else { tool },
             input: if invalid { &none } else { input },
             invalid,
         };
-        let args = argument::telling(asked.tool, asked.input, &self.place);
+        let args = argument::telling(asked.tool, asked.input, &self.told.place);
         let mut name = asked.tool;
         if self.by_person && asked.tool == "bash" && !args.trim().is_empty() {
             name = SHELL;
-            let prompt = Prompt { text: args.as_str().into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
-            self.emit(record, start, EventKind::Prompt(prompt));
+            self.told.out(record, start).prompt(args.as_str(), PromptOrigin::Shell);
         }
-        let input = asked.input.clone();
-        let call = Call { id: asked.id.as_str().into(), tool: name.into(), args: args.into(), input };
-        self.emit(record, start, EventKind::Call(call));
+        self.told.out(record, start).call(&asked.id, name, args, asked.input.clone());
         if asked.tool == "todowrite" && text(state, "status") == "completed" {
             self.list(record, list(asked.input, "todos"));
         }
@@ -78,6 +68,6 @@ impl OpenCodeSession<'_> {
     /// Tells the task list.
     pub(super) fn list(&mut self, record: u64, todos: &[Value]) {
         self.tasks = true;
-        self.emit(record, None, EventKind::Tasks(task_list::read(todos)));
+        self.told.emit(record, None, EventKind::Tasks(task_list::read(todos)));
     }
 }

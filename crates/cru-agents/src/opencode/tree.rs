@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, Store, tell};
+use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::value::{filled, millis, text};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
@@ -22,8 +23,8 @@ const MAX: u64 = 256 << 20;
 pub(super) struct TreePlace {
     /// The folder `storage`.
     root: PathBuf,
-    /// The session that it belongs to; for a part, the one of its message, where that is known.
-    session: String,
+    /// The session that it belongs to; for a part the one of its message, empty where that is not known.
+    pub(super) session: String,
 }
 
 /// The place of a file, by its folders.
@@ -44,19 +45,14 @@ pub(super) fn place(path: &Path) -> Option<TreePlace> {
         "part" => {
             let message = name(folder)?;
             let part = cru_base::files::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-            let session = part.as_ref().and_then(|part| filled(part, "sessionID").map(str::to_owned));
-            (!message.is_empty()).then_some(TreePlace { root, session: session.unwrap_or_default() })
+            let session = filled(&part.unwrap_or_default(), "sessionID").unwrap_or_default().to_owned();
+            (!message.is_empty()).then_some(TreePlace { root, session })
         }
         _ => None,
     }
 }
 
 impl TreePlace {
-    /// The session that the file belongs to; empty where it is not known.
-    pub(super) fn session(&self) -> &str {
-        &self.session
-    }
-
     /// The session's own file, else the first of its messages.
     pub(super) fn session_file(&self) -> Option<PathBuf> {
         let name = plain(&self.session)?;
@@ -125,35 +121,13 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
         messages.push((created, id, path, is_agent));
     }
     messages.sort();
-    let mut store = TreeMessages { place, messages };
-    tell(&head, &mut store, path, sink, &mut account)?;
+    let read = |(_, id, path, _): &(Option<Timestamp>, String, PathBuf, bool)| {
+        let info = OpenCodeItem::of(&read_file(path)?, id);
+        let parts = plain(id).map(|id| files_in(&place.root.join("part").join(id))).unwrap_or_default();
+        let parts = parts.iter().map(|(id, path)| Ok(OpenCodeItem::of(&read_file(path)?, id)));
+        Ok(OpenCodeMessage { info, parts: parts.collect::<Result<_>>()? })
+    };
+    tell(&head, &messages, |message| Ok(message.3), read, path, sink, &mut account)?;
     sink.account(path, account);
     Ok(())
-}
-
-struct TreeMessages<'p> {
-    place: &'p TreePlace,
-    messages: Vec<(Option<jiff::Timestamp>, String, PathBuf, bool)>,
-}
-
-impl Store for TreeMessages<'_> {
-    fn len(&self) -> usize {
-        self.messages.len()
-    }
-
-    fn message(&mut self, index: usize) -> Result<OpenCodeMessage> {
-        let Some((_, id, path, _)) = self.messages.get(index) else {
-            return Ok(OpenCodeMessage { info: OpenCodeItem::of(b"", ""), parts: Vec::new() });
-        };
-        let info = OpenCodeItem::of(&read_file(path)?, id);
-        let mut parts = Vec::new();
-        for (id, path) in plain(id).map(|id| files_in(&self.place.root.join("part").join(id))).unwrap_or_default() {
-            parts.push(OpenCodeItem::of(&read_file(&path)?, &id));
-        }
-        Ok(OpenCodeMessage { info, parts })
-    }
-
-    fn is_agent(&mut self, index: usize) -> Result<bool> {
-        Ok(self.messages.get(index).is_some_and(|(_, _, _, is_agent)| *is_agent))
-    }
 }

@@ -9,7 +9,7 @@ use super::part::lasting;
 use super::reason;
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem};
-use crate::file::value::{filled, flag, text};
+use crate::file::value::{base64_size, filled, flag, text};
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
@@ -24,45 +24,42 @@ impl OpenCodeSession<'_> {
         self.by_person = false;
         let mut said = OpenCodeSaid::default();
         for OpenCodeItem { id, content } in parts {
-            let number = match content {
-                OpenCodeContent::Whole(part) => self.take(&lasting(part), id),
-                OpenCodeContent::Broken(bytes, _) => self.take_bytes(bytes, id),
-                OpenCodeContent::Cut => None,
-            };
-            let (Some(number), OpenCodeContent::Whole(part)) = (number, content) else {
-                match (content, number) {
-                    (OpenCodeContent::Broken(..), Some(_)) => self.skip("broken part"),
-                    _ => self.later(),
+            let part = match content {
+                OpenCodeContent::Whole(part) => part,
+                OpenCodeContent::Broken(bytes, _) => {
+                    self.told.take_broken(bytes, id, "broken part");
+                    continue;
                 }
-                continue;
+                OpenCodeContent::Cut => {
+                    self.told.later();
+                    continue;
+                }
             };
+            let Some(number) = self.told.take(&lasting(part), id) else { continue };
             match text(part, "type") {
                 "compaction" => {
-                    self.shown();
+                    self.told.shown();
                     let trigger = if flag(part, "auto") { "auto" } else { "manual" };
                     self.compaction = Some((number, time, trigger));
                 }
                 "text"
                     if flag(part, "synthetic") && wrapper::means(AGENT, text(part, "text")) == Some(Means::Shell) =>
                 {
-                    self.shown();
+                    self.told.shown();
                     self.by_person = true;
                 }
-                _ => match said.take(part) {
-                    None => self.shown(),
-                    Some(reason) => self.skip(reason),
-                },
+                _ => self.told.count(said.take(part)),
             }
         }
         let OpenCodeSaid { words, command, attachments } = said;
         let origin = match command {
-            _ if self.is_agent() => PromptOrigin::Task,
+            _ if self.told.is_agent() => PromptOrigin::Task,
             true => PromptOrigin::Command,
             false => PromptOrigin::Typed,
         };
         if !words.trim().is_empty() || !attachments.is_empty() {
             let prompt = Prompt { text: words.into(), origin, attachments };
-            self.emit(record, time, EventKind::Prompt(prompt));
+            self.told.emit(record, time, EventKind::Prompt(prompt));
         }
     }
 }
@@ -137,7 +134,7 @@ impl OpenCodeSaid {
         if data.is_none() && (named || mime.starts_with("text/") || mime == "application/x-directory") {
             return Some("file that the words name");
         }
-        let bytes = data.map_or(0, |(_, data)| (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4);
+        let bytes = data.map_or(0, |(_, data)| base64_size(data));
         let media_type = if mime.is_empty() { "application/octet-stream" } else { mime };
         self.attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
         None

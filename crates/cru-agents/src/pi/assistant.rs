@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::reason;
 use super::session::PiSession;
-use crate::file::value::{blocks, count, filled, object, text};
+use crate::file::value::{blocks, filled, object, text};
+use crate::record::session::usage;
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
@@ -40,23 +40,13 @@ impl PiSession {
             let text = filled(message, "errorMessage").unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));
         }
-        match (strange, out.told) {
-            (Some(reason), _) => Fate::Skipped(reason),
-            (None, true) => Fate::Shown,
-            (None, false) => Fate::Skipped(reason::EMPTY),
-        }
+        out.fate(strange)
     }
 
     /// Tells the tokens and the stored cost of one message; `model` is the one that it names.
     pub(super) fn tokens(&mut self, tokens: Option<&Value>, model: Option<&str>, out: &mut Out<'_>) {
         let Some(tokens) = tokens else { return };
-        let usage = Usage {
-            input: count(tokens, "input"),
-            output: count(tokens, "output"),
-            cache_write: count(tokens, "cacheWrite"),
-            cache_read: count(tokens, "cacheRead"),
-            ..Usage::default()
-        };
+        let usage = usage(tokens, ["input", "output", "cacheRead", "cacheWrite"]);
         let cost = tokens["cost"]["total"].as_f64();
         if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost > 0.0) {
             out.emit(EventKind::Meta(SessionFact::Cost(cost)));

@@ -9,7 +9,6 @@ use crate::call::shell;
 use crate::file::value::{filled, text};
 use crate::stream::out::Out;
 use cru_action::ToolKind;
-use cru_session::event::{Call, EventKind};
 
 impl PiSession {
     /// Tells a call of the message `made_by`. `runs`: the message was not stopped, so that the host carries it out.
@@ -28,11 +27,6 @@ impl PiSession {
             self.calls.open(call);
         }
         let args = super::argument::telling(&tool, &input, &self.place);
-        out.emit(EventKind::Call(Call {
-            id: id.into(),
-            tool: tool.into(),
-            args: args.into(),
-            input: block["arguments"].clone(),
-        }));
+        out.call(&id, tool, args, block["arguments"].clone());
     }
 }

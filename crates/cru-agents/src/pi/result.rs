@@ -47,12 +47,9 @@ impl PiSession {
                 End::Code(code) => Some(code),
                 _ => None,
             },
-            reads: files.reads,
-            writes: files.writes,
-            changes: files.changes.into(),
             attachments,
             subagent,
-            ..CallResult::default()
+            ..files.into()
         }));
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });

@@ -140,9 +140,7 @@ impl PiSession {
     fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
-        if let Some(forked) = self.forked {
-            out.quiet(EventKind::Meta(SessionFact::CopiedUntil(forked)));
-        }
+        out.facts(self.forked.map(SessionFact::CopiedUntil));
         out.folder(&mut self.place, text(record, "cwd"));
         if let Some(model) = filled(record, "modelId") {
             model.clone_into(&mut self.model);
@@ -227,8 +225,7 @@ impl PiSession {
     /// A shell command that the person ran in the host.
     fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
         let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
-        let prompt = Prompt { text: line.into(), origin: PromptOrigin::Shell, attachments: Vec::new() };
-        out.emit(EventKind::Prompt(prompt));
+        out.prompt(line, PromptOrigin::Shell);
         let output = text(message, "output");
         let exit = exit(message, "exitCode");
         let stopped = flag(message, "cancelled");

@@ -152,11 +152,8 @@ fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
     for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
         let Some(what) = text(decision, &["decision"]) else { continue };
         let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));
-        out.emit(EventKind::Remark(Remark {
-            fields: at.into_iter().collect(),
-            folded: true,
-            ..remark("context", format!("pi-brain: {what}"), text(decision, &["reasoning"]).unwrap_or(""))
-        }));
+        let told = remark("context", format!("pi-brain: {what}"), text(decision, &["reasoning"]).unwrap_or(""));
+        out.emit(EventKind::Remark(Remark { fields: at.into_iter().collect(), folded: true, ..told }));
         if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
             out.emit(EventKind::Task(Task {
                 id: format!("REVIEW-{id}-{number}"),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -12,12 +11,12 @@ use super::node::{self, field};
 use super::recognise::parts;
 use super::totals::Totals;
 use super::version;
-use crate::file::document::{self, BROKEN, canonical, count, text};
-use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::Out;
+use crate::file::document::{self, BROKEN, Where, count, text};
+use crate::file::value::exact_but;
 use crate::stream::place::Place;
+use crate::stream::teller::Teller;
 use cru_base::Result;
-use cru_session::event::{EventKind, SessionFact, StreamKey};
+use cru_session::event::{EventKind, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// The same version of the same node stands in another file.
@@ -25,11 +24,11 @@ const COPY: &str = "copy of a node";
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut accounts: Vec<(PathBuf, Account)> = Vec::new();
+    let mut accounts = vec![Account::default(); bundle.files.len()];
     let mut sessions: BTreeMap<String, Vec<PiBrainNode>> = BTreeMap::new();
     let mut edges: Vec<(usize, Value)> = Vec::new();
     for (file, path) in bundle.files.iter().enumerate() {
-        let mut account = Account::default();
+        let account = &mut accounts[file];
         match document::read_json(bundle, path)? {
             None => account.skip("oversized file"),
             Some(document) => {
@@ -37,9 +36,13 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
                 if nodes.is_empty() && joined.is_empty() {
                     account.skip(BROKEN);
                 }
+                let mut place = Where::new(&document);
                 for piece in nodes {
                     match piece.value().filter(Value::is_object) {
-                        Some(value) => sessions.entry(session(&piece)).or_default().push(PiBrainNode::of(value, file)),
+                        Some(value) => {
+                            let node = PiBrainNode::of(value, file, place.line(piece.text));
+                            sessions.entry(session(&piece)).or_default().push(node);
+                        }
                         None => account.skip(piece.trouble()),
                     }
                 }
@@ -51,14 +54,13 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
                 }
             }
         }
-        accounts.push((path.clone(), account));
     }
     let mut related = related(edges, &sessions, &mut accounts);
     for (key, nodes) in sessions {
-        tell(key, nodes, &mut related, &mut accounts, sink);
+        tell(key, nodes, &mut related, &bundle.files, &mut accounts, sink);
     }
-    for (path, account) in accounts {
-        sink.account(&path, account);
+    for (path, account) in bundle.files.iter().zip(accounts) {
+        sink.account(path, account);
     }
     Ok(())
 }
@@ -69,13 +71,14 @@ struct PiBrainNode {
     version: u64,
     began: Option<Timestamp>,
     file: usize,
+    line: u64,
     value: Value,
 }
 
 impl PiBrainNode {
-    fn of(value: Value, file: usize) -> Self {
+    fn of(value: Value, file: usize, line: u64) -> Self {
         let id = text(&value, &["id"]).unwrap_or("").trim().to_owned();
-        Self { id, version: count(&value, &["version"]).unwrap_or(1), began: node::began(&value), file, value }
+        Self { id, version: count(&value, &["version"]).unwrap_or(1), began: node::began(&value), file, line, value }
     }
 }
 
@@ -83,13 +86,13 @@ impl PiBrainNode {
 fn related(
     edges: Vec<(usize, Value)>,
     sessions: &BTreeMap<String, Vec<PiBrainNode>>,
-    accounts: &mut [(PathBuf, Account)],
+    accounts: &mut [Account],
 ) -> HashMap<String, Vec<(String, String, String)>> {
     const STRUCTURAL: &[&str] = &["fork", "branch", "tree_jump", "resume", "compaction", "continuation"];
     let known: HashSet<&str> = sessions.values().flatten().map(|node| node.id.as_str()).collect();
     let mut related: HashMap<String, Vec<(String, String, String)>> = HashMap::new();
     for (file, edge) in edges {
-        let account = &mut accounts[file].1;
+        let account = &mut accounts[file];
         let end = |name: &str| text(&edge, &[name]).unwrap_or("").trim().to_owned();
         let (from, to, kind) = (end("sourceNodeId"), end("targetNodeId"), end("type"));
         if STRUCTURAL.contains(&kind.as_str()) || text(&edge, &["createdBy"]) == Some("boundary") {
@@ -115,12 +118,13 @@ fn tell(
     key: String,
     mut nodes: Vec<PiBrainNode>,
     related: &mut HashMap<String, Vec<(String, String, String)>>,
-    accounts: &mut [(PathBuf, Account)],
+    files: &[PathBuf],
+    accounts: &mut [Account],
     sink: &mut dyn Sink,
 ) {
     if key.is_empty() {
         for node in &nodes {
-            accounts[node.file].1.skip("node without a name");
+            accounts[node.file].skip("node without a name");
         }
         return;
     }
@@ -133,7 +137,7 @@ fn tell(
             Some(known) if !node.id.is_empty() && known.id == node.id => {
                 let older = earlier.entry(node.id.clone()).or_default();
                 if older.last().map_or(known.version, |known| known.version) == node.version {
-                    accounts[node.file].1.skip(COPY);
+                    accounts[node.file].skip(COPY);
                 } else {
                     older.push(node);
                 }
@@ -148,34 +152,23 @@ fn tell(
     let from = |name: &str| nodes.iter().find_map(|node| text(node.value.get("source")?, &[name]));
     let parent = from("parentSession").map(|path| StreamKey { session: id_in(path).to_owned(), agent: None });
     let key = StreamKey { session: key, agent: None };
-    let file = from("sessionFile").map_or_else(|| accounts[first.file].0.clone(), PathBuf::from);
-    sink.open(Header {
-        parent: parent.filter(|parent| *parent != key),
-        transcript: file,
-        key: key.clone(),
-        ..Header::default()
-    });
-    let mut intake = Intake::new(sink.bounds(&key));
-    let key = Rc::new(key);
+    let file = from("sessionFile").map_or_else(|| files[first.file].clone(), PathBuf::from);
+    let parent = parent.filter(|parent| *parent != key);
+    let mut teller = Teller::open(Header { parent, transcript: file, key, ..Header::default() }, files, sink, accounts);
     let (mut place, mut totals) = (Place::default(), Totals::default());
     let mut latest = None;
-    for PiBrainNode { id, began, file, value, .. } in &nodes {
-        let account = &mut accounts[*file].1;
+    for PiBrainNode { id, began, file, line, value, .. } in &nodes {
+        teller.go_to_file(*file);
         let older = earlier.remove(id).unwrap_or_default();
-        if intake.is_full() {
-            account.skip(LATER);
+        let Some(number) = teller.take_line(Some(*line), &exact_but(value, &[]), id) else {
             for node in &older {
-                accounts[node.file].1.skip(LATER);
+                teller.go_to_file(node.file);
+                teller.later();
             }
             continue;
-        }
-        let number = intake.consume(&canonical(value, &[]), id, false);
-        let mut out = Out::new(sink, Rc::clone(&key), number, *began);
-        let project = field(value, "classification", "project").and_then(Value::as_str).unwrap_or("");
-        if place.see(project) {
-            let cwd = place.tilde(project);
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
+        };
+        let mut out = teller.out(number, *began);
+        out.folder(&mut place, field(value, "classification", "project").and_then(Value::as_str).unwrap_or(""));
         node::tell(value, Some(id.as_str()).filter(|id| !id.is_empty()), &place, &mut out);
         totals.add(value, number, &place, &mut out);
         if let Some(edges) = related.remove(id) {
@@ -188,14 +181,15 @@ fn tell(
             out.emit(EventKind::Reply(rows.join("\n").into()));
         }
         latest = latest.max(node::ended(value)).max(*began);
-        account.represent();
+        teller.shown();
         let mut next = value;
         for node in &older {
-            version::tell(&node.value, next, id, &mut out);
-            accounts[node.file].1.represent();
+            version::tell(&node.value, next, id, &mut teller.out(number, *began));
+            teller.go_to_file(node.file);
+            teller.shown();
             next = &node.value;
         }
     }
-    totals.close(&mut Out::new(sink, Rc::clone(&key), intake.records(), latest));
-    sink.close(&key, intake.consumed(false));
+    totals.close(&mut teller.out(teller.intake.records(), latest));
+    teller.close();
 }

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::node::field;
 use crate::file::document::{count, dollars, objects, strings, text};
+use crate::record::session::usage;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use cru_session::event::{EventKind, SessionFact, Usage};
+use cru_session::event::{EventKind, SessionFact};
 
 /// Sums and sets over nodes, in the order of their first mention.
 #[derive(Debug, Default)]
@@ -44,9 +45,7 @@ impl Totals {
                 }
             }
         }
-        for tag in strings(field(node, "semantic", "tags")) {
-            out.quiet(EventKind::Meta(SessionFact::Tag(tag.into())));
-        }
+        out.facts(strings(field(node, "semantic", "tags")).into_iter().map(|tag| SessionFact::Tag(tag.into())));
         let mut costs = 0.0;
         for (index, used) in objects(field(node, "observations", "modelsUsed")).enumerate() {
             let model = text(used, &["model"]).unwrap_or("unknown");
@@ -54,37 +53,25 @@ impl Totals {
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
                 _ => model.to_owned(),
             };
-            let of = |name: &str| count(used, &[name]).unwrap_or(0);
-            let usage = Usage {
-                input: of("tokensInput"),
-                output: of("tokensOutput"),
-                cache_write: of("cacheWrite"),
-                cache_read: of("cacheRead"),
-                ..Usage::default()
-            };
+            let usage = usage(used, ["tokensInput", "tokensOutput", "cacheRead", "cacheWrite"]);
             self.has_models = true;
             out.quiet(EventKind::Usage { message: format!("{number}.{index}").into(), model: model.into(), usage });
             costs += dollars(used, &["cost"]).unwrap_or(0.0);
         }
         let metadata = &node["metadata"];
         let whole = dollars(metadata, &["cost"]).or_else(|| dollars(node, &["cost"]));
-        let cost = if costs > 0.0 { Some(costs) } else { whole };
-        if let Some(cost) = cost {
-            out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
-        }
+        out.facts(if costs > 0.0 { Some(costs) } else { whole }.map(SessionFact::Cost));
         let tokens = count(metadata, &["tokensUsed"]).or_else(|| count(node, &["tokensUsed"]));
         self.tokens = self.tokens.saturating_add(tokens.unwrap_or(0));
     }
 
     /// Tells what was put together.
     pub(super) fn close(self, out: &mut Out<'_>) {
-        if self.tokens > 0 && !self.has_models {
-            out.quiet(EventKind::Meta(SessionFact::Tokens(self.tokens)));
-        }
+        out.facts(Some(self.tokens).filter(|tokens| *tokens > 0 && !self.has_models).map(SessionFact::Tokens));
         for (property, words) in self.lists {
             let alone = property == "machine" && words.len() == 1;
             let value = if alone { Value::from(words.concat()) } else { Value::from(words) };
-            out.quiet(EventKind::Meta(SessionFact::Property { key: property.into(), value }));
+            out.facts([SessionFact::Property { key: property.into(), value }]);
         }
     }
 }

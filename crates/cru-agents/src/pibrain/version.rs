@@ -33,15 +33,9 @@ pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
     lines.extend((more > 0).then(|| format!("- … and {more} more")));
     lines.retain(|line| !line.is_empty());
     let told = if kind.is_empty() { String::new() } else { format!(", {}", kind.join(": ")) };
-    out.emit(EventKind::Remark(Remark {
-        folded: true,
-        id: (!id.is_empty()).then(|| format!("s-{id}-v{}", number(earlier)).into()),
-        ..remark(
-            "context",
-            format!("pi-brain: version {}{told}, before version {}", number(earlier), number(next)),
-            lines.join("\n"),
-        )
-    }));
+    let title = format!("pi-brain: version {}{told}, before version {}", number(earlier), number(next));
+    let id = (!id.is_empty()).then(|| format!("s-{id}-v{}", number(earlier)).into());
+    out.emit(EventKind::Remark(Remark { folded: true, id, ..remark("context", title, lines.join("\n")) }));
 }
 
 /// Every value that differs, with its path as `lessons.model[0]`.

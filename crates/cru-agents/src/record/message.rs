@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::session::{RecordSession, attachment};
+use crate::call::brief::ended;
 use crate::call::tools::Answer;
 use crate::file::document::text;
 use crate::file::jsonl::{list, word};
@@ -70,7 +71,8 @@ pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
     let inner = inner.unwrap_or(&Value::Null);
     let (output, attachments) = flat(inner);
     let exit = ["exitCode", "exit_code"].iter().find_map(|key| inner.get(key)?.as_i64());
-    let (output, ended) = ended(output);
+    let (printed, ended) = ended(&output, "[Process exited with code ", "]");
+    let output = if ended.is_some() { printed.to_owned() } else { output };
     Answer {
         output: output.into(),
         attachments,
@@ -78,16 +80,6 @@ pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
         failed: status == "error" || flag(record, "is_error") || flag(record, "isError") || inner_failed(inner),
         denied: matches!(status, "cancelled" | "canceled" | "rejected-by-user" | "rejected"),
         ..Answer::default()
-    }
-}
-
-/// The output of a command without the line that a host put below it, and the code in that.
-fn ended(text: String) -> (String, Option<i32>) {
-    let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
-    let code = last.strip_prefix("[Process exited with code ").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
-    match code {
-        Some(code) => (output.trim_end().to_owned(), Some(code)),
-        None => (text, None),
     }
 }
 
@@ -132,7 +124,7 @@ fn said(part: &Value) -> &str {
 }
 
 /// A picture or document in a message.
-fn media(part: &Value) -> Attachment<'static> {
+pub(crate) fn media(part: &Value) -> Attachment<'static> {
     let data = ["/source/data", "/data", "/image_url/url", "/video_url/url", "/audio_url/url", "/image_url"];
     let data = data.iter().map(|place| word(part, place)).find(|data| !data.is_empty()).unwrap_or_default();
     let named = ["/source/media_type", "/source/mediaType", "/mediaType", "/mimeType", "/media_type"];

@@ -37,6 +37,7 @@ impl RecordHost {
         ids: &[],
         times: &[],
         tell: |_, _, _| None,
+        answers: true,
         hooked: false,
     };
 
@@ -146,7 +147,7 @@ pub(crate) fn has_line(head: &[u8], is_own: impl Fn(&Value) -> bool) -> bool {
 }
 
 /// What of a file is looked at to recognise it.
-fn beginning(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn beginning(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::io("read", path, source);
     let mut head = Vec::new();
     bundle.peek(path).map_err(failed)?.take(64 << 10).read_to_end(&mut head).map_err(failed)?;

@@ -22,7 +22,7 @@ use cru_action::ToolKind;
 use cru_base::text::percent_decoded;
 use cru_session::agent_table;
 use cru_session::event::{
-    Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
+    Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
 };
 use cru_session::source::{Bundle, Header};
 
@@ -57,6 +57,8 @@ pub(crate) struct RecordHost {
     pub(crate) times: &'static [&'static str],
     /// Tells what a record says; why something of it is left out, where it is.
     pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
+    /// Whether it keeps what came of a call: else no call waits for that, and each says so until an answer is met.
+    pub(crate) answers: bool,
     /// Whether its hooks are understood: what they told is read as Claude Code's.
     pub(crate) hooked: bool,
 }
@@ -104,7 +106,7 @@ impl State for RecordSession {
     }
 
     fn waits(&self) -> bool {
-        self.calls.waiting() > 0 || self.asked.is_some()
+        self.host.answers && (self.calls.waiting() > 0 || self.asked.is_some())
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
@@ -153,7 +155,7 @@ impl RecordSession {
     }
 
     /// What is said of the session as a whole, as an object: `cwd`, `title` and whether a person gave it (`named`), `model`, `branch`,
-    /// `commit`, `version`, `started`, until when it was `copied` from another one, `cost` in US dollars, tokens (`usage`: input without cached ones, output,
+    /// `commit`, `version`, `started`, `ended`, until when it was `copied` from another one, `cost` in US dollars, tokens (`usage`: input without cached ones, output,
     /// `cache_read`, `cache_write`), the same in rows by `model` (`used`), `tokens` of which no more is known, and whatever else its note has (`more`).
     pub(crate) fn head(&mut self, head: &Value, out: &mut Out<'_>) {
         if let Some(folder) = filled(head, "cwd") {
@@ -161,13 +163,13 @@ impl RecordSession {
         }
         if let Some(title) = filled(head, "title") {
             let rank = if head["named"] == true { TitleRank::Custom } else { TitleRank::Host };
-            out.quiet(EventKind::Meta(SessionFact::Title { rank, text: title.trim().to_owned().into() }));
+            out.facts([SessionFact::Title { rank, text: title.trim().into() }]);
         }
         if let Some(model) = filled(head, "model").filter(|model| *model != self.model) {
             model.clone_into(&mut self.model);
             out.model(Some(model));
         }
-        let word = |key: &str| filled(head, key).map(|word| Cow::Owned(word.to_owned()));
+        let word = |key: &str| filled(head, key).map(Cow::Borrowed);
         let facts = [
             word("branch").map(SessionFact::Branch),
             word("commit").map(SessionFact::Commit),
@@ -178,9 +180,12 @@ impl RecordSession {
                 .filter(|more| more.as_object().is_some_and(|more| !more.is_empty()))
                 .map(|more| SessionFact::Property { key: self.host.id.into(), value: more.clone() }),
         ];
+        let time = out.time;
         for fact in facts.into_iter().flatten() {
-            out.quiet(EventKind::Meta(fact));
+            out.time = moment(head, &["ended"]).filter(|_| matches!(fact, SessionFact::Started(_))).or(time);
+            out.facts([fact]);
         }
+        out.time = time;
         let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
         for row in list(head, "/used") {
             sums.entry(filled(row, "model").unwrap_or("unknown")).or_default().add(usage(row, COUNTS));
@@ -196,9 +201,7 @@ impl RecordSession {
             self.usage("session", "", counts, out);
         }
         let all = all.filter(|tokens| *tokens > 0).map(SessionFact::Tokens);
-        for fact in all.into_iter().chain(dollars(head, &["cost"]).map(SessionFact::TotalCost)) {
-            out.quiet(EventKind::Meta(fact));
-        }
+        out.facts(all.into_iter().chain(dollars(head, &["cost"]).map(SessionFact::TotalCost)));
     }
 
     /// Words under a person's name; why nothing is told of them, where nothing is.
@@ -218,10 +221,7 @@ impl RecordSession {
         }
         self.flush(out);
         self.calls.begin_turn();
-        let name = own.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
-        let is_command =
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
-        let origin = match (self.is_agent(), is_command) {
+        let origin = match (self.is_agent(), wrapper::is_command(own)) {
             (true, _) => PromptOrigin::Task,
             (false, true) => PromptOrigin::Command,
             (false, false) => PromptOrigin::Typed,
@@ -274,7 +274,11 @@ impl RecordSession {
         if let Some(run) = self.started.run(tool, &input) {
             self.runs.insert(id.clone(), run);
         }
-        tools::call(&mut self.calls, &self.place, &id, tool, input, out);
+        let call = tools::call(&mut self.calls, &self.place, &id, tool, input, out).into();
+        if !self.host.answers {
+            let (brief, subagent) = (Some("answer not recorded".into()), self.runs.get(&id).cloned());
+            out.emit(EventKind::Result(CallResult { call, brief, subagent, ..CallResult::default() }));
+        }
         // More are not looked through for an answer.
         self.waiting.truncate(512);
         self.waiting.push((id, tool.to_owned()));
@@ -338,13 +342,7 @@ impl RecordSession {
     pub(crate) fn run(&self, tool: &str, agent: &str) -> Option<SubagentRun<'static>> {
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(agent.to_owned()) };
         let is_agent = ToolKind::of(tool) == ToolKind::Subagent;
-        is_agent.then_some(SubagentRun {
-            stream: Some(stream),
-            agent: None,
-            model: None,
-            task: None,
-            background: false,
-        })
+        is_agent.then_some(SubagentRun { stream: Some(stream), ..SubagentRun::default() })
     }
 
     /// Tokens of a message; of `model`, else of the one that was named last.

@@ -1,15 +1,12 @@
 //! Which files are read as one: those of one session, wherever they lie.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::file::{self, RlmKind};
-use cru_base::{Error, Result};
+use crate::record;
+use cru_base::Result;
 use cru_session::source::Bundle;
-
-/// How much of a file is looked at.
-const HEAD: u64 = 64 << 10;
 
 /// Groups files by session. A context that names none is of the session that the host ran when it was written.
 pub(super) fn bundle(mut files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
@@ -54,9 +51,7 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
 
 /// What a file is, and the session that it names.
 pub(super) fn look(bundle: &Bundle, path: &Path) -> Result<(Option<RlmKind>, Option<String>)> {
-    let failed = |source| Error::io("read", path, source);
-    let mut head = Vec::new();
-    bundle.peek(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let head = record::beginning(bundle, path)?;
     let head = String::from_utf8_lossy(&head);
     let kind = file::kind(path, &head);
     Ok((kind, kind.and_then(|kind| file::session(kind, path, &head))))

@@ -1,16 +1,17 @@
 //! What lies in a session's folder beside its state: cells, each a call with its answer; decisions; traces of reasoning; the memory
 //! at its end.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::Value;
 
 use crate::call::argument;
-use crate::file::document::{count, objects, text};
+use crate::file::document::{count, objects, strings, text};
 use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, thousands};
-use cru_session::event::{Call, CallResult, DecisionEvent, EventKind};
+use cru_session::event::{CallResult, DecisionEvent, EventKind};
 
 /// The id of a cell.
 pub(super) fn id(value: &Value) -> Option<&str> {
@@ -18,62 +19,45 @@ pub(super) fn id(value: &Value) -> Option<&str> {
 }
 
 /// Tells a cell; `call` is the id of its call, `known` has those of the cells before it.
-pub(super) fn cell(
-    value: &Value,
-    call: &str,
-    known: &HashMap<String, String>,
-    place: &Place,
-    out: &mut Out<'_>,
-) -> Fate {
+pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, place: &Place, out: &mut Out<'_>) {
     let (input, output) = (&value["input"], &value["output"]);
     let kind = text(value, &["type"]).unwrap_or("tool");
     let tool = text(input, &["operation", "source"]).unwrap_or(kind);
     let given = input.get("args").cloned().unwrap_or_default();
-    let args = argument::telling(tool, &given, place);
-    out.emit(EventKind::Call(Call { id: call.into(), tool: tool.into(), args: args.into(), input: given }));
-    let detail = |name: &'static str, value: String, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: call.to_owned().into(), name: name.into(), value: value.into() });
-    };
+    out.call(call, tool, argument::telling(tool, &given, place), given);
     if let Some(id) = id(value) {
-        detail("cell", id.to_owned(), out);
+        out.detail(call, "cell", id);
     }
     if kind != tool && kind != "tool" {
-        detail("type", kind.to_owned(), out);
+        out.detail(call, "type", kind);
     }
-    for needed in value.get("dependencies").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    for needed in strings(value.get("dependencies").filter(|it| it.is_array())) {
         match known.get(needed) {
-            Some(before) => detail("after", before.clone(), out),
-            None => detail("needs", needed.to_owned(), out),
+            Some(before) => out.detail(call, "after", before),
+            None => out.detail(call, "needs", needed),
         }
     }
     let metadata = &value["metadata"];
     if let Some(model) = text(metadata, &["model"]) {
-        detail("model", model.to_owned(), out);
+        out.detail(call, "model", model);
     }
     for (name, label) in [("depth", "depth"), ("tokens_used", "tokens")] {
         if let Some(number) = count(metadata, &[name]).filter(|number| *number > 0) {
-            detail(label, thousands(number), out);
+            out.detail(call, label, thousands(number));
         }
     }
     let error = text(output, &["error"]);
     let result = output.get("result").filter(|result| !result.is_null());
-    if error.is_none() && result.is_none() {
-        return Fate::Shown;
+    let told = result.map(|result| result.as_str().map_or_else(|| Cow::Owned(result.to_string()), Cow::Borrowed));
+    if let Some(said) = error.map(Cow::Borrowed).or(told) {
+        out.emit(EventKind::Result(CallResult {
+            call: call.into(),
+            output: said,
+            failed: error.is_some(),
+            duration_ms: count(output, &["execution_time_ms"]),
+            ..CallResult::default()
+        }));
     }
-    let said = match (error, result) {
-        (Some(error), _) => error.to_owned(),
-        (None, Some(Value::String(text))) => text.clone(),
-        (None, Some(other)) => other.to_string(),
-        (None, None) => String::new(),
-    };
-    out.emit(EventKind::Result(CallResult {
-        call: call.into(),
-        output: said.into(),
-        failed: error.is_some(),
-        duration_ms: count(output, &["execution_time_ms"]),
-        ..CallResult::default()
-    }));
-    Fate::Shown
 }
 
 /// Tells a decision of `reasoning/decisions.jsonl`.

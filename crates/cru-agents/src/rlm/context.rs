@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
-use crate::file::document::{canonical, count, moment, objects, text};
+use crate::file::document::{count, moment, objects, text};
 use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, Remark};
+use cru_session::event::{CallResult, EventKind, PromptOrigin, Remark};
 use cru_session::time;
 
 /// The messages of a context.
@@ -24,8 +24,7 @@ pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Fate {
     }
     match text(value, &["role", "type"]).unwrap_or("") {
         "user" | "human" => {
-            let prompt = Prompt { text: words.into(), origin: PromptOrigin::Typed, attachments: Vec::new() };
-            out.emit(EventKind::Prompt(prompt));
+            out.prompt(words, PromptOrigin::Typed);
             Fate::Shown
         }
         "assistant" | "ai" => {
@@ -59,9 +58,9 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
         Some(access) => place.show(&access.path).into_owned(),
         None => argument::telling(tool, &input, place),
     };
-    out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
+    out.call(id, tool, args, input);
     if let Some(cell) = text(value, &["cell_id"]) {
-        out.emit(EventKind::Detail { call: id.into(), name: "cell".into(), value: cell.into() });
+        out.detail(id, "cell", cell);
     }
     let exit = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let told_so = value.get("is_error").and_then(Value::as_bool) == Some(true);
@@ -82,26 +81,15 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
 
 /// Tells an access that no output belongs to.
 pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
-    let args = place.show(&access.path).into_owned();
-    out.emit(EventKind::Call(Call {
-        id: id.into(),
-        tool: access.tool().into(),
-        args: args.into(),
-        input: Value::Null,
-    }));
-    let (reads, writes) = files(access, place);
-    let brief = match access.access {
-        FileAccess::Read => "read",
-        FileAccess::Write => "written",
-        FileAccess::Create => "created",
+    let (tool, brief) = match access.access {
+        FileAccess::Read => ("Read", "read"),
+        FileAccess::Write => ("Write", "written"),
+        FileAccess::Create => ("Write", "created"),
     };
-    out.emit(EventKind::Result(CallResult {
-        call: id.into(),
-        brief: Some(brief.into()),
-        reads,
-        writes,
-        ..CallResult::default()
-    }));
+    out.call(id, tool, place.show(&access.path), Value::Null);
+    let (reads, writes) = files(access, place);
+    let brief = Some(brief.into());
+    out.emit(EventKind::Result(CallResult { call: id.into(), brief, reads, writes, ..CallResult::default() }));
     Fate::Shown
 }
 
@@ -112,19 +100,18 @@ fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
 }
 
 /// Tells which files a context knew, where no log does.
-pub(super) fn file_table(files: &[(String, Value)], place: &Place, out: &mut Out<'_>) {
-    let row = |(name, about): &(String, Value)| {
+pub(super) fn file_table(files: &Value, place: &Place, out: &mut Out<'_>) -> Fate {
+    let row = |(name, about): (&String, &Value)| {
         let size = count(about, &["size_bytes", "size"]).map(|size| plural(size, "byte"));
         let hash = text(about, &["hash"]).map(|hash| format!("hash {}", truncate(&fold_whitespace(hash), 64)));
         let facts: Vec<String> = size.into_iter().chain(hash).collect();
         let facts = if facts.is_empty() { String::new() } else { format!(": {}", facts.join(", ")) };
         format!("- `{}`{facts}", place.show(name).replace('`', "'"))
     };
-    let rows: Vec<String> = files.iter().map(row).collect();
-    out.emit(EventKind::Remark(Remark {
-        folded: true,
-        ..remark("context", plural(rows.len() as u64, "file"), rows.join("\n"))
-    }));
+    let rows: Vec<String> = files.as_object().into_iter().flatten().map(row).collect();
+    let told = remark("context", plural(rows.len() as u64, "file"), rows.join("\n"));
+    out.emit(EventKind::Remark(Remark { folded: true, ..told }));
+    Fate::Shown
 }
 
 /// Tells a copy of the context that was made before it was shortened; `file` is where it lies.
@@ -161,11 +148,8 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
         fields.push(("At".into(), time::format(at).into()));
     }
     let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
-    out.emit(EventKind::Remark(Remark {
-        fields,
-        folded: true,
-        ..remark("checkpoint", "compaction: before the context was shortened", words)
-    }));
+    let told = remark("checkpoint", "compaction: before the context was shortened", words);
+    out.emit(EventKind::Remark(Remark { fields, folded: true, ..told }));
     Fate::Shown
 }
 
@@ -191,9 +175,4 @@ pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out
 /// The names under which the time of a record stands.
 pub(super) fn when(value: &Value) -> Option<jiff::Timestamp> {
     moment(value, &["timestamp", "time", "ts", "created_at", "externalized_at", "saved_at", "ended_at", "started_at"])
-}
-
-/// A record's bytes.
-pub(super) fn bytes(value: &Value) -> Vec<u8> {
-    canonical(value, &[])
 }

@@ -114,34 +114,25 @@ impl RlmHead {
 
     /// Tells what stands before the first record.
     pub(super) fn open(&self, place: &mut Place, out: &mut Out<'_>) {
-        if place.see(&self.cwd) {
-            let cwd = place.tilde(&self.cwd);
-            out.quiet(EventKind::Meta(SessionFact::Cwd(cwd)));
-        }
+        out.folder(place, &self.cwd);
         let mut rlm = self.rlm.clone();
         for name in ["transcript", "trajectory"] {
             if let Some(Value::String(path)) = rlm.get_mut(name) {
                 *path = place.tilde(path).into_owned();
             }
         }
-        if !rlm.is_empty() {
-            out.quiet(EventKind::Meta(SessionFact::Property { key: "rlm".into(), value: Value::Object(rlm) }));
-        }
-        for (key, value) in &self.memory {
-            out.quiet(EventKind::Meta(SessionFact::Memory { key: key.into(), value: value.clone() }));
-        }
+        let rlm = Some(rlm).filter(|rlm| !rlm.is_empty());
+        out.facts(rlm.map(|rlm| SessionFact::Property { key: "rlm".into(), value: Value::Object(rlm) }));
+        let memory = self.memory.iter();
+        out.facts(memory.map(|(key, value)| SessionFact::Memory { key: key.into(), value: value.clone() }));
     }
 
     /// Tells what stands behind the last one.
     pub(super) fn close(&self, out: &mut Out<'_>) {
-        if let Some(cost) = self.cost {
-            out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
-        }
+        out.facts(self.cost.map(SessionFact::Cost));
         // Zero is what a session says that counted nothing.
         let tokens = self.tokens.filter(|tokens| *tokens > 0);
-        if let Some(tokens) = tokens {
-            out.quiet(EventKind::Meta(SessionFact::Tokens(tokens)));
-        }
+        out.facts(tokens.map(SessionFact::Tokens));
         let calls = self.calls.filter(|calls| *calls > 0);
         if calls.is_none() && self.models.is_empty() {
             return;

@@ -48,23 +48,6 @@ impl Access {
         };
         Some(Self { path, access })
     }
-
-    /// Name of the step where nothing else tells of it.
-    pub(super) const fn tool(&self) -> &'static str {
-        match self.access {
-            FileAccess::Read => "Read",
-            FileAccess::Write | FileAccess::Create => "Write",
-        }
-    }
-}
-
-/// What a tool does to one file, by its name.
-pub(super) fn deed_of(tool: &str) -> Option<FileAccess> {
-    match ToolKind::of(tool) {
-        ToolKind::Read => Some(FileAccess::Read),
-        kind if kind.writes_files() => Some(FileAccess::Write),
-        _ => None,
-    }
 }
 
 /// Outputs that wait for the access of the same access, by kind and second.
@@ -74,8 +57,9 @@ pub(super) struct Waiting(HashMap<(bool, i64), VecDeque<usize>>);
 impl Waiting {
     /// The output with this index.
     pub(super) fn add(&mut self, tool: &str, time: Option<Timestamp>, index: usize) {
-        if let (Some(access), Some(time)) = (deed_of(tool), time) {
-            self.0.entry((access == FileAccess::Read, time.as_second())).or_default().push_back(index);
+        let kind = ToolKind::of(tool);
+        if let Some(time) = time.filter(|_| kind == ToolKind::Read || kind.writes_files()) {
+            self.0.entry((kind == ToolKind::Read, time.as_second())).or_default().push_back(index);
         }
     }
 

@@ -36,9 +36,25 @@ pub(super) fn is_first(line: &str) -> bool {
     line.starts_with(FIRST[0]) || line.trim() == FIRST[1]
 }
 
+/// Lines in which the head is looked for.
+const HEAD: usize = 200;
+
 impl SpecStoryHead {
+    /// What the first of these lines say.
+    pub(super) fn of(lines: &[&str]) -> Self {
+        let (mut head, mut spoken) = (Self::default(), false);
+        for line in lines.iter().take(HEAD) {
+            if !spoken && speaker(line).is_some() {
+                spoken = true;
+            } else if head.see(line, spoken) {
+                break;
+            }
+        }
+        head
+    }
+
     /// Takes in a line; whether the head is complete.
-    pub(super) fn see(&mut self, line: &str, spoken: bool) -> bool {
+    fn see(&mut self, line: &str, spoken: bool) -> bool {
         let line = line.trim();
         if line.is_empty() {
             return false;
@@ -118,10 +134,7 @@ mod tests {
     #[test]
     fn heads() {
         let of = |text: &str| {
-            let mut head = SpecStoryHead::default();
-            for line in text.lines() {
-                head.see(line, false);
-            }
+            let head = SpecStoryHead::of(&text.lines().collect::<Vec<_>>());
             (head.session, head.title, head.time.map(|time| time.to_string()))
         };
         let time = Some("2026-01-02T03:04:05Z".to_owned());

@@ -6,23 +6,24 @@
 
 mod head;
 mod piece;
-mod read;
 mod tool;
 mod turn;
 
 #[cfg(test)]
 mod tests;
 
+use self::turn::SpecStorySession;
 use crate::bundles;
+use crate::file::markdown;
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "specstory",
     recognise: head::recognise,
-    bundle: |files| bundles::by_session(files, read::place),
-    together: |path| Ok(vec![read::place(path)?.0]),
-    read: read::read,
+    bundle: markdown::bundle::<SpecStorySession>,
+    together: markdown::together::<SpecStorySession>,
+    read: markdown::read::<SpecStorySession>,
     beside: bundles::alone,
     hooked: None,
 };

@@ -46,16 +46,9 @@ pub(super) fn read(lines: &[&str]) -> Tool {
         return today(first, lines);
     }
     if let Some(path) = first.strip_prefix("Read file: ") {
-        let path = path.trim().to_owned();
-        let input = json!({ "path": path });
-        return Tool {
-            name: "read_file".into(),
-            input,
-            brief: Some("read".into()),
-            path: Some(path),
-            reads: true,
-            ..Tool::default()
-        };
+        let (name, path) = ("read_file".into(), path.trim().to_owned());
+        let (input, brief) = (json!({ "path": path }), Some("read".into()));
+        return Tool { name, input, brief, path: Some(path), reads: true, ..Tool::default() };
     }
     if let Some(name) = first.strip_prefix("Tool use: **") {
         let name = name.split("**").next().unwrap_or(name).to_owned();

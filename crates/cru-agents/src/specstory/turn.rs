@@ -1,28 +1,27 @@
 //! One history while it is told: each piece to its events.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::head::SpecStoryHead;
-use super::piece::{PieceKind, Speaker, speaker};
+use super::head::{SpecStoryHead, is_first};
+use super::piece::{PieceKind, Speaker, SpecStoryPiece, finished, pieces, speaker};
 use super::tool::{self, Tool};
 use crate::call::tools;
 use crate::claude::decision::approved;
 use crate::claude::said::{ClaudeSaid, plan_in, tell};
+use crate::file::markdown::History;
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
-use cru_session::source::Sink;
+use cru_session::event::{CallResult, EventKind, PromptOrigin};
 
 /// The answer that a host gives the model where a person refused a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 
 /// The state of a history.
+#[derive(Default)]
 pub(super) struct SpecStorySession {
-    key: Rc<StreamKey>,
     title: Option<String>,
     /// When it began, until that is told.
     begun: Option<Timestamp>,
@@ -31,50 +30,59 @@ pub(super) struct SpecStorySession {
     calls: u64,
 }
 
-impl SpecStorySession {
-    /// A history with that head.
-    pub(super) fn new(key: Rc<StreamKey>, head: &SpecStoryHead) -> Self {
-        Self {
-            key,
-            title: head.title.clone(),
-            begun: head.time,
-            place: Place::default(),
-            speaker: Speaker::default(),
-            calls: 0,
-        }
+impl History for SpecStorySession {
+    type Kind = PieceKind;
+
+    fn begins(number: u64, _: &str) -> bool {
+        number == 1
     }
 
-    /// Tells one piece.
-    pub(super) fn piece(&mut self, kind: PieceKind, lines: &[&str], record: u64, sink: &mut dyn Sink) -> Fate {
-        if kind == PieceKind::Speaker {
-            let next = lines.first().and_then(|line| speaker(line)).unwrap_or_default();
-            self.speaker = next;
-            return Fate::Shown;
-        }
-        if kind == PieceKind::Head {
-            if let Some(text) = self.title.take() {
-                let mut out = Out::new(sink, self.key.clone(), record, None);
-                out.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
+    fn of(lines: &[&str]) -> (String, Option<Timestamp>, Self) {
+        let head = SpecStoryHead::of(lines);
+        (head.identity(), head.time, Self { title: head.title, begun: head.time, ..Self::default() })
+    }
+
+    fn whole(lines: &[&str]) -> usize {
+        finished(lines)
+    }
+
+    fn blocks<'l>(lines: &[&'l str]) -> Vec<SpecStoryPiece<'l>> {
+        pieces(lines)
+    }
+
+    fn tell(&mut self, piece: &SpecStoryPiece<'_>, out: &mut Out<'_>) -> Fate {
+        let first = piece.lines.first().unwrap_or(&"");
+        match piece.kind {
+            PieceKind::Rule => return Fate::Skipped("line between turns"),
+            PieceKind::Head if is_first(first) => return Fate::Shown,
+            PieceKind::Head => {
+                out.title(self.title.take().as_deref());
+                return Fate::Shown;
             }
-            return Fate::Shown;
+            PieceKind::Speaker => {
+                self.speaker = speaker(first).unwrap_or_default();
+                return Fate::Shown;
+            }
+            _ => {}
         }
         // Old histories have a time at their beginning alone.
-        let time = self.speaker.time.or_else(|| self.begun.take());
-        let mut out = Out::new(sink, self.key.clone(), record, time);
+        out.time = self.speaker.time.or_else(|| self.begun.take());
         if self.speaker.aside {
             return Fate::Skipped("work of a sub-agent");
         }
-        match kind {
-            PieceKind::Thought => thought(lines, &mut out),
-            PieceKind::Tool => self.tool(lines, &mut out),
-            _ if self.speaker.is_user => user(lines, &mut out),
+        match piece.kind {
+            PieceKind::Thought => thought(&piece.lines, out),
+            PieceKind::Tool => self.tool(&piece.lines, out),
+            _ if self.speaker.is_user => user(&piece.lines, out),
             _ => {
-                out.emit(EventKind::Reply(lines.join("\n").into()));
+                out.emit(EventKind::Reply(piece.lines.join("\n").into()));
                 Fate::Shown
             }
         }
     }
+}
 
+impl SpecStorySession {
     fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
         let Tool { name, input, output, brief, path, reads, writes } = tool::read(lines);
         self.calls += 1;
@@ -83,8 +91,7 @@ impl SpecStorySession {
         let name = if name == "Shell" { "shell".to_owned() } else { name };
         let args = tools::telling(&name, &input, &self.place);
         let known = output.is_some() || brief.is_some();
-        let call = Call { id: id.clone().into(), tool: name.into(), args: args.into(), input };
-        out.emit(EventKind::Call(call));
+        out.call(&id, name, args, input);
         let output = output.unwrap_or_default();
         let start = output.trim_start();
         let denied = start.starts_with(REFUSED);
@@ -139,7 +146,7 @@ fn user(lines: &[&str], out: &mut Out<'_>) -> Fate {
     if words.trim().is_empty() {
         return Fate::Skipped("empty message");
     }
-    out.emit(EventKind::Prompt(Prompt { text: words.into_owned().into(), origin, attachments: Vec::new() }));
+    out.prompt(words, origin);
     Fate::Shown
 }
 

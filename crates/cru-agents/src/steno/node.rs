@@ -6,7 +6,7 @@ use crate::file::document::{strings, text};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{Call, CallResult, EventKind};
+use cru_session::event::{CallResult, EventKind};
 
 /// Whether it was still to be done, or was being done.
 pub(super) fn is_unfinished(node: &Value) -> bool {
@@ -32,15 +32,12 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     let (tool, args) = split(node, &raw);
     let input = node.get("intent").cloned().unwrap_or_default();
     let shown = format!("{tool} {args}");
-    out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
-    let detail = |name: &'static str, value: &str, out: &mut Out<'_>| {
-        out.emit(EventKind::Detail { call: id.to_owned().into(), name: name.into(), value: value.to_owned().into() });
-    };
+    out.call(id, tool, args, input);
     if shown.trim() != raw {
-        detail("raw", &raw, out);
+        out.detail(id, "raw", &raw);
     }
     if let Some(node_id) = text(node, &["id"]) {
-        detail("node", node_id, out);
+        out.detail(id, "node", node_id);
     }
     let intent = &node["intent"];
     // The program that was shipped says `literal` where its design says `exact`.
@@ -48,14 +45,14 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     let branch = text(node, &["branch"]);
     for (name, value) in [("precision", precision), ("mode", text(intent, &["mode"])), ("branch", branch)] {
         if let Some(value) = value {
-            detail(name, value, out);
+            out.detail(id, name, value);
         }
     }
     let reads = files(node.get("inputs"), place);
     let writes = files(node.get("outputs"), place);
     for (file, sum) in reads.iter().chain(&writes) {
         if let Some((method, sum)) = sum {
-            detail(method, &format!("{} {sum}", file.path), out);
+            out.detail(id, method, format!("{} {sum}", file.path));
         }
     }
     if is_unfinished(node) {

@@ -1,8 +1,7 @@
 //! Reads the files of one folder: documents to sessions, sessions to nodes, and the account of what became of each.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,10 +9,11 @@ use serde_json::Value;
 use super::bundle::is_open;
 use super::{node, recognise};
 use crate::call::open::Calls;
-use crate::file::document::{self, Piece, Where, canonical, items, member, members, moment, text, told};
-use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::{Out, remark};
+use crate::file::document::{self, Where, items, member, members, moment, text, told};
+use crate::file::value::exact_but;
+use crate::stream::out::remark;
 use crate::stream::place::Place;
+use crate::stream::teller::Teller;
 use cru_base::Result;
 use cru_session::event::{EventKind, Remark, SessionFact, StreamKey};
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -32,56 +32,68 @@ const DERIVED: &[&str] = &["children"];
 
 /// Reads a bundle and hands its events to the sink.
 pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
-    let mut reader =
-        StenoReader { sink, sessions: Vec::new(), by_id: HashMap::new(), nodes: HashMap::new(), project: None };
-    for path in &bundle.files {
-        let mut account = Account::default();
+    let mut graph = StenoGraph::default();
+    let mut accounts = vec![Account::default(); bundle.files.len()];
+    for (file, (path, account)) in bundle.files.iter().zip(&mut accounts).enumerate() {
         match document::read_json(bundle, path)? {
-            Some(text) => reader.file(path, &text, &mut account),
+            Some(text) => graph.file(file, &text, account),
             None => account.skip("oversized file"),
         }
-        reader.sink.account(path, account);
     }
-    for session in &reader.sessions {
-        reader.sink.close(&session.key, session.intake.consumed(false));
+    for session in graph.sessions {
+        session.tell(&mut graph.bookmarks, &bundle.files, sink, &mut accounts);
+    }
+    for bookmark in graph.bookmarks {
+        accounts[bookmark.file].skip("bookmark of an unknown node");
+    }
+    for (path, account) in bundle.files.iter().zip(accounts) {
+        sink.account(path, account);
     }
     Ok(())
 }
 
-struct StenoReader<'s> {
-    sink: &'s mut dyn Sink,
+/// What the files of one folder say.
+#[derive(Default)]
+struct StenoGraph {
     sessions: Vec<StenoSession>,
     by_id: HashMap<String, usize>,
-    /// The session of each node and the call that it became, by the id that is unique in the graph.
-    nodes: HashMap<String, (usize, String)>,
-    /// The folder of the graph that is read, for sessions that name none.
-    project: Option<String>,
+    bookmarks: Vec<StenoBookmark>,
 }
 
-/// One session while it is read.
+/// A name for a node of any session: a bookmark, or a branch, whose last node it is.
+struct StenoBookmark {
+    file: usize,
+    name: String,
+    node: String,
+}
+
+#[derive(Default)]
 struct StenoSession {
-    key: Rc<StreamKey>,
-    place: Place,
-    calls: Calls,
-    intake: Intake,
-    /// Record, file and hash of each node, by id.
-    known: HashMap<String, (u64, usize, blake3::Hash)>,
-    last: Option<String>,
-    time: Option<Timestamp>,
-    /// Whether a node was met that is still worked on.
-    waits: bool,
+    id: String,
+    /// What each file says of it: when it began, its branch and its folder.
+    heads: Vec<(Option<Timestamp>, Option<String>, String)>,
+    /// Its nodes with the file and the line of each.
+    nodes: Vec<(usize, u64, Value)>,
+    /// The file that it was met in first.
+    file: usize,
 }
 
-impl StenoReader<'_> {
-    fn file(&mut self, path: &Path, document: &str, account: &mut Account) {
+impl StenoGraph {
+    fn file(&mut self, file: usize, document: &str, account: &mut Account) {
         let root = members(document);
         let mut place = Where::new(document);
-        self.project = told(&root, &["project", "cwd"]);
-        match recognise::sessions(&root) {
-            Some(sessions) => sessions.iter().for_each(|piece| self.session(path, piece.text, &mut place, account)),
-            None if member(&root, "nodes").is_some() => self.session(path, document, &mut place, account),
-            None if root.is_empty() => account.skip(document::BROKEN),
-            None => {}
+        // For sessions that name none.
+        let project = told(&root, &["project", "cwd"]);
+        let sessions = match recognise::sessions(&root) {
+            Some(sessions) => sessions.iter().map(|piece| piece.text).collect(),
+            None if member(&root, "nodes").is_some() => vec![document],
+            None => Vec::new(),
+        };
+        if root.is_empty() {
+            account.skip(document::BROKEN);
+        }
+        for session in sessions {
+            self.session(file, session, project.as_deref(), &mut place, account);
         }
         if member(&root, "fileIndex").is_some() {
             account.skip("index of files: it is computed");
@@ -89,118 +101,119 @@ impl StenoReader<'_> {
         for (names, kind) in [("bookmarks", ""), ("branches", "branch ")] {
             let named = member(&root, names).map(|named| members(named.text)).unwrap_or_default();
             for (name, target) in named {
-                self.bookmark(&format!("{kind}{name}"), target, account);
+                let Some(value) = target.value() else {
+                    account.skip(target.trouble());
+                    continue;
+                };
+                let node = value.as_str().or_else(|| text(&value, &["node", "nodeId", "head", "id"])).unwrap_or("");
+                self.bookmarks.push(StenoBookmark { file, name: format!("{kind}{name}"), node: node.to_owned() });
             }
         }
     }
 
-    fn session(&mut self, path: &Path, session: &str, place: &mut Where<'_>, account: &mut Account) {
+    fn session(
+        &mut self,
+        file: usize,
+        session: &str,
+        project: Option<&str>,
+        place: &mut Where<'_>,
+        account: &mut Account,
+    ) {
         let session = members(session);
-        let head: Value = session
-            .iter()
-            .filter(|(name, _)| matches!(name.as_ref(), "created" | "started"))
-            .filter_map(|(name, piece)| Some((name.to_string(), piece.value()?)))
-            .collect();
         let nodes = member(&session, "nodes").map(|nodes| items(nodes.text)).unwrap_or_default();
         let first = nodes.first().and_then(|node| told(&members(node.text), &["id"]));
         let named = told(&session, &["id", "sessionId"]).or_else(|| told(&session, &["created"]));
         let Some(id) = named.or(first) else {
-            for _ in &nodes {
-                account.skip("session without a name");
-            }
-            return;
+            return account.skip_all(nodes.len() as u64, "session without a name");
         };
-        let index = self.open(path, id);
+        let index = *self.by_id.entry(id.clone()).or_insert(self.sessions.len());
+        if index == self.sessions.len() {
+            self.sessions.push(StenoSession { id, file, ..StenoSession::default() });
+        }
         let state = &mut self.sessions[index];
-        let started = moment(&head, &["created", "started"]);
-        let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), 0, started);
-        let project = told(&session, &["project", "cwd"]).or_else(|| self.project.clone()).unwrap_or_default();
-        if let Some(branch) = told(&session, &["branch", "gitBranch"]) {
-            out.quiet(EventKind::Meta(SessionFact::Branch(branch.into())));
-        }
-        if state.place.see(&project) {
-            out.quiet(EventKind::Meta(SessionFact::Cwd(state.place.tilde(&project))));
-        }
-        let is_open = is_open(path);
-        for piece in &nodes {
-            self.sink.line(path, place.line(piece.text));
-            self.node(index, piece, is_open, account);
-        }
-    }
-
-    fn open(&mut self, path: &Path, id: String) -> usize {
-        if let Some(&index) = self.by_id.get(&id) {
-            return index;
-        }
-        let key = StreamKey { session: id.clone(), agent: None };
-        self.sink.open(Header { key: key.clone(), transcript: path.to_owned(), ..Header::default() });
-        let intake = Intake::new(self.sink.bounds(&key));
-        self.sessions.push(StenoSession {
-            key: Rc::new(key),
-            place: Place::default(),
-            calls: Calls::default(),
-            intake,
-            known: HashMap::new(),
-            last: None,
-            time: None,
-            waits: false,
+        let began = ["created", "started"].iter().find_map(|name| {
+            let value = member(&session, name)?.value()?;
+            moment(&serde_json::json!({ *name: value }), &[*name])
         });
-        self.by_id.insert(id, self.sessions.len() - 1);
-        self.sessions.len() - 1
+        let folder = told(&session, &["project", "cwd"]).or_else(|| project.map(str::to_owned)).unwrap_or_default();
+        state.heads.push((began, told(&session, &["branch", "gitBranch"]), folder));
+        for piece in &nodes {
+            match piece.value().filter(Value::is_object) {
+                Some(value) => state.nodes.push((file, place.line(piece.text), value)),
+                None => account.skip(piece.trouble()),
+            }
+        }
     }
+}
 
-    fn node(&mut self, index: usize, piece: &Piece<'_>, is_open: bool, account: &mut Account) {
-        let Some(value) = piece.value().filter(Value::is_object) else { return account.skip(piece.trouble()) };
-        let state = &mut self.sessions[index];
-        let id = text(&value, &["id"]).unwrap_or("").to_owned();
-        let bytes = canonical(&value, DERIVED);
-        let hash = blake3::hash(&bytes);
-        let file = usize::from(is_open);
-        // Two nodes of one file under one id are both told; from another file, or word for word, it is the same one.
-        if state.known.get(&id).is_some_and(|(_, known, same)| !id.is_empty() && (*known != file || *same == hash)) {
-            return account.skip(DUPLICATE);
+impl StenoSession {
+    /// Tells it, and those of the bookmarks that are of its nodes.
+    fn tell(
+        self,
+        bookmarks: &mut Vec<StenoBookmark>,
+        files: &[PathBuf],
+        sink: &mut dyn Sink,
+        accounts: &mut [Account],
+    ) {
+        let key = StreamKey { session: self.id, agent: None };
+        let header = Header { key, transcript: files[self.file].clone(), ..Header::default() };
+        let mut teller = Teller::open(header, files, sink, accounts);
+        let (mut place, mut calls) = (Place::default(), Calls::default());
+        for (began, branch, folder) in self.heads {
+            let mut out = teller.out(0, began);
+            out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
+            out.folder(&mut place, &folder);
         }
-        state.waits |= is_open && node::is_unfinished(&value);
-        if state.waits {
-            return account.skip(UNFINISHED);
+        // Record, whether it is open, and hash of each node, by id; the call that it became first.
+        let mut known: HashMap<String, (u64, bool, blake3::Hash)> = HashMap::new();
+        let mut named: HashMap<String, String> = HashMap::new();
+        let (mut last, mut then, mut waits) = (String::new(), None, false);
+        for (file, line, value) in self.nodes {
+            teller.go_to_file(file);
+            let (id, is_open) = (text(&value, &["id"]).unwrap_or(""), is_open(Path::new(&files[file])));
+            let bytes = exact_but(&value, DERIVED);
+            let hash = blake3::hash(&bytes);
+            // Two nodes of one file under one id are both told; from another file, or word for word, it is the same one.
+            if known.get(id).is_some_and(|(_, known, same)| *known != is_open || *same == hash) {
+                teller.skip(DUPLICATE);
+                continue;
+            }
+            waits |= is_open && node::is_unfinished(&value);
+            if waits {
+                teller.skip(UNFINISHED);
+                continue;
+            }
+            let Some(record) = teller.take_line(Some(line), &bytes, id) else { continue };
+            let call = calls.name(id, record);
+            let time = moment(&value, &["timestamp", "time"]);
+            let mut out = teller.out(record, time);
+            let parent = text(&value, &["parent"]).filter(|parent| *parent != last);
+            let branch = parent.and_then(|parent| known.get(parent)).map(|(record, ..)| *record);
+            let gap = time.zip(then).is_some_and(|(now, then): (Timestamp, Timestamp)| {
+                now.as_second().saturating_sub(then.as_second()) >= GAP
+            });
+            if let Some(to) = branch {
+                out.quiet(EventKind::Rewind { to });
+            }
+            if record == 1 || gap || branch.is_some() {
+                out.quiet(EventKind::Phase(node::command(&value).into()));
+            }
+            node::tell(&value, &call, &place, &mut out);
+            then = time.or(then);
+            if !id.is_empty() {
+                known.insert(id.to_owned(), (record, is_open, hash));
+                named.entry(id.to_owned()).or_insert(call);
+                id.clone_into(&mut last);
+            }
+            teller.shown();
         }
-        if state.intake.is_full() {
-            return account.skip(LATER);
+        for StenoBookmark { file, name, node } in bookmarks.extract_if(.., |it| named.contains_key(&it.node)) {
+            let about = named.get(&node).map(Into::into);
+            let told = Remark { about, ..remark("bookmark", name, "") };
+            teller.emit(teller.intake.records(), None, EventKind::Remark(told));
+            teller.go_to_file(file);
+            teller.shown();
         }
-        let record = state.intake.consume(&bytes, &id, false);
-        let call = state.calls.name(&id, record);
-        let time = moment(&value, &["timestamp", "time"]);
-        let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), record, time);
-        let parent = text(&value, &["parent"]).filter(|parent| state.last.as_deref() != Some(parent));
-        let branch = parent.and_then(|parent| state.known.get(parent)).map(|(record, ..)| *record);
-        let gap =
-            time.zip(state.time).is_some_and(|(now, then)| now.as_second().saturating_sub(then.as_second()) >= GAP);
-        if let Some(to) = branch {
-            out.quiet(EventKind::Rewind { to });
-        }
-        if record == 1 || gap || branch.is_some() {
-            out.quiet(EventKind::Phase(node::command(&value).into()));
-        }
-        node::tell(&value, &call, &state.place, &mut out);
-        state.time = time.or(state.time);
-        if !id.is_empty() {
-            state.known.insert(id.clone(), (record, file, hash));
-            self.nodes.entry(id.clone()).or_insert((index, call));
-            state.last = Some(id);
-        }
-        account.represent_of(&state.key);
-    }
-
-    /// A name for a node of any session: a bookmark, or a branch, whose last node it is.
-    fn bookmark(&mut self, name: &str, target: Piece<'_>, account: &mut Account) {
-        let Some(target) = target.value() else { return account.skip(target.trouble()) };
-        let node = target.as_str().or_else(|| text(&target, &["node", "nodeId", "head", "id"])).unwrap_or("");
-        let Some((index, call)) = self.nodes.get(node) else { return account.skip("bookmark of an unknown node") };
-        let state = &self.sessions[*index];
-        let record = state.intake.records();
-        let mut out = Out::new(&mut *self.sink, Rc::clone(&state.key), record, None);
-        let about = Some(call.clone().into());
-        out.emit(EventKind::Remark(Remark { about, ..remark("bookmark", name.to_owned(), "") }));
-        account.represent();
+        teller.close();
     }
 }

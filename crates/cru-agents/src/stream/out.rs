@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::place::Place;
-use cru_session::event::{Event, EventKind, Remark, SessionFact, StreamKey, TitleRank};
+use cru_session::event::{Call, Event, EventKind, Prompt, PromptOrigin, Remark, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
 
 /// What became of a record.
@@ -16,6 +17,16 @@ pub(crate) enum Fate {
     Shown,
     /// It is left out, for this reason.
     Skipped(&'static str),
+}
+
+impl Fate {
+    /// Why it is left out, where it is.
+    pub(crate) const fn left(self) -> Option<&'static str> {
+        match self {
+            Self::Shown => None,
+            Self::Skipped(reason) => Some(reason),
+        }
+    }
 }
 
 /// The new value where it differs from the old one and says something.
@@ -72,26 +83,47 @@ impl<'s> Out<'s> {
         self.sink.event(&self.key, Event { record: self.record, time: self.time, kind });
     }
 
+    /// Tells words under a person's name.
+    pub(crate) fn prompt<'v>(&mut self, text: impl Into<Cow<'v, str>>, origin: PromptOrigin<'v>) {
+        self.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments: Vec::new() }));
+    }
+
+    /// Tells a call.
+    pub(crate) fn call<'v>(
+        &mut self,
+        id: &'v str,
+        tool: impl Into<Cow<'v, str>>,
+        args: impl Into<Cow<'v, str>>,
+        input: Value,
+    ) {
+        self.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input }));
+    }
+
+    /// Tells a word of a call that stands with it under a name.
+    pub(crate) fn detail<'v>(&mut self, call: &'v str, name: &'v str, value: impl Into<Cow<'v, str>>) {
+        self.emit(EventKind::Detail { call: call.into(), name: name.into(), value: value.into() });
+    }
+
+    /// Tells facts of the session.
+    pub(crate) fn facts<'v>(&mut self, facts: impl IntoIterator<Item = SessionFact<'v>>) {
+        facts.into_iter().for_each(|fact| self.quiet(EventKind::Meta(fact)));
+    }
+
     /// Tells the folder that work goes on in, where it is another than before.
     pub(crate) fn folder(&mut self, place: &mut Place, directory: &str) {
         if place.see(directory) {
-            let cwd = place.tilde(directory).into_owned();
-            self.quiet(EventKind::Meta(SessionFact::Cwd(cwd.into())));
+            self.facts([SessionFact::Cwd(place.tilde(directory))]);
         }
     }
 
     /// Tells the title that the host gave, where it gave one.
     pub(crate) fn title(&mut self, title: Option<&str>) {
-        if let Some(text) = title {
-            self.quiet(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
-        }
+        self.facts(title.map(|text| SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
     }
 
     /// Tells the model, where one is named.
     pub(crate) fn model(&mut self, model: Option<&str>) {
-        if let Some(model) = model {
-            self.quiet(EventKind::Meta(SessionFact::Model(model.to_owned().into())));
-        }
+        self.facts(model.map(|model| SessionFact::Model(model.into())));
     }
 
     /// What became of the record: `skipped` says why some of it is left out. What is not known is named in any case.

@@ -32,8 +32,6 @@ pub(crate) struct Teller<'s> {
     pub(crate) held: bool,
     /// Whether some call waits for its answer.
     pub(crate) waits: bool,
-    /// Whether the folder of the work is known.
-    pub(crate) placed: bool,
     pub(crate) place: Place,
     pub(crate) calls: Calls,
 }
@@ -58,7 +56,6 @@ impl<'s> Teller<'s> {
             intake,
             held: false,
             waits: false,
-            placed: false,
             place: Place::default(),
             calls: Calls::default(),
         }
@@ -83,19 +80,32 @@ impl<'s> Teller<'s> {
         self.key.agent.is_some()
     }
 
-    /// Takes in a record by what lasts of it; its number, or `None` where it is left for later.
-    pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
-        self.take_bytes(&canonical(lasting), id)
+    /// Whether another record is taken in.
+    pub(crate) fn takes_more(&self) -> bool {
+        !self.held && !self.intake.is_full()
     }
 
-    /// As [`Teller::take`], for what is no value.
-    pub(crate) fn take_bytes(&mut self, bytes: &[u8], id: &str) -> Option<u64> {
-        if self.held || self.intake.is_full() {
+    /// Takes in a record by what lasts of it; its number, or `None` where it is counted as left for later.
+    pub(crate) fn take(&mut self, lasting: &Value, id: &str) -> Option<u64> {
+        self.take_line(None, &canonical(lasting), id)
+    }
+
+    /// Takes in what is no record, which is left out for this reason.
+    pub(crate) fn take_broken(&mut self, bytes: &[u8], id: &str, reason: &'static str) {
+        if self.take_line(None, bytes, id).is_some() {
+            self.skip(reason);
+        }
+    }
+
+    /// The same for a record of these bytes, whose line in its file may be known.
+    pub(crate) fn take_line(&mut self, line: Option<u64>, bytes: &[u8], id: &str) -> Option<u64> {
+        if !self.takes_more() {
+            self.later();
             return None;
         }
         let number = self.intake.consume(bytes, id, self.waits);
         if let Some(path) = self.paths.get(self.file) {
-            self.sink.line(path, number);
+            self.sink.line(path, line.unwrap_or(number));
         }
         Some(number)
     }
@@ -120,6 +130,14 @@ impl<'s> Teller<'s> {
         }
     }
 
+    /// Counts a record: `left` says why it is left out.
+    pub(crate) fn count(&mut self, left: Option<&'static str>) {
+        match left {
+            None => self.shown(),
+            Some(reason) => self.skip(reason),
+        }
+    }
+
     /// Counts a record that is left for later.
     pub(crate) fn later(&mut self) {
         self.skip(if self.held { UNFINISHED } else { LATER });
@@ -138,7 +156,6 @@ impl<'s> Teller<'s> {
     /// Takes the folder that work goes on in.
     pub(crate) fn see(&mut self, record: u64, directory: &str) {
         if self.place.see(directory) {
-            self.placed = true;
             let cwd = self.place.tilde(directory).into_owned();
             self.emit(record, None, EventKind::Meta(SessionFact::Cwd(cwd.into())));
         }

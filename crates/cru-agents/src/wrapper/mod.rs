@@ -39,6 +39,12 @@ pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
     words
 }
 
+/// Whether words begin with the name of a command: `/review src`, and no path.
+pub(crate) fn is_command(words: &str) -> bool {
+    let name = words.split_whitespace().next().and_then(|first| first.strip_prefix('/')).unwrap_or_default();
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
+}
+
 /// Whether a text among the prompts that wait is the host's.
 pub(crate) fn is_queued_by_host(agent: &str, text: &str) -> bool {
     rows(agent).any(|row| row.means == Means::Queued && row.fits(text.trim_start()))
