@@ -55,7 +55,7 @@ tree=''
 pages() {
     local page
     has man || { not_run 'man is not installed'; return; }
-    for page in cru cru-session-show; do
+    for page in cru cru-session-start; do
         MANPATH=$1/man man -w "$page" > /dev/null 2>&1 || fail "man finds no page $page below $1/man"
     done
     printf '  man finds the pages\n'
@@ -200,7 +200,7 @@ END
     code=0
     in_home "$home" "$cru" --no-such-option 2> /dev/null || code=$?
     [ "$code" = 2 ] || fail "an error of usage ends with $code"
-    [ "$(printf '{"query": 1}' | in_home "$home" "$cru" --vault "$home/notes" completions bash | head -c 5)" = '_cru(' ] ||
+    [ "$(printf '{"query": 1}' | in_home "$home" "$cru" --vault "$home/notes" admin completions bash | head -c 5)" = '_cru(' ] ||
         fail 'standard output is not that of the program'
     in_home "$home" "$cru" --vault "$home/notes" mcp < /dev/null || fail 'the end of standard input is not told to the program'
     mkfifo "$home/input"

@@ -463,7 +463,7 @@ fn the_extras_of_packages_are_written() {
     let done = Command::new("sh").arg(script).arg(env!("CARGO_BIN_EXE_cru")).arg(temp.path()).status().unwrap();
     assert!(done.success());
     let man = temp.path().join("man");
-    let page = std::fs::read_to_string(man.join("cru-session-show.1")).unwrap();
+    let page = std::fs::read_to_string(man.join("cru-session-start.1")).unwrap();
     assert!(page.contains(".TH") && temp.path().join("completions/_cru").metadata().unwrap().len() > 1000);
     // Each page that a page refers to is there.
     let mut count = 0;
