@@ -57,7 +57,7 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
         let by_content = || IMPORTERS.iter().position(|it| knows(&it)).filter(|_| named.contains(&path));
         match by_name.or_else(by_content) {
             Some(at) => {
-                let beside = named.contains(&path).then(|| (IMPORTERS[at].beside)(&path)).unwrap_or_default();
+                let beside = if named.contains(&path) { (IMPORTERS[at].beside)(&path) } else { Vec::new() };
                 known.entry(at).or_default().extend(beside.into_iter().chain([path]));
             }
             None => any.strangers.push((path, "not a transcript of an agent that is known")),

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::is_document;
 use crate::call::tools::Answer;
 use crate::file::document::{dollars, member, members, told};
 use crate::file::jsonl::{list, word};
@@ -29,10 +28,10 @@ pub(super) static HOST: RecordHost = RecordHost {
     session: |path| (super::session(path), 0),
     // Lines have a time for each message.
     passes: |bundle, path| {
-        let is_told = is_document(path) && bundle.files.iter().any(|path| !is_document(path));
+        let is_told = super::is_document(path) && bundle.files.iter().any(|path| !super::is_document(path));
         is_told.then_some("session that other lines tell")
     },
-    lines: |path| !is_document(path),
+    lines: |path| !super::is_document(path),
     document,
     times: &["timestamp", "started_at", "session_start"],
     tell,
