@@ -162,7 +162,7 @@ impl Sides<'_, '_> {
             PieceKind::Tasks => return Fate::Lost,
             PieceKind::Heading => {
                 let to = |text| Op::Append { phase: there.and_then(|there| there.id.clone()), text };
-                return self.line(old.and_then(head), there.and_then(head), unit.text, to);
+                return self.line(there, [old.and_then(head), there.and_then(head)], unit.text, to);
             }
             _ => {}
         }
@@ -170,7 +170,8 @@ impl Sides<'_, '_> {
             return fate;
         }
         if unit.kind == PieceKind::Title && self.theirs.title.is_some() {
-            return self.line(self.base.title, self.theirs.title, unit.text, |text| Op::Preface { text });
+            let lines = [self.base.title, self.theirs.title];
+            return self.line(None, lines, unit.text, |text| Op::Preface { text });
         }
         let stands = |found: &Part<'_>| if there.is_some_and(|it| it.id == found.id) { Fate::Kept } else { Fate::Lost };
         match (self.left.by_id(unit.id), self.before.by_id(unit.id)) {
@@ -194,8 +195,15 @@ impl Sides<'_, '_> {
         }
     }
 
-    /// A line that there is one of: the side that changed it is right; where both did, `to` says where the copy's goes.
-    fn line(&mut self, base: Option<&str>, theirs: Option<&str>, ours: &str, to: impl FnOnce(String) -> Op) -> Fate {
+    /// A line that there is one of in the base and in a part of the note: the side that changed it is right; where both did,
+    /// `to` says where the copy's goes.
+    fn line(
+        &mut self,
+        part: Option<&Part<'_>>,
+        [base, theirs]: [Option<&str>; 2],
+        ours: &str,
+        to: impl FnOnce(String) -> Op,
+    ) -> Fate {
         let Some(theirs) = theirs else { return Fate::Lost };
         if theirs == ours {
             return Fate::Kept;
@@ -204,7 +212,7 @@ impl Sides<'_, '_> {
             return Fate::Lost;
         }
         if base == Some(theirs) {
-            self.ops.push(Op::Replace { phase: None, old: theirs.to_owned(), new: ours.to_owned() });
+            self.ops.push(replace(part.unwrap_or(&self.theirs.preface), theirs, ours));
             return Fate::Kept;
         }
         self.ops.push(to(conflict("heading", ours)));
@@ -447,6 +455,17 @@ mod tests {
         assert!(result.ends_with("## Sail home\n\n*2026-11-20T10:00:00Z* ^p-02\n"), "{result}");
         let result = merged(Some(&base), &note(&[1], &[]), &base.replace("Wind.", "Wind.\n\nRain."));
         assert!(result.contains("Rain.") && !result.contains("## Sail") && !result.contains("Wind."), "{result}");
+    }
+
+    #[test]
+    fn a_heading_is_changed_in_its_phase() {
+        let phases = |one: &str, other: &str| {
+            format!(
+                "{HEAD}a\n\n## {one}\n\n*2026-11-20T10:00:00Z* ^p-02\n\nb\n\n## {other}\n\n*2026-11-20T11:00:00Z* ^p-03\n\nc\n"
+            )
+        };
+        let base = phases("Sail", "Row");
+        assert_eq!(merged(Some(&base), &base, &phases("Row", "Swim")), phases("Row", "Swim"));
     }
 
     #[test]
