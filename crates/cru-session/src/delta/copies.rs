@@ -301,9 +301,15 @@ fn tasks(base: Option<&Note>, note: &Note, copy: &Note, ops: &mut Vec<Op>) {
     let before = base.map_or_else(|| own.clone(), rows);
     let mut result: HashMap<_, &Task> = own.iter().map(|task| (key(task), task)).collect();
     let mut merged = task_merge::merge(&before, Some(&own), &theirs);
-    if let Some(Op::Tasks { rows, all }) = merged.as_mut().filter(|_| base.is_none()) {
-        rows.retain(|task| !result.contains_key(&key(task)));
-        *all = false;
+    if let Some(Op::Tasks { rows, all }) = &mut merged {
+        let both: HashSet<_> = before.iter().filter(|_| base.is_some()).map(key).collect();
+        // What both have added under one id is as the note says, and the copy's is told.
+        let is_taken = |task: &Task| result.contains_key(&key(task)) && !both.contains(&key(task));
+        *all &= base.is_some();
+        rows.retain(|task| *all || !is_taken(task));
+        for row in rows.iter_mut().filter(|row| is_taken(row)) {
+            *row = result.get(&key(row)).map_or_else(Task::default, |own| (*own).clone());
+        }
     }
     let merged = merged.filter(|op| !matches!(op, Op::Tasks { rows, all: false } if rows.is_empty()));
     if let Some(Op::Tasks { rows, .. }) = &merged {
@@ -421,6 +427,15 @@ mod tests {
         let result = merged(Some(&base), &note, &other);
         assert!(result.contains("- [ ] Rotate keys, both ^task-1") && result.contains("keys, mine"), "{result}");
         assert!(result.contains("[!conflict] tasks"), "{result}");
+        // Both have added a row under one id, where the copy took another one out or not.
+        for copy in [base.clone(), base.replace("- [ ] Old ^task-3\n", "")] {
+            let result = merged(
+                Some(&base),
+                &base.replace("^task-3\n", "^task-3\n- [ ] Mine ^task-4\n"),
+                &copy.replace("^task-2\n", "^task-2\n- [ ] Theirs ^task-4\n"),
+            );
+            assert!(result.contains("- [ ] Mine ^task-4") && result.contains("Theirs"), "{result}");
+        }
         // Without a base nothing is taken out, and nothing is there twice.
         let result = merged(None, &note, &copy);
         for row in ["Rotate keys, both ^task-1", "[ ] Old ^task-3", "[ ] Mine", "[ ] Theirs ^task-4"] {
