@@ -7,7 +7,7 @@ use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::cursor::Cursor;
 use cru_session::source::Consumed;
-use cru_session::{op, read};
+use cru_session::{delta, read};
 use cru_vault::state::key;
 use cru_vault::writer::Plan;
 use cru_vault::{Head, State, Vault, VaultPath, Writer};
@@ -48,7 +48,7 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     let mut found: Option<(String, Option<String>)> = None;
     let mut plan = |note: &Note, known: &cru_vault::writer::Known| -> Result<Plan> {
         let base = base_of(known.base.as_deref(), note, &other);
-        let ops = op::union(base.as_ref(), note, &other);
+        let ops = delta::union(base.as_ref(), note, &other);
         found = Some((note.text().to_owned(), base.map(|base| base.text().to_owned())));
         let cursor = further(note, &other);
         // What was generated last is of fewer records than the note has now: it is made again at the next import.
@@ -65,7 +65,7 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
     let (before, base) = found.unwrap_or_default();
     let result = Note::parse(after);
     let base = base.map(Note::parse);
-    let missing = op::missing_lines(base.as_ref(), &result, &other);
+    let missing = delta::missing_lines(base.as_ref(), &result, &other);
     let moved = if dry { None } else { Some(move_aside(vault, copy, &bytes)?) };
     Ok(Merged { before, after: result.text().to_owned(), has_base: base.is_some(), missing, moved })
 }

@@ -6,6 +6,7 @@
 //! steps also by their id. Pure: texts in, operations out, in time `n log n`.
 
 pub(crate) mod align;
+mod copies;
 mod part;
 mod phase;
 pub(crate) mod property;
@@ -19,6 +20,8 @@ use super::op::{Op, task_list, task_merge};
 use super::{read, render, seal};
 use cru_note::{Block, BlockKind, Note};
 use part::PieceKind;
+
+pub use copies::{missing_lines, union};
 
 /// What the summary on top of a note begins with.
 const SUMMARY: &str = "> [!summary]";
@@ -44,15 +47,16 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
         return Vec::new();
     }
     let note = there.map(|there| there.note);
-    let (before, after) = (part::split(old), part::split(new));
+    let split = |note| part::split(note).blocks();
+    let (before, after) = (split(old), split(new));
     let mut ops = property::changes(old, new, note);
     ops.extend(heading(&before, &after, note));
     ops.extend(tasks(old, new, there));
-    let rewritten = note.filter(|note| note.text().contains("\r\n")).map(|note| note.text().replace("\r\n", "\n"));
-    let rewritten = rewritten.map(Note::parse);
-    let unix = rewritten.as_ref().or(note);
-    let parts = unix.map(part::split);
-    let moved = Moved::of(&before, &after, unix.zip(parts.as_ref()));
+    let crlf = note.filter(|note| note.text().contains("\r\n"));
+    let rewritten = crlf.map(|note| Note::parse(note.text().replace("\r\n", "\n")));
+    let note = rewritten.as_ref().or(note);
+    let parts = note.map(split);
+    let moved = Moved::of(&before, &after, note.zip(parts.as_ref()));
     phase::changes(&before.preface, &after.preface, new, &moved, phase::Shape::default(), &mut ops);
     // The summary on top is a person's for ever once they have changed it.
     let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
@@ -80,7 +84,8 @@ pub fn notes(old: &Note, new: &Note, there: Option<There<'_>>) -> Vec<Op> {
         phase::removal(gone, &mut ops);
     }
     for fresh in after.phases.iter().skip(before.phases.len()) {
-        ops.extend(phase::whole(fresh, new, &moved).map(|text| Op::Phase { text }));
+        let (fates, _) = phase::fates(&part::Part::default(), fresh, &moved);
+        ops.extend(phase::whole(fresh, &fates, new).map(|text| Op::Phase { text }));
     }
     ops
 }

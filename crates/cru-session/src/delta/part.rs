@@ -1,11 +1,10 @@
-//! A rendered note cut into the pieces that are compared: its phases, and in each the blocks one by one.
-//!
-//! A list of steps is no piece but each of its steps is, with its nested lines; everything else is a block as it stands
-//! at top level.
+//! A note cut into the pieces that are compared: its phases, and in each the blocks one by one, as operations speak of
+//! them ([`units`]).
 
 use std::collections::HashSet;
 
 use crate::op::task_list;
+use crate::op::unit::{Unit, units};
 use crate::render::STEPS_HEADER;
 use crate::usage;
 use cru_base::Span;
@@ -26,6 +25,12 @@ pub(super) enum PieceKind<'t> {
     List,
     /// The line above steps.
     Header,
+    /// A list of tasks, or the line above it.
+    Tasks,
+    /// A fence of tasks.
+    TaskFence,
+    /// The title of the note.
+    Title,
     /// Anything else.
     Text,
 }
@@ -48,7 +53,7 @@ pub(super) struct Part<'t> {
     pub(super) units: Vec<DeltaUnit<'t>>,
 }
 
-/// A whole note but for its frontmatter, its title and its tasks.
+/// A whole note but for its frontmatter.
 #[derive(Debug, Default)]
 pub(super) struct NoteParts<'t> {
     /// The line of the title.
@@ -71,6 +76,14 @@ impl<'t> NoteParts<'t> {
         std::iter::once(&self.preface).chain(&self.phases)
     }
 
+    /// Without what is compared by itself: the title and the tasks.
+    pub(super) fn blocks(mut self) -> Self {
+        for part in std::iter::once(&mut self.preface).chain(&mut self.phases) {
+            part.units.retain(|unit| !matches!(unit.kind, PieceKind::Title | PieceKind::Tasks | PieceKind::TaskFence));
+        }
+        self
+    }
+
     /// The texts of all pieces.
     pub(super) fn texts(&self) -> HashSet<&'t str> {
         self.all().flat_map(|part| part.units.iter().map(|unit| unit.text)).collect()
@@ -80,21 +93,19 @@ impl<'t> NoteParts<'t> {
 /// Cuts a note.
 pub(super) fn split(note: &Note) -> NoteParts<'_> {
     let mut parts = NoteParts::default();
-    for (top, block) in note.blocks().iter().enumerate() {
-        match block.kind {
-            BlockKind::Blank => continue,
-            BlockKind::Heading { level: 1, .. } if parts.title.is_none() && parts.phases.is_empty() => {
-                parts.title = Some(block.content.of(note.text()));
-                continue;
-            }
-            BlockKind::Heading { level: 2 | 3, .. } => {
-                let id = note.id(block).map(str::to_owned);
-                parts.phases.push(Part { id, units: Vec::new() });
-            }
-            BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks" => continue,
-            BlockKind::Paragraph if task_list::is_list(note, top + 1) => continue,
-            BlockKind::List { .. } if task_list::is_list(note, top) => continue,
-            _ => {}
+    for unit in units(note, true) {
+        let Some(block) = unit.block(note) else { continue };
+        let mut piece = piece(note, unit, block);
+        if let BlockKind::Heading { level: 1, .. } = block.kind
+            && parts.title.is_none()
+            && parts.phases.is_empty()
+        {
+            parts.title = Some(block.content.of(note.text()));
+            piece.kind = PieceKind::Title;
+        }
+        if piece.kind == PieceKind::Heading {
+            let id = note.id(block).map(str::to_owned);
+            parts.phases.push(Part { id, units: Vec::new() });
         }
         let is_first = parts.phases.last().is_some_and(|phase| phase.units.len() == 1 && phase.id.is_none());
         let number = parts.phases.len();
@@ -105,7 +116,7 @@ pub(super) fn split(note: &Note) -> NoteParts<'_> {
         if number > 0 && part.units.len() == 1 && part.id.is_none() {
             part.id = Some(format!("p-{number:02}"));
         }
-        push(note, block, &mut part.units);
+        part.units.push(piece);
     }
     for (index, phase) in parts.phases.iter_mut().enumerate() {
         phase.id.get_or_insert_with(|| format!("p-{:02}", index + 1));
@@ -113,28 +124,20 @@ pub(super) fn split(note: &Note) -> NoteParts<'_> {
     parts
 }
 
-fn push<'t>(note: &'t Note, block: &'t Block, units: &mut Vec<DeltaUnit<'t>>) {
-    let is_steps = |block: &Block| block.children.iter().any(|item| note.id(item).is_some());
+fn piece<'t>(note: &'t Note, unit: Unit, block: &'t Block) -> DeltaUnit<'t> {
+    let id = unit.id(note);
+    let is_tasks = task_list::is_list(note, unit.top) || task_list::is_list(note, unit.top + 1);
     let kind = match &block.kind {
-        BlockKind::List { .. } if is_steps(block) => {
-            units.extend(block.children.iter().map(|item| {
-                let kind = note.id(item).map_or(PieceKind::Text, PieceKind::Step);
-                unit(note, item, kind)
-            }));
-            return;
-        }
+        BlockKind::Paragraph | BlockKind::List { .. } | BlockKind::ListItem { .. } if is_tasks => PieceKind::Tasks,
+        _ if unit.item.is_some() => id.map_or(PieceKind::Text, PieceKind::Step),
         BlockKind::List { .. } => PieceKind::List,
         BlockKind::Heading { level: 2 | 3, .. } => PieceKind::Heading,
         BlockKind::Callout { kind, .. } if kind.of(note.text()) == usage::KIND => PieceKind::Usage,
         BlockKind::Callout { kind, .. } => PieceKind::Callout(kind.of(note.text())),
+        BlockKind::Fence { info, .. } if info.of(note.text()).trim() == "tasks" => PieceKind::TaskFence,
         _ if block.content.of(note.text()) == STEPS_HEADER => PieceKind::Header,
         _ => PieceKind::Text,
     };
-    units.push(unit(note, block, kind));
-}
-
-fn unit<'t>(note: &'t Note, block: &Block, kind: PieceKind<'t>) -> DeltaUnit<'t> {
-    let end = block.id.map_or(0, |id| id.end).max(block.content.end);
-    let span = Span::new(block.content.start, end);
-    DeltaUnit { kind, text: span.of(note.text()).trim_end(), span, id: note.id(block) }
+    let span = unit.whole();
+    DeltaUnit { kind, text: span.of(note.text()).trim_end(), span, id }
 }

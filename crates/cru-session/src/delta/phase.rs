@@ -9,19 +9,20 @@ use super::Moved;
 use super::align;
 use super::part::{DeltaUnit, Part, PieceKind};
 use crate::op::Op;
+use crate::op::unit::{alone, units};
 use cru_base::Span;
 use cru_note::Note;
 
 /// What becomes of a new block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// It stands there.
     Kept,
     /// The old block with this index becomes it.
     Changed(usize),
     /// It is new.
     Fresh,
-    /// It is new here, and a person has deleted it where it was.
+    /// It is new here, and does not come: a person has deleted it where it was, or it stands elsewhere.
     Lost,
 }
 
@@ -55,26 +56,16 @@ pub(super) fn changes(
         let Fate::Changed(at) = *fate else { continue };
         let old = before.units[at].text;
         if old != unit.text {
-            found.push(Op::Replace { phase: phase.clone(), old: old.to_owned(), new: unit.text.to_owned() });
+            found.push(replace(before, old, unit.text));
         }
     }
     // The line above steps goes with the last of them.
     let is_named = |at: &usize| before.units[*at].kind != PieceKind::Header;
     for at in gone.into_iter().filter(is_named).filter(|&at| !moved.has_lost(&before.units[at])) {
-        found.push(Op::Replace { phase: phase.clone(), old: before.units[at].text.to_owned(), new: String::new() });
+        found.push(replace(before, before.units[at].text, ""));
     }
-    let mut at = 0;
-    while at < fates.len() {
-        if fates[at] != Fate::Fresh {
-            at += 1;
-            continue;
-        }
-        let end = at + fates[at..].iter().take_while(|fate| **fate == Fate::Fresh).count();
-        let is_last = fates[end..].iter().all(|fate| *fate == Fate::Lost);
-        let place = InsertPlace { phase: phase.as_deref(), end: shape.end.or(phase.as_deref()), is_last };
-        exact &= insert(place, &after.units, at..end, new, &mut found);
-        at = end;
-    }
+    let end = shape.end.or(phase.as_deref());
+    exact &= insertions(phase.as_deref(), end, &after.units, &fates, new, &mut found);
     // A block is named by its text: where that stands twice, the other one may be meant.
     let mut seen: HashMap<&str, u32> = HashMap::new();
     for unit in &before.units {
@@ -87,6 +78,36 @@ pub(super) fn changes(
     }
 }
 
+/// The operations that put what is fresh of `units`, which stand in `new`, into a phase, and into the phase `end` where
+/// nothing of them follows. Whether all of them come to stand where they should.
+pub(super) fn insertions(
+    phase: Option<&str>,
+    end: Option<&str>,
+    units: &[DeltaUnit<'_>],
+    fates: &[Fate],
+    new: &Note,
+    ops: &mut Vec<Op>,
+) -> bool {
+    let mut exact = true;
+    let mut at = 0;
+    while at < fates.len() {
+        if fates[at] != Fate::Fresh {
+            at += 1;
+            continue;
+        }
+        let to = at + fates[at..].iter().take_while(|fate| **fate == Fate::Fresh).count();
+        let is_last = fates[to..].iter().all(|fate| *fate == Fate::Lost);
+        // Nothing stands behind a block that is not there, between a heading and the line under it, or between steps and
+        // the line above them.
+        let is_place = |kind| !matches!(kind, PieceKind::Heading | PieceKind::Header);
+        let is_anchor = |above: &usize| fates[*above] != Fate::Lost && is_place(units[*above].kind);
+        let above = (0..at).rev().find(is_anchor);
+        exact &= insert(InsertPlace { phase, end, above, is_last }, units, at..to, new, ops);
+        at = to;
+    }
+    exact
+}
+
 /// All blocks below a phase's heading and the line under it go and come anew.
 fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -> bool {
     const HEAD: usize = 2;
@@ -95,24 +116,18 @@ fn rewrite(before: &Part<'_>, after: &Part<'_>, new: &Note, ops: &mut Vec<Op>) -
         return false;
     }
     let (Some(first), Some(last)) = (after.units.get(HEAD), after.units.last()) else { return false };
-    let phase = &before.id;
     for (old, new) in before.units.iter().zip(&after.units).take(HEAD).filter(|(old, new)| old.text != new.text) {
-        ops.push(Op::Replace { phase: phase.clone(), old: old.text.to_owned(), new: new.text.to_owned() });
+        ops.push(replace(before, old.text, new.text));
     }
-    ops.extend(
-        before.units[HEAD..].iter().rev().filter(|unit| unit.kind != PieceKind::Header).map(|unit| Op::Replace {
-            phase: phase.clone(),
-            old: unit.text.to_owned(),
-            new: String::new(),
-        }),
-    );
+    let blocks = before.units[HEAD..].iter().rev().filter(|unit| unit.kind != PieceKind::Header);
+    ops.extend(blocks.map(|unit| replace(before, unit.text, "")));
     let text = Span::new(first.span.start, last.span.end).of(new.text()).trim_end().to_owned();
-    ops.push(Op::Append { phase: phase.clone(), text });
+    ops.push(Op::Append { phase: before.id.clone(), text });
     true
 }
 
 /// What becomes of each new block, and which old ones go.
-fn fates(before: &Part<'_>, after: &Part<'_>, moved: &Moved<'_>) -> (Vec<Fate>, Vec<usize>) {
+pub(super) fn fates(before: &Part<'_>, after: &Part<'_>, moved: &Moved<'_>) -> (Vec<Fate>, Vec<usize>) {
     let texts = |part: &Part<'_>| -> Vec<String> {
         // The table of tokens has its place at the end: it is never what other blocks are placed by.
         let text =
@@ -190,6 +205,8 @@ struct InsertPlace<'a> {
     phase: Option<&'a str>,
     /// The phase that ends with them, where nothing follows.
     end: Option<&'a str>,
+    /// The block of the note that they stand behind.
+    above: Option<usize>,
     is_last: bool,
 }
 
@@ -209,8 +226,8 @@ fn insert(
         let span = Span::new(units[from].span.start, units[to - 1].span.end);
         span.of(new.text()).trim_end().to_owned()
     };
-    let mut from = range.start;
-    if let Some(PieceKind::Step(block)) = from.checked_sub(1).map(|at| units[at].kind)
+    let (mut from, mut above) = (range.start, place.above);
+    if let Some(PieceKind::Step(block)) = above.map(|at| units[at].kind)
         && !place.is_last
     {
         let steps = units[range.clone()].iter().take_while(|unit| matches!(unit.kind, PieceKind::Step(_))).count();
@@ -218,6 +235,7 @@ fn insert(
             let text = text(from, from + steps);
             ops.push(Op::InsertAfter { block: block.to_owned(), phase: phase.clone(), text });
             from += steps;
+            above = Some(from - 1);
         }
     }
     // A line above steps that are in a list already has nothing to stand above.
@@ -229,36 +247,51 @@ fn insert(
         return !splits;
     }
     let text = text(from, range.end);
-    let above = from.checked_sub(1).map(|at| units[at]);
+    let before = from.checked_sub(1).map(|at| units[at].kind);
     // In the middle of a list there is no place for anything but a step.
-    let in_list =
-        matches!(above.map(|unit| unit.kind), Some(PieceKind::Step(_))) && matches!(next, Some(PieceKind::Step(_)));
-    ops.push(match (&phase, above) {
+    let in_list = matches!(before, Some(PieceKind::Step(_))) && matches!(next, Some(PieceKind::Step(_)));
+    let above = above.map(|at| units[at]).filter(|_| !place.is_last);
+    ops.push(match (&phase, above.map(|above| (above.id, above.text))) {
         (None, _) => Op::Preface { text },
-        (Some(_), Some(above)) if !place.is_last => match above.id {
-            Some(id) => Op::InsertAfter { block: id.to_owned(), phase, text },
-            None => Op::Replace { phase, old: above.text.to_owned(), new: format!("{}\n\n{text}", above.text) },
-        },
+        (Some(_), Some((Some(id), _))) => Op::InsertAfter { block: id.to_owned(), phase, text },
+        (Some(_), Some((None, above))) if stands_apart(above, &text) => {
+            Op::Replace { phase, old: above.to_owned(), new: format!("{above}\n\n{text}") }
+        }
         _ => Op::Append { phase: place.end.map(str::to_owned), text },
     });
-    !in_list && !splits && above.is_none_or(|above| above.kind != PieceKind::Header)
+    !in_list && !splits && before != Some(PieceKind::Header)
+}
+
+/// Whether a text below a block leaves that as it is, and is none of its parts.
+fn stands_apart(above: &str, text: &str) -> bool {
+    let [both, below] = [alone(&format!("{above}\n\n{text}")), alone(text)];
+    let all = units(&both, false);
+    all.first().is_some_and(|first| first.text(&both) == above) && all.len() == 1 + units(&below, false).len()
 }
 
 /// A phase that is no longer there: its blocks go, from the last to the heading.
 pub(super) fn removal(gone: &Part<'_>, ops: &mut Vec<Op>) {
-    let units = gone.units.iter().rev();
-    ops.extend(units.map(|unit| Op::Replace { phase: gone.id.clone(), old: unit.text.to_owned(), new: String::new() }));
+    ops.extend(gone.units.iter().rev().map(|unit| replace(gone, unit.text, "")));
 }
 
-/// The text of a new phase, without blocks that a person deleted where they stood before.
-pub(super) fn whole(fresh: &Part<'_>, new: &Note, moved: &Moved<'_>) -> Option<String> {
-    let (first, last) = (fresh.units.first()?, fresh.units.last()?);
-    let mut text = String::new();
-    let mut from = first.span.start;
-    for unit in fresh.units.iter().filter(|unit| moved.has_lost(unit)) {
-        text.push_str(Span::new(from, unit.span.start).of(new.text()));
-        from = unit.span.end;
+/// A block of a phase that becomes `new`, or goes.
+pub(super) fn replace(part: &Part<'_>, old: &str, new: &str) -> Op {
+    Op::Replace { phase: part.id.clone(), old: old.to_owned(), new: new.to_owned() }
+}
+
+/// The text of a new phase, without the blocks that are not fresh.
+pub(super) fn whole(part: &Part<'_>, fates: &[Fate], new: &Note) -> Option<String> {
+    let (mut text, mut above) = (String::new(), None);
+    let fresh: Vec<usize> = (0..fates.len()).filter(|at| fates[*at] == Fate::Fresh).collect();
+    for run in fresh.chunk_by(|one, next| one + 1 == *next) {
+        let (first, last) = (&part.units[*run.first()?], &part.units[*run.last()?]);
+        text.push_str(match (above, first.kind) {
+            (None, _) => "",
+            (Some(PieceKind::Step(_) | PieceKind::Header), PieceKind::Step(_)) => "\n",
+            _ => "\n\n",
+        });
+        above = Some(last.kind);
+        text.push_str(Span::new(first.span.start, last.span.end).of(new.text()).trim_end());
     }
-    text.push_str(Span::new(from, last.span.end).of(new.text()));
-    Some(format!("{}\n", text.trim_end()))
+    (!text.is_empty()).then_some(text + "\n")
 }

@@ -70,7 +70,8 @@ fn eol(end: LineEnd, text: &str) -> String {
     end.apply(text)
 }
 
-fn callout(title: &str, body: &str) -> String {
+/// A `[!conflict]` callout.
+pub(crate) fn callout(title: &str, body: &str) -> String {
     let callout =
         Callout { kind: "conflict".to_owned(), title: title.to_owned(), body: body.to_owned(), ..Callout::default() };
     render::callout(&Item::Callout(callout), None).trim_end().to_owned()

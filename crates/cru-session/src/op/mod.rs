@@ -26,7 +26,6 @@ pub(crate) mod task_merge;
 #[cfg(test)]
 mod tests;
 mod undo;
-mod union;
 pub(crate) mod unit;
 mod value;
 
@@ -38,8 +37,8 @@ use super::model::Task;
 pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
 pub use body::{Proof, body_hash, renewed};
 pub use change::Change;
+pub(crate) use conflict::callout as conflict_callout;
 pub use undo::{UndoError, undo};
-pub use union::{missing_lines, union};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.
 ///
