@@ -22,3 +22,7 @@ page() {
     done
 }
 page
+# The second names of the verbs on sessions.
+for verb in list show resume codify learn; do
+    "$cru" admin man session "$verb" > "$out/man/cru-session-$verb.1"
+done

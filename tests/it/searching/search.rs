@@ -202,7 +202,6 @@ fn comments_are_in_no_excerpt_and_no_row() {
         &["search", "koala", "-n", "0"],
         &["search", "koala", "-n", "0", "-C", "5"],
         &["decisions"],
-        &["list", "decisions", "-f", "csv"],
         &["history", "--steps", "0"],
         &["query", "phases"],
         &["query", "errors"],

@@ -6,8 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use clap::Parser as _;
-
 use crate::base::{Env, files};
 use crate::commands::{AgentAnswer, Cli, Context, Output, ProgramCall, Progress, Ui, View};
 
@@ -112,8 +110,8 @@ impl World {
         ];
         let vars: Vec<(&str, &str)> = vars.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let env = Env::fixed("2026-11-21T12:00:00Z".parse().unwrap(), self.path("vault"), &vars);
-        let words = ["cru", "session", "codify"].iter().chain(args);
-        let cli = Cli::try_parse_from(words).unwrap();
+        let words: Vec<_> = ["cru", "session", "codify"].iter().chain(args).map(Into::into).collect();
+        let cli = Cli::read(&words).unwrap();
         let cx = Context { env: &env, global: &cli.global, ui: &self.ui };
         cli.command.run(&cx)
     }
