@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::kept_heads::KeptHeads;
+use super::kept_heads::{KeptHeads, SeenHead};
 use super::link::number;
 use super::{Finding, LinkTable, Target, Vault, VaultPath, Walk};
 use cru_base::{Diagnostic, Span};
@@ -75,9 +75,20 @@ impl Catalog {
     pub fn of(vault: &Vault, walk: Walk) -> Self {
         let Walk { notes, others, findings } = walk;
         let kept = KeptHeads::of(vault);
-        let heads: Vec<_> = notes.into_par_iter().map(|path| kept.head(vault, path)).collect();
-        kept.keep(&heads);
-        Self::new(heads.into_iter().map(|it| it.head).collect(), others, findings)
+        let read = |path: VaultPath| {
+            let seen = kept.look(vault, &path);
+            match kept.get(&path, seen.as_ref()) {
+                Some(meta) => (seen, false, Head { path, meta: meta.clone(), findings: Vec::new() }),
+                None => (seen, true, head(vault, path)),
+            }
+        };
+        let heads: Vec<_> = notes.into_par_iter().map(read).collect();
+        let to_keep = heads.iter().filter(|(.., head)| head.findings.is_empty());
+        let to_keep = to_keep.filter_map(|(seen, is_new, head)| {
+            Some(SeenHead { path: &head.path, meta: &head.meta, seen: (*seen)?, is_new: *is_new })
+        });
+        kept.keep(&to_keep.collect::<Vec<_>>());
+        Self::new(heads.into_iter().map(|(.., head)| head).collect(), others, findings)
     }
 
     /// From heads that were read elsewhere. Both lists are sorted by path.
@@ -141,7 +152,7 @@ pub fn conflict_copies(heads: &[Head]) -> Vec<(usize, usize)> {
 }
 
 /// A note that cannot be read is still there: links to it are whole.
-pub(super) fn head(vault: &Vault, path: VaultPath) -> Head {
+fn head(vault: &Vault, path: VaultPath) -> Head {
     let text = match vault.overlay(&path) {
         Some(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
         None => read_head(&vault.file(&path)),

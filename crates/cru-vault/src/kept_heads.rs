@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::catalog::{self, Head};
 use super::{Vault, VaultPath};
 use cru_base::files::{self, Fingerprint};
 use cru_session::Meta;
@@ -31,11 +30,14 @@ struct KeptHead<'a> {
     meta: Cow<'a, Meta>,
 }
 
-/// A head, and what the file system said of its note; `None` where that does not say what was read.
-pub(super) struct SeenHead {
-    pub(super) head: Head,
-    seen: Option<Fingerprint>,
-    is_new: bool,
+/// A head that may be kept.
+pub(super) struct SeenHead<'a> {
+    pub(super) path: &'a VaultPath,
+    pub(super) meta: &'a Meta,
+    /// What the file system said of its note before it was read.
+    pub(super) seen: Fingerprint,
+    /// Whether it had to be read.
+    pub(super) is_new: bool,
 }
 
 pub(super) struct KeptHeads {
@@ -55,26 +57,22 @@ impl KeptHeads {
         Self { file, begun, settled, heads }
     }
 
-    /// The head of a note, read where what is kept is not of the file as it is.
-    pub(super) fn head(&self, vault: &Vault, path: VaultPath) -> SeenHead {
-        let is_file = self.file.is_some() && vault.overlay(&path).is_none();
-        let seen = is_file.then(|| files::fingerprint(&vault.file(&path)).ok()).flatten();
-        let kept = path.as_path().to_str().and_then(|name| self.heads.get(name));
-        let meta = kept.filter(|(known, _)| seen.as_ref() == Some(known) && known.mtime < self.settled);
-        match meta {
-            Some((_, meta)) => {
-                let head = Head { path, meta: meta.clone(), findings: Vec::new() };
-                SeenHead { head, seen, is_new: false }
-            }
-            None => SeenHead { head: catalog::head(vault, path), seen, is_new: true },
-        }
+    /// What the file system says of a note; `None` where nothing can be kept of it.
+    pub(super) fn look(&self, vault: &Vault, path: &VaultPath) -> Option<Fingerprint> {
+        let is_file = self.file.is_some() && vault.overlay(path).is_none();
+        is_file.then(|| files::fingerprint(&vault.file(path)).ok()).flatten()
+    }
+
+    /// What is kept of a note, where it is of the file as it is.
+    pub(super) fn get(&self, path: &VaultPath, seen: Option<&Fingerprint>) -> Option<&Meta> {
+        let (known, meta) = self.heads.get(path.as_path().to_str()?)?;
+        (seen == Some(known) && known.mtime < self.settled).then_some(meta)
     }
 
     /// Keeps heads for the next time, where more of them had to be read than it takes to write all. That nothing can be
     /// written is no error: they are read again.
-    pub(super) fn keep(&self, heads: &[SeenHead]) {
-        let is_kept = |it: &&SeenHead| it.seen.is_some() && it.head.findings.is_empty();
-        let new = heads.iter().filter(is_kept).filter(|it| it.is_new).count();
+    pub(super) fn keep(&self, heads: &[SeenHead<'_>]) {
+        let new = heads.iter().filter(|it| it.is_new).count();
         let Some(file) = self.file.as_deref().filter(|_| new > heads.len() / 64) else { return };
         let lines: String = heads.par_iter().filter_map(line).collect();
         let head = format!("{} {}\n", blake3::hash(lines.as_bytes()).to_hex(), self.begun.elapsed().as_nanos());
@@ -83,12 +81,11 @@ impl KeptHeads {
 }
 
 /// A head as its line; `None` for one that would not be read back as the same.
-fn line(SeenHead { head, seen, .. }: &SeenHead) -> Option<String> {
-    let path = head.path.as_path().to_str()?;
-    let seen = seen.filter(|_| head.findings.is_empty())?;
-    let line = serde_json::to_string(&KeptHead { path: path.into(), seen, meta: Cow::Borrowed(&head.meta) }).ok()?;
+fn line(SeenHead { path, meta, seen, .. }: &SeenHead<'_>) -> Option<String> {
+    let kept = KeptHead { path: path.as_path().to_str()?.into(), seen: *seen, meta: Cow::Borrowed(meta) };
+    let line = serde_json::to_string(&kept).ok()?;
     let back: KeptHead<'_> = serde_json::from_str(&line).ok()?;
-    (*back.meta == head.meta).then_some(line + "\n")
+    (*back.meta == **meta).then_some(line + "\n")
 }
 
 /// The heads by the paths of their notes, and before when a file must have been changed.
@@ -113,7 +110,7 @@ fn read(file: &Path) -> Option<(i64, HashMap<String, (Fingerprint, Meta)>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalog;
+    use crate::{Catalog, Head};
     use std::fs::File;
     use std::time::SystemTime;
 
