@@ -95,7 +95,7 @@ mod tests {
             let any = search(&paths).unwrap();
             assert_eq!(
                 any.found.iter().map(|(_, found)| files(found)).collect::<Vec<_>>(),
-                [both.clone()],
+                std::slice::from_ref(&both),
                 "{paths:?}"
             );
             let claude = crate::find("claude").unwrap();

@@ -40,12 +40,15 @@ pub(super) struct SeenHead<'a> {
     pub(super) is_new: bool,
 }
 
+/// By the paths of their notes.
+type Heads = HashMap<String, (Fingerprint, Meta)>;
+
 pub(super) struct KeptHeads {
     file: Option<PathBuf>,
     begun: Instant,
     /// Files that were changed before this were read when no other change could be hidden.
     settled: i64,
-    heads: HashMap<String, (Fingerprint, Meta)>,
+    heads: Heads,
 }
 
 impl KeptHeads {
@@ -89,7 +92,7 @@ fn line(SeenHead { path, meta, seen, .. }: &SeenHead<'_>) -> Option<String> {
 }
 
 /// The heads by the paths of their notes, and before when a file must have been changed.
-fn read(file: &Path) -> Option<(i64, HashMap<String, (Fingerprint, Meta)>)> {
+fn read(file: &Path) -> Option<(i64, Heads)> {
     // Should it be replaced meanwhile, this is the earlier time.
     let written = files::fingerprint(file).ok()?.mtime;
     let text = String::from_utf8(files::read(file).ok()?).ok()?;
