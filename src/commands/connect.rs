@@ -11,7 +11,7 @@ use super::{Context, Output, agent};
 use crate::base::{Error, Result};
 use crate::live::hook::Host;
 
-/// Connect an agent's program to the vault
+/// Have an agent's program record its sessions here, and ask the vault
 ///
 /// Adds hooks, so that what the agent does arrives in the vault, and the MCP server, so that it can ask the vault, to the settings of
 /// the program, as far as it has them. Everything else in the settings stays as it is, to the byte. All changes are shown first. Running

@@ -19,7 +19,7 @@ use crate::vault::template::Template;
 use crate::vault::{Catalog, State, UserConfig, Vault};
 use jiff::Timestamp;
 
-/// Look for what is wrong around the notes
+/// Diagnose configuration, hooks, state and links
 ///
 /// The configuration, the state of this machine, hooks that do not run, transcripts that are gone or will be deleted, copies that a
 /// sync service left, links that lead nowhere, stored copies that belong to nothing. Changes nothing; each line that is not `ok` names the command that helps.

@@ -6,10 +6,10 @@ use clap::Command;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["init", "import", "connect", "disconnect", "status"]),
     ("Find", &["list", "show", "search", "stats", "view"]),
-    ("Go on", &["review", "resume", "log", "checkpoint"]),
+    ("Continue", &["review", "resume", "log", "checkpoint"]),
     ("Reuse", &["codify", "learn", "read"]),
-    ("Trust", &["why", "verify", "replay"]),
-    ("Mend", &["check", "undo"]),
+    ("Verify", &["why", "verify", "replay"]),
+    ("Repair", &["check", "undo"]),
 ];
 
 /// The page with the groups; every other command is named below them.

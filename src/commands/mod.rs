@@ -228,7 +228,7 @@ pub enum Command {
     #[cfg(feature = "rows")]
     #[command(subcommand)]
     Rows(rows::RowsCommand),
-    /// Keep a vault in order: index, waiting events, copies, keys and passwords, completions
+    /// Maintain a vault: search index, pending events, backups, secrets, completions
     #[command(subcommand)]
     Admin(admin::AdminCommand),
 }

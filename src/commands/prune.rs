@@ -15,7 +15,7 @@ use crate::vault::{State, Vault};
 
 /// Remove old copies from this machine's state
 ///
-/// Only what this machine keeps beside the vault: copies of checkpoints, what was generated last of sessions, and recovery copies of notes. Without an option, copies of
+/// Only what this machine keeps beside the vault: copies of checkpoints, the newest generated text of each note (the base of its next merge), and recovery copies of notes. Without an option, copies of
 /// checkpoints. Asks first and says how many bytes; never a note, never evidence.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]

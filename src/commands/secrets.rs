@@ -15,7 +15,7 @@ use crate::base::text::{plural, sanitise, thousands};
 use crate::base::{Lines, Result, files};
 use crate::session::mask;
 
-/// List the places of keys and passwords in notes
+/// List secrets in notes by place and rule
 ///
 /// Without PATH the whole vault. The same rules as for what is imported, but nothing is changed: each find is told by its
 /// place and rule, its value never. Exit code 1 when there is one.

@@ -6,9 +6,9 @@ use crate::trace::reference;
 
 /// Show a session, steps, a workflow, a case, a lesson or a checkpoint
 ///
-/// A session is named by a path, a file name, its id, the host's own id, or enough of one to tell it apart. Without WHAT: the
+/// A session is named by a path, a file name, its id, the id that its agent's program gave it, or a unique part of one. Without WHAT: the
 /// current session, else the newest. Steps are `n-014`, `14`, `^` (the last step), `^2`, `SESSION#n-014`, `@NAME` (a bookmark) or a
-/// range `n-003..n-007`; behind them stands the session, else the current one is meant. `w:NAME` is a workflow, `c:ID` a case, `l:ID`
+/// range `n-003..n-007`; give the session behind them; else the current one is meant. `w:NAME` is a workflow, `c:ID` a case, `l:ID`
 /// a lesson, `cp-20261116-101212` or `cp:latest` a checkpoint.
 #[derive(Debug, clap::Args)]
 pub struct Args {

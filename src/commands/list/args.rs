@@ -8,18 +8,18 @@ use crate::commands::session::filter::{Chosen, SessionFilter, session_column};
 use crate::index::SessionRow;
 use crate::index::query::{Field, TestValue};
 
-/// List sessions, or the rows of another kind: filtered, put together, added up
+/// List sessions, or rows of another kind: filter, group, aggregate
 ///
-/// Without KIND: the sessions at a glance, without those of sub-agents. With KIND: its rows, those of the newest session first and
-/// within one in the order of its note. For people a few columns are shown; the other formats (json, jsonl, csv, toon) hold them all.
+/// Without KIND: an overview of the sessions, without those of sub-agents. With KIND: its rows, newest session first; within a
+/// session, in the order of its note. The text shows a few columns; the other formats (json, jsonl, csv, toon) hold them all.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = ListKind::help(), after_help = "Columns, sums and the query language: --help")]
 pub struct Args {
     /// What to list
     #[arg(value_enum)]
     pub(super) kind: Option<ListKind>,
-    /// Only what is of these sessions, as commands name them; of `workflows` and `runs` these workflows
-    #[arg(requires = "kind")]
+    /// Limit the rows to these sessions; those of `workflows` and `runs` to these workflows
+    #[arg(requires = "kind", value_name = "SESSION|WORKFLOW")]
     pub(super) of: Vec<String>,
     /// Include the sessions of sub-agents; of `checkpoints` those of all sessions
     #[arg(short, long)]
@@ -33,7 +33,7 @@ pub struct Args {
     /// Which columns, in this order
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) columns: Vec<String>,
-    /// Rows that agree in a column as one: agent, channel, status, model, project, tool, day, week, or any other
+    /// Group by a column: agent, channel, status, model, project, tool, day, week, or any other
     #[arg(
         long,
         alias = "group-by",
@@ -43,7 +43,7 @@ pub struct Args {
         requires = "kind"
     )]
     pub(super) by: Vec<String>,
-    /// What to compute: count, or sum, avg, min, max, p50, p95 of a column: `avg:duration_ms`; else count
+    /// Aggregates: count, or sum, avg, min, max, p50, p95 of a column, such as `avg:duration_ms` [default: count]
     #[arg(
         long = "sum",
         alias = "agg",
@@ -53,10 +53,11 @@ pub struct Args {
         requires = "kind"
     )]
     pub(super) aggregates: Vec<String>,
-    /// Order by a column; what is unknown comes last. Without KIND: started, tokens, steps or failures, the most first, or title
+    /// Order by a column, ascending; unknown values come last. Without KIND: started, cost, tokens, steps, failures, active or
+    /// duration, descending, or title
     #[arg(long, value_name = "COLUMN")]
     pub(super) sort: Option<String>,
-    /// The largest first; without --sort the oldest session first, each from its end. Without KIND: the other way round
+    /// Reverse the order
     #[arg(long)]
     pub(super) reverse: bool,
     /// Rows to show; 0 for all [default: 30 sessions as text, else all]
@@ -79,7 +80,7 @@ impl Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct More {
-    /// A query on fields, `status=failed and duration_ms>=1000`; may be given again: all must hold
+    /// A query on fields, `check=failed and duration_ms>=1000`; may be given again: all must hold
     #[arg(short = 'w', long = "where", value_name = "QUERY")]
     pub(super) conditions: Vec<String>,
     /// Part of the primary model's name
@@ -88,7 +89,7 @@ pub(super) struct More {
     /// Branch
     #[arg(long, value_name = "BRANCH")]
     pub(super) branch: Option<String>,
-    /// A tag, or one that it is nested under; may be given again: all must be there
+    /// A tag or its parent tag; may be given again: all must be there
     #[arg(long, value_name = "TAG")]
     pub(super) tag: Vec<String>,
     /// The session it was started from, as its note names it

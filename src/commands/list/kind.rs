@@ -225,9 +225,10 @@ impl ListKind {
 
 const HELP: &str = "
   all but sessions: session (its id), note (its path), agent and channel (of the phase, else of the session), \
-phase_title, and each column of the session as session_…, or without session_ where the kind has none of that name
+phase_title, and the columns of the session: session_tokens, or tokens where the kind has no column of that name
   all: time, else when its phase or session began; its day and ISO week in the zone of the vault; link, for a note
-  verdict is computed where it is named: holds, moved, drifted, gone, superseded, unknown, or `rests on stale`
+  check is how a check ended: passed, failed, unknown; correction takes yes or no
+  verdict is computed only where it is named: holds, moved, drifted, gone, superseded, unknown, or `rests on stale`
 
-Sums: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is the nearest rank: the smallest \
-value that N percent of the values are not above. Unknown values are skipped. Units are those of the column.";
+Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is a percentile by nearest \
+rank. Unknown values are skipped. Units are those of the column.";

@@ -1,4 +1,4 @@
-//! `cru list` without a kind: the sessions at a glance.
+//! `cru list` without a kind: an overview of the sessions.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -21,6 +21,7 @@ use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
 use crate::index::table::{Families, RowView};
+use crate::price::Prices;
 use crate::session::{Meta, Status};
 use crate::sync::hooked;
 use crate::vault::Vault;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         return pick::run(None, cx);
     }
     if let Some(odd) = args.columns.iter().find(|name| COLUMNS.iter().all(|column| column.name != **name)) {
-        return Err(Error::usage(format!("--columns: the sessions at a glance have no column `{odd}`"))
+        return Err(Error::usage(format!("--columns: the overview has no column `{odd}`"))
             .with_hint(format!("{}; `cru list sessions` has all", columns().join(", "))));
     }
     let Asked { mut chosen, vault, snapshot } = reading::asked(&args.filter, cx)?;
@@ -39,7 +40,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let matching = snapshot.sessions().iter().filter(|row| chosen.matches_row(row) && args.more.is_child(row));
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
-    sort(&mut rows, args.sort.as_deref().unwrap_or("started"))?;
+    let prices = prices(cx)?;
+    sort(&mut rows, args.sort.as_deref().unwrap_or("started"), &prices)?;
     if args.reverse {
         rows.reverse();
     }
@@ -49,7 +51,6 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let total = rows.len();
     rows.truncate(most(args.limit.unwrap_or(if cx.global.format == Format::Text { SHOWN } else { 0 })));
     let names = ShortNames::of(snapshot.sessions());
-    let prices = prices(cx)?;
     let of = |row: &SessionRow| ListedSession {
         name: names.shortest(row).to_owned(),
         copies: snapshot.copies(&row.path),
@@ -104,18 +105,23 @@ fn idle_since(row: &SessionRow, vault: &Vault, env: &Env) -> Option<Timestamp> {
     hooked::idle_since(vault, env, &meta, row.started.and_then(|started| started.checked_add(took).ok()))
 }
 
-fn sort(rows: &mut [&SessionRow], by: &str) -> Result<()> {
+fn sort(rows: &mut [&SessionRow], by: &str, prices: &Prices) -> Result<()> {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
         "started" => rows.sort_by_key(|row| Reverse(row.started)),
         "tokens" => rows.sort_by_key(|row| Reverse(row.tokens)),
         "steps" => rows.sort_by_key(|row| Reverse(row.steps)),
-        "failures" => rows.sort_by_key(|row| Reverse(row.failed_steps)),
+        "active" => rows.sort_by_key(|row| Reverse(row.active_ms)),
+        "duration" => rows.sort_by_key(|row| Reverse(row.duration_ms)),
+        // Bits of a number that is not negative have its order.
+        "cost" => rows.sort_by_cached_key(|row| Reverse(Estimate::of(row, prices).known_usd.map(f64::to_bits))),
+        "failures" | "failed" => rows.sort_by_key(|row| Reverse(row.failed_steps)),
         "title" => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
         other => {
-            return Err(Error::usage(format!("--sort: the sessions at a glance have no order `{other}`"))
-                .with_hint("started, tokens, steps, failures, title; `cru list sessions` sorts by any column"));
+            return Err(Error::usage(format!("--sort: the overview has no order `{other}`")).with_hint(
+                "started, cost, tokens, steps, failures, active, duration, title; `cru list sessions` has more columns",
+            ));
         }
     }
     Ok(())

@@ -16,14 +16,17 @@ use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
 
 /// Show what waits for a decision of yours
 ///
-/// Transcripts that will be deleted, copies and conflicts of notes, decisions and bookmarks that rest on what has changed,
-/// sessions that were closed with unchecked writes, proposed lessons (of readings, of what agents logged as one, and of
-/// corrections that were said in two sessions) and readings, questions that are open for a week, and bookmarks that lead nowhere. At
-/// most 20, what costs most first.
+/// At most 20, most important first:
+///
+/// - transcripts that their host will delete, copies and conflicts of notes
+/// - decisions and bookmarks that rest on what has changed, bookmarks that lead nowhere
+/// - completed sessions with writes after their last check
+/// - proposed lessons, readings and recipes, and words that an agent logged, or a person said twice, as a lesson
+/// - questions that are open for a week
 ///
 /// With `--write` they stand in `review.md` of the vault, where you tick them: `[x]` accepts, `[-]` rejects, `[>]` puts off for a
-/// week; a ticked lesson with other words is accepted in these words. `--apply` acts on the ticks, each once; `--write` does so first. What
-/// stands below `## Rejected` and `## Settled` is not shown again.
+/// week; of a ticked lesson your edited text is used. `--apply` acts on the ticks, each once; `--write` first applies the ticks that
+/// are there, then writes the file anew. Items under `## Rejected` and `## Settled` are not shown again.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -40,7 +43,7 @@ pub struct Args {
 /// What is decided about items.
 #[derive(Debug, clap::Subcommand)]
 enum ReviewCommand {
-    /// Accept: a lesson, a reading, a recipe or a case is right; anything else is settled
+    /// Accept: a lesson, a reading, a recipe or a case is right; any other item is marked as settled
     ///
     /// Lessons that a reading alone tells and nobody has decided about are accepted with it. Its cases become notes under `cases/`, and
     /// `cru learn` exports them.

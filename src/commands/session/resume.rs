@@ -24,7 +24,7 @@ use crate::vault::{Catalog, Head, Loaded, State, UserConfig, Vault, Writer};
 /// The most bytes of a pack that are given to a program as an argument; systems take 128 KiB.
 const LARGEST_ARGUMENT: usize = 120_000;
 
-/// Resume a session
+/// Resume a session, with its own agent or another
 ///
 /// Makes the pack that the next agent needs: what the session is, where it stopped, all decisions, open tasks and
 /// questions, the last checkpoint, what the user said, and the newest phases, within a budget of tokens. Then sets the
@@ -228,6 +228,8 @@ struct Started {
     program: String,
     args: Vec<String>,
     cwd: String,
+    /// Whether the folder that the session worked in is not on this machine.
+    is_away: bool,
     native: bool,
 }
 
@@ -246,6 +248,7 @@ impl Resumed {
             program: it.program,
             args: it.args,
             cwd: it.cwd.to_string_lossy().into_owned(),
+            is_away: it.is_away,
             native: it.native,
         });
         Self {
@@ -356,8 +359,9 @@ impl Output for Resumed {
         }
         if let Some(command) = &self.command {
             let how = if command.native { "resumes its own session" } else { "starts with the pack" };
-            let _ =
-                writeln!(text, "{}  {} in {}", paint(style::ID, command.line()), paint(style::DIM, how), command.cwd);
+            let away = if command.is_away { "; the folder that it worked in is not on this machine" } else { "" };
+            let line = paint(style::ID, command.line());
+            let _ = writeln!(text, "{line}  {} in {}{away}", paint(style::DIM, how), command.cwd);
         }
         text
     }

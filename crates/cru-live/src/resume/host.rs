@@ -19,6 +19,8 @@ pub struct Command {
     pub args: Vec<String>,
     /// Where it starts.
     pub cwd: PathBuf,
+    /// Whether the folder that the session worked in is not there: `cwd` is the current one then.
+    pub is_away: bool,
     /// Whether it goes on with the host's own session, instead of a new one that is given the pack.
     pub native: bool,
 }
@@ -65,8 +67,9 @@ pub fn command(
     let native = !resume.is_empty() && host_session.is_some() && transcript.is_some();
     let line = if native { resume } else { start };
     let project = meta.project.as_deref().and_then(|project| expand_home(project, env));
-    let cwd =
-        project.filter(|project| project.is_absolute() && project.is_dir()).unwrap_or_else(|| env.cwd().to_owned());
+    let project = project.filter(|project| project.is_absolute() && project.is_dir());
+    let is_away = meta.project.is_some() && project.is_none();
+    let cwd = project.unwrap_or_else(|| env.cwd().to_owned());
     let transcript = transcript.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = cwd.to_string_lossy().into_owned();
     let values = [
@@ -78,7 +81,7 @@ pub fn command(
     ];
     let mut words = line.iter().map(|word| fill(word, &values));
     let program = words.next().filter(|program| !program.trim().is_empty())?;
-    Some(Command { program, args: words.collect(), cwd, native })
+    Some(Command { program, args: words.collect(), cwd, is_away, native })
 }
 
 /// The hosts that a session can be started with.

@@ -22,7 +22,7 @@ use crate::workflow::{Options, Shape};
 use made::Made;
 pub(in crate::commands) use made::recipe_as;
 
-/// Make a workflow of a session, or one of several
+/// Turn a session, or several, into a workflow
 ///
 /// It is the skeleton of the work on one page, from facts alone: steps as somebody named them or asked for them, with their
 /// agents and channels, the files that went from one to the next, decisions, what a person agreed to or set right, the commands

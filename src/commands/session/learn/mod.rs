@@ -27,7 +27,7 @@ use crate::learn::{
 use crate::vault::template::{self, Template};
 use crate::vault::{Catalog, Vault};
 
-/// Extract training and evaluation cases from sessions
+/// Extract training and evaluation cases, and export them as JSON lines
 ///
 /// A failure and what solved it is a puzzle; a person's words that set the agent right, with what it did before and
 /// after, are a correction; a plan that was refused and the one that was accepted are a preference; a stretch of work

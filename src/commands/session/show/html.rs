@@ -380,6 +380,8 @@ pub(in crate::commands) fn markdown(text: &str, frame: Option<&PageFrame<'_>>) -
     let html = comrak::markdown_to_html(&sanitise(text), &options);
     // Marks of HTML in the text are escaped, so these are pictures of markdown: shown by their text, never loaded.
     let html = html.replace("<img src=", "<img data-address=");
+    // What may be wider than the page is scrolled by keys as well.
+    let html = html.replace("<pre>", "<pre tabindex=\"0\">").replace("<table>", "<table tabindex=\"0\">");
     let html =
         html.replace("<a href=\"#%5E", "<a href=\"#").replace("data-wikilink=\"true\">#^", "data-wikilink=\"true\">");
     with_known_links(&html, frame)
