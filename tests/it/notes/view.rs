@@ -454,3 +454,29 @@ fn pages_as_files_link_to_each_other_and_to_nothing_else() {
     let other = vault.run_in("vault", &["view", "--html", vault.path("work").to_str().unwrap()], "");
     assert_eq!(other.status.code(), Some(2), "a folder of somebody else: {other:?}");
 }
+
+/// Names hold what they hold on any system, and what a step found counts as much as how its call ended.
+#[test]
+fn projects_of_every_system_have_their_sessions() {
+    let vault = vault();
+    let note = |project: &str, more: &str| {
+        format!(
+            "---\ntype: session\nsession_id: ID\ntitle: Build of ID\nstatus: completed\nstarted: 2026-11-20T09:00:00Z\n\
+             project: '{project}'\n{more}---\n# Build of ID\n\n## Build\n\n*2026-11-20T09:00:00Z* ^p-01\n\n**Tool calls:**\n\
+             - `Bash cargo build` → `E0999 of the linker` (09:00:10) ^n-001\n    - check: failed\n\n\
+             > [!error] The linker is missing\n> Nothing was linked.\n"
+        )
+    };
+    vault.put("vault/sessions/far.md", &note(r"C:\work\tide", "").replace("ID", "far"));
+    let part = note(r"D:\only\part", "parent: \"[[far]]\"\n");
+    vault.put("vault/sessions/part.md", &part.replace("ID", "part"));
+    let site = vault.path("site");
+    vault.ok(&["view", "--html", site.to_str().unwrap()]);
+    let all = files(&site);
+    assert_eq!(dead_links(&all), BTreeSet::new());
+    let page = |text: &str| all.iter().find(|(name, page)| name.starts_with("project/") && page.contains(text));
+    assert!(page("Build of far").is_some() && page("Build of part").is_some());
+    assert!(all["note/sessions/far.html"].contains("<li class=\"failed\" id=\"n-001\">"));
+    let found = vault.ok(&["search", "linked", "-f", "json"]);
+    assert!(found.contains("\"block\": \"n-001\""), "{found}");
+}
