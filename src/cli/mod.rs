@@ -166,7 +166,7 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             None => printable(&output.text(&view(terminal, env))).into_owned().into(),
         },
         // `Command::run` refuses these formats where there is nothing to export.
-        Format::Jsonl | Format::Csv | Format::Mermaid | Format::Dot | Format::Canvas => {
+        Format::Jsonl | Format::Csv | Format::Markdown | Format::Mermaid | Format::Dot | Format::Canvas => {
             let text = output.export(format).unwrap_or_default();
             let is_json = matches!(format, Format::Jsonl | Format::Canvas);
             if is_json { printable_json(&text).into_owned() } else { sanitise(&text).into_owned() }.into()

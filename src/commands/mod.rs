@@ -110,7 +110,12 @@ impl Cli {
     /// Errors: those of clap, also help and version.
     pub fn read(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
         let (args, renamed) = renamed::in_todays_names(args);
-        Ok(Self { renamed, ..Self::of_words(&args)? })
+        let mut cli = Self { renamed, ..Self::of_words(&args)? };
+        // The text of most commands is markdown, or nearly.
+        if cli.global.format == Format::Markdown && !cli.command.formats().contains(&Format::Markdown) {
+            cli.global.format = Format::Text;
+        }
+        Ok(cli)
     }
 
     fn of_words(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
@@ -303,7 +308,7 @@ impl Command {
         match self {
             Self::Graph(_) => &[Format::Mermaid, Format::Dot, Format::Canvas],
             Self::Codify(_) => &[Format::Mermaid, Format::Dot],
-            Self::List(_) => &[Format::Jsonl, Format::Csv],
+            Self::List(_) => &[Format::Jsonl, Format::Csv, Format::Markdown],
             _ => &[],
         }
     }
@@ -312,8 +317,9 @@ impl Command {
     pub fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let format = cx.global.format;
         if !format.is_common() && !self.formats().contains(&format) {
-            return Err(Error::usage("this command does not support this format")
-                .with_hint("text, json or toon; jsonl and csv are of `cru list`, the others of `cru graph`"));
+            return Err(Error::usage("this command does not support this format").with_hint(
+                "text, json or toon; jsonl, csv and markdown are of `cru list`, the others of `cru graph`",
+            ));
         }
         match self {
             Self::Init(args) => init::run(&args, cx),

@@ -137,7 +137,6 @@ impl Output for ShownGraph {
         let graph = self.graph();
         let picture = self.picture(&graph);
         match format {
-            Format::Text | Format::Json | Format::Toon | Format::Jsonl | Format::Csv => None,
             Format::Mermaid => Some(mermaid::export(&picture)),
             Format::Dot => Some(dot::export(&picture)),
             Format::Canvas => {
@@ -145,6 +144,7 @@ impl Output for ShownGraph {
                 text.push('\n');
                 Some(text)
             }
+            _ => None,
         }
     }
 }

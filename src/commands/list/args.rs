@@ -11,7 +11,8 @@ use crate::index::query::{Field, TestValue};
 /// List sessions, or rows of another kind: filter, group, aggregate
 ///
 /// Without KIND: an overview of the sessions, without those of sub-agents. With KIND: its rows, newest session first; within a
-/// session, in the order of its note. The text shows a few columns; the other formats (json, jsonl, csv, toon) hold them all.
+/// session, in the order of its note. The text shows a few columns; the formats json, jsonl, csv and toon hold them all;
+/// markdown is the text as a table with links, for a note.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = ListKind::help(), after_help = "Columns, sums and the query language: --help")]
 pub struct Args {

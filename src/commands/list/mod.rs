@@ -172,6 +172,11 @@ impl Question {
         let columns = match cx.global.format {
             _ if !args.columns.is_empty() => named("--columns", &args.columns)?,
             Format::Text => kind.shown(),
+            Format::Markdown => {
+                let shown = kind.shown();
+                let link = kind.find("link").filter(|link| shown.iter().all(|it| it.name != link.name));
+                shown.into_iter().chain(link).collect()
+            }
             // That of steps is computed where it is named.
             _ => kind.columns().into_iter().filter(|it| kind.is_noted() || it.name != column::VERDICT).collect(),
         };

@@ -29,18 +29,20 @@ pub use table::{Align, Cell, Table, cut};
 pub enum Format {
     /// For people.
     #[default]
-    #[value(alias = "markdown")]
     Text,
     /// One JSON document with a `schema` version.
     Json,
     /// The same value in TOON, which takes fewer tokens.
     Toon,
-    /// A line of JSON for each row (`query` and `session list` alone).
+    /// A line of JSON for each row (`list` alone).
     #[value(hide = true)]
     Jsonl,
-    /// Comma-separated rows under a header (`query` and `session list` alone).
+    /// Comma-separated rows under a header (`list` alone).
     #[value(hide = true)]
     Csv,
+    /// A table of the rows for a note (`list`; of other commands the text).
+    #[value(hide = true)]
+    Markdown,
     /// A Mermaid flowchart (`graph` alone).
     #[value(hide = true)]
     Mermaid,

@@ -1,4 +1,4 @@
-//! Rows for programs: a line of JSON for each, or CSV.
+//! Rows for programs: a line of JSON for each, or CSV; for notes: a table in markdown.
 //!
 //! CSV is quoted as RFC 4180 says, with a header and `\n` at line ends. Cells hold the data and nothing else: nothing is put
 //! before a `=` to keep spreadsheets from computing it. Control characters are left out, except for line ends and tabs.
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Format;
-use crate::base::text::sanitise;
+use crate::base::text::{fold_whitespace, sanitise};
 
 /// The rows in `format`; `None` where it is no format of rows. Each row is an object that has all `columns`.
 pub fn export(format: Format, columns: &[impl AsRef<str>], rows: impl IntoIterator<Item = Value>) -> Option<String> {
@@ -25,6 +25,13 @@ pub fn export(format: Format, columns: &[impl AsRef<str>], rows: impl IntoIterat
                 line(&mut out, columns.iter().map(|name| cell(row.get(name.as_ref()).unwrap_or(&Value::Null))));
             }
         }
+        Format::Markdown => {
+            bars(&mut out, columns.iter().map(|name| name.as_ref().to_owned()));
+            bars(&mut out, columns.iter().map(|_| "---".to_owned()));
+            for row in rows {
+                bars(&mut out, columns.iter().map(|name| cell(row.get(name.as_ref()).unwrap_or(&Value::Null))));
+            }
+        }
         _ => return None,
     }
     Some(out)
@@ -38,6 +45,12 @@ fn cell(value: &Value) -> String {
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
+}
+
+/// A row of a table in markdown.
+fn bars(out: &mut String, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = cells.map(|cell| fold_whitespace(&cell).replace('|', "\\|")).collect();
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
 fn line(out: &mut String, cells: impl Iterator<Item = String>) {
@@ -73,6 +86,13 @@ mod tests {
         ];
         let text = export(Format::Csv, &["a", "b", "c"], rows).unwrap();
         assert_eq!(text, "a,b,c\n\"x,y\",\"say \"\"hi\"\"\",\"p, q\"\n\"two\nlines\",=1+1,\n1,2.5,true\n\" x\",,é\n");
+    }
+
+    #[test]
+    fn a_table_for_a_note_has_a_line_for_each_row() {
+        let rows = [json!({ "a": "x|y\nz", "link": "[[s#^d-01]]" }), json!({ "a": null, "link": 2 })];
+        let text = export(Format::Markdown, &["a", "link"], rows).unwrap();
+        assert_eq!(text, "| a | link |\n| --- | --- |\n| x\\|y z | [[s#^d-01]] |\n|  | 2 |\n");
     }
 
     #[test]
