@@ -26,11 +26,13 @@ pub(super) fn decode(row: Place, all: &[u8]) -> Option<SessionRow> {
     postcard::from_bytes(bytes_of(row, all)?).ok()
 }
 
-/// Reads one row; `None` where it is damaged.
-pub(super) fn read(mut file: &File, row: Place) -> Option<SessionRow> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(row.at)).ok()?;
-    file.take(u64::from(row.len)).read_to_end(&mut bytes).ok()?;
+/// Reads one row; `None` where it is damaged. Several threads may read: the cursor of the file is not used.
+pub(super) fn read(file: &File, row: Place) -> Option<SessionRow> {
+    let mut bytes = vec![0; row.len as usize];
+    #[cfg(unix)]
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, row.at).ok()?;
+    #[cfg(windows)]
+    (std::os::windows::fs::FileExt::seek_read(file, &mut bytes, row.at).ok()? == bytes.len()).then_some(())?;
     decode(Place { at: 0, ..row }, &bytes)
 }
 

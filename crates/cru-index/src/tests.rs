@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use rayon::prelude::*;
+
+use super::disk::Disk;
 use super::*;
 use cru_base::files;
 use cru_vault::{Vault, VaultPath};
@@ -111,6 +114,16 @@ impl Evidence for Long {
     fn entries(&self, _: &VaultPath, _: &cru_note::Note, _: &cru_session::Session) -> Vec<Entry> {
         Vec::new()
     }
+}
+
+#[test]
+fn rows_are_read_by_several_threads() {
+    let bed = Bed::new(40);
+    bed.checked();
+    let opened = Disk::of(&bed.vault()).unwrap().open().unwrap();
+    let places: Vec<_> = opened.manifest.notes.iter().map(|seen| seen.row.unwrap()).collect();
+    let lost = |_| places.iter().filter(|place| opened.row(**place).is_none()).count();
+    assert_eq!((0..2_000).into_par_iter().map(lost).sum::<usize>(), 0);
 }
 
 #[test]
