@@ -16,8 +16,8 @@ use super::{Vault, VaultPath};
 use cru_base::files::{self, Fingerprint};
 use cru_session::Meta;
 
-/// Its name in the folder of caches, with the version of the rules that a frontmatter is read by.
-const FILE: &str = "heads-1";
+/// Its name in the folder of caches, with the versions of the rules that a frontmatter is read by and secrets are found by.
+const FILE: &str = concat!("heads-1-", env!("CARGO_PKG_VERSION"));
 
 /// How long after a change one more may not show: some file systems count time in steps of two seconds.
 const SETTLES: Duration = Duration::from_secs(2);
