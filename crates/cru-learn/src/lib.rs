@@ -37,7 +37,7 @@ pub use export::format::{Eval, Format};
 pub use export::pile::Pile;
 pub use export::report::Report;
 pub use export::{Export, File, Whole};
-pub use find::typed::{FaultPlaces, TypedCase, is_proof, typed};
+pub use find::typed::{FaultPlaces, TypedCase, is_proof, typed, untyped};
 pub use find::{Extraction, extract};
 pub use hygiene::Leak;
 pub use review::Review;

@@ -395,6 +395,15 @@ fn an_accepted_reading_gives_cases() {
     let world = World::new();
     let mut answer = answer(&world.note());
     answer["cases"][0]["for"] = json!(["completion", "pair", "eval"]);
+    // What makes no case is told with the reason.
+    let failure = answer["cases"][0]["failure"].clone();
+    let context = answer["cases"][0]["context"].clone();
+    for (title, about_agent) in [("Left as it was", true), ("The person's own", false)] {
+        answer["cases"].as_array_mut().unwrap().push(json!({
+            "kind": "unsolved", "title": title, "about_agent": about_agent, "planned": false, "context": context, "failure": failure,
+            "expected": null, "wrong": null, "right": null, "check": null, "after": null, "for": [], "worth": 0.1,
+        }));
+    }
     world.put("answer.json", &answer.to_string());
     assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
     let cases = || std::fs::read_dir(world.path("vault/cases")).map_or(0, Iterator::count);
@@ -403,6 +412,8 @@ fn an_accepted_reading_gives_cases() {
     assert_eq!((read(&rows(&world, &["--proposed"])), cases()), (0, 0));
     let (code, out, _) = world.cru(&["read", "accept", "s1"]);
     assert!(code == 0 && out.contains("cases/correction-the-valve-not-the-pump-"), "{out}");
+    assert!(out.contains("no case: Left as it was: no resolution and no later success\n"), "{out}");
+    assert!(out.contains("no case: The person's own: no mistake of the agent\n"), "{out}");
     assert_eq!(cases(), 1);
     let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
@@ -411,7 +422,7 @@ fn an_accepted_reading_gives_cases() {
         "evidence: reading",
         "reading: \"b3:",
         "verified: true",
-        "status: accepted",
+        "status: proposed",
         "The valve is changed.",
         "No, change the valve instead of the pump.",
     ] {
@@ -422,7 +433,8 @@ fn an_accepted_reading_gives_cases() {
     let of_correction: Vec<&Value> = made.iter().filter(|row| row["metadata"]["case_type"] == "correction").collect();
     assert_eq!((of_correction.len(), read(&rows(&world, &[]))), (1, 1));
     let row = of_correction[0];
-    assert_eq!((&row["metadata"]["rule"], &row["metadata"]["status"]), (&json!("reading"), &json!("accepted")));
+    let how = ["rule", "status", "grade"].map(|key| row["metadata"][key].as_str().unwrap());
+    assert_eq!(how, ["reading", "proposed", "judged"], "nobody accepted the case by itself");
     assert!(row["metadata"]["reading"].as_str().unwrap().starts_with("b3:"));
     let told = row.to_string();
     assert!(told.contains("You're right, the valve it is.") && !told.contains("The valve is changed."), "{told}");
@@ -435,8 +447,11 @@ fn an_accepted_reading_gives_cases() {
     let id = text.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap();
     assert_eq!(world.cru(&["cases", "reject", id]).0, 0);
     assert_eq!(read(&rows(&world, &["--proposed"])), 0);
-    assert_eq!(world.cru(&["cases", "accept", id]).0, 0);
-    assert_eq!(read(&rows(&world, &[])), 1);
+    assert_eq!(read(&rows(&world, &["--accepted-only"])), 0);
+    let (_, out, _) = world.cru(&["review", "accept", id]);
+    assert!(out.contains("rejected → accepted"), "{out}");
+    let accepted = rows(&world, &["--accepted-only"]);
+    assert_eq!((read(&accepted), accepted[0]["metadata"]["grade"].as_str()), (1, Some("accepted")));
     assert_eq!(world.cru(&["read", "reject", "s1"]).0, 0);
     assert_eq!(read(&rows(&world, &["--proposed"])), 0);
 }
@@ -545,7 +560,7 @@ fn a_rejected_reading_takes_its_cases_along() {
     assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
     assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
     let (_, out, _) = world.cru(&["read", "reject", "s1"]);
-    assert!(out.contains("cases/") && out.contains("accepted → rejected"), "{out}");
+    assert!(out.contains("cases/") && out.contains("proposed → rejected"), "{out}");
     // A case that somebody has deleted or rejected does not come back.
     let (_, out, _) = world.cru(&["read", "accept", "s1"]);
     assert!(!out.contains("written"), "{out}");

@@ -86,6 +86,7 @@ impl Case {
     pub fn left_out(&self, reason: Reason) -> LeftOut {
         LeftOut {
             reason,
+            evidence: self.evidence,
             session: self.origin.session.clone(),
             case: self.id.clone(),
             title: self.title.clone(),

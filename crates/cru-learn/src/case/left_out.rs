@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Evidence;
 use super::origin::Source;
 
 /// Something that is no case, or no row of an export.
@@ -9,6 +10,9 @@ use super::origin::Source;
 pub struct LeftOut {
     /// Why.
     pub reason: Reason,
+    /// Who found it.
+    #[serde(skip)]
+    pub evidence: Evidence,
     /// Session id.
     pub session: String,
     /// Id of the case, empty where there is none.
@@ -66,6 +70,8 @@ pub enum Reason {
     Unproven,
     /// What a reading calls right is not of one turn, or not in the record any more.
     NotOneTurn,
+    /// What a reading found is no mistake of the agent.
+    NotOfAgent,
     /// A reading tells of the same steps.
     Read,
     /// Whoever found it names it for something else.
@@ -122,6 +128,7 @@ impl Reason {
             Self::Unshown => "the answer quotes what is not shown before it",
             Self::Unproven => "proposed: not proven by the record and not accepted",
             Self::NotOneTurn => "the right answer of the reading is not of one turn of the note",
+            Self::NotOfAgent => "no mistake of the agent",
             Self::Read => "an accepted reading tells of the same steps",
             Self::NotMeant => "the reading names other uses",
             Self::Leaks => "holds a secret or personal data",

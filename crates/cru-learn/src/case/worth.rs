@@ -32,9 +32,9 @@ impl Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// A person accepted it, or the reading that it is of, or wrote its parts anew.
+    /// A person accepted it by itself, or wrote its parts anew.
     Accepted,
-    /// A reader of cases found it good.
+    /// A reader found it good: a reader of cases, or the accepted reading that it is of.
     Judged,
     /// The record alone proves that its check passed.
     Proven,
@@ -58,8 +58,8 @@ impl Case {
     /// How sure it is.
     pub fn grade(&self) -> Grade {
         match () {
-            () if self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading => Grade::Accepted,
-            () if self.judged => Grade::Judged,
+            () if self.accepted || self.edits.is_some() => Grade::Accepted,
+            () if self.judged || self.evidence == Evidence::Reading => Grade::Judged,
             () if self.is_proven() => Grade::Proven,
             () => Grade::Proposed,
         }

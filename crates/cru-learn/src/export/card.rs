@@ -79,7 +79,7 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)], options: Options<'
 }
 
 /// The figures are those of docs/learning.md.
-const JUDGED: &str = "\n## Who judged it\n\nRows with `metadata.evidence: reading` come of readings that somebody accepted; those with `metadata.status: accepted` were\naccepted by themselves. All others are what the record proves alone: a check passed, or a command that had failed worked; or a\nreader of cases found them good. Of cases that nobody has judged readers found two in five good, and one in seven wrong in what\nit teaches: have them judged before you train (`cru cases judge`), or leave them out with `--accepted-only`.\n";
+const JUDGED: &str = "\n## Who judged it\n\nRows with `metadata.evidence: reading` come of readings that somebody accepted, which is not each of their cases; those with\n`metadata.status: accepted` were accepted by themselves. All others are what the record proves alone: a check passed, or a\ncommand that had failed worked; or a reader of cases found them good. Of cases that nobody has judged readers found two in five\ngood, and one in seven wrong in what it teaches: have them judged before you train (`cru cases judge`), or leave them out with\n`--accepted-only`.\n";
 
 const PROPOSED: &str = "\n## Proposals\n\nWritten with `--proposed`: it holds cases that nothing but a rule proposes (`metadata.status: proposed`, `metadata.verified:\nfalse`). Nobody has looked at them.\n";
 

@@ -6,7 +6,7 @@
 
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::worth::{Grade, Standing};
-use crate::case::{Case, Fidelity, Kind};
+use crate::case::{Case, Evidence, Fidelity, Kind};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
 use crate::export::likeness::Signature;
@@ -231,6 +231,7 @@ impl Record {
     pub(crate) fn left_out(&self, reason: Reason) -> LeftOut {
         LeftOut {
             reason,
+            evidence: Evidence::default(),
             session: self.session.clone(),
             case: self.id.clone(),
             title: self.title.clone(),

@@ -82,6 +82,7 @@ pub fn extract(notes: &[Note<'_>], kinds: &[Kind], family: &Family) -> Extractio
         if let Some(reason) = withheld(note) {
             extraction.left_out.push(LeftOut {
                 reason,
+                evidence: Evidence::Rule,
                 session: note.id().to_owned(),
                 case: String::new(),
                 title: note.session.title().to_owned(),

@@ -65,17 +65,18 @@ type Place = (usize, usize);
 /// of one turn, or where a correction has no words.
 pub fn typed(note: Note<'_>, family: &Family, kind: Kind, wanted: &TypedCase<'_>) -> Result<Case, Box<LeftOut>> {
     if let Some(reason) = super::withheld(&note) {
-        return Err(Box::new(refused(note, wanted, reason)));
+        return Err(Box::new(untyped(note, wanted, reason)));
     }
     let trail = Turns::of(note);
-    made(&trail, note, family, kind, wanted).map_err(|reason| Box::new(refused(note, wanted, reason)))
+    made(&trail, note, family, kind, wanted).map_err(|reason| Box::new(untyped(note, wanted, reason)))
 }
 
-fn refused(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
+/// Places that make no case, and why.
+pub fn untyped(note: Note<'_>, wanted: &TypedCase<'_>, reason: Reason) -> LeftOut {
     let block = wanted.wrong.or(wanted.right).map_or("", |range| range.0);
     let source = crate::Source { path: note.path.to_owned(), line_start: 1, line_end: 1, block_id: block.to_owned() };
     let (session, title) = (note.id().to_owned(), wanted.title.to_owned());
-    LeftOut { reason, session, case: String::new(), title, source }
+    LeftOut { reason, evidence: Evidence::Reading, session, case: String::new(), title, source }
 }
 
 fn made(

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use crate::case::action;
 use crate::case::entry::{Entry, Told};
-use crate::case::{Case, Evidence, Kind, Origin, Story, Turn};
+use crate::case::{Case, Kind, Origin, Story, Turn};
 use crate::context::budget::{self, cut_middle};
 use cru_action::ToolKind;
 use cru_base::{Result, text};
+use cru_session::ReviewStatus;
 use cru_session::escape::inert;
 
 /// The layout used where a vault has none of its own.
@@ -77,7 +78,7 @@ struct Values<'a> {
     rule: &'static str,
     /// What is right in the words of a reader.
     told: String,
-    /// What was decided about it.
+    /// That nobody has decided about it yet.
     status: &'static str,
     /// Empty where the record has none.
     expected: String,
@@ -233,8 +234,7 @@ fn values(case: &Case, standalone: bool) -> Values<'_> {
         correction,
         rule,
         told: if case.expected.is_empty() { String::new() } else { quote(&case.expected) },
-        // Without a right answer there is nothing to train on that somebody could have accepted.
-        status: if case.evidence == Evidence::Reading && case.answer().is_some() { "accepted" } else { "proposed" },
+        status: ReviewStatus::Proposed.as_str(),
         expected,
     }
 }

@@ -274,7 +274,7 @@ fn a_note_shows_what_was_changed_and_what_failed() {
     assert!(text.contains("-int seal = 1;") && text.contains("+int seal = 2;"), "{text}");
     assert!(text.contains("````diff") && text.contains("--- FAIL: TestSeal"), "{text}");
     assert_eq!(text.matches("  tail\n").count(), 3, "what stands around it: {text}");
-    assert!(text.contains("status: accepted"));
+    assert!(text.contains("status: proposed"));
     let unsolved =
         typed(note, &Family::default(), Kind::Puzzle, &TypedCase { right: None, verified: false, ..wanted }).unwrap();
     let text = layout.render(&unsolved, true).unwrap();

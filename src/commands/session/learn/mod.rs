@@ -22,7 +22,7 @@ use crate::commands::{Context, Output, View, reading};
 use crate::learn::review::document::Layout;
 use crate::learn::{
     Case, ChatTemplate, Dialect, Drafter, Eval, Evidence, Export, Extraction, Format, Kind, LeftOut, Pile, Place,
-    Reason, export,
+    export,
 };
 use crate::vault::template::{self, Template};
 use crate::vault::{Catalog, Vault};
@@ -266,7 +266,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         ));
     }
     refuse_leaks(&export)?;
-    if !export.report.grades.keys().any(|grade| matches!(*grade, "accepted" | "judged")) {
+    // Whole sessions are no cases that a reader judges.
+    if !whole && !export.report.grades.keys().any(|grade| matches!(*grade, "accepted" | "judged")) {
         let grades: Vec<String> =
             export.report.grades.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
         cx.ui.note(&format!(
@@ -296,7 +297,8 @@ pub(in crate::commands) fn write_read_cases(
     let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
     let mut extraction = extract(what, &catalog, vault, cx)?;
     extraction.cases.retain(|case| case.evidence == Evidence::Reading);
-    extraction.left_out.retain(|it| it.reason == Reason::NotOneTurn);
+    // Those of rules tell of other cases.
+    extraction.left_out.retain(|it| it.evidence == Evidence::Reading);
     let case = Template::of(vault, template::Kind::Case)?;
     let layout = Layout::new(&case.name, &case.text)?;
     let fates = Reviews::read(&catalog, vault).write(&extraction.cases, &layout, vault)?;

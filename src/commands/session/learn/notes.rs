@@ -12,7 +12,7 @@ use crate::base::{Result, files};
 use crate::learn::review::Front;
 use crate::learn::review::document::{Layout, file_name};
 use crate::learn::review::verdict::{CaseVerdict, without_verdict};
-use crate::learn::{Case, Evidence, Extraction, LeftOut, Reason, Review, ReviewStatus, review};
+use crate::learn::{Case, Extraction, LeftOut, Reason, Review, ReviewStatus, review};
 use crate::note::frontmatter;
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -62,17 +62,6 @@ fn parse(path: &str, text: &str) -> Option<Review> {
     Review::read(path, text, &front)
 }
 
-/// What is decided about a case that has no note: whoever accepted a reading has accepted its cases.
-pub(super) fn status_of(case: &Case) -> ReviewStatus {
-    if case.evidence == Evidence::Reading { ReviewStatus::Accepted } else { ReviewStatus::Proposed }
-}
-
-/// Whether a reader of cases found it weak or harmful; a person who accepted it by itself counts more.
-fn is_judged_out(case: &Case, review: Option<&Review>, status: ReviewStatus) -> bool {
-    let is_chosen = status == ReviewStatus::Accepted && case.evidence != Evidence::Reading;
-    !is_chosen && review.and_then(|review| review.judged).is_some_and(|judged| judged != CaseVerdict::Good)
-}
-
 impl Reviews {
     /// Reads them.
     pub(in crate::commands) fn read(catalog: &Catalog, vault: &Vault) -> Self {
@@ -106,15 +95,17 @@ impl Reviews {
         let mut kept = Vec::with_capacity(extraction.cases.len());
         for mut case in std::mem::take(&mut extraction.cases) {
             let review = self.of(&case.id);
-            let status = review.map_or_else(|| status_of(&case), |review| review.status);
+            let status = review.map(|review| review.status).unwrap_or_default();
+            let verdict = review.and_then(|review| review.judged);
             if status == ReviewStatus::Rejected || self.deleted(&case.id) {
                 left_out.push(case.left_out(Reason::Rejected));
             } else if accepted_only && status != ReviewStatus::Accepted {
                 left_out.push(case.left_out(Reason::NotAccepted));
-            } else if is_judged_out(&case, review, status) {
+            } else if status != ReviewStatus::Accepted && verdict.is_some_and(|verdict| verdict != CaseVerdict::Good) {
+                // A person who accepted it counts more than a reader of cases.
                 left_out.push(case.left_out(Reason::Judged));
             } else {
-                case.judged = review.is_some_and(|review| review.judged == Some(CaseVerdict::Good));
+                case.judged = verdict == Some(CaseVerdict::Good);
                 case.accepted = status == ReviewStatus::Accepted;
                 if let Some(review) = review.filter(|review| review.changed) {
                     case.edits = review.edits(&review::note(&case, layout)?);
@@ -144,7 +135,7 @@ impl Reviews {
             let text = review::note(case, layout)?;
             if let Some(review) = self.by_id.get(&case.id).map(|at| &self.notes[*at]) {
                 let path = vault.root().join(&review.path);
-                let fate = if review.changed || review.status != status_of(case) {
+                let fate = if review.changed || review.status != ReviewStatus::Proposed {
                     Fate::Kept
                 } else if without_verdict(&review.text) == text {
                     Fate::Unchanged

@@ -39,33 +39,35 @@ pub(super) fn of(
     kinds: &[Kind],
 ) -> (Vec<Case>, Vec<LeftOut>) {
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
-    let read = reading.answer.iter().flat_map(|answer| &answer.cases);
-    // What a person, the host or older code did wrong is none of the agent's mistakes; what it solved or did well is its own.
-    let is_told = |case: &&ReadCase| {
-        case.about_agent || matches!(case.kind, CaseKind::Demonstration | CaseKind::Preference | CaseKind::Puzzle)
-    };
-    for case in read.filter(is_told) {
-        let Some(kind) = kind_of(case).filter(|kind| kinds.contains(kind)) else { continue };
-        match learn::typed(note, family, kind, &typed_case(case, note.session, &reading.head.key)) {
-            Ok(case) => cases.push(case),
-            Err(why) => left_out.push(*why),
+    for case in reading.answer.iter().flat_map(|answer| &answer.cases) {
+        let wanted = typed_case(case, note.session, &reading.head.key);
+        match kind_of(case) {
+            Ok(kind) if !kinds.contains(&kind) => {}
+            Ok(kind) => match learn::typed(note, family, kind, &wanted) {
+                Ok(case) => cases.push(case),
+                Err(why) => left_out.push(*why),
+            },
+            Err(reason) => left_out.push(learn::untyped(note, &wanted, reason)),
         }
     }
     (cases, left_out)
 }
 
-/// The kind of case that a reading's becomes; `None` for what is told and not learned from.
-fn kind_of(case: &ReadCase) -> Option<Kind> {
+/// The kind of case that a reading's becomes; why there is none of what is told and not learned from.
+fn kind_of(case: &ReadCase) -> Result<Kind, Reason> {
     match case.kind {
-        CaseKind::Puzzle => Some(Kind::Puzzle),
-        CaseKind::Unsolved if case.wrong.is_some() => Some(Kind::Puzzle),
+        CaseKind::Puzzle => Ok(Kind::Puzzle),
+        CaseKind::Demonstration => Ok(Kind::Demonstration),
+        CaseKind::Preference => Ok(Kind::Correction),
+        // What a person, the host or older code did wrong is none of the agent's mistakes; what it solved or did well is its own.
+        _ if !case.about_agent => Err(Reason::NotOfAgent),
+        CaseKind::Unsolved if case.wrong.is_some() => Ok(Kind::Puzzle),
         // What nobody set right says what not to do, and not what to do.
-        CaseKind::Unsafe if case.right.is_none() => None,
+        CaseKind::Unsolved => Err(Reason::Unresolved),
+        CaseKind::Unsafe if case.right.is_none() => Err(Reason::Unresolved),
         // The host may have refused it, and nobody said a word.
-        CaseKind::Unsafe if !case.cites_person() => Some(Kind::Puzzle),
-        CaseKind::Correction | CaseKind::Preference | CaseKind::Unsafe => Some(Kind::Correction),
-        CaseKind::Demonstration => Some(Kind::Demonstration),
-        CaseKind::Unsolved => None,
+        CaseKind::Unsafe if !case.cites_person() => Ok(Kind::Puzzle),
+        CaseKind::Correction | CaseKind::Unsafe => Ok(Kind::Correction),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::list::{self, left_out};
-use super::notes::{self, Fate, Reviews};
+use super::notes::{Fate, Reviews};
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{PlainOutput, View};
@@ -32,7 +32,7 @@ impl Reviewed {
         let mut statuses = BTreeMap::new();
         let mut written = Vec::new();
         for case in &extraction.cases {
-            let status = reviews.of(&case.id).map_or_else(|| notes::status_of(case), |review| review.status);
+            let status = reviews.of(&case.id).map(|review| review.status).unwrap_or_default();
             *statuses.entry(status.as_str()).or_default() += 1;
         }
         for (fate, path) in fates {
