@@ -1,6 +1,8 @@
 //! A session beside a workflow: what was skipped, added, repeated, and done in another order.
 //!
-//! The session is codified first, so that both sides are steps of one kind; its phases give the places.
+//! The session is codified first, so that both sides are steps of one kind; its phases give the places. A workflow has steps of
+//! turns or of activities: the session is codified in both ways, and the one that is nearest to the workflow in the number of its
+//! steps is laid beside it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,6 +15,7 @@ use super::record::squeeze;
 use super::shown::{self, Shown};
 use super::validate::Graph;
 use super::{Options, codify};
+use cru_action::{CallEnd, Verdict};
 use cru_base::Span;
 use cru_session::{Phase, Session};
 
@@ -85,13 +88,38 @@ impl Conformance {
     }
 }
 
-/// Compares `session` with `workflow`.
-pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
-    compare(workflow, &codify(session, &Options::REPLAY).0, session)
+/// A session in the form of workflows, to be compared with others.
+#[derive(Clone, Debug)]
+pub struct Followed<'s> {
+    session: &'s Session,
+    /// By its activities, and by its turns.
+    own: [Workflow; 2],
 }
 
-/// The same where the session's own workflow is made already: one session may be compared with many.
-pub fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Conformance {
+impl<'s> Followed<'s> {
+    /// Of a session.
+    pub fn of(session: &'s Session) -> Self {
+        let own = [Options::REPLAY, Options::default()].map(|options| codify(session, &options).0);
+        Self { session, own }
+    }
+
+    /// How the session deviates from a workflow.
+    pub fn conform(&self, workflow: &Workflow) -> Conformance {
+        let steps = |of: &Workflow| of.step_flags().into_iter().filter(|is_step| *is_step).count();
+        let wanted = steps(workflow);
+        let distance = self.own.each_ref().map(|own| steps(own).abs_diff(wanted));
+        let near = self.own.iter().zip(distance).filter(|(_, it)| Some(it) == distance.iter().min());
+        let found = near.map(|(own, _)| compare(workflow, own, self.session));
+        found.min_by_key(|it| it.deviations.iter().filter(|it| !it.allowed).count()).unwrap_or_default()
+    }
+}
+
+/// Compares `session` with `workflow`.
+pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
+    Followed::of(session).conform(workflow)
+}
+
+fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Conformance {
     let (left, expected) = Features::all(workflow);
     let (right, found) = Features::all(own);
     let alignment = align(&expected, &found);
@@ -292,6 +320,13 @@ fn unchecked(workflow: &Workflow, session: &Session) -> Vec<(String, Span)> {
             if ok {
                 passed.insert(command_key(command));
             }
+            // A call may run several checks, each with its own end.
+            let action = step.action();
+            let output = step.output.as_deref().or(step.result.as_deref()).unwrap_or_default();
+            let failed = step.status == cru_session::StepStatus::Failed;
+            let each = action.decide_each(&CallEnd { output, exit: step.exit, failed, has_status: true });
+            let each = each.into_iter().filter(|(_, verdict)| *verdict == Verdict::Passed);
+            passed.extend(each.filter_map(|(at, _)| Some(action.commands.get(at)?.key())));
         }
     }
     let asked = workflow.checks.iter().filter_map(|check| Some((check.command.as_ref()?, check.span)));

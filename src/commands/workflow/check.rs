@@ -14,8 +14,7 @@ use crate::session::op::Op;
 use crate::session::{Item, Session, escape, read};
 use crate::vault::writer::{Plan, Writer};
 use crate::vault::{Catalog, State, Vault, VaultPath, state};
-use crate::workflow::conform::{Conformance, Deviation, Kind, compare, conform};
-use crate::workflow::{Options, codify};
+use crate::workflow::conform::{Conformance, Deviation, Followed, Kind, conform};
 
 /// Compare a session with the workflow it should have followed
 ///
@@ -102,10 +101,10 @@ fn likest(source: &Source, cx: &Context<'_>) -> Result<FoundWorkflow> {
         return Err(find::none());
     }
     let own = |found: &FoundWorkflow| found.workflow.sources.iter().any(|link| link.target == source.id);
-    let made = codify(&source.session, &Options::REPLAY).0;
+    let followed = Followed::of(&source.session);
     let mut best: Option<(bool, f64, usize)> = None;
     for (index, found) in all.iter().enumerate() {
-        let conformance = compare(&found.workflow, &made, &source.session);
+        let conformance = followed.conform(&found.workflow);
         let share = conformance.done as f64 / conformance.steps.max(1) as f64;
         let rank = (own(found), share);
         if best.is_none_or(|(own, share, _)| rank > (own, share)) {

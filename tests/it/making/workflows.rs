@@ -8,6 +8,7 @@ use cru::import::IMPORTERS;
 use cru::note::Note;
 use cru::session::{Item, read};
 use cru::sync::import::{Options as Ingest, Unwatched, ingest};
+use cru::workflow::conform::{Kind, conform};
 use cru::workflow::export::graph::ArrowKind;
 use cru::workflow::{Dialect, Options, Part, RemarkKind, Workflow, codify, parse, recipe, render, render_as, validate};
 
@@ -252,6 +253,10 @@ fn every_session_gives_a_workflow_that_reads_back(set: &TranscriptSet) {
         assert_eq!(render(&codify(&session, &options).0), text, "{}: again", path.display());
         let (again, odd) = parse(&Note::parse(text.as_str()));
         assert_eq!((render(&again), odd), (text, vec![]), "{}", path.display());
+        // A session follows what was made of it, but for checks that it was asked for and that it did not run.
+        let mut deviations = conform(&again, &session).deviations;
+        deviations.retain(|it| it.kind != Kind::Unchecked);
+        assert_eq!(deviations, [], "{}", path.display());
         let other = render_as(&workflow, Dialect::Crucible);
         let (again, _) = parse(&Note::parse(other.as_str()));
         assert_eq!(render_as(&again, Dialect::Crucible), other, "{}", path.display());
