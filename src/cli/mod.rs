@@ -16,11 +16,13 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
+use jiff::tz::TimeZone;
 
 use crate::base::text::{printable, printable_json, sanitise};
 use crate::base::{Env, Error, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Cli, Command, Context, Format, View};
+use crate::vault::Vault;
 use terminal::Terminal;
 
 /// Runs the program on the process's arguments.
@@ -63,14 +65,13 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command, context: &Context<'_>, ui: &Terminal, choice: ColorChoice) -> ExitCode {
-    let env = context.env;
     match command.run(context) {
         Ok(output) => {
             if let Some(pipe) = output.pipe() {
                 return copy(&pipe, ui);
             }
             let code = output.exit_code();
-            match print(output.as_ref(), context.global.format, choice, env) {
+            match print(output.as_ref(), context, choice) {
                 Ok(()) => match output.handover() {
                     Some(program) => launch::run(&program).unwrap_or_else(|error| fail(ui, &error)),
                     None => ExitCode::from(code),
@@ -143,7 +144,8 @@ fn fail(ui: &Terminal, error: &Error) -> ExitCode {
     ExitCode::from(error.exit_code())
 }
 
-fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoice, env: &Env) -> io::Result<()> {
+fn print(output: &dyn crate::commands::Output, context: &Context<'_>, choice: ColorChoice) -> io::Result<()> {
+    let (format, env) = (context.global.format, context.env);
     let stdout = io::stdout();
     let terminal = stdout.is_terminal();
     if format == Format::Text {
@@ -163,7 +165,7 @@ fn print(output: &dyn crate::commands::Output, format: Format, choice: ColorChoi
             // Bytes as they are, but for a person who looks at them.
             Some(text) if terminal => sanitise(text),
             Some(text) => text.into(),
-            None => printable(&output.text(&view(terminal, env))).into_owned().into(),
+            None => printable(&output.text(&view(terminal, context))).into_owned().into(),
         },
         // `Command::run` refuses these formats where there is nothing to export.
         Format::Jsonl | Format::Csv | Format::Markdown | Format::Mermaid | Format::Dot | Format::Canvas => {
@@ -192,9 +194,12 @@ fn is_plain(text: &str) -> bool {
     text.as_bytes().chunks(4096).all(|chunk| chunk.iter().fold(true, |all, byte| all & plain(*byte)))
 }
 
-fn view(terminal: bool, env: &Env) -> View {
-    let columns = env.var("COLUMNS").and_then(|columns| columns.parse().ok());
+fn view(terminal: bool, context: &Context<'_>) -> View {
+    let columns = context.env.var("COLUMNS").and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let width = columns.or_else(|| terminal.then(measured).flatten()).unwrap_or(View::plain().width);
-    View { width: width.clamp(20, 1000), terminal }
+    // As the dates in the names of notes: those of the vault.
+    let vault = Vault::find_to_read(context.vault_arg(), context.env);
+    let zone = vault.map_or(TimeZone::UTC, |vault| vault.config().zone.clone());
+    View { width: width.clamp(20, 1000), terminal, zone }
 }

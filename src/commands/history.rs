@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::output::{PlainOutput, cut, duration, minute, most};
+use super::output::{PlainOutput, clock, cut, duration, minute, most};
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::trace::TraceWorld;
@@ -132,11 +132,12 @@ impl SessionHistory {
         self.row.text("path").unwrap_or_default().to_owned()
     }
 
-    fn head(&self, out: &mut String) {
+    fn head(&self, view: &View, out: &mut String) {
         let own = |key: &str| self.row.text(key).map(line);
         let current = *self.row.get("current") == CellValue::Bool(true);
         let mark = if current { paint(style::GOOD, "▶ ") } else { String::new() };
-        let started = self.row.time("started").map_or_else(|| "–".repeat(16), minute);
+        let started = self.row.time("started");
+        let started = started.map_or_else(|| "–".repeat(16), |time| minute(time, &view.zone));
         let (id, title) = (own("id").unwrap_or_default(), own("title").unwrap_or_default());
         let _ = write!(out, "{mark}{}  {}", paint(style::DIM, started), paint(style::ID, &id));
         if title != id {
@@ -168,7 +169,7 @@ impl HistoryStep {
             Some(StepStatus::Complete) if !self.stale.is_empty() => ("!", style::WARN),
             Some(status) => (status.mark(), style::of_step(status)),
         };
-        let clock = step.time.map_or_else(|| " ".repeat(8), |time| time.strftime("%T").to_string());
+        let clock = step.time.map_or_else(|| " ".repeat(8), |time| clock(time, &view.zone));
         let call = line(&format!("{} {}", step.tool, step.args));
         let mut rest = String::new();
         if let Some(result) = &step.result {
@@ -206,7 +207,7 @@ impl PlainOutput for History {
             if at > 0 {
                 out.push('\n');
             }
-            told.head(&mut out);
+            told.head(view, &mut out);
             let id = told.steps.iter().filter_map(|it| it.step.id.as_ref()).map(String::len).max().unwrap_or(1);
             let mut last = None;
             for deed in &told.steps {
@@ -246,7 +247,7 @@ mod tests {
         let step = HistoryStep { step, phase_title: None, stale: Vec::new() };
         for width in 1..240 {
             let mut out = String::new();
-            step.text(None, 5, &View { width, terminal: true }, &mut out);
+            step.text(None, 5, &View { width, terminal: true, ..View::plain() }, &mut out);
             assert!(out.contains("Bash"), "{width}: {out}");
         }
     }

@@ -169,7 +169,7 @@ struct ShownStep {
 }
 
 impl Output for ShownStep {
-    fn text(&self, _: &View) -> String {
+    fn text(&self, view: &View) -> String {
         let step = &self.step;
         let mut out = String::new();
         let look = match step.status {
@@ -181,7 +181,7 @@ impl Output for ShownStep {
         facts.extend(step.check.map(checked));
         facts.extend(step.exit.map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
-        facts.extend(step.time.map(minute));
+        facts.extend(step.time.map(|time| minute(time, &view.zone)));
         let id = step.id.as_deref().unwrap_or_default();
         let head = format!("{}  {}", paint(style::ID, sanitise(id)), paint(style::TITLE, one_line(&step.tool)));
         let _ = writeln!(out, "{head}  {}", facts.join(paint(style::DIM, " · ").as_str()));

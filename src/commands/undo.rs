@@ -197,7 +197,7 @@ impl PlainOutput for WriteList {
             }
             table.row([
                 Cell::new(format!("r{}", past.revision)).style(look),
-                Cell::new(minute(past.time)),
+                Cell::new(minute(past.time, &view.zone)),
                 Cell::new(&past.label),
                 Cell::new(what),
             ]);
@@ -230,13 +230,18 @@ struct RenamedBack {
 }
 
 impl PlainOutput for UndoReport {
-    fn shown(&self, _: &View) -> String {
+    fn shown(&self, view: &View) -> String {
         let verb = if self.revision.is_some() { "undid" } else { "would undo" };
         let mut text = String::new();
         for past in &self.undone {
             let what = plural(past.what.len() as u64, "change");
             let write = format!("r{} {}", past.revision, past.label);
-            let _ = writeln!(text, "{verb} {}  {}, {what}", paint(style::ID, sanitise(&write)), minute(past.time));
+            let _ = writeln!(
+                text,
+                "{verb} {}  {}, {what}",
+                paint(style::ID, sanitise(&write)),
+                minute(past.time, &view.zone)
+            );
         }
         text.push_str(&style::diff(&self.diff, "    "));
         if let Some(renamed) = &self.renamed {

@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::small_vault::SmallVault;
+
 /// A vault and a home in a folder of their own.
 struct World {
     temp: tempfile::TempDir,
@@ -336,4 +338,23 @@ fn a_page_has_contents_requests_and_the_changes_of_edits() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("<script") && !page.contains("http:") && !page.contains("https:"), "{page}");
+}
+
+/// People read times in the zone of the vault; programs and notes have UTC.
+#[test]
+fn times_are_those_of_the_zone_of_the_vault() {
+    let world = SmallVault::new("[vault]\nzone = \"Asia/Tokyo\"\n");
+    let note = "---\ntype: session\nsession_id: s1\nstatus: completed\nstarted: 2026-11-20T20:30:00Z\nended: 2026-11-20T20:40:00Z\n---\n# Late\n\n\
+                ## Work @coder\n\n*2026-11-20T20:30:00Z* ^p-01\n\n**Tool calls:**\n- `Read a.rs` → ok (20:31:07) ^n-001\n";
+    world.put("vault/sessions/s1.md", note);
+    let list = world.ok(&["list", "--columns", "id,started,ended"]);
+    assert!(list.contains("2026-11-21 05:30") && list.contains("2026-11-21 05:40"), "{list}");
+    assert!(world.ok(&["list", "steps"]).contains("2026-11-21 05:31"));
+    assert!(world.ok(&["list", "-f", "json"]).contains("2026-11-20T20:30:00Z"));
+    let shown = world.ok(&["show", "s1"]);
+    assert!(shown.contains("2026-11-21 05:30 JST  to 2026-11-21 05:40") && shown.contains("05:31:07"), "{shown}");
+    let page = world.ok(&["session", "show", "--html", "s1"]);
+    assert!(page.contains("2026-11-21 05:30 JST") && page.contains("05:31:07") && !page.contains("20:31:07"), "{page}");
+    assert!(world.ok(&["history"]).contains("2026-11-21 05:30"));
+    assert_eq!(world.read("vault/sessions/s1.md"), note);
 }

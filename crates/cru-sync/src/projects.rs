@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use cru_base::{Error, Result};
 use cru_index::record::{DecisionRow, Record, TaskRow};
@@ -63,7 +64,7 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
     let mut lists: BTreeMap<&VaultPath, ProjectLists> = BTreeMap::new();
     for row in snapshot.sessions() {
         if let Some(note) = project_of.get(&row.path) {
-            let mut told = line(row, None, &row.title, row.started);
+            let mut told = line(row, None, &row.title, row.started, &vault.config().zone);
             if !row.open.is_empty() {
                 told.push_str(&format!(" · open: {}", escape::inline(&at_word(&row.open, OPEN))));
             }
@@ -99,7 +100,7 @@ impl ProjectLists {
         for made in &record.decisions {
             let time = made.at.or(row.started);
             let DecisionRow { title, id, .. } = made;
-            self.decisions.push((time, line(row, id.as_deref(), title, time)));
+            self.decisions.push((time, line(row, id.as_deref(), title, time, &vault.config().zone)));
         }
         let is_open = |task: &TaskRow| Task { status: task.status.clone(), ..Task::default() }.is_open();
         let open: Vec<&TaskRow> = record.tasks.iter().filter(|task| is_open(task)).collect();
@@ -110,7 +111,7 @@ impl ProjectLists {
         let blocks = block_ids(&note);
         for task in open {
             let id = block_of(task, &blocks);
-            self.tasks.push((row.started, line(row, id.as_deref(), &task.content, row.started)));
+            self.tasks.push((row.started, line(row, id.as_deref(), &task.content, row.started, &vault.config().zone)));
         }
     }
 
@@ -144,7 +145,7 @@ fn block_of(task: &TaskRow, blocks: &HashSet<&[u8]>) -> Option<String> {
 }
 
 /// `- 2026-11-20 [[note#^d-001|Title]]`; a title that a link cannot show stands behind it.
-fn line(row: &SessionRow, block: Option<&str>, title: &str, time: Option<Timestamp>) -> String {
+fn line(row: &SessionRow, block: Option<&str>, title: &str, time: Option<Timestamp>, zone: &TimeZone) -> String {
     let name = row.path.rsplit('/').next().unwrap_or(&row.path);
     let mut link = Link::to_note(name.strip_suffix(".md").unwrap_or(name));
     link.block = block.map(str::to_owned);
@@ -156,7 +157,7 @@ fn line(row: &SessionRow, block: Option<&str>, title: &str, time: Option<Timesta
     } else if !title.is_empty() {
         behind = format!(" {}", escape::inline(&title));
     }
-    let day = time.map(|time| format!("{} ", time.strftime("%F"))).unwrap_or_default();
+    let day = time.map(|time| format!("{} ", time.to_zoned(zone.clone()).date())).unwrap_or_default();
     format!("- {day}{link}{behind}")
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
+
 use super::{Access, FilesReport, Touch, TouchedFile};
 use crate::base::text::{plural, thousands};
 use crate::commands::View;
@@ -26,6 +28,10 @@ pub(super) fn render(report: &FilesReport, view: &View) -> String {
     out
 }
 
+fn when(time: Option<Timestamp>, view: &View) -> Cell {
+    Cell::new(time.map_or_else(|| "–".to_owned(), |time| minute(time, &view.zone)))
+}
+
 /// The files that were touched most.
 fn most(report: &FilesReport, view: &View) -> String {
     let mut table = Table::new(&[
@@ -44,7 +50,7 @@ fn most(report: &FilesReport, view: &View) -> String {
             count(file.reads),
             count(file.writes),
             Cell::new(thousands(file.sessions)),
-            Cell::new(file.last.map_or_else(|| "–".to_owned(), minute)),
+            when(file.last, view),
             Cell::new(&file.path).style(style::ID),
         ]);
     }
@@ -95,7 +101,7 @@ fn one(file: &TouchedFile, view: &View, out: &mut String) {
         };
         let phase = own("phase_title").filter(|title| *title != session && !title.is_empty());
         table.row([
-            Cell::new(it.time.map_or_else(|| "–".to_owned(), minute)),
+            when(it.time, view),
             Cell::new(word).style(look),
             Cell::new(own("agent").unwrap_or("–")).style(style::AGENT),
             Cell::new(own("tool").unwrap_or_default()),

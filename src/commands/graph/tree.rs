@@ -11,11 +11,13 @@ use unicode_width::UnicodeWidthStr as _;
 use super::count::Count;
 use super::row::{self, TreeRow};
 
+use jiff::tz::TimeZone;
+
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands, truncate};
 use crate::commands::View;
 use crate::commands::output::duration;
 use crate::commands::output::style::{self, paint};
-use crate::commands::output::{amount, minute};
+use crate::commands::output::{amount, minute, zoned_minute};
 use crate::graph::segment::Break;
 use crate::graph::{Arrow, Body, Depth, EdgeKind, Graph, NodeId, NodeKind, Picture};
 use crate::session::Status;
@@ -28,7 +30,7 @@ const LABEL: usize = 90;
 
 /// The picture as text.
 pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
-    let page = TreePage::of(picture);
+    let page = TreePage::of(picture, &view.zone);
     let mut out = String::new();
     match picture.focus.and_then(|focus| picture.graph.session(focus)) {
         Some(session) => out.push_str(&page.head(session)),
@@ -48,13 +50,14 @@ pub(super) fn render(picture: &Picture<'_, '_>, view: &View) -> String {
 
 struct TreePage<'p, 'g, 'a> {
     picture: &'p Picture<'g, 'a>,
+    zone: &'p TimeZone,
     counts: Vec<Count>,
     arrows: HashMap<NodeId, Vec<&'p Arrow>>,
     resolved: HashMap<NodeId, Vec<NodeId>>,
 }
 
 impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
-    fn of(picture: &'p Picture<'g, 'a>) -> Self {
+    fn of(picture: &'p Picture<'g, 'a>, zone: &'p TimeZone) -> Self {
         let graph = picture.graph;
         let mut counts: Vec<Count> = graph.nodes().map(|(id, _)| Count::of(graph, id)).collect();
         // Contents stand after what contains them, so one pass from the end adds everything up. Sub-agents inside a
@@ -74,7 +77,7 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
                 resolved.entry(arrow.to).or_default().push(arrow.from);
             }
         }
-        Self { picture, counts, arrows, resolved }
+        Self { picture, zone, counts, arrows, resolved }
     }
 
     fn graph(&self) -> &'g Graph<'a> {
@@ -89,7 +92,7 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
         let mut out = format!("{}\n{}\n", paint(style::TITLE, node.label()), paint(style::ID, clean(&node.id)));
         let mut parts = Vec::new();
         parts.extend(meta.status.as_ref().map(status));
-        parts.extend(meta.started.map(|time| format!("{} UTC", minute(time))));
+        parts.extend(meta.started.map(|time| zoned_minute(time, self.zone)));
         parts.extend(meta.project.as_deref().map(clean));
         parts.push(self.counts[session.index()].words());
         parts.extend(meta.tokens_used.map(|tokens| format!("{} tokens", amount(tokens))));
@@ -198,8 +201,10 @@ impl<'p, 'g, 'a> TreePage<'p, 'g, 'a> {
                 }
                 facts.extend(meta.status.as_ref().filter(|it| **it != Status::Completed).map(status));
                 facts.push(self.counts[id.index()].words());
-                let when =
-                    meta.started.filter(|_| depth == 0).map(|time| format!("{}  ", paint(style::DIM, minute(time))));
+                let when = meta
+                    .started
+                    .filter(|_| depth == 0)
+                    .map(|time| format!("{}  ", paint(style::DIM, minute(time, self.zone))));
                 let gap = if label.is_empty() { "" } else { "  " };
                 format!("{}{}{gap}", when.unwrap_or_default(), paint(style::ID, name))
             }

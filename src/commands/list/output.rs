@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json, json};
 
 use super::kind::ListKind;
@@ -15,14 +16,14 @@ use crate::index::table::CellValue;
 const WIDEST: usize = 40;
 
 /// A value for people: times to the minute, fractions to two places.
-pub(super) fn shown<'a>(value: &'a CellValue<'_>) -> Cow<'a, str> {
+fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, str> {
     match value {
         CellValue::Null => "–".into(),
         CellValue::Bool(true) => "yes".into(),
         CellValue::Bool(false) => "no".into(),
         CellValue::Int(it) => it.to_string().into(),
         CellValue::Float(it) => format!("{it:.2}").into(),
-        CellValue::Time(it) => minute(*it).into(),
+        CellValue::Time(it) => minute(*it, zone).into(),
         CellValue::Text(it) => it.as_ref().into(),
         CellValue::List(it) => it.join("; ").into(),
         CellValue::Place(it) => it.0.as_str().into(),
@@ -68,7 +69,7 @@ impl Output for QueryAnswer {
         for row in &self.rows {
             let last = row.len().saturating_sub(1);
             table.row(row.iter().enumerate().map(|(index, value)| {
-                let text = shown(value);
+                let text = shown(value, &view.zone);
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
                 match self.heads[index].0.as_str() {
                     _ if value.is_null() => cell.style(style::DIM),

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -142,53 +143,56 @@ struct ListedSession {
     copies: u64,
 }
 
+/// A cell of a session, with times of a zone.
+type ListCell = fn(&ListedSession, &TimeZone) -> Cell;
+
 /// A column of the table for people.
 #[derive(Debug)]
 struct ListColumn {
     name: &'static str,
     heading: (&'static str, Align),
-    cell: fn(&ListedSession) -> Cell,
+    cell: ListCell,
 }
 
-const fn left(name: &'static str, heading: &'static str, cell: fn(&ListedSession) -> Cell) -> ListColumn {
+const fn left(name: &'static str, heading: &'static str, cell: ListCell) -> ListColumn {
     ListColumn { name, heading: (heading, Align::Left), cell }
 }
 
-const fn right(name: &'static str, heading: &'static str, cell: fn(&ListedSession) -> Cell) -> ListColumn {
+const fn right(name: &'static str, heading: &'static str, cell: ListCell) -> ListColumn {
     ListColumn { name, heading: (heading, Align::Right), cell }
 }
 
 /// The columns of the table for people.
 const COLUMNS: [ListColumn; 19] = [
-    left("id", "SESSION", |it| Cell::new(&it.row.id).style(style::ID)),
-    left("name", "SESSION", |it| Cell::new(&it.name).style(style::ID)),
-    left("status", "STATUS", status),
-    left("proof", "PROOF", proof),
-    left("started", "STARTED", |it| or_none(it.row.started.map(minute))),
-    left("ended", "ENDED", |it| or_none(it.row.ended.map(minute))),
-    right("active", "ACTIVE", |it| took(it.row.active_ms)),
-    right("duration", "WALL CLOCK", |it| took(it.row.duration_ms)),
-    left("agents", "AGENTS", |it| Cell::new(agents(&it.row.participants)).style(style::AGENT)),
-    left("channel", "CHANNEL", |it| or_none(it.row.channel.as_ref()).style(style::CHANNEL)),
-    right("steps", "STEPS", |it| Cell::new(it.row.steps.to_string())),
-    right("failed", "FAILED", |it| match it.row.failed_steps {
+    left("id", "SESSION", |it, _| Cell::new(&it.row.id).style(style::ID)),
+    left("name", "SESSION", |it, _| Cell::new(&it.name).style(style::ID)),
+    left("status", "STATUS", |it, _| status(it)),
+    left("proof", "PROOF", |it, _| proof(it)),
+    left("started", "STARTED", |it, zone| or_none(it.row.started.map(|time| minute(time, zone)))),
+    left("ended", "ENDED", |it, zone| or_none(it.row.ended.map(|time| minute(time, zone)))),
+    right("active", "ACTIVE", |it, _| took(it.row.active_ms)),
+    right("duration", "WALL CLOCK", |it, _| took(it.row.duration_ms)),
+    left("agents", "AGENTS", |it, _| Cell::new(agents(&it.row.participants)).style(style::AGENT)),
+    left("channel", "CHANNEL", |it, _| or_none(it.row.channel.as_ref()).style(style::CHANNEL)),
+    right("steps", "STEPS", |it, _| Cell::new(it.row.steps.to_string())),
+    right("failed", "FAILED", |it, _| match it.row.failed_steps {
         0 => Cell::new("–").style(style::DIM),
         failed => Cell::new(failed.to_string()).style(style::BAD),
     }),
-    right("tokens", "TOKENS", |it| or_none(it.row.tokens.map(amount))),
-    right("cost", "US$ (ESTIMATE)", cost),
-    left("model", "MODEL", |it| or_none(it.row.model.as_ref())),
-    left("project", "PROJECT", |it| or_none(it.row.project.as_ref())),
-    left("folder", "PROJECT", |it| {
+    right("tokens", "TOKENS", |it, _| or_none(it.row.tokens.map(amount))),
+    right("cost", "US$ (ESTIMATE)", |it, _| cost(it)),
+    left("model", "MODEL", |it, _| or_none(it.row.model.as_ref())),
+    left("project", "PROJECT", |it, _| or_none(it.row.project.as_ref())),
+    left("folder", "PROJECT", |it, _| {
         or_none(it.row.project.as_ref().map(|path| path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(path)))
             .style(style::CHANNEL)
     }),
-    left("title", "TITLE", |it| match it.copies {
+    left("title", "TITLE", |it, _| match it.copies {
         0 => Cell::new(&it.row.title),
         1 => Cell::new(format!("{} (1 copy)", it.row.title)),
         copies => Cell::new(format!("{} ({copies} copies)", it.row.title)),
     }),
-    left("path", "PATH", |it| Cell::new(&it.row.path)),
+    left("path", "PATH", |it, _| Cell::new(&it.row.path)),
 ];
 
 /// Where none are asked for, each with the order in which it leaves a narrow terminal.
@@ -308,7 +312,7 @@ impl PlainOutput for SessionList {
         let wide = columns.iter().position(|column| column.name == "title").unwrap_or(columns.len().saturating_sub(1));
         let mut table = Table::new(&head).wide(wide).leaving(ranks);
         for row in &self.sessions {
-            table.row(columns.iter().map(|column| (column.cell)(row)));
+            table.row(columns.iter().map(|column| (column.cell)(row, &view.zone)));
         }
         let mut text = table.render(view);
         let more = self.total - self.sessions.len();

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use jiff::tz::TimeZone;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, State, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{amount, duration, escape, usd};
+use super::{amount, duration, escape, minute, usd};
 use crate::base::{Error, Result};
 
 /// What all pages begin with: a strict policy for content, so that nothing is fetched, and the colours of both schemes.
@@ -74,9 +75,9 @@ pub(in crate::commands) fn obsidian_link(file: &Path) -> String {
     format!("obsidian://open?path={}", link_to(&file.to_string_lossy()).replace('/', "%2F"))
 }
 
-/// A time as programs get it, to the minute.
-fn minute_of(time: &str) -> String {
-    time.chars().take(16).collect::<String>().replace('T', " ")
+/// A time as programs get it, to the minute in a zone.
+fn minute_of(time: &str, zone: &TimeZone) -> String {
+    time.parse().map_or_else(|_| time.to_owned(), |time| minute(time, zone))
 }
 
 /// Templates of HTML by name.
@@ -84,8 +85,8 @@ fn minute_of(time: &str) -> String {
 pub(in crate::commands) struct Templates(Environment<'static>);
 
 impl Templates {
-    /// Reads templates, each a name and its text. Error: one is no template.
-    pub(in crate::commands) fn new(templates: &[(&'static str, &'static str)]) -> Result<Self> {
+    /// Reads templates, each a name and its text; their times are those of `zone`. Error: one is no template.
+    pub(in crate::commands) fn new(templates: &[(&'static str, &'static str)], zone: &TimeZone) -> Result<Self> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let mut syntax = SyntaxConfig::builder();
@@ -103,7 +104,8 @@ impl Templates {
         environment.add_filter("amount", |it: Option<u64>| it.map_or_else(|| "–".to_owned(), amount));
         environment.add_filter("took", |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000)));
         environment.add_filter("usd", |it: Option<f64>| it.map_or_else(|| "–".to_owned(), usd));
-        environment.add_filter("minute", |it: Option<String>| it.map(|it| minute_of(&it)));
+        let zone = zone.clone();
+        environment.add_filter("minute", move |it: Option<String>| it.map(|it| minute_of(&it, &zone)));
         environment.add_filter("encoded", |it: String| link_to(&it));
         environment.add_filter("note_page", |path: String| link_to(&note_page(&path)));
         environment.add_filter("named_page", |name: String, folder: String| named_page(&folder, &name));
@@ -150,7 +152,8 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_escaped_and_what_is_missing_is_an_error() {
-        let templates = Templates::new(&[("a.html", "{{ it }} {{ it|safe }} {{ 1 }}\n"), ("b.html", "{{ no }}")]);
+        let templates =
+            Templates::new(&[("a.html", "{{ it }} {{ it|safe }} {{ 1 }}\n"), ("b.html", "{{ no }}")], &TimeZone::UTC);
         let templates = templates.unwrap();
         let values = std::collections::BTreeMap::from([("it", "<a href='x'>&/\"\u{1b}[31m\u{7}")]);
         let page = templates.render("a.html", &values).unwrap();
@@ -159,6 +162,6 @@ mod tests {
         let head = templates.head("a <b>", "p {}", "", None).unwrap();
         assert!(head.contains("default-src 'none'") && head.contains("<title>a &lt;b&gt;</title>"));
         assert!(head.contains("prefers-color-scheme: dark") && head.contains("p {}") && !head.contains("generator"));
-        assert!(Templates::new(&[("c.html", "{% if %}")]).is_err());
+        assert!(Templates::new(&[("c.html", "{% if %}")], &TimeZone::UTC).is_err());
     }
 }

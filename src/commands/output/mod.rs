@@ -12,6 +12,7 @@ mod sealed;
 mod table;
 
 use anstyle::{AnsiColor, Style};
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 pub use change::note_diff;
@@ -19,7 +20,7 @@ pub use chart::{bar, spark};
 pub use escape::escape;
 pub use estimate::{Estimate, Spent, cost_text, proof_text, proof_words, usd};
 pub(super) use html::{BASE, PageFrame, Templates, VIEW, link_to, named_page, note_page, obsidian_link};
-pub use number::{amount, duration, minute, most, percent};
+pub use number::{amount, clock, duration, minute, most, percent, zoned_minute};
 pub use plain::PlainOutput;
 pub(super) use sealed::{is_as_written, write_sealed};
 pub use table::{Align, Cell, Table, cut};
@@ -128,18 +129,20 @@ pub trait Output {
 pub type Pipe<'a> = Box<dyn Fn(&mut dyn std::io::Read, &mut dyn std::io::Write) -> cru_base::Result<()> + 'a>;
 
 /// The place the text is written to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct View {
     /// Columns.
     pub width: usize,
     /// Whether it is a terminal: symbols and tables may follow the width; else lines are never cut.
     pub terminal: bool,
+    /// The zone of the times.
+    pub zone: TimeZone,
 }
 
 impl View {
     /// For pipes and tests.
     pub const fn plain() -> Self {
-        Self { width: 100, terminal: false }
+        Self { width: 100, terminal: false, zone: TimeZone::UTC }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Amounts, durations and times as people read them.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// `950`, `9,120`, `48.2k`, `1.3M`: at most five characters, so that columns stay narrow.
 pub fn amount(number: u64) -> String {
@@ -38,9 +39,19 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// `2026-11-20 09:31`, UTC.
-pub fn minute(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M").to_string()
+/// `2026-11-20 09:31` in a zone.
+pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
+    time.to_zoned(zone.clone()).strftime("%F %H:%M").to_string()
+}
+
+/// `2026-11-20 09:31 CET`.
+pub fn zoned_minute(time: Timestamp, zone: &TimeZone) -> String {
+    time.to_zoned(zone.clone()).strftime("%F %H:%M %Z").to_string()
+}
+
+/// `09:31:04` in a zone.
+pub fn clock(time: Timestamp, zone: &TimeZone) -> String {
+    time.to_zoned(zone.clone()).strftime("%T").to_string()
 }
 
 /// `14.6 %`, `0 %`, `100 %`; `–` for a share of nothing.

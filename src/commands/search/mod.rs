@@ -10,6 +10,7 @@ mod told;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use rayon::prelude::*;
 
 use crate::base::text::plural;
@@ -218,13 +219,14 @@ fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
 }
 
 /// `3 h ago`; a date where that is long ago.
-fn age(now: Timestamp, time: Timestamp) -> String {
+fn age(now: Timestamp, time: Timestamp, zone: &TimeZone) -> String {
+    let day = || time.to_zoned(zone.clone()).date().to_string();
     match now.duration_since(time).as_secs() {
-        ..0 => time.strftime("%Y-%m-%d").to_string(),
+        ..0 => day(),
         0..60 => "just now".to_owned(),
         seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
         seconds @ 3_600..86_400 => format!("{} h ago", seconds / 3_600),
         seconds @ 86_400..7_776_000 => format!("{} d ago", seconds / 86_400),
-        _ => time.strftime("%Y-%m-%d").to_string(),
+        _ => day(),
     }
 }

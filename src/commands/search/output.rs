@@ -155,7 +155,7 @@ impl Output for FoundHits {
                 let _ = write!(out, "{:>digits$}  {}", paint(style::DIM, hit.number), paint(style::CHANNEL, place));
                 let mut facts = vec![one_line(&hit.kind)];
                 facts.extend(hit.passage.phase.as_deref().filter(|_| hit.kind != "session").map(one_line));
-                facts.extend(hit.time.map(|time| super::age(self.now, time)));
+                facts.extend(hit.time.map(|time| super::age(self.now, time, &view.zone)));
                 out.extend(["  ", &paint(style::DIM, facts.join(" · ")), "\n"]);
                 let gutter = hit.passage.lines.iter().map(|(line, _)| line.to_string().len()).max().unwrap_or(0);
                 for (number, pieces) in &hit.passage.lines {

@@ -31,7 +31,7 @@ pub(super) enum By {
     Tool,
     /// The working directory
     Project,
-    /// The day they began, UTC
+    /// The day they began
     Day,
     /// The week they began, ISO 8601
     Week,

@@ -15,7 +15,7 @@ use super::table::GroupTable;
 use super::{GENERATOR, StatsReport};
 use crate::base::Result;
 use crate::base::text::{plural, thousands};
-use crate::commands::output::{PageFrame, Templates, amount, duration, minute, percent, usd};
+use crate::commands::output::{PageFrame, Templates, amount, duration, percent, usd, zoned_minute};
 
 pub(in crate::commands) const STYLE: &str = include_str!("page.css");
 const TEMPLATES: &[(&str, &str)] = &[("stats.html", include_str!("../../../templates/html/stats.html"))];
@@ -36,7 +36,7 @@ pub(super) fn render(
     now: Timestamp,
     frame: Option<&PageFrame<'_>>,
 ) -> Result<String> {
-    let templates = Templates::new(TEMPLATES)?;
+    let templates = Templates::new(TEMPLATES, &report.zone)?;
     let title = if vault.is_empty() { "Sessions".to_owned() } else { format!("Sessions of {vault}") };
     let columns = columns(&report.days);
     let charts = [
@@ -58,7 +58,7 @@ pub(super) fn render(
         "head": templates.head(&title, STYLE, GENERATOR, frame)?,
         "framed": frame.is_some(),
         "title": title,
-        "now": minute(now),
+        "now": zoned_minute(now, &report.zone),
         "span": span,
         "cards": cards(&report.total),
         "over_time": columns.len() > 1,

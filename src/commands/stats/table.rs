@@ -230,7 +230,7 @@ mod tests {
         let grouped = Grouped { by: By::Model, groups };
         let table = GroupTable::of_costs(&grouped, 8);
         let shown = |width, terminal| -> Vec<&str> {
-            let text = table.text(&View { width, terminal });
+            let text = table.text(&View { width, terminal, ..View::plain() });
             COSTS.iter().map(|it| it.heading).filter(|it| text.contains(&it.to_uppercase())).collect()
         };
         assert_eq!(shown(80, false).len(), COSTS.len());

@@ -130,7 +130,7 @@ impl<'a> Site<'a> {
         let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
         let folder = cx.vault_arg().map(|path| cx.absolute(path));
         let caller = Caller::new(cx.env, folder).with_git(cx.ui);
-        Ok(Self { caller, templates: Templates::new(TEMPLATES)?, vault: name, live })
+        Ok(Self { caller, templates: Templates::new(TEMPLATES, &vault.config().zone)?, vault: name, live })
     }
 
     /// Where a page stands; `address` from the first page.

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::ShownSession;
@@ -15,7 +16,7 @@ use super::kind::{CalloutLook, colours};
 use crate::action::{Action, Verdict};
 use crate::base::Result;
 use crate::base::text::{percent_decoded, plural, sanitise};
-use crate::commands::output::{PageFrame, Templates, duration, escape, minute};
+use crate::commands::output::{PageFrame, Templates, clock, duration, escape, minute, zoned_minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
 
 /// The rules of the pages of sessions.
@@ -40,7 +41,7 @@ pub(super) fn render(shown: &ShownSession, frame: Option<&PageFrame<'_>>) -> Res
     let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
     let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
     let page = HtmlPage {
-        templates: Templates::new(TEMPLATES)?,
+        templates: Templates::new(TEMPLATES, &shown.zone)?,
         shown,
         frame,
         requests,
@@ -51,7 +52,7 @@ pub(super) fn render(shown: &ShownSession, frame: Option<&PageFrame<'_>>) -> Res
     let header = match shown.only {
         None => json!({
             "path": shown.path, "rows": rows(shown), "tasks": tasks(session), "preface": page.items(&session.preface, 0)?,
-            "marks": marks(session), "files": changed(session), "project": session.meta.project,
+            "marks": marks(session, &shown.zone), "files": changed(session), "project": session.meta.project,
         }),
         Some(_) => Value::Null,
     };
@@ -81,7 +82,7 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
         ("Status", meta.status.as_ref().map(|status| status.as_str().to_owned())),
         ("Proof", figures.proof()),
         ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
-        ("Started", meta.started.map(|time| format!("{} UTC", minute(time)))),
+        ("Started", meta.started.map(|time| zoned_minute(time, &shown.zone))),
         ("Active", figures.active()),
         ("Wall clock", figures.wall_clock()),
         ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
@@ -119,7 +120,7 @@ fn changed(session: &Session) -> Vec<&str> {
 }
 
 /// What stands on the line of time: requests, checks, commits and failed steps. Empty where no time went by.
-fn marks(session: &Session) -> Vec<Value> {
+fn marks(session: &Session, zone: &TimeZone) -> Vec<Value> {
     let mut at: Option<Timestamp> = session.meta.started;
     let mut found = Vec::new();
     for (_, item) in session.items() {
@@ -153,7 +154,7 @@ fn marks(session: &Session) -> Vec<Value> {
     let mark = |(at, kind, id, words): (Timestamp, &str, &Option<String>, String)| {
         let share = at.duration_since(first).as_secs_f64() / span;
         let words = crate::base::text::one_line(&words).chars().take(120).collect::<String>();
-        json!({ "x": format!("{:.1}", 8.0 + share.clamp(0.0, 1.0) * 984.0), "kind": kind, "id": id, "words": format!("{} {kind}: {words}", clock(at)) })
+        json!({ "x": format!("{:.1}", 8.0 + share.clamp(0.0, 1.0) * 984.0), "kind": kind, "id": id, "words": format!("{} {kind}: {words}", clock(at, zone)) })
     };
     found.into_iter().map(mark).collect()
 }
@@ -199,14 +200,14 @@ impl HtmlPage<'_> {
             "title": phase.title,
             "agent": phase.agent.as_ref().map(ToString::to_string),
             "channel": phase.channel,
-            "started": phase.started.map(minute),
+            "started": phase.started.map(|time| minute(time, &self.shown.zone)),
             "items": self.items(&phase.items, depth)?,
         });
         self.templates.render("phase.html", values)
     }
 
     fn step(&self, step: &Step, depth: usize) -> Value {
-        let mut facts: Vec<String> = step.time.map(clock).into_iter().collect();
+        let mut facts: Vec<String> = step.time.map(|time| clock(time, &self.shown.zone)).into_iter().collect();
         facts.extend(step.check.map(|verdict| format!("check {}", verdict.as_str())));
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
@@ -360,10 +361,6 @@ fn callout(callout: &Callout, depth: usize) -> Value {
     })
 }
 
-fn clock(time: Timestamp) -> String {
-    time.strftime("%T").to_string()
-}
-
 /// Markdown of a note as HTML. Raw HTML in it is shown as text, dangerous link targets are dropped.
 /// Links of a page among others lead to the pages of notes.
 pub(in crate::commands) fn markdown(text: &str, frame: Option<&PageFrame<'_>>) -> String {
@@ -500,6 +497,7 @@ tags: [api, "a&b"]
         let lines = vec![change(' ', "fn a() {"), change('-', "old <b>"), change('+', "new")];
         let diff = FileDiff { path: "a.rs".into(), lines, more: 3 };
         let shown = ShownSession {
+            zone: TimeZone::UTC,
             idle_since: None,
             path,
             session: session(NOTE),

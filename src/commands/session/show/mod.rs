@@ -21,6 +21,7 @@ use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
 use crate::sync::hooked;
 use crate::vault::{Catalog, Head, Vault};
+use jiff::tz::TimeZone;
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
 const DEEPEST_EMBED: usize = 4;
@@ -104,6 +105,7 @@ impl<'a> SessionReader<'a> {
         };
         let newest = crate::live::status::newest(&loaded.session);
         Ok(ShownSession {
+            zone: vault.config().zone.clone(),
             idle_since: hooked::idle_since(vault, cx.env, &loaded.session.meta, newest),
             figures,
             diffs,
@@ -202,6 +204,8 @@ struct EmbeddedNote {
 /// A session with what is needed to show it.
 struct ShownSession {
     path: String,
+    /// The zone of the times.
+    zone: TimeZone,
     session: Session,
     diagnostics: Vec<Diagnostic>,
     only: Option<Vec<usize>>,

@@ -10,7 +10,7 @@ use super::kind::CalloutLook;
 use crate::base::text::sanitise;
 use crate::commands::View;
 use crate::commands::output::style::{self, checked, paint};
-use crate::commands::output::{amount, duration, minute};
+use crate::commands::output::{amount, duration, minute, zoned_minute};
 use crate::session::{
     Callout, FileRef, Item, Link, Meta, Phase, Session, Status, Step, StepStatus, Subagent, SubagentMode,
 };
@@ -153,7 +153,7 @@ impl TextPage<'_> {
             let _ = write!(head, " {}", paint(style::CHANNEL, format_args!("#{channel}")));
         }
         if let Some(started) = phase.started {
-            let _ = write!(head, "  {}", paint(style::DIM, minute(started)));
+            let _ = write!(head, "  {}", paint(style::DIM, minute(started, &self.shown.zone)));
         }
         let _ = write!(head, "  {}", paint(style::DIM, &phase.id));
         self.line(&format!("{} {head}", if phase.level > 2 { "  ▸" } else { "##" }));
@@ -270,8 +270,9 @@ impl TextPage<'_> {
         }
         let mut facts = Vec::new();
         if let Some(time) = step.time {
-            let same_day = day.is_none_or(|day| day.strftime("%F").to_string() == time.strftime("%F").to_string());
-            facts.push(time.strftime(if same_day { "%T" } else { "%F %T" }).to_string());
+            let zoned = |time: Timestamp| time.to_zoned(self.shown.zone.clone());
+            let same_day = day.is_none_or(|day| zoned(day).date() == zoned(time).date());
+            facts.push(zoned(time).strftime(if same_day { "%T" } else { "%F %T" }).to_string());
         }
         facts.extend(step.exit.filter(|exit| *exit != 0).map(|exit| format!("exit {exit}")));
         facts.extend(step.duration_ms.filter(|ms| *ms >= 1_000).map(|ms| duration(ms / 1_000)));
@@ -347,12 +348,12 @@ fn rows(meta: &Meta, session: &Session, shown: &ShownSession) -> Vec<(&'static s
         };
         paint(style, clean(status.as_str()))
     });
-    let idle = shown
-        .idle_since
-        .map(|since| format!("(nothing since {} UTC: the next flush pauses or closes it)", minute(since)));
+    let idle = shown.idle_since.map(|since| {
+        format!("(nothing since {}: the next flush pauses or closes it)", zoned_minute(since, &shown.zone))
+    });
     let resume = meta.resume_point.as_ref().map(|id| format!("resume at {}", clean(id)));
-    let started = meta.started.map(|time| format!("{} UTC", minute(time)));
-    let ended = meta.ended.map(|time| format!("to {}", minute(time)));
+    let started = meta.started.map(|time| zoned_minute(time, &shown.zone));
+    let ended = meta.ended.map(|time| format!("to {}", minute(time, &shown.zone)));
     let agents: Vec<String> = meta.participants.iter().map(|agent| clean(&agent.to_string())).collect();
     let steps = session.steps().count() as u64;
     let failed = session.steps().filter(|(_, step)| step.status == StepStatus::Failed).count() as u64;
