@@ -349,7 +349,7 @@ fn times_are_those_of_the_zone_of_the_vault() {
     world.put("vault/sessions/s1.md", note);
     let list = world.ok(&["list", "--columns", "id,started,ended"]);
     assert!(list.contains("2026-11-21 05:30") && list.contains("2026-11-21 05:40"), "{list}");
-    assert!(world.ok(&["list", "steps"]).contains("2026-11-21 05:31"));
+    assert!(world.ok(&["list", "steps", "--columns", "tool,time"]).contains("2026-11-21 05:31"));
     assert!(world.ok(&["list", "-f", "json"]).contains("2026-11-20T20:30:00Z"));
     let shown = world.ok(&["show", "s1"]);
     assert!(shown.contains("2026-11-21 05:30 JST  to 2026-11-21 05:40") && shown.contains("05:31:07"), "{shown}");

@@ -88,35 +88,24 @@ impl Conformance {
     }
 }
 
-/// A session in the form of workflows, to be compared with others.
-#[derive(Clone, Debug)]
-pub struct Followed<'s> {
-    session: &'s Session,
-    /// By its activities, and by its turns.
-    own: [Workflow; 2],
-}
-
-impl<'s> Followed<'s> {
-    /// Of a session.
-    pub fn of(session: &'s Session) -> Self {
-        let own = [Options::REPLAY, Options::default()].map(|options| codify(session, &options).0);
-        Self { session, own }
-    }
-
-    /// How the session deviates from a workflow.
-    pub fn conform(&self, workflow: &Workflow) -> Conformance {
-        let steps = |of: &Workflow| of.step_flags().into_iter().filter(|is_step| *is_step).count();
-        let wanted = steps(workflow);
-        let distance = self.own.each_ref().map(|own| steps(own).abs_diff(wanted));
-        let near = self.own.iter().zip(distance).filter(|(_, it)| Some(it) == distance.iter().min());
-        let found = near.map(|(own, _)| compare(workflow, own, self.session));
-        found.min_by_key(|it| it.deviations.iter().filter(|it| !it.allowed).count()).unwrap_or_default()
-    }
+/// A session in the form of workflows, by its activities and by its turns, to be compared with others by [`nearest`].
+pub fn forms(session: &Session) -> [Workflow; 2] {
+    [Options::REPLAY, Options::default()].map(|options| codify(session, &options).0)
 }
 
 /// Compares `session` with `workflow`.
 pub fn conform(workflow: &Workflow, session: &Session) -> Conformance {
-    Followed::of(session).conform(workflow)
+    nearest(workflow, &forms(session), session)
+}
+
+/// How a session of these [`forms`] deviates from `workflow`.
+pub fn nearest(workflow: &Workflow, forms: &[Workflow; 2], session: &Session) -> Conformance {
+    let steps = |of: &Workflow| of.step_flags().into_iter().filter(|is_step| *is_step).count();
+    let wanted = steps(workflow);
+    let distance = forms.each_ref().map(|own| steps(own).abs_diff(wanted));
+    let near = forms.iter().zip(distance).filter(|(_, it)| Some(it) == distance.iter().min());
+    let found = near.map(|(own, _)| compare(workflow, own, session));
+    found.min_by_key(|it| it.deviations.iter().filter(|it| !it.allowed).count()).unwrap_or_default()
 }
 
 fn compare(workflow: &Workflow, own: &Workflow, session: &Session) -> Conformance {

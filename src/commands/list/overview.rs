@@ -143,22 +143,19 @@ struct ListedSession {
     copies: u64,
 }
 
-/// A cell of a session, with times of a zone.
-type ListCell = fn(&ListedSession, &TimeZone) -> Cell;
-
 /// A column of the table for people.
 #[derive(Debug)]
 struct ListColumn {
     name: &'static str,
     heading: (&'static str, Align),
-    cell: ListCell,
+    cell: fn(&ListedSession, &TimeZone) -> Cell,
 }
 
-const fn left(name: &'static str, heading: &'static str, cell: ListCell) -> ListColumn {
+const fn left(name: &'static str, heading: &'static str, cell: fn(&ListedSession, &TimeZone) -> Cell) -> ListColumn {
     ListColumn { name, heading: (heading, Align::Left), cell }
 }
 
-const fn right(name: &'static str, heading: &'static str, cell: ListCell) -> ListColumn {
+const fn right(name: &'static str, heading: &'static str, cell: fn(&ListedSession, &TimeZone) -> Cell) -> ListColumn {
     ListColumn { name, heading: (heading, Align::Right), cell }
 }
 

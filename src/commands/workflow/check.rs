@@ -14,7 +14,7 @@ use crate::session::op::Op;
 use crate::session::{Item, Session, escape, read};
 use crate::vault::writer::{Plan, Writer};
 use crate::vault::{Catalog, State, Vault, VaultPath, state};
-use crate::workflow::conform::{Conformance, Deviation, Followed, Kind, conform};
+use crate::workflow::conform::{self, Conformance, Deviation, Kind};
 
 /// Compare a session with the workflow it should have followed
 ///
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Some(name) => find::one(name, cx)?,
         None => likest(&source, cx)?,
     };
-    let conformance = conform(&found.workflow, &source.session);
+    let conformance = conform::conform(&found.workflow, &source.session);
     let mut written = 0;
     if args.write {
         written = write(&source, &found, &conformance, cx)?;
@@ -101,10 +101,10 @@ fn likest(source: &Source, cx: &Context<'_>) -> Result<FoundWorkflow> {
         return Err(find::none());
     }
     let own = |found: &FoundWorkflow| found.workflow.sources.iter().any(|link| link.target == source.id);
-    let followed = Followed::of(&source.session);
+    let forms = conform::forms(&source.session);
     let mut best: Option<(bool, f64, usize)> = None;
     for (index, found) in all.iter().enumerate() {
-        let conformance = followed.conform(&found.workflow);
+        let conformance = conform::nearest(&found.workflow, &forms, &source.session);
         let share = conformance.done as f64 / conformance.steps.max(1) as f64;
         let rank = (own(found), share);
         if best.is_none_or(|(own, share, _)| rank > (own, share)) {

@@ -1,6 +1,6 @@
 //! What the records of the sessions say of what a recipe cites.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use cru_action::{ToolKind, Verdict};
 use cru_reading::Record;
@@ -19,6 +19,8 @@ pub struct Cited {
     runs: Vec<CitedRun>,
     /// Words of people and agents by the ids of their blocks: letters and digits in lower case.
     said: Vec<(String, String)>,
+    /// The phases of blocks, of a workflow of one session: blocks of several have the same ids.
+    phases: HashMap<String, String>,
     /// Tasks of the sessions.
     tasks: HashSet<String>,
     /// What is open in the sessions: letters and digits in lower case.
@@ -64,11 +66,38 @@ impl Cited {
                 let command = if is_shell { args.to_owned() } else { format!("{} {args}", step.tool) };
                 Some(CitedRun { id: step.id.clone()?, command, verdict: step.verdict() })
             }));
+            for (phase, item) in session.items() {
+                let block = phase.zip(item.id());
+                cited.phases.extend(block.map(|(phase, id)| (id.to_owned(), phase.id.clone())));
+            }
+            cited.phases.extend(session.phases.iter().map(|phase| (phase.id.clone(), phase.id.clone())));
             cited.said.extend(record.phases.iter().map(|phase| (phase.id.clone(), letters(&phase.prose))));
             record.texts().for_each(|text| cited.words.push_str(&letters(text)));
             cited.records.push(record);
         }
+        if cited.records.len() > 1 {
+            cited.phases.clear();
+        }
         cited
+    }
+
+    /// The phase of a block.
+    pub(super) fn phase_of(&self, id: &str) -> Option<&str> {
+        self.phases.get(id).map(String::as_str)
+    }
+
+    /// Whether a block holds a decision: its question and its answer.
+    pub(super) fn decides(&self, id: &str, decision: &str) -> bool {
+        let block: String =
+            self.records.iter().flat_map(|record| record.block(id)).map(|text| letters(&text)).collect();
+        let parts = decision.split([':', '：', '—', '…']).map(letters).filter(|part| !part.is_empty());
+        !block.is_empty() && parts.take(2).all(|part| block.contains(&part))
+    }
+
+    /// Whether somebody said a text in a block.
+    pub(super) fn says(&self, id: &str, text: &str) -> bool {
+        let text = letters(text);
+        !text.is_empty() && self.said.iter().any(|(own, said)| own == id && said.contains(&text))
     }
 
     /// Whether nothing is known of any session.

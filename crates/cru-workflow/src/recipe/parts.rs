@@ -4,6 +4,7 @@
 use cru_action::Verdict;
 use cru_base::Span;
 use cru_base::text::truncate;
+use cru_session::Link;
 
 use super::cited::{Cited, ids};
 use super::head::{self, DONE, HeadLine, INPUTS, LIMIT, OPEN};
@@ -36,9 +37,12 @@ pub(super) fn compare(workflow: &mut Workflow, extract: &Workflow, known: &Known
     lines(workflow, known, &mut found);
     checks(workflow, extract, &dropped, cited, &mut found);
     of_head(workflow, extract, &dropped, known, cited, &mut found);
-    origins(workflow, extract);
+    origins(workflow, extract, cited);
     found
 }
+
+/// What stands between something and what is said of it.
+const SEPARATORS: [char; 4] = [':', '：', '—', '–'];
 
 /// What an answer leaves out, each with a reason.
 struct Dropped(Vec<String>);
@@ -53,16 +57,29 @@ impl Dropped {
         });
         // Without a reason nothing is let go.
         let reasoned = lines.filter(|line| {
-            let reason = line.rsplit_once([':', '—', '–']).map_or("", |(_, reason)| reason);
+            let reason = line.rsplit_once(SEPARATORS).map_or("", |(_, reason)| reason);
             reason.chars().filter(|c| c.is_alphabetic()).count() >= 3
         });
-        Self(reasoned.map(letters).collect())
+        Self(reasoned.map(str::to_owned).collect())
     }
 
-    /// Whether something is named there: by its first words.
+    /// Whether something is named there, by its first words: they stand in a line, or are all that stands before one of its colons,
+    /// with or without a label (`Mind: …`).
     fn has(&self, text: &str) -> bool {
-        let first: String = letters(text).chars().take(40).collect();
-        !first.is_empty() && self.0.iter().any(|line| line.contains(&first))
+        let whole = letters(text);
+        let first: String = whole.chars().take(40).collect();
+        let opening = letters(text.split(SEPARATORS).next().unwrap_or_default());
+        let is_named = |words: &str| {
+            let words = letters(words);
+            // Fewer letters may begin anything.
+            whole.starts_with(&words) && (words == opening || words.chars().count() >= 8)
+        };
+        let names = |line: &String| {
+            let starts = std::iter::once(0).chain(line.find(": ").map(|at| at + 2));
+            let ends = || line.match_indices(SEPARATORS).map(|(at, _)| at);
+            starts.into_iter().any(|start| ends().filter(|end| *end > start).any(|end| is_named(&line[start..end])))
+        };
+        !first.is_empty() && self.0.iter().any(|line| letters(line).contains(&first) || names(line))
     }
 }
 
@@ -211,7 +228,13 @@ fn home(workflow: &Workflow, extract: &Workflow, step: usize) -> At {
 /// Decisions and corrections: told in their words, or by the id of the words.
 fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited: &Cited, found: &mut Compared) {
     let told: Vec<String> = texts(workflow).collect();
-    let cites: Vec<String> = all_text(workflow).flat_map(|text| ids(text).into_iter().map(str::to_owned)).collect();
+    let own_ids =
+        |texts: &mut dyn Iterator<Item = &str>| -> Vec<String> { texts.flat_map(ids).map(str::to_owned).collect() };
+    let cites = own_ids(&mut all_text(workflow));
+    let decided = own_ids(&mut workflow.steps.iter().flat_map(|step| &step.parts).filter_map(|part| match part {
+        Part::Remark(it) if it.kind == RemarkKind::Decided => Some(it.text.as_str()),
+        _ => None,
+    }));
     for at in places(extract) {
         for part in parts_of(extract, at) {
             let Part::Remark(remark) = part else { continue };
@@ -222,7 +245,10 @@ fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited
             };
             let own = letters(&remark.text);
             let by_id = || cited.said_in(&remark.text).any(|id| cites.iter().any(|own| own == id));
-            if told.iter().any(|text| text.contains(&own)) || by_id() || dropped.has(&remark.text) {
+            // A decision in other words cites the question that was asked.
+            let is_decided =
+                || remark.kind == RemarkKind::Decided && decided.iter().any(|id| cited.decides(id, &remark.text));
+            if told.iter().any(|text| text.contains(&own)) || by_id() || is_decided() || dropped.has(&remark.text) {
                 continue;
             }
             found.lost.push(shown(&format!("{what} “{}”", remark.text)));
@@ -234,13 +260,17 @@ fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited
 
 /// Every text of a workflow, as it stands there.
 fn all_text(workflow: &Workflow) -> impl Iterator<Item = &str> {
-    let parts = workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts));
-    parts.filter_map(|part| match part {
+    workflow.preface.iter().chain(workflow.steps.iter().flat_map(|step| &step.parts)).filter_map(text_of)
+}
+
+/// What a part says in words.
+fn text_of(part: &Part) -> Option<&str> {
+    match part {
         Part::Prose(it) => Some(it.markdown.as_str()),
         Part::Remark(it) => Some(it.text.as_str()),
         Part::Command(it) => it.note.as_deref(),
         _ => None,
-    })
+    }
 }
 
 /// Lines and paragraphs of an answer that neither the skeleton has nor the record proves; of a command what is said of it.
@@ -281,7 +311,7 @@ fn last_end(command: &str, cited: &Cited) -> Option<String> {
     let end = match verdict {
         Verdict::Passed => "passed",
         Verdict::Failed => "failed when it was last run",
-        Verdict::Unknown => "it was run; how it ended is unknown",
+        Verdict::Unknown => "how its last run ended is not recorded",
     };
     Some(format!("{end} ({id})"))
 }
@@ -470,7 +500,12 @@ fn tell_done(
     let unifies_with = |own: &str| unifies(code, own);
     let of_record = extract.checks.iter().find(|it| it.command.as_deref().is_some_and(unifies_with));
     let has_check = || workflow.checks.iter().any(|it| it.command.as_deref().is_some_and(unifies_with));
-    if of_record.is_none() && !known.ran(code, &cites) && !has_check() {
+    // The skeleton, or whoever asked for the work, names it as what is to be done.
+    let lines = head::lines(extract);
+    let done = lines.iter().filter(|line| line.label == DONE).flat_map(|line| &line.items);
+    let mut demanded = done.filter_map(|item| item.split('`').nth(1));
+    let is_demanded = demanded.any(unifies_with) || cites.iter().any(|id| cited.says(id, code));
+    if of_record.is_none() && !known.ran(code, &cites) && !has_check() && !is_demanded {
         return Err("the session neither ran nor asked for this command".to_owned());
     }
     let words = item.replace(&format!("`{code}`"), "");
@@ -491,21 +526,25 @@ fn tell_done(
     Ok(())
 }
 
-/// Links to phases that the skeleton has: those that an answer invents go, those that it loses stand below the step that
-/// they belong to.
-fn origins(workflow: &mut Workflow, extract: &Workflow) {
-    let wanted: Vec<(usize, _)> = extract
-        .steps
-        .iter()
-        .enumerate()
-        .flat_map(|(at, step)| step.origin.iter().map(move |link| (at, link.clone())))
-        .collect();
+/// Links to phases that the skeleton has: a step has those of what it cites; those that no step cites stand below the step that they
+/// belong to.
+fn origins(workflow: &mut Workflow, extract: &Workflow, cited: &Cited) {
+    let all = extract.steps.iter().enumerate();
+    let wanted: Vec<(usize, Link)> =
+        all.flat_map(|(at, step)| step.origin.iter().map(move |link| (at, link.clone()))).collect();
+    let is_same = |own: &Link, link: &Link| own.target == link.target && own.block == link.block;
     for step in &mut workflow.steps {
-        step.origin.retain(|own| wanted.iter().any(|(_, link)| link.target == own.target && link.block == own.block));
+        let texts = step.parts.iter().filter_map(text_of);
+        let phases: Vec<&str> = texts.flat_map(ids).filter_map(|id| cited.phase_of(id)).collect();
+        if phases.is_empty() {
+            step.origin.retain(|own| wanted.iter().any(|(_, link)| is_same(own, link)));
+        } else {
+            let is_cited = |link: &&Link| link.block.as_deref().is_some_and(|block| phases.contains(&block));
+            step.origin = wanted.iter().map(|(_, link)| link).filter(is_cited).cloned().collect();
+        }
     }
     for (at, link) in wanted {
-        let is_there = |own: &cru_session::Link| own.target == link.target && own.block == link.block;
-        if workflow.steps.iter().any(|step| step.origin.iter().any(is_there)) {
+        if workflow.steps.iter().any(|step| step.origin.iter().any(|own| is_same(own, &link))) {
             continue;
         }
         if let Some(step) = home(workflow, extract, at).and_then(|home| workflow.steps.get_mut(home)) {

@@ -391,3 +391,58 @@ fn a_condition_says_how_it_stood() {
     assert!(!head("everybody is happy (n-003)", &passed).contains("happy"));
     assert!(!head("`make happy` passes (n-003)", &passed).contains("happy"));
 }
+
+/// What is dropped is named by its first words, whatever colons it holds and whether its label stands before it.
+#[test]
+fn what_is_dropped_is_known_by_its_first_words() {
+    let mut extract = extract();
+    let texts = [
+        (RemarkKind::Mind, "mkdir -p ~/.local/bin: denied by user"),
+        (RemarkKind::Decided, "用途: 出力の絞り込み: 三つの列"),
+    ];
+    for (kind, text) in texts {
+        extract.steps[0].parts.push(Part::Remark(Remark { kind, text: text.to_owned(), ..Remark::default() }));
+    }
+    let answer =
+        |dropped: &str| format!("# T\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n\n## Dropped\n\n{dropped}\n");
+    let lost = |dropped: &str| accept(&extract, &Cited::default(), &answer(dropped), true).unwrap().lost.len();
+    assert_eq!(lost("- nothing: there is no need"), 3, "the check, too");
+    assert_eq!(
+        lost("- Mind: mkdir -p ~/.local: the folder is there already\n- 用途: 今回だけの選択\n- cargo test: no tests"),
+        0
+    );
+    assert_eq!(lost("- Mind: m: short\n- Decided: 出力: 今回だけの選択\n- cargo test: no tests"), 2);
+}
+
+/// A step has the phases of what it cites, a decision may be told in other words beside its question, and what ends the work may be what
+/// the skeleton or a person names, run or not.
+#[test]
+fn what_is_cited_decides_where_a_line_comes_from() {
+    let session = "---\ntype: session\nsession_id: s1\n---\n# T\n\n## One @planner #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
+        > [!user]\n> \"Plan it; done when `swift test` passes\"\n\n^u-01\n\n- `AskUserQuestion Which store should keep the rows?` → Redis for all of them ^n-001\n\n\
+        ## Two @coder #dev\n\n*2026-11-20T10:00:00Z* ^p-02\n\n- `Bash cargo test --workspace | tail -3` → ok ^n-002\n    - check: unknown\n";
+    let (session, _) = cru_session::read::session(&Note::parse(session));
+    let cited = cited_of(&session);
+    let mut extract = extract();
+    let link = |block: &str| cru_session::Link { block: Some(block.to_owned()), ..cru_session::Link::to_note("s1") };
+    extract.steps[0].origin = vec![link("p-01"), link("p-02")];
+    let text = "Which store should keep the rows?: Redis for all of them".to_owned();
+    extract.steps[1].parts.push(Part::Remark(Remark { kind: RemarkKind::Decided, text, ..Remark::default() }));
+    extract.preface.insert(
+        0,
+        Part::Prose(crate::model::Prose {
+            markdown: "Done when: `swift build` passes".to_owned(),
+            ..Default::default()
+        }),
+    );
+    let answer = "# T\n\nDone when: `swift build` passes; `swift test` passes (u-01); `cargo test --workspace` passes (n-002)\n\n\
+        ## Build it now @coder #dev\n\n- Run the tests (n-002)\n- Decided: one store, and it is Redis (n-001)\n\n\
+        ## Look @planner #dev\n\n- Read what was asked (u-01)\n\n## Dropped\n\n- cargo test: it was asked for in words\n";
+    let taken = accept(&extract, &cited, answer, true).unwrap();
+    assert_eq!((taken.apart, taken.lost), (vec![], vec![]));
+    let text = render(&taken.workflow);
+    assert!(text.contains("`swift build` passes; `swift test` passes (u-01)"), "{text}");
+    let (build, look) = text.split_once("## Look").unwrap();
+    assert!(build.contains("From [[s1#^p-01]], [[s1#^p-02]]") && look.contains("From [[s1#^p-01]]."), "{text}");
+    assert_eq!(text.matches("Decided").count(), 1, "{text}");
+}
