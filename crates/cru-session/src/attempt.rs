@@ -46,14 +46,16 @@ impl Attempt {
         if let Some(check) = action.checks().next() {
             return Self::Check(check.key());
         }
-        // What is staged is told by the commit.
-        let stages = |command: &Command<'_>| command.program == "git" && command.verb == "add";
-        let looks = |command: &Command<'_>| command.reads_only || command.class == Class::Look || stages(command);
-        match action.commands.iter().find(|command| !looks(command)) {
-            None => Self::Look,
-            Some(command) if command.publishes || command.class == Class::GitChange => Self::Command(command.key()),
-            Some(command) => Self::Command(text_of(action, command)),
+        action.commands.iter().find_map(|command| key_of(action, command)).map_or(Self::Look, Self::Command)
+    }
+
+    /// The names by which all that a call tries is known again: one for each of its commands that does something.
+    pub fn keys(action: &Action<'_>, tool: &str) -> Vec<String> {
+        if action.kind != ToolKind::Shell {
+            return Self::of_action(action, tool).key().map(str::to_owned).into_iter().collect();
         }
+        let others = action.commands.iter().filter_map(|command| key_of(action, command));
+        action.checks().map(|check| check.key()).chain(others).collect()
     }
 
     /// The name by which the same thing is known again.
@@ -63,6 +65,16 @@ impl Attempt {
             Self::Edit | Self::Look => None,
         }
     }
+}
+
+/// The name by which a command is known again; `None` where it only looks, or stages what a commit tells.
+fn key_of(action: &Action<'_>, command: &Command<'_>) -> Option<String> {
+    let stages = command.program == "git" && command.verb == "add";
+    if command.reads_only || command.class == Class::Look || stages {
+        return None;
+    }
+    let is_told_by_verb = command.publishes || command.class == Class::GitChange;
+    Some(if is_told_by_verb { command.key() } else { text_of(action, command) })
 }
 
 /// A command from its program on, as it was written where it has no redirections; of the program only the name.

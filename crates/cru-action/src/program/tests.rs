@@ -72,6 +72,8 @@ fn classes() {
         ("yarn", "install", "yarn"),
         ("bun test", "test", "bun test"),
         ("npx tsc --noEmit", "type", "tsc"),
+        ("corepack pnpm run test", "test", "pnpm test"),
+        ("corepack enable", "install", "corepack"),
         ("terse git commit -m x", "git-change", "git commit"),
         ("./terse cargo test -p auth", "test", "cargo test"),
         ("terse git", "unknown", "terse"),

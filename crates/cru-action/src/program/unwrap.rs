@@ -103,7 +103,9 @@ fn behind_head(program: &Program, words: &[Cow<'_, str>], head: &[&str]) -> Opti
         let word = words.get(at)?.as_ref();
         let alias =
             program.rules().alias.iter().find(|(short, _)| *short == word && at >= 1).map_or(word, |(_, long)| long);
-        if *wanted == "_" {
+        if let Some(name) = wanted.strip_prefix('=') {
+            return (name == word).then_some(at);
+        } else if *wanted == "_" {
             if word == "--" {
                 return None;
             }

@@ -374,8 +374,10 @@ pub fn is_proof(session: &Session, check: &str, failed: Option<&str>, wrong: Opt
     };
     let key = |step: &Step| Attempt::of_action(&step.action(), &step.tool).key().map(str::to_owned);
     let own = key(run);
+    // It may stand among other commands.
+    let keys = Attempt::keys(&run.action(), &run.tool);
     let is_same = |other: &Step| match &own {
-        Some(own) => key(other).as_ref() == Some(own),
+        Some(_) => key(other).is_some_and(|other| keys.contains(&other)),
         None => other.tool == run.tool && other.full_args() == run.full_args(),
     };
     let failed_before = match (failed, wrong) {

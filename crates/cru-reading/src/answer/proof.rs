@@ -29,7 +29,10 @@ impl FromStr for Proof {
         if let Some(rest) = text.strip_prefix("none").filter(|rest| rest.starts_with([':', ' '])) {
             return absence(rest);
         }
-        let (head, cited) = text.split_once(':').ok_or_else(|| format!("is no proof; {FORMS}"))?;
+        // An id alone cites nothing: that statement is refused, and not the whole answer.
+        let is_id = |text: &str| text.contains('-') && !text.contains(char::is_whitespace);
+        let bare = || is_id(text).then_some((text, ""));
+        let (head, cited) = text.split_once(':').or_else(bare).ok_or_else(|| format!("is no proof; {FORMS}"))?;
         let (id, status) = match head.trim().split_once(' ') {
             Some((id, word)) => {
                 let word = word.trim().trim_start_matches('[').trim_end_matches(']');
@@ -47,9 +50,6 @@ impl FromStr for Proof {
             && !text.contains(": ")
         {
             return Ok(Self::Line { step: id, line });
-        }
-        if cited.is_empty() {
-            return Err(format!("cites no text of {id}; copy it behind the colon"));
         }
         let cited = unquoted(cited).to_owned();
         Ok(match id.as_bytes().first() {
@@ -194,7 +194,7 @@ mod tests {
         for (text, proof) in rows {
             assert_eq!(text.parse::<Proof>(), Ok(proof), "{text}");
         }
-        for text in ["", "n-042", "n-042:", "none", "count = 3", "count Edit", "two words: x", "none here: x"] {
+        for text in ["", "none", "count = 3", "count Edit", "two words: x", "none here: x"] {
             assert!(text.parse::<Proof>().is_err(), "{text}");
         }
         let any = "count Bash * n-001..n-010 = 0".parse::<Proof>().unwrap();

@@ -270,11 +270,13 @@ fn check_step(
             Some(failed) => Some(failed),
         },
         None if case.kind == CaseKind::Puzzle => {
-            let same =
-                wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && it.key.is_some() && it.key == step.key));
-            // What no command repeats, as an edit that did not apply, is shown by any check.
-            let repeatable = wrong.is_some_and(|wrong| wrong.iter().any(|it| it.failed() && it.key.is_some()));
-            if same.is_none() && (repeatable || wrong.is_none()) {
+            let same = wrong.and_then(|wrong| wrong.iter().find(|it| it.failed() && step.repeats(it)));
+            // What no command repeats, as an edit that did not apply, is shown by any check; so is what a look found.
+            let cited = case.failure.iter().flat_map(|claim| &claim.proof).filter_map(Proof::block);
+            let mut cited = cited.filter_map(|id| record.step(id));
+            let can_repeat = |it: &StepFact| it.failed() && it.key.is_some();
+            let repeatable = wrong.map_or_else(|| cited.any(can_repeat), |wrong| wrong.iter().any(can_repeat));
+            if same.is_none() && repeatable {
                 let reason =
                     format!("{} repeats no failed step of `wrong`; name the failed step in `same_as`", step.id);
                 all.push(Refusal::of(Rule::Order, reason));
@@ -286,7 +288,7 @@ fn check_step(
     if let Some(failed) = failed {
         if failed.at >= step.at {
             all.push(Refusal::of(Rule::Order, format!("{} did not fail before {}", failed.id, step.id)));
-        } else if failed.key.is_some() && step.key.is_some() && failed.key != step.key {
+        } else if failed.key.is_some() && step.key.is_some() && !step.repeats(failed) {
             let (a, b) = (failed.key.as_deref().unwrap_or_default(), step.key.as_deref().unwrap_or_default());
             all.push(Refusal::of(
                 Rule::Order,

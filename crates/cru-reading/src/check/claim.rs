@@ -180,18 +180,22 @@ fn without_placeholders(text: &str) -> String {
 /// A number of edits, commands and the like needs a count, so many steps or words that are cited, or the very words that say
 /// it.
 fn numbers(path: &str, claim: &Claim, findings: &mut Findings<'_>) {
-    for number in counted(&claim.text) {
-        let word = number.to_string();
+    let record = findings.record;
+    for (number, word) in counted(&claim.text) {
+        let digits = number.to_string();
+        let says = |text: &str| {
+            let text = alike(text).to_lowercase();
+            holds(&text, &digits) || counted(&text).iter().any(|(other, _)| *other == number)
+        };
         let proven = claim.proof.iter().any(|proof| match proof {
             Proof::Count { is, .. } => *is == number,
-            other => other.quoted().is_some_and(|text| {
-                let text = alike(text).to_lowercase();
-                holds(&text, &word) || counted(&text).contains(&number)
-            }),
+            // A person's number is theirs, wherever in the message it stands.
+            Proof::Said { said: id, .. } => said(id, record).any(says),
+            other => other.quoted().is_some_and(says),
         });
         if !proven && number > cited_blocks(claim) {
             let reason =
-                format!("{number} of something is said without a `count` of it; or cite {number} different steps");
+                format!("“{word}” is said without a `count`; or cite {number} different steps, or leave it out");
             findings.add(path, &claim.text, Severity::Refused, None, Refusal::of(Rule::Count, reason));
         }
     }

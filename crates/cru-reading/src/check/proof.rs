@@ -59,8 +59,11 @@ fn too_short(quote: &str, is_whole: bool) -> Vec<Refusal> {
     if is_whole || is_long_enough(quote) || Named::is_one_name(quote) {
         return Vec::new();
     }
+    if quote.trim().is_empty() {
+        return vec![Refusal::of(Rule::Quote, "it cites no words: copy them behind the colon")];
+    }
     let reason =
-        "`quote` is too short: cite 8 characters or more, the whole message, or a name, path or hash".to_owned();
+        format!("“{quote}” is too short: cite 8 characters or more, the whole message, or a name, path or hash");
     vec![Refusal::of(Rule::Quote, reason)]
 }
 
@@ -80,7 +83,7 @@ fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<
     let Some(step) = record.step(id) else { return vec![no_block(id, "a step", record)] };
     let mut all: Vec<Refusal> = status_holds(step, status).err().into_iter().collect();
     if has.trim().is_empty() {
-        all.push(Refusal::of(Rule::Has, "`has` is missing: copy a text of that step's call or result"));
+        all.push(Refusal::of(Rule::Has, "it cites no text: copy one of that step's call or result behind the colon"));
         return all;
     }
     let is_name = Named::is_one_name(has);
@@ -92,8 +95,9 @@ fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<
     if holds(&step.call, &has) || holds(&step.result, &has) {
         let is_shown_line = step.lines.iter().any(|line| alike(line.trim_end_matches('…')) == has);
         if !(is_name || is_shown_line || is_long_enough(&has) || step.has_line(&has) || alike(&step.args) == has) {
-            let reason = "`has` is too short: cite 8 characters or more, the whole call, a whole line of the result, or a \
-                name, path or hash";
+            let reason = format!(
+                "“{has}” is too short: cite 8 characters or more, the whole call, a whole line of the result, or a name, path or hash"
+            );
             all.push(Refusal::of(Rule::Has, reason));
         }
         return all;

@@ -166,7 +166,7 @@ pub(super) fn found<'n, 't>(names: &HashSet<&'n str>, texts: impl Iterator<Item 
         for text in [&text, &plain] {
             for place in search.find_overlapping_iter(text.as_str()) {
                 let name = list[place.pattern().as_usize()];
-                if !found.contains(name) && is_bounded(text, place.start(), place.end()) {
+                if !found.contains(name) && is_whole(name, text, place.start(), place.end()) {
                     found.insert(name);
                 }
             }
@@ -176,6 +176,16 @@ pub(super) fn found<'n, 't>(names: &HashSet<&'n str>, texts: impl Iterator<Item 
         }
     }
     found
+}
+
+/// Whether a name stands whole at a place. Letters may stand beside a number of three digits and more: `0m1.192s`.
+fn is_whole(name: &str, text: &str, start: usize, end: usize) -> bool {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    if name.chars().count() < 3 || !name.chars().all(is_number) {
+        return is_bounded(text, start, end);
+    }
+    let beside = [text[..start].chars().next_back(), text[end..].chars().next().filter(|c| *c != '.')];
+    !beside.into_iter().flatten().any(is_number)
 }
 
 /// `1,234` as `1234`.
@@ -213,7 +223,7 @@ static NUMBERS: LazyLock<Numbers> = LazyLock::new(|| {
 });
 
 /// Numbers of things that the program can count: "eight edits", "8 blind edits", "twice".
-pub(super) fn counted(text: &str) -> Vec<u64> {
+pub(super) fn counted(text: &str) -> Vec<(u64, String)> {
     let text = alike(text).to_lowercase();
     let words: Vec<&str> = text.split(' ').map(|word| word.trim_matches(EDGES)).collect();
     let numbers = &*NUMBERS;
@@ -222,7 +232,7 @@ pub(super) fn counted(text: &str) -> Vec<u64> {
         let Some(value) = numbers.values.get(word).copied().or_else(|| word.parse().ok()) else { continue };
         let next = words.iter().skip(at + 1).take(2);
         if value >= 2 && (numbers.alone.contains(word) || next.into_iter().any(|next| numbers.nouns.contains(next))) {
-            found.push(value);
+            found.push((value, (*word).to_owned()));
         }
     }
     found
@@ -266,14 +276,15 @@ mod tests {
 
     #[test]
     fn numbers_of_things() {
-        assert_eq!(counted("Eight blind edits, then 3 commands; it failed twice."), [8, 3, 2]);
-        assert_eq!(counted("Seven tests fail; one edit; port 8080"), Vec::<u64>::new());
+        let values = |text| counted(text).into_iter().map(|(value, _)| value).collect::<Vec<u64>>();
+        assert_eq!(values("Eight blind edits, then 3 commands; it failed twice."), [8, 3, 2]);
+        assert_eq!(values("Seven tests fail; one edit; port 8080"), Vec::<u64>::new());
     }
 
     #[test]
     fn names_are_found_whole() {
-        let names: HashSet<&str> = ["12", "src/a.rs", "1234", "user"].into();
-        let text = "at 112 and in src/a.rs: 1,234 users";
-        assert_eq!(found(&names, [text].into_iter()), ["src/a.rs", "1234"].into());
+        let names: HashSet<&str> = ["12", "src/a.rs", "1234", "user", "1.192", "413", "504"].into();
+        let text = "at 112 and in src/a.rs: 1,234 users, 0m1.192s, HTTP413. x12, 5040";
+        assert_eq!(found(&names, [text].into_iter()), ["src/a.rs", "1234", "1.192", "413"].into());
     }
 }

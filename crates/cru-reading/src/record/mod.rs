@@ -105,6 +105,8 @@ pub struct StepFact {
     pub on_path: bool,
     /// The name by which the same command is known again.
     pub key: Option<String>,
+    /// The same for each command of its call.
+    pub keys: Vec<String>,
     /// What switches a check off, where something does.
     pub shortcut: Option<String>,
     /// Files that it names.
@@ -403,6 +405,7 @@ impl StepFact {
                     && action.kind != ToolKind::Shell
                     && host_error(output).is_some()),
             key: attempt.key().map(str::to_owned),
+            keys: Attempt::keys(&action, &step.tool),
             shown: alike(&format!("{} {args}", step.tool)),
             lines: Vec::new(),
             short_lines: short_lines(&result),
@@ -414,6 +417,11 @@ impl StepFact {
             args: cru_base::text::one_line(args),
             id,
         }
+    }
+
+    /// Whether it runs again what another step tried, by itself or among other commands.
+    pub fn repeats(&self, other: &Self) -> bool {
+        other.key.as_ref().is_some_and(|key| self.keys.contains(key))
     }
 
     /// How it ended, as a proof says it. `None` where both [`ProofStatus::Ok`] and [`ProofStatus::Unknown`] are true: it was

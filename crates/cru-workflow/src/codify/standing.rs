@@ -186,6 +186,6 @@ fn covers(check: &CheckCommand, path: &str) -> bool {
         return check.paths.iter().any(|own| own == path || path.ends_with(&format!("/{own}")));
     }
     // A script of the project that lints may judge anything; a tool that is named judges code.
-    let script = check.kind == CheckKind::General || (judges_each && check.key.split(' ').any(|word| word == "run"));
+    let script = check.kind == CheckKind::General || (judges_each && check.key.contains(" run "));
     script || !file_type::is_prose(path)
 }

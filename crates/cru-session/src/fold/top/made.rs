@@ -114,11 +114,17 @@ impl<'a> Made<'a> {
                 made.seen.extend(touched.map(|file| file.path.as_str()));
             }
             let action = draft.step.action();
-            if !draft.commits.is_empty() {
+            // A commit in another repository leaves what was written here as it is.
+            let is_commit = |it: &&Command<'_>| it.program == "git" && it.verb == "commit";
+            let mut commits = action.commands.iter().filter(is_commit).peekable();
+            let is_elsewhere = |it: &Command<'_>| action.folder(it).is_some_and(|it| is_outside(&it, project));
+            let is_of_other = commits.peek().is_some() && commits.all(is_elsewhere);
+            if !draft.commits.is_empty() && !is_of_other {
                 made.uncommitted = 0;
                 made.pushed = false;
             }
-            if complete && action.kind == ToolKind::Shell && draft.step.full_args().contains("commit") {
+            let may_commit = action.kind == ToolKind::Shell && draft.step.full_args().contains("commit");
+            if complete && may_commit && !is_of_other {
                 made.uncommitted = 0;
             }
             made.pushed |= complete && action.pushes();
