@@ -10,6 +10,7 @@ pub struct Evidence {
     outputs: HashMap<String, String>,
     prompts: HashMap<String, String>,
     groups: Vec<StepGroup>,
+    open: Vec<String>,
 }
 
 /// Steps of the record that belong together, as an accepted reading says.
@@ -65,6 +66,16 @@ impl Evidence {
     /// Which steps belong together; empty where nobody said so.
     pub(crate) fn groups(&self) -> &[StepGroup] {
         &self.groups
+    }
+
+    /// Says what an accepted reading calls open.
+    pub fn set_open(&mut self, open: Vec<String>) {
+        self.open = open;
+    }
+
+    /// What an accepted reading calls open; empty where it says nothing.
+    pub(crate) fn open(&self) -> &[String] {
+        &self.open
     }
 
     /// What the step `id` changed, file by file.

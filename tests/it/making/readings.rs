@@ -597,6 +597,7 @@ fn what_is_accepted_is_used() {
     assert!(steps[1].starts_with("## Change the valve @") && !steps[1].ends_with('?'), "{steps:?}");
     let (_, workflow, _) = world.cru(&["session", "codify", "s1"]);
     assert!(workflow.contains("cargo test"), "commands come from the record\n{workflow}");
+    assert!(workflow.contains("\nOpen at the end: Nobody looked at the pump itself again.\n"), "{workflow}");
     assert!(
         groups(&["--by", "outcome,type"]).contains("\"done\"") && groups(&["--by", "type"]).contains("\"debugging\"")
     );

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::Evidence;
-use super::origin::Source;
+use super::origin::{Evidence, Source};
 
 /// Something that is no case, or no row of an export.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::entry::Entry;
 pub(crate) use self::origin::Repository;
-pub use self::origin::{Origin, Source};
+pub use self::origin::{Evidence, Origin, Source};
 pub use self::story::{Correction, Demonstration, Puzzle, Story};
 use crate::case::left_out::Reason;
 use cru_base::text;
@@ -43,17 +43,6 @@ pub enum Kind {
     Trajectory,
 }
 
-/// Who found a case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Evidence {
-    /// A rule over the record.
-    #[default]
-    Rule,
-    /// An agent that read the session, each claim checked, and accepted by a person.
-    Reading,
-}
-
 /// What a case may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CaseUses {
@@ -69,16 +58,6 @@ impl Default for CaseUses {
     /// For everything.
     fn default() -> Self {
         Self { completion: true, pair: true, eval: true }
-    }
-}
-
-impl Evidence {
-    /// The word in notes and rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::Reading => "reading",
-        }
     }
 }
 

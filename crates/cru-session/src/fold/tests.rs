@@ -293,7 +293,8 @@ fn commits_that_were_taken_back_do_not_stand() {
 fn what_is_open_is_what_the_record_leaves_open() {
     let open = |last: &[(&'static str, bool, &'static str)]| {
         let mut script = Script::new();
-        script.meta(SessionFact::Branch("main".into())).prompt("mend the pump").call("e", "Edit", "src/pump.rs");
+        script.meta(SessionFact::Cwd("/home/me/app".into())).meta(SessionFact::Branch("main".into()));
+        script.prompt("mend the pump").call("e", "Edit", "src/pump.rs");
         let writes = vec![crate::FileRef { path: "src/pump.rs".to_owned(), ..crate::FileRef::default() }];
         script.event(EventKind::Result(CallResult {
             call: "e".into(),
@@ -320,6 +321,11 @@ fn what_is_open_is_what_the_record_leaves_open() {
     assert_eq!(open(&[failed, ("git commit -m x", true, "[main 9851ee3] x")]), "not pushed");
     let all = [failed, ("git commit -m x", true, "[main 9851ee3] x"), ("git push", true, "ok")];
     assert_eq!(open(&all), "");
+    // A commit in another repository is none of this one.
+    assert_eq!(
+        open(&[("cd /backups/log && git commit -m x", true, "[main 9851ee3] x")]),
+        "not committed: 1 edit after the last commit; not pushed"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
 use cru_graph::Plan;
-use cru_session::open::open_points;
+use cru_session::open::{OpenPoint, open_points};
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
 use cru_session::{Session, User};
@@ -53,7 +53,7 @@ pub(super) fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most:
             or_nothing(inputs_of([documents(session, drafts, &work.asked), values(inputs, workflow)], most))
         ),
         format!("Done when: {}", or_nothing(done(workflow, goals, checks))),
-        format!("Open at the end: {}", or_nothing(open(session))),
+        format!("Open at the end: {}", or_nothing(open(session, evidence))),
     ];
     let lines: Vec<String> = lines.into_iter().chain(also).collect();
     Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
@@ -307,11 +307,14 @@ fn quoted_task(text: &str) -> String {
     format!("“{}”", truncate(text, 80))
 }
 
-/// What the session left open, as its note says it.
-fn open(session: &Session) -> Vec<String> {
-    let points = open_points(session);
+/// What the session left open, as its note says it: by an accepted reading, else by the record.
+fn open(session: &Session, evidence: &Evidence) -> Vec<String> {
+    let points = match evidence.open() {
+        [] => open_points(session).iter().map(OpenPoint::to_line).collect(),
+        open => open.to_vec(),
+    };
     let mut parts: Vec<String> =
-        points.iter().take(MAX_NAMES).map(|point| inline(&truncate(&clean(&point.to_line()), MAX_VALUE))).collect();
+        points.iter().take(MAX_NAMES).map(|point| inline(&truncate(&clean(point), MAX_VALUE))).collect();
     if points.len() > MAX_NAMES {
         parts.push(format!("{} more", points.len() - MAX_NAMES));
     }

@@ -123,9 +123,11 @@ pub(super) fn jobs(args: &Args, cx: &Context<'_>) -> Result<Vec<(Workflow, Vec<D
 fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, shelf: &Shelf, cx: &Context<'_>) -> Evidence {
     let Some(vault) = vault else { return Evidence::default() };
     let mut evidence = evidence::evidence(session, &Transcripts::of(vault, cx.env));
-    let groups = shelf.accepted(stem).filter(|it| it.is_of(session)).map(|it| it.workflow).unwrap_or_default();
-    let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
-    evidence.set_groups(groups.into_iter().map(group).collect());
+    if let Some(reading) = shelf.accepted(stem).filter(|it| it.is_of(session)) {
+        let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
+        evidence.set_groups(reading.workflow.into_iter().map(group).collect());
+        evidence.set_open(reading.open);
+    }
     evidence
 }
 
