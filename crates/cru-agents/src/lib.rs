@@ -78,6 +78,8 @@ pub const IMPORTERS: &[Importer] = &[
     host::importer::<7>(),
     host::importer::<8>(),
     host::importer::<9>(),
+    host::importer::<10>(),
+    host::importer::<11>(),
 ];
 
 /// How much of a file is looked at to recognise it.

@@ -80,21 +80,24 @@ pub(crate) struct Answer<'a> {
     pub(crate) attachments: Vec<Attachment<'a>>,
     /// The sub-agent that it was.
     pub(crate) subagent: Option<SubagentRun<'a>>,
+    /// The files that its success proves to be read and written, where the agent's own importer knows better.
+    pub(crate) touched: Option<TouchedFiles>,
 }
 
 /// Tells the answer of a call.
 pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
-    let Answer { output, brief: known, diff, failed, denied, denial, exit, duration_ms, attachments, subagent } =
-        answer;
+    let Answer { brief: known, touched, .. } = answer;
+    let Answer { output, diff, failed, denied, denial, exit, duration_ms, attachments, subagent, .. } = answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
     let good = !failed && !denied;
     let told = || if good && attachments.is_empty() { summary(&call.tool, input, &output, diff) } else { None };
-    let mut touched = if good { files(call, input, &output, place) } else { TouchedFiles::default() };
-    // Whatever is told in other words than the file's was not read.
-    if known.is_some() {
-        touched.reads.clear();
-    }
+    let touched = touched.filter(|_| good).unwrap_or_else(|| {
+        let mut touched = if good { files(call, input, &output, place) } else { TouchedFiles::default() };
+        // Whatever is told in other words than the file's was not read.
+        touched.reads.retain(|_| known.is_none());
+        touched
+    });
     let brief = known.or_else(|| told().map(Cow::Owned));
     out.emit(EventKind::Result(CallResult {
         call: Cow::Borrowed(&call.id),

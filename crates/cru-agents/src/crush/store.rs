@@ -16,12 +16,10 @@ use cru_session::event::SubagentRun;
 use cru_session::source::Account;
 
 /// Columns of sessions.
-const SESSION: &[&str] =
-    &["id", "parent_session_id", "title", "prompt_tokens", "completion_tokens", "cost", "created_at"];
+const SESSION: &str = "id, parent_session_id, title, prompt_tokens, completion_tokens, cost, created_at";
 
 /// Columns of messages.
-const MESSAGE: &[&str] =
-    &["id", "role", "parts", "model", "provider", "created_at", "finished_at", "is_summary_message"];
+const MESSAGE: &str = "id, role, parts, model, provider, created_at, finished_at, is_summary_message";
 
 /// How the id of a session begins in which the host asked for a title.
 const OF_TITLE: &str = "title-";
@@ -100,7 +98,7 @@ impl RowFormat for CrushStore {
 /// A folder that a command ran in, of the messages that `rest` takes.
 fn worked_in(base: &Database<'_>, rest: &str, of: &[&str]) -> Result<Option<String>> {
     const SAID: &str = "role = 'tool' AND parts LIKE '%working_directory%' ORDER BY created_at, rowid LIMIT 1";
-    let rows = base.rows("messages", &["parts"], &format!("WHERE {rest} {SAID}"), of)?;
+    let rows = base.rows("messages", "parts", &format!("WHERE {rest} {SAID}"), of)?;
     let parts = rows.first().map(parts).unwrap_or_default();
     let mut said = parts.iter().filter_map(|part| value::read(word(part, "/data/metadata").as_bytes()));
     Ok(said.find_map(|said| filled(&said, "working_directory").map(str::to_owned)))

@@ -56,7 +56,7 @@ fn read(folder: &Path, session: &str) -> Value {
 
 /// The row of the database that describes the session: JSON, mostly written as hexadecimal digits.
 fn kept(path: &Path) -> Option<Value> {
-    let rows = opened(path, &["meta"], |base| base.rows("meta", &["value"], "ORDER BY key LIMIT 1", &[])).ok()?;
+    let rows = opened(path, &["meta"], |base| base.rows("meta", "value", "ORDER BY key LIMIT 1", &[])).ok()?;
     let value = filled(rows.first()?, "value")?.as_bytes();
     value::read(value).or_else(|| value::read(&digits(value))).filter(Value::is_object)
 }

@@ -105,9 +105,9 @@ fn assistant(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> 
     left
 }
 
-/// The tool of a call or an answer. `Shell` is what a person ran.
+/// The tool of a call or an answer.
 fn tool(block: &Value) -> Option<&str> {
-    first(block, &["/name", "/toolName"]).map(|name| if name == "Shell" { "shell" } else { name })
+    first(block, &["/name", "/toolName"])
 }
 
 fn call(session: &mut RecordSession, block: &Value, out: &mut Out<'_>) {

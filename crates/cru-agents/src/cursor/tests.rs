@@ -55,8 +55,8 @@ fn a_transcript_is_told() {
     insta::assert_snapshot!(told.stream("9f"), @r#"
     1 prompt (typed) list them
     2 reply I look.
-    2 call shell#2.0 shell ls -la
-    2 result shell#2.0 answer not recorded
+    2 call Shell#2.0 Shell ls -la
+    2 result Shell#2.0 answer not recorded
     3 call Read#3.1 Read /srv/a.ts:3-4
     3 result Read#3.1 answer not recorded
     3 tasks 1 mend pending

@@ -67,7 +67,7 @@ impl RowFormat for CursorWindow {
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
         let mut sessions = Vec::new();
         let mut parents: HashMap<String, String> = HashMap::new();
-        base.each(TABLE, &["key", "value"], SESSIONS, &[], &mut |row| {
+        base.each(TABLE, "key, value", SESSIONS, &[], &mut |row| {
             let read = value::read(word(&row, "/value").as_bytes()).filter(Value::is_object);
             let (Some(id), Some(data)) = (id(&row), read) else { return self.broken.set(self.broken.get() + 1) };
             let fields = FIELDS.iter().filter_map(|key| Some(((*key).to_owned(), data.get(*key)?.clone())));
@@ -112,7 +112,7 @@ impl RowFormat for CursorWindow {
             let id = word(header, "/bubbleId");
             let key = format!("bubbleId:{}:{id}", session.id);
             let row =
-                if inline.is_empty() { base.rows(TABLE, &["value"], "WHERE key = ?1", &[&key])? } else { Vec::new() };
+                if inline.is_empty() { base.rows(TABLE, "value", "WHERE key = ?1", &[&key])? } else { Vec::new() };
             if inline.is_empty() && row.is_empty() {
                 self.named.set(self.named.get().saturating_sub(1));
             }
@@ -156,7 +156,7 @@ fn with_texts(base: &Database<'_>, bubble: &mut Value) -> Result<()> {
     for key in ["beforeContentId", "afterContentId"] {
         let Some(id) = filled(&result, key) else { return Ok(()) };
         let id = if id.starts_with("composer.content.") { id.to_owned() } else { format!("composer.content.{id}") };
-        let row = base.rows(TABLE, &["value"], "WHERE key = ?1", &[&id])?;
+        let row = base.rows(TABLE, "value", "WHERE key = ?1", &[&id])?;
         let Some(text) = row.first().map(|row| word(row, "/value").to_owned()) else { return Ok(()) };
         texts.push(text);
     }

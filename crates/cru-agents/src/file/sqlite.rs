@@ -102,12 +102,12 @@ impl Database<'_> {
     pub(crate) fn each(
         &self,
         table: &str,
-        columns: &[&str],
+        columns: &str,
         rest: &str,
         of: &[&str],
         each: &mut dyn FnMut(Value),
     ) -> Result<()> {
-        let known: Vec<&str> = columns.iter().copied().filter(|column| self.has_column(table, column)).collect();
+        let known: Vec<&str> = columns.split(", ").filter(|column| self.has_column(table, column)).collect();
         if known.is_empty() {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl Database<'_> {
     }
 
     /// The rows of a table, as [`Database::each`] hands them over.
-    pub(crate) fn rows(&self, table: &str, columns: &[&str], rest: &str, of: &[&str]) -> Result<Vec<Value>> {
+    pub(crate) fn rows(&self, table: &str, columns: &str, rest: &str, of: &[&str]) -> Result<Vec<Value>> {
         let mut rows = Vec::new();
         self.each(table, columns, rest, of, &mut |row| rows.push(row))?;
         Ok(rows)

@@ -5,7 +5,6 @@
 //! all. Both are brought into one list that only ever grows, so that what a note tells is never taken back.
 
 mod bundle;
-mod call;
 mod read;
 mod recognise;
 pub(crate) mod result;
@@ -31,12 +30,8 @@ pub(super) const IMPORTER: Importer = Importer {
 
 /// Why records are left out, where more than one place says so.
 mod reason {
-    /// Nothing that says anything.
-    pub(super) const EMPTY: &str = "empty message";
     /// Written again by a later line.
     pub(super) const REPLACED: &str = "replaced by a later line";
-    /// Words that the host put under a person's name.
-    pub(super) const HOST_WORDS: &str = "words of the host";
     /// Something the host tells a person.
     pub(super) const NOTICE: &str = "notice of the host";
 }

@@ -1,18 +1,20 @@
 //! Reads a file: its bytes to a list of messages, that to events, and the account of each record.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::session::GeminiSession;
+use super::said;
+use super::session::{self, HOST};
 use super::thread::{Entry, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::jsonl::each_line;
-use crate::file::value::{self, list, text};
+use crate::file::value::{self, list, text, time};
+use crate::record::session::RecordSession;
 use crate::stream::teller::Teller;
-use cru_base::Result;
-use cru_session::event::StreamKey;
+use crate::{bundles, record};
+use cru_base::{Result, files};
+use cru_session::event::{EventKind, StreamKey};
 use cru_session::source::{Bundle, Header, Sink};
 
 /// The list of a document's messages.
@@ -82,67 +84,86 @@ fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
 /// Tells a session; `path` is the first of its `files`.
 fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
     let mut accounts = std::mem::take(&mut thread.accounts);
-    let key = key(&thread, path);
-    let header = Header {
-        parent: key.agent.as_ref().map(|_| StreamKey { session: key.session.clone(), agent: None }),
-        transcript: path.to_owned(),
-        agent: key.agent.as_ref().map(|_| "agent".to_owned()),
-        key,
-        ..Header::default()
-    };
-    let mut session = GeminiSession { told: Teller::open(header, files, sink, &mut accounts) };
-    let said = |name: &str| thread.meta.get(name).and_then(Value::as_str).filter(|said| !said.trim().is_empty());
-    let meta = Value::Object(thread.meta.clone());
+    let header = header(&thread, path);
+    let mut session = RecordSession::new(&HOST, header.key.clone(), Value::Null);
+    let mut told = Teller::open(header, files, sink, &mut accounts);
+    let meta = Value::Object(thread.meta);
     let root = root_beside(path);
-    let directory = root.as_deref().or_else(|| list(&meta, "directories").first().and_then(Value::as_str));
-    session.begin(said("summary"), directory);
-    let last = thread
-        .entries
-        .iter()
-        .rposition(|entry| matches!(entry, Entry::Message(value) if text(value, "type") == "gemini"));
+    let folder = root.as_deref().or_else(|| list(&meta, "directories").first().and_then(Value::as_str));
+    let lasting = json!({ "session": told.own_id() });
+    if let Some(record) = told.take(&lasting, "") {
+        let title = text(&meta, "summary").trim().trim_end_matches('.');
+        session.head(&json!({ "cwd": folder, "title": title }), &mut told.out(record, None));
+    }
+    let is_last = |entry: &Entry| matches!(entry, Entry::Message(value) if text(value, "type") == "gemini");
+    let last = thread.entries.iter().rposition(is_last);
     // The record that each entry ends with.
     let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
     for (index, (entry, file)) in thread.entries.iter().zip(&thread.files).enumerate() {
-        session.told.go_to_file(*file);
+        told.go_to_file(*file);
         let end = match entry {
-            Entry::Message(message) => session.message(message, last.is_none_or(|last| last <= index)),
+            Entry::Message(message) => {
+                take(message, last.is_none_or(|last| last <= index), &mut session, &mut told);
+                told.intake.records()
+            }
             Entry::Rewind(to) => {
                 let to = to.and_then(|to| ends.get(to)).copied().unwrap_or(0);
-                session.rewind(to);
+                if let Some(record) = told.take(&json!({ "rewind": to }), "") {
+                    told.shown();
+                    told.emit(record, None, EventKind::Rewind { to });
+                }
                 to
             }
             Entry::Broken(bytes) => {
-                session.told.take_broken(bytes, "", "broken line");
+                told.take_broken(bytes, "", "broken line");
                 ends.last().copied().unwrap_or(0)
             }
         };
         ends.push(end);
     }
-    session.told.close();
+    told.close();
     for (path, account) in files.iter().zip(accounts) {
         sink.account(path, account);
     }
 }
 
-/// Its identity. A sub-agent's file lies in a folder that has its parent's id.
-fn key(thread: &Thread, path: &Path) -> StreamKey {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let id = thread.session().map_or(stem, str::to_owned);
+/// Takes in a message and its calls. `last`: nothing of the agent stands behind it.
+fn take(message: &Value, last: bool, session: &mut RecordSession, told: &mut Teller<'_>) {
+    let (id, at, words) = (text(message, "id"), time(message, "timestamp"), said::words(message));
+    let lasting = json!({ "type": text(message, "type"), "id": id, "words": words.trim() });
+    let Some(record) = told.take(&lasting, id) else { return };
+    let mut out = told.out(record, at);
+    let left = session::message(session, message, &words, &mut out);
+    let fate = out.fate(left);
+    told.count(fate.left());
+    let calls = if text(message, "type") == "gemini" { list(message, "toolCalls") } else { &[] };
+    for call in calls.iter().filter(|call| call.is_object()) {
+        told.held |= last && session::is_open(call);
+        let lasting = json!([text(call, "name"), call.get("args"), text(call, "status")]);
+        if told.takes_more()
+            && let Some(record) = told.take(&lasting, "")
+        {
+            session::call(session, call, record, at, told);
+        }
+    }
+}
+
+/// What its stream is. A sub-agent's file lies in a folder that has its parent's id.
+fn header(thread: &Thread, path: &Path) -> Header {
+    let id = thread.session().map_or_else(|| bundles::stem(path), str::to_owned);
     let is_agent = thread.meta.get("kind").and_then(Value::as_str) == Some("subagent");
-    let parent = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    match parent.filter(|parent| is_agent && *parent != id && parent != "chats") {
-        Some(parent) => StreamKey { session: parent, agent: Some(id) },
-        None => StreamKey { session: id, agent: None },
+    match record::above(path, 1) {
+        parent if is_agent && parent != id && !matches!(parent, "" | "chats") => {
+            record::agent_header(path, parent, &id, "")
+        }
+        _ => Header { key: StreamKey { session: id, agent: None }, transcript: path.to_owned(), ..Header::default() },
     }
 }
 
 /// The folder of the project, as the host writes it beside its sessions.
 fn root_beside(path: &Path) -> Option<String> {
-    const MOST: u64 = 4096;
-    let chats =
-        path.ancestors().skip(1).take(2).find(|folder| folder.file_name().is_some_and(|name| name == "chats"))?;
-    let mut root = String::new();
-    let file = cru_base::files::open_regular(&chats.parent()?.join(".project_root")).ok()?;
-    file.take(MOST).read_to_string(&mut root).ok()?;
+    let chats = (1..=2).find(|level| record::above(path, *level) == "chats")?;
+    let root = path.ancestors().nth(chats + 1)?.join(".project_root");
+    let root = String::from_utf8(files::read_regular(&root, 4096).ok()??).ok()?;
     Some(root.trim().to_owned()).filter(|root| !root.is_empty() && !root.contains('\n'))
 }

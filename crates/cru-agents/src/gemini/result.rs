@@ -4,47 +4,27 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::call::tools::Answer;
 use crate::call::touched;
 use crate::file::value::{count, filled, list, text};
 use cru_action::ToolKind;
 use cru_base::text::plural;
 use cru_session::LineAnchor;
 
-/// What a call's answer says.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct GeminiAnswer {
-    pub(super) output: String,
-    pub(super) brief: Option<String>,
-    pub(super) failed: bool,
-    pub(super) denied: bool,
-    /// Whether a person stopped it, rather than to refuse it.
-    pub(super) exit: Option<i32>,
-    /// Whether the file was not there before.
-    pub(super) created: bool,
-}
-
-/// Reads the answer in a call.
-pub(super) fn of(call: &Value) -> GeminiAnswer {
+/// Reads the answer in a call, and whether it made a file that was not there before.
+pub(super) fn of(call: &Value) -> (Answer<'static>, bool) {
     let tool = text(call, "name");
     let (said, is_error) = said(call);
-    let mut answer = GeminiAnswer {
-        failed: text(call, "status") == "error" || (is_error && text(call, "status") != "cancelled"),
-        denied: text(call, "status") == "cancelled",
-        created: said.starts_with("Successfully created"),
-        ..GeminiAnswer::default()
+    let created = said.starts_with("Successfully created");
+    let denied = text(call, "status") == "cancelled";
+    let (output, exit) = match ToolKind::of(tool) {
+        ToolKind::Shell => shell(&said),
+        _ => (said.into_owned(), None),
     };
-    if ToolKind::of(tool) == ToolKind::Shell {
-        let (output, exit) = shell(&said);
-        answer.exit = exit.filter(|code| *code != 0);
-        answer.failed |= answer.exit.is_some();
-        answer.output = output;
-    } else {
-        answer.output = said.into_owned();
-    }
-    if !answer.failed && !answer.denied {
-        answer.brief = brief(tool, call, &answer);
-    }
-    answer
+    let exit = exit.filter(|code| *code != 0);
+    let failed = text(call, "status") == "error" || (is_error && !denied) || exit.is_some();
+    let brief = if failed || denied { None } else { brief(tool, call, &output, created) };
+    (Answer { output: output.into(), brief: brief.map(Into::into), failed, denied, exit, ..Answer::default() }, created)
 }
 
 /// The words of an answer, and whether they are those of a failure.
@@ -92,12 +72,12 @@ pub(crate) fn shell(said: &str) -> (String, Option<i32>) {
     (both, exit)
 }
 
-fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
+fn brief(tool: &str, call: &Value, output: &str, created: bool) -> Option<String> {
     let input = &call["args"];
     let lines = |text: &str| plural(text.lines().count() as u64, "line");
     match ToolKind::of(tool) {
-        ToolKind::Shell => answer.output.trim().is_empty().then(|| "no output".to_owned()),
-        ToolKind::Read => match answer.output.split_once("Status: Showing lines ") {
+        ToolKind::Shell => output.trim().is_empty().then(|| "no output".to_owned()),
+        ToolKind::Read => match output.split_once("Status: Showing lines ") {
             Some((_, rest)) => {
                 let (shown, rest) = rest.split_once(" of ")?;
                 let (from, to) = shown.split_once('-')?;
@@ -105,10 +85,10 @@ fn brief(tool: &str, call: &Value, answer: &GeminiAnswer) -> Option<String> {
                 let (from, to): (u64, u64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
                 Some(format!("{} of {all}", plural(to.saturating_sub(from).saturating_add(1), "line")))
             }
-            None => (!answer.output.trim().is_empty()).then(|| lines(&answer.output)),
+            None => (!output.trim().is_empty()).then(|| lines(output)),
         },
         ToolKind::Write => {
-            let verb = if answer.created { "created" } else { "written" };
+            let verb = if created { "created" } else { "written" };
             Some(format!("{verb}, {}", lines(text(input, "content"))))
         }
         ToolKind::Edit => Some(change(&call["resultDisplay"], input)),
@@ -152,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    fn call(tool: &str, status: &str, response: &Value) -> GeminiAnswer {
+    fn call(tool: &str, status: &str, response: &Value) -> (Answer<'static>, bool) {
         let result = json!([{ "functionResponse": { "response": response } }]);
         of(&json!({ "name": tool, "status": status, "args": {"content": "a\nb\n"}, "result": result }))
     }
@@ -174,17 +154,19 @@ mod tests {
 
     #[test]
     fn how_calls_end() {
-        let quiet =
+        let (quiet, _) =
             call("run_shell_command", "success", &json!({"output": "Command: rm x\nOutput: (empty)\nExit Code: 0"}));
         assert_eq!((quiet.brief.as_deref(), quiet.failed, quiet.exit), (Some("no output"), false, None));
-        let failed = call("run_shell_command", "success", &json!({"output": "Output: no\nExit Code: 3"}));
-        assert_eq!((failed.output.as_str(), failed.failed, failed.exit), ("no", true, Some(3)));
-        let made = call("write_file", "success", &json!({"output": "Successfully created and wrote to new file: /a."}));
-        assert_eq!((made.brief.as_deref(), made.created), (Some("created, 2 lines"), true));
-        let refused = call("replace", "cancelled", &json!({"error": "[Operation Cancelled] Reason: User cancelled."}));
+        let (failed, _) = call("run_shell_command", "success", &json!({"output": "Output: no\nExit Code: 3"}));
+        assert_eq!((&*failed.output, failed.failed, failed.exit), ("no", true, Some(3)));
+        let (made, created) =
+            call("write_file", "success", &json!({"output": "Successfully created and wrote to new file: /a."}));
+        assert_eq!((made.brief.as_deref(), created), (Some("created, 2 lines"), true));
+        let (refused, _) =
+            call("replace", "cancelled", &json!({"error": "[Operation Cancelled] Reason: User cancelled."}));
         assert_eq!((refused.denied, refused.failed), (true, false));
-        let wrong = of(&json!({"name": "replace", "status": "error", "error": "no match"}));
-        assert_eq!((wrong.output.as_str(), wrong.failed), ("no match", true));
-        assert_eq!(of(&json!({"name": 3, "result": "x"})), GeminiAnswer::default());
+        let (wrong, _) = of(&json!({"name": "replace", "status": "error", "error": "no match"}));
+        assert_eq!((&*wrong.output, wrong.failed), ("no match", true));
+        assert_eq!(of(&json!({"name": 3, "result": "x"})).0.output, "");
     }
 }

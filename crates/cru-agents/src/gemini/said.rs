@@ -1,7 +1,5 @@
 //! What a message says: the words in its content, and what the host put around those of a person.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::file::value::{base64_size, filled, flag, list, text};
@@ -28,47 +26,29 @@ pub(super) struct Ran<'a> {
 /// What stands under a person's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GeminiSaid<'a> {
-    /// Nothing.
-    Nothing,
-    /// Their words.
-    Words(Cow<'a, str>),
-    /// A command of the host.
-    Command(Cow<'a, str>),
+    /// Words, theirs or the host's.
+    Words,
     /// A shell command and its output.
     Ran(Ran<'a>),
     /// A summary of what was said before.
     Summary(&'a str),
-    /// Words of the host.
-    Host,
 }
 
 /// Reads the words of a user message.
 pub(super) fn tell(words: &str) -> GeminiSaid<'_> {
     let words = words.trim();
-    if words.is_empty() {
-        return GeminiSaid::Nothing;
-    }
     let is_summary = words.starts_with('<') && words.contains("</state_snapshot>");
     if let Some(at) = words.find(SUMMARY).filter(|_| is_summary) {
         let inner = &words[at + SUMMARY.len()..];
         return GeminiSaid::Summary(inner.split("</state_snapshot>").next().unwrap_or(inner).trim());
     }
-    match wrapper::means(AGENT, words) {
-        Some(Means::Shell) => return ran(words),
-        Some(_) => return GeminiSaid::Host,
-        None => {}
-    }
-    let own = wrapper::own_words(AGENT, words);
-    if own.trim().is_empty() {
-        return GeminiSaid::Host;
-    }
-    if wrapper::is_command(&own) { GeminiSaid::Command(own) } else { GeminiSaid::Words(own) }
+    let is_line = wrapper::means(AGENT, words) == Some(Means::Shell);
+    is_line.then(|| ran(words)).flatten().map_or(GeminiSaid::Words, GeminiSaid::Ran)
 }
 
 /// A command that the person ran: it stands in a fence, and what it printed in a second one.
-fn ran(words: &str) -> GeminiSaid<'_> {
-    let Some((_, rest)) = words.split_once("```sh\n") else { return GeminiSaid::Host };
-    let Some((command, rest)) = rest.split_once("\n```") else { return GeminiSaid::Host };
+fn ran(words: &str) -> Option<Ran<'_>> {
+    let (command, rest) = words.split_once("```sh\n")?.1.split_once("\n```")?;
     let output = rest.split_once("```\n").map_or("", |(_, output)| output);
     let output = output.trim_end().trim_end_matches("```").trim_end();
     // How it ended stands in the first line, where it did not end well.
@@ -77,7 +57,7 @@ fn ran(words: &str) -> GeminiSaid<'_> {
     let exit = behind("Command exited with code ").and_then(|code| code.parse().ok());
     let stopped = behind("Command was cancelled").is_some() || behind("Command terminated by signal: ").is_some();
     let output = if exit.is_some() || stopped { output[first.len()..].trim_start() } else { output };
-    GeminiSaid::Ran(Ran { command, output, exit, stopped })
+    Some(Ran { command, output, exit, stopped })
 }
 
 /// The words of a message, without thoughts: what was shown, else what was sent.
@@ -136,14 +116,7 @@ mod tests {
 
     #[test]
     fn persons_and_hosts() {
-        assert_eq!(tell(" fix it "), GeminiSaid::Words("fix it".into()));
-        assert_eq!(tell("/compress now"), GeminiSaid::Command("/compress now".into()));
-        assert_eq!(tell("/home/mia is my home"), GeminiSaid::Words("/home/mia is my home".into()));
-        assert_eq!(tell("System: Please continue."), GeminiSaid::Host);
-        assert_eq!(
-            tell("look @a.rs\n--- Content from referenced files ---\nfn a() {}"),
-            GeminiSaid::Words("look @a.rs".into())
-        );
+        assert_eq!(tell(" fix it "), GeminiSaid::Words);
         let ran =
             "I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.rs\n```";
         assert_eq!(tell(ran), GeminiSaid::Ran(Ran { command: "ls", output: "a.rs", ..Ran::default() }));
@@ -152,14 +125,7 @@ mod tests {
             tell(failed),
             GeminiSaid::Ran(Ran { command: "make", output: "no rule", exit: Some(2), stopped: false })
         );
-        let before = "<hook_context>kept notes</hook_context>\n\nMake it purr";
-        assert_eq!(tell(before), GeminiSaid::Words("Make it purr".into()));
-        assert_eq!(tell("Hum<hook_context>a.c changed</hook_context>"), GeminiSaid::Words("Hum".into()));
-        assert_eq!(tell("<hook_context>kept notes</hook_context>"), GeminiSaid::Host);
-        let steering = "User steering update:\n<user_input>\nuse tabs\n</user_input>\nInternal instruction: Go on.";
-        assert_eq!(tell(steering), GeminiSaid::Words("use tabs".into()));
         assert_eq!(tell("<state_snapshot>\nall\n</state_snapshot>"), GeminiSaid::Summary("all"));
-        assert_eq!(tell(" "), GeminiSaid::Nothing);
     }
 
     #[test]

@@ -15,33 +15,15 @@ use cru_base::Result;
 use cru_session::source::Account;
 
 /// Columns of sessions.
-const SESSION: &[&str] = &[
-    "id",
-    "name",
-    "description",
-    "user_set_name",
-    "session_type",
-    "working_dir",
-    "created_at",
-    "goose_mode",
-    "provider_name",
-    "model_config_json",
-    "parent_session_id",
-    "accumulated_total_tokens",
-    "accumulated_input_tokens",
-    "accumulated_output_tokens",
-    "accumulated_cache_read_tokens",
-    "accumulated_cache_write_tokens",
-    "accumulated_cost",
-];
+const SESSION: &str = "id, name, description, user_set_name, session_type, working_dir, created_at, goose_mode, provider_name, \
+    model_config_json, parent_session_id, accumulated_total_tokens, accumulated_input_tokens, \
+    accumulated_output_tokens, accumulated_cache_read_tokens, accumulated_cache_write_tokens, accumulated_cost";
 
 /// Columns of messages.
-const MESSAGE: &[&str] =
-    &["id", "message_id", "role", "content_json", "created_timestamp", "timestamp", "metadata_json"];
+const MESSAGE: &str = "id, message_id, role, content_json, created_timestamp, timestamp, metadata_json";
 
 /// Columns of what a request took.
-const USED: &[&str] =
-    &["model", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "total_tokens", "cost"];
+const USED: &str = "model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, total_tokens, cost";
 
 pub(super) struct GooseStore;
 

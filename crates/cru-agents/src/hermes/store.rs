@@ -15,50 +15,16 @@ use crate::record::session::RecordSession;
 use cru_base::Result;
 
 /// Columns of sessions.
-const SESSION: &[&str] = &[
-    "id",
-    "source",
-    "model",
-    "parent_session_id",
-    "started_at",
-    "end_reason",
-    "title",
-    "cwd",
-    "git_branch",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "estimated_cost_usd",
-    "actual_cost_usd",
-];
+const SESSION: &str = "id, source, model, parent_session_id, started_at, end_reason, title, cwd, git_branch, input_tokens, \
+    output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, estimated_cost_usd, actual_cost_usd";
 
 /// Columns of messages.
-const MESSAGE: &[&str] = &[
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "tool_name",
-    "timestamp",
-    "finish_reason",
-    "reasoning",
-    "reasoning_content",
-    "active",
-    "compacted",
-];
+const MESSAGE: &str = "role, content, tool_call_id, tool_calls, tool_name, timestamp, finish_reason, reasoning, reasoning_content, \
+    active, compacted";
 
 /// Columns of what a model took.
-const USED: &[&str] = &[
-    "model",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "estimated_cost_usd",
-    "actual_cost_usd",
-];
+const USED: &str = "model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, estimated_cost_usd, \
+    actual_cost_usd";
 
 /// How a session ended that goes on in another one; of any other the next one is a sub-agent.
 const GOES_ON: &[&str] = &["compression", "branched"];
@@ -83,7 +49,7 @@ impl RowFormat for HermesStore {
         };
         let mut sessions: Vec<_> = rows.into_iter().map(session).collect();
         // Messages may stand alone.
-        let rest = base.rows("messages", &["session_id"], "GROUP BY session_id ORDER BY min(timestamp)", &[])?;
+        let rest = base.rows("messages", "session_id", "GROUP BY session_id ORDER BY min(timestamp)", &[])?;
         let rest = rest.iter().map(|row| word(row, "/session_id")).filter(|id| !id.is_empty() && !known.contains(*id));
         sessions.extend(rest.map(|id| StoredSession {
             id: id.to_owned(),
@@ -102,7 +68,7 @@ impl RowFormat for HermesStore {
         let mut agents = Vec::new();
         for child in started {
             let first = "WHERE session_id = ?1 AND role = 'user' ORDER BY id LIMIT 1";
-            let asked = base.rows("messages", &["content"], first, &[&child.id])?;
+            let asked = base.rows("messages", "content", first, &[&child.id])?;
             agents.push((child.key(), asked.first().map_or("", |row| word(row, "/content")).to_owned()));
         }
         Ok(RecordSession::new(&HOST, session.key(), Value::Null).with(StartedAgents::of(agents)))

@@ -111,12 +111,12 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         "ToolCall" => {
             session.flush(out);
             let word = |at: &str| word(payload, at).to_owned();
-            session.asked = Some((word("/id"), word("/function/name"), word("/function/arguments")));
+            session.asked = Some((word("/id"), word("/function/name"), word("/function/arguments"), out.time));
             out.told = true;
             None
         }
         "ToolCallPart" => match &mut session.asked {
-            Some((_, _, input)) => {
+            Some((_, _, input, _)) => {
                 input.push_str(word(payload, "/arguments_part"));
                 out.told = true;
                 None
@@ -125,6 +125,8 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         },
         "ToolResult" => {
             let (id, value) = (word(payload, "/tool_call_id"), &payload["return_value"]);
+            // Another call may still be written while this one is answered.
+            let later = session.asked.take_if(|(asked, ..)| asked != id);
             session.flush(out);
             let tool = session.waiting.iter().find(|(open, _)| open == id).map(|(_, tool)| tool.clone());
             let (mut output, attachments) = message::flat(&value["output"]);
@@ -134,18 +136,11 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             }
             let denied = failed && word(value, "/message").contains("rejected by the user");
             let subagent = tool.and_then(|tool| session.run(&tool, id));
-            session.answer(
-                id,
-                Answer {
-                    output: output.trim().to_owned().into(),
-                    failed,
-                    denied,
-                    attachments,
-                    subagent,
-                    ..Answer::default()
-                },
-                out,
-            )
+            let output = output.trim().to_owned().into();
+            let left =
+                session.answer(id, Answer { output, failed, denied, attachments, subagent, ..Answer::default() }, out);
+            session.asked = later;
+            left
         }
         "StatusUpdate" => {
             tokens(session, word(payload, "/message_id"), "", &payload["token_usage"], out);

@@ -4,6 +4,7 @@ mod amp;
 mod antigravity;
 mod cline;
 mod continued;
+mod export;
 mod grok;
 mod kimi;
 mod openhands;
@@ -19,7 +20,7 @@ use crate::{bundles, claude};
 use cru_session::source::Importer;
 
 /// All of them; the table of importers names each by its place.
-pub(crate) const ALL: [RecordHost; 10] = [
+pub(crate) const ALL: [RecordHost; 12] = [
     vscode::HOST,
     qwen::HOST,
     kimi::HOST,
@@ -30,6 +31,8 @@ pub(crate) const ALL: [RecordHost; 10] = [
     openhands::HOST,
     vibe::HOST,
     continued::HOST,
+    export::CLAUDE,
+    export::CHATGPT,
 ];
 
 /// The importer of the host at that place of the list.

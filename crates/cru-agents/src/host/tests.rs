@@ -269,6 +269,35 @@ fn kimi_wire() {
 }
 
 #[test]
+fn kimi_writes_a_call_while_another_is_answered() {
+    let line = |kind: &str, payload: Value| json!({"timestamp": 1_774_273_363.5, "message": {"type": kind, "payload": payload}});
+    let read_file = |id: &str, written: &str| {
+        line("ToolCall", json!({"id": id, "function": {"name": "ReadFile", "arguments": written}}))
+    };
+    let answer = |id: &str| line("ToolResult", json!({"tool_call_id": id, "return_value": {"output": id}}));
+    let whole = lines(&[
+        json!({"type": "metadata", "protocol_version": "1.6"}),
+        line("TurnBegin", json!({"user_input": "look"})),
+        read_file("a", "{\"path\": \"a.rs\"}"),
+        read_file("b", "{\"path\": \"b.r"),
+        answer("a"),
+        line("ToolCallPart", json!({"arguments_part": "s\"}"})),
+        answer("b"),
+    ]);
+    let told = read("kimi", &[("u1/wire.jsonl", whole)]);
+    check(
+        &told,
+        "u1",
+        r"
+        2 prompt (typed) look
+        4 call a ReadFile a.rs
+        5 result a a reads a.rs
+        7 call b ReadFile b.rs
+        7 result b b reads b.rs",
+    );
+}
+
+#[test]
 fn kimi_context_and_code() {
     let context = lines(&[
         json!({"role": "_system_prompt", "content": "You are"}),
@@ -656,8 +685,79 @@ fn continue_sessions() {
 }
 
 #[test]
+fn exports_of_claude_ai() {
+    let said = |words: &str| json!([{"type": "text", "text": words}]);
+    let whole = document(&json!([
+        {"uuid": "u1", "name": "Lamp", "created_at": "2026-03-01T10:00:00Z", "chat_messages": [
+            {"uuid": "m1", "sender": "human", "text": "mend it", "content": [], "created_at": "2026-03-01T10:00:00Z",
+             "attachments": [{"file_name": "a.txt", "file_type": "text/plain", "file_size": 12, "extracted_content": "dark"}],
+             "files": [{"file_name": "b.png"}]},
+            {"uuid": "m2", "sender": "assistant", "text": "So.", "created_at": "2026-03-01T10:00:05Z", "content": [
+                {"type": "thinking", "thinking": "Hm."}, {"type": "token_budget"},
+                {"type": "tool_use", "name": "web_search", "input": {"query": "lamp"}},
+                {"type": "tool_use", "name": "web_search", "input": {"query": "bulb"}},
+                {"type": "tool_result", "name": "web_search", "content": said("found")},
+                {"type": "tool_result", "name": "web_search", "content": said("none"), "is_error": true},
+                {"type": "hologram"}, {"type": "text", "text": "So."}]}]},
+        {"uuid": "u2", "name": "", "chat_messages": []}, {"name": "no id", "chat_messages": []}]));
+    let told = read("claude-ai", &[("conversations.json", whole)]);
+    check(
+        &told,
+        "u1",
+        r"
+        1 title Host Lamp
+        1 Meta(Started(2026-03-01T10:00:00Z))
+        1 prompt (typed) mend it +text/plain 12 +file 0
+        2 thinking Hm.
+        2 call @2 web_search lamp
+        2 call @2@2 web_search bulb
+        2 result @2 found
+        2 result @2@2 failed none
+        2 reply So.",
+    );
+    assert_eq!((told.skipped("unknown block `hologram`"), told.skipped("conversation without an id")), (1, 1));
+}
+
+#[test]
+fn exports_of_chatgpt() {
+    let node = |id: &str, parent: &str, role: &str, kind: &str, words: &str, to: &str| {
+        json!({"id": id, "parent": parent, "message": {"id": id, "author": {"role": role, "name": "python"}, "recipient": to,
+            "create_time": 1_772_359_200.5, "content": {"content_type": kind, "parts": [words]}, "metadata": {"model_slug": "gpt-5"}}})
+    };
+    let whole = |current: &str| {
+        document(
+            &json!([{"title": "Lamp", "conversation_id": "c1", "create_time": 1_772_359_200.5, "current_node": current, "mapping": {
+            "0": {"id": "0", "parent": null, "message": null}, "s": node("s", "0", "system", "text", "", "all"),
+            "1": node("1", "s", "user", "text", "mend it", "all"), "2": node("2", "1", "assistant", "text", "an older branch", "all"),
+            "t": node("t", "1", "assistant", "thoughts", "Hm.", "all"), "3": node("3", "t", "assistant", "code", "1+1", "python"),
+            "4": node("4", "3", "tool", "execution_output", "2", "all"), "5": node("5", "4", "assistant", "text", "Two.", "all")}}]),
+        )
+    };
+    let told = read("chatgpt", &[("conversations.json", whole("5"))]);
+    check(
+        &told,
+        "c1",
+        r#"
+        1 title Host Lamp
+        1 Meta(Started(2026-03-01T10:00:00.5Z))
+        1 Meta(Model("gpt-5"))
+        2 prompt (typed) mend it
+        3 thinking Hm.
+        4 call 3 python {"input":"1+1"}
+        5 result 3 2
+        6 reply Two."#,
+    );
+    assert_eq!((told.skipped("message of another branch"), told.skipped("words of the host")), (1, 1));
+    // A damaged export goes in circles.
+    let circle = String::from_utf8(whole("5")).unwrap().replace("\"parent\":\"s\"", "\"parent\":\"5\"");
+    assert!(read("chatgpt", &[("conversations.json", circle.into_bytes())]).stream("c1").contains("reply Two."));
+}
+
+#[test]
 fn files_of_others_are_not_taken() {
-    let samples: [(&str, &str, Vec<u8>); 9] = [
+    let samples: [(&str, &str, Vec<u8>); 11] = [
+        ("claude-ai", "conversations.json", document(&json!([{"uuid": "u", "name": "", "chat_messages": []}]))),
+        ("chatgpt", "conversations.json", document(&json!([{"title": "t", "mapping": {}}]))),
         ("vscode", "x/chatSessions/a.json", document(&vscode())),
         ("qwen", "a.jsonl", qwen()),
         ("kimi", "a/wire.jsonl", kimi()),

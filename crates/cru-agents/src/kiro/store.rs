@@ -30,8 +30,8 @@ impl RowFormat for KiroStore {
         let mut sessions: Vec<StoredSession> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         for (table, order) in TABLES {
-            let columns = ["key", "conversation_id", "value", "created_at", "updated_at"];
-            base.each(table, &columns, order, &[], &mut |mut row| {
+            let columns = "key, conversation_id, value, created_at, updated_at";
+            base.each(table, columns, order, &[], &mut |mut row| {
                 let document = members(word(&row, "/value"));
                 let id =
                     told(&document, &["conversation_id"]).unwrap_or_else(|| word(&row, "/conversation_id").to_owned());
@@ -67,8 +67,8 @@ impl RowFormat for KiroStore {
         let (table, key) = (word(&session.row, "/table"), word(&session.row, "/key"));
         let id = word(&session.row, "/conversation_id");
         let rows = match id {
-            "" => base.rows(table, &["value"], "WHERE key = ?1", &[key])?,
-            id => base.rows(table, &["value"], "WHERE key = ?1 AND conversation_id = ?2", &[key, id])?,
+            "" => base.rows(table, "value", "WHERE key = ?1", &[key])?,
+            id => base.rows(table, "value", "WHERE key = ?1 AND conversation_id = ?2", &[key, id])?,
         };
         let text = rows.first().map_or("", |row| word(row, "/value"));
         let document = members(text);

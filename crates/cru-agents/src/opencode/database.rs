@@ -59,7 +59,7 @@ pub(super) fn read_all(paths: &[&Path], sink: &mut dyn Sink) -> Result<()> {
 fn latest(base: &Database<'_>) -> Result<Vec<(String, i64)>> {
     let mut found = Vec::new();
     for table in ["message", "session_message"] {
-        base.each(table, &["session_id", "time_created"], "ORDER BY session_id, time_created", &[], &mut |row| {
+        base.each(table, "session_id, time_created", "ORDER BY session_id, time_created", &[], &mut |row| {
             found.push((text(&row, "session_id").to_owned(), row["time_created"].as_i64().unwrap_or(0)));
         })?;
     }
@@ -96,7 +96,7 @@ fn sessions(
     }
     let mut rows = Vec::new();
     for table in tables {
-        rows.extend(base.rows(table, &["id", "parent_id", "time_created"], "", &[])?);
+        rows.extend(base.rows(table, "id, parent_id, time_created", "", &[])?);
     }
     rows.sort_by_cached_key(|row| (row["time_created"].as_i64(), word(row, "id")));
     // Both tables may have it.
@@ -138,24 +138,18 @@ fn word(row: &Value, column: &str) -> String {
 
 /// A session's row, as an export writes it. A column that a version does not have says nothing.
 fn info(base: &Database<'_>, id: &str) -> Result<Value> {
-    const NAMES: [(&str, &str); 6] = [
-        ("parent_id", "parentID"),
-        ("fork_session_id", "forkedFrom"),
-        ("directory", "directory"),
-        ("title", "title"),
-        ("version", "version"),
-        ("agent", "agent"),
-    ];
-    let columns: Vec<&str> =
-        NAMES.iter().map(|(column, _)| *column).chain(["revert", "time_created", "time_updated"]).collect();
+    const NAMES: &str =
+        "parent_id, fork_session_id, directory, title, version, agent, revert, time_created, time_updated";
     let mut rows = Vec::new();
     for table in SESSIONS {
-        rows.extend(base.rows(table, &columns, "WHERE id = ?1", &[id])?);
+        rows.extend(base.rows(table, NAMES, "WHERE id = ?1", &[id])?);
     }
     let get = |column: &str| rows.iter().find_map(|row| row.get(column)).cloned();
     let mut info = Map::new();
     info.insert("id".to_owned(), id.into());
-    info.extend(NAMES.iter().filter_map(|(column, name)| Some(((*name).to_owned(), get(column)?))));
+    let names = ["directory", "title", "version", "agent"].map(|name| (name, name));
+    let names = names.into_iter().chain([("parent_id", "parentID"), ("fork_session_id", "forkedFrom")]);
+    info.extend(names.filter_map(|(column, name)| Some((name.to_owned(), get(column)?))));
     let undone = get("revert").and_then(|value| value::read(value.as_str()?.as_bytes()));
     info.extend(undone.map(|undone| ("revert".to_owned(), undone)));
     info.insert("time".to_owned(), json!({ "created": get("time_created"), "updated": get("time_updated") }));
@@ -177,7 +171,7 @@ fn newer(base: &Database<'_>, session: &str) -> Result<Vec<KeptMessage>> {
 fn messages(base: &Database<'_>, table: &str, order: &str, session: &str) -> Result<Vec<KeptMessage>> {
     let kind = if table == "message" { "" } else { "type" };
     let rows =
-        base.rows(table, &["id", "time_created", kind, "seq"], &format!("WHERE session_id = ?1 {order}"), &[session])?;
+        base.rows(table, "id, time_created, type, seq", &format!("WHERE session_id = ?1 {order}"), &[session])?;
     let message = |row: &Value| KeptMessage {
         id: word(row, "id"),
         created: row["time_created"].as_i64().unwrap_or(0),
@@ -198,13 +192,13 @@ fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
     let id = row.id.as_str();
     let data = |row: &Value| word(row, "data").into_bytes();
     let of = |table: &str| {
-        let rows = base.rows(table, &["data"], "WHERE id = ?1", &[id])?;
+        let rows = base.rows(table, "data", "WHERE id = ?1", &[id])?;
         Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
     };
     if let Some(kind) = &row.kind {
         return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
     }
-    let parts = base.rows("part", &["id", "data"], "WHERE message_id = ?1 ORDER BY id", &[id])?;
+    let parts = base.rows("part", "id, data", "WHERE message_id = ?1 ORDER BY id", &[id])?;
     let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
     Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
 }

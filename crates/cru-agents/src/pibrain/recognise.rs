@@ -21,7 +21,7 @@ fn is_node(node: &Piece<'_>) -> bool {
     let members = members(node.text);
     let has = |name: &str| member(&members, name).is_some();
     // The source may be cut off, but then it is long, and nothing else begins so.
-    has("source")
+    member(&members, "source").is_some_and(|source| source.text.starts_with('{'))
         && (["classification", "content", "lessons", "semantic", "daemonMeta", "observations"]
             .iter()
             .any(|name| has(name))
@@ -62,7 +62,7 @@ mod tests {
         assert!(is(r#"{"edges":[{"id":"e","sourceNodeId":"a","targetNodeId":"b"}]}"#));
         assert!(!is(r#"{"id":"s","nodes":[{"id":"n_001","raw":"dx"}]}"#));
         assert!(!is(r#"{"version":"1.0","sessions":[]}"#));
-        assert!(!is(r#"{"source":"x"}"#));
+        assert!(!is(r#"{"source":"x"}"#) && !is(r#"{"version":1,"session_id":"s","source":"cli"}"#));
         assert!(!is("[]") && !is("") && !is("[1]"));
     }
 }

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::session::{RecordSession, attachment};
+use super::session::{HOST_WORDS, RecordSession, attachment};
 use crate::call::brief::ended;
 use crate::call::tools::Answer;
-use crate::file::document::text;
+use crate::file::document::{count, text};
 use crate::file::jsonl::{list, word};
 use crate::file::value::{filled, flag};
 use crate::stream::out::Out;
@@ -15,12 +15,12 @@ use cru_session::event::Attachment;
 
 /// Tells a message; why something of it is left out, where it is.
 pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    let role = text(message, &["role", "type"]).unwrap_or_default();
+    let role = text(message, &["role", "sender", "type"]).unwrap_or_default();
     let id = text(message, &["tool_call_id", "toolCallId"]).unwrap_or_default();
     match role {
         "system" | "developer" => return Some("system prompt"),
         "tool" | "tool_result" | "tool_response" => return session.answer(id, answer(message, "content"), out),
-        "user" | "assistant" => {}
+        "user" | "human" | "assistant" => {}
         "" => return None,
         role => return Some(session.left_out("unknown role", role)),
     }
@@ -46,12 +46,18 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 let id = text(part, &["tool_use_id", "toolUseID"]).unwrap_or_default();
                 let content = if part.get("run").is_some() { "run" } else { "content" };
                 let answer = answer(part, content);
-                left = session.answer(id, answer, out).or(left);
+                let told = match id {
+                    "" => session.answer_next(word(part, "/name"), answer, out),
+                    id => session.answer(id, answer, out),
+                };
+                left = told.or(left);
             }
             ("image" | "image_url" | "video_url" | "audio_url" | "document" | "file", _) => sent.push(media(part)),
+            ("token_budget", _) => left = Some(HOST_WORDS),
             (kind, _) => left = Some(unknown("unknown block", kind)),
         }
     }
+    sent.extend(list(message, "/attachments").iter().chain(list(message, "/files")).map(self::sent));
     if is_person {
         left = session.prompt(&words.join("\n\n"), sent, out).or(left);
     }
@@ -121,6 +127,12 @@ fn kind(part: &Value) -> &str {
 
 fn said(part: &Value) -> &str {
     part.as_str().unwrap_or_else(|| word(part, "/text"))
+}
+
+/// Something that a person sent along.
+pub(crate) fn sent(file: &Value) -> Attachment<'static> {
+    let media_type = text(file, &["mime_type", "mimeType", "file_type"]).unwrap_or("file").to_owned().into();
+    Attachment { media_type, bytes: count(file, &["size", "file_size"]).unwrap_or(0) }
 }
 
 /// A picture or document in a message.

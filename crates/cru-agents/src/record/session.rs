@@ -82,8 +82,8 @@ pub(crate) struct RecordSession {
     pub(crate) waiting: Vec<(String, String)>,
     /// Words that the next record may go on with: whether they are thoughts, the record that they began in, its time.
     said: Option<(bool, String, u64, Option<Timestamp>)>,
-    /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written.
-    pub(crate) asked: Option<(String, String, String)>,
+    /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written, its time.
+    pub(crate) asked: Option<(String, String, String, Option<Timestamp>)>,
     /// Sub-agents whose call was not met yet, and those of open calls, by the id of the call.
     started: StartedAgents,
     pub(crate) runs: HashMap<String, SubagentRun<'static>>,
@@ -118,7 +118,7 @@ impl State for RecordSession {
 
     fn end(&mut self, out: &mut Out<'_>) {
         // A call whose arguments are not all there is still being written.
-        self.asked.take_if(|(_, _, input)| value::read(input.as_bytes()).is_none());
+        self.asked.take_if(|(_, _, input, _)| value::read(input.as_bytes()).is_none());
         self.flush(out);
     }
 }
@@ -259,8 +259,10 @@ impl RecordSession {
             let text = text.trim().to_owned().into();
             out.emit_at(record, time, if is_thought { EventKind::Thinking(text) } else { EventKind::Reply(text) });
         }
-        if let Some((id, tool, input)) = self.asked.take() {
+        if let Some((id, tool, input, time)) = self.asked.take() {
+            let now = std::mem::replace(&mut out.time, time);
             self.call(&id, &tool, &Value::String(input), out);
+            out.time = now;
         }
     }
 

@@ -87,8 +87,6 @@ impl SpecStorySession {
         let Tool { name, input, output, brief, path, reads, writes } = tool::read(lines);
         self.calls += 1;
         let id = format!("t{}", self.calls);
-        // `Shell` is what a person ran.
-        let name = if name == "Shell" { "shell".to_owned() } else { name };
         let args = tools::telling(&name, &input, &self.place);
         let known = output.is_some() || brief.is_some();
         out.call(&id, name, args, input);

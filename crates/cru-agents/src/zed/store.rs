@@ -13,8 +13,7 @@ use crate::record::session::RecordSession;
 use cru_base::Result;
 
 /// Columns of threads but for their content.
-const THREAD: &[&str] =
-    &["id", "summary", "updated_at", "created_at", "parent_id", "folder_paths", "folder_paths_order"];
+const THREAD: &str = "id, summary, updated_at, created_at, parent_id, folder_paths, folder_paths_order";
 
 /// What of a document is about the whole thread.
 const FIELDS: [&str; 4] = ["model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot"];
@@ -73,7 +72,7 @@ impl RowFormat for ZedStore {
 
 /// The document of a thread, unpacked.
 fn document(base: &Database<'_>, id: &str) -> Result<String> {
-    let rows = base.rows("threads", &["data"], "WHERE id = ?1", &[id])?;
+    let rows = base.rows("threads", "data", "WHERE id = ?1", &[id])?;
     Ok(rows.first().map_or("", |row| word(row, "/data")).to_owned())
 }
 

@@ -67,6 +67,8 @@ pub struct Fold {
     waiting: Vec<NoteEntry>,
     /// Inputs of a person so far: each has its number as its block id.
     inputs: usize,
+    /// Lines for the shell that a person typed and whose calls were not told yet.
+    own_lines: u32,
     /// A boundary was passed and the phase behind it not yet begun.
     pub(super) boundary: Option<PendingBoundary>,
     pub(super) talk: Talk,
@@ -159,6 +161,7 @@ impl Fold {
             phases: Vec::new(),
             waiting: Vec::new(),
             inputs: 0,
+            own_lines: 0,
             boundary: None,
             talk: Talk::default(),
             last_prompt: None,
@@ -206,7 +209,8 @@ impl Fold {
             EventKind::Prompt(prompt) => self.prompt(&prompt, time, record),
             EventKind::Reply(text) => self.reply(&text, time, record),
             EventKind::Thinking(text) => self.thinking(&text, time, record),
-            EventKind::Call(call) => {
+            EventKind::Call(mut call) => {
+                self.own_name(&mut call);
                 self.call(&call, time, record);
                 self.given(&call, &given);
                 self.changes(&call, changes);
@@ -276,6 +280,7 @@ impl Fold {
         if words.is_empty() && prompt.attachments.is_empty() {
             return;
         }
+        self.own_lines += u32::from(prompt.origin == PromptOrigin::Shell);
         let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
         // An automatic prompt comes again and again, word for word.
         let again = self.is_repeated(words) && verdict == Verdict::Starts && self.talk.worked;
@@ -390,6 +395,16 @@ impl Fold {
         let from = self.phase_of(to);
         self.boundary.get_or_insert_default().from = from;
         self.talk = Talk { worked: self.talk.worked, ..Talk::default() };
+    }
+
+    /// The name that a person's own lines have belongs to them: a host may have a tool that is called so.
+    fn own_name(&mut self, call: &mut Call<'_>) {
+        if Steps::is_by_person(call) {
+            match self.own_lines.checked_sub(1) {
+                Some(left) => self.own_lines = left,
+                None => call.tool = call.tool.to_lowercase().into(),
+            }
+        }
     }
 
     fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>, record: u64) {

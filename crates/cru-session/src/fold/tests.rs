@@ -344,6 +344,18 @@ fn a_command_that_nothing_but_its_output_tells_of() {
 }
 
 #[test]
+fn a_tool_of_the_host_that_is_called_as_a_persons_own_lines_are() {
+    let mut script = Script::new();
+    let draft = script.prompt("look").call("a", "Shell", "ls").ok("a", "a.rs").finish();
+    assert!(!draft.empty, "a call is work");
+    let mut script = Script::new();
+    script.prompt("look").said("pwd", PromptOrigin::Shell).call("a", "Shell", "pwd").ok("a", "/");
+    let draft = script.call("b", "Shell", "ls").ok("b", "a.rs").finish();
+    let tools: Vec<_> = draft.session.steps().map(|(_, step)| step.tool.clone()).collect();
+    assert_eq!(tools, ["Shell", "shell"]);
+}
+
+#[test]
 fn a_persons_waiting_is_no_duration() {
     let mut script = Script::new();
     script.prompt("look").call("a", "Bash", "gh api x").wait(700).ok("a", "[]");
