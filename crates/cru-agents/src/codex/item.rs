@@ -41,7 +41,7 @@ impl CodexStream {
     fn message(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
         match text(item, "role") {
             "assistant" => {
-                let text = words(&blocks(&item["content"]));
+                let text = said::shown(&words(&blocks(&item["content"]))).to_owned();
                 self.settle_users(out);
                 if text.trim().is_empty() {
                     return Fate::Skipped(reason::EMPTY);

@@ -50,6 +50,14 @@ pub(super) fn is_element(text: &str) -> bool {
     name.is_some_and(|name| !name.is_empty() && inside.is_some_and(|inside| inside.ends_with(&format!("</{name}"))))
 }
 
+/// The agent's words as the host shows them, and as the event of the same answer has them: without the element of its own that may
+/// close them, `<oai-mem-citation>`.
+pub(super) fn shown(text: &str) -> &str {
+    let text = text.trim_end();
+    let own = text.rfind("\n<oai-").filter(|at| is_element(&text[*at..]));
+    own.map_or(text, |at| text[..at].trim_end())
+}
+
 fn shell(text: &str) -> Option<ShellRun> {
     let between = |text: &str, from: &str, to: &str| {
         let (_, rest) = text.split_once(from)?;
@@ -72,6 +80,16 @@ fn shell(text: &str) -> Option<ShellRun> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_host_keeps_for_itself_is_not_shown() {
+        let citation =
+            "<oai-mem-citation>\n<citation_entries>\nMEMORY.md:1-2\n</citation_entries>\n</oai-mem-citation>";
+        assert_eq!(shown(&format!("Done.\n\n{citation}\n")), "Done.");
+        for text in ["Done.", "Done.\n<oai-x> is a tag", "`<oai-x></oai-x>`", &format!("Done.\n{citation}\nMore.")] {
+            assert_eq!(shown(text), text);
+        }
+    }
 
     #[test]
     fn whose_words_they_are() {
