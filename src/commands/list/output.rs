@@ -16,7 +16,7 @@ use crate::index::table::CellValue;
 const WIDEST: usize = 40;
 
 /// A value for people: times to the minute, fractions to two places.
-fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, str> {
+pub(super) fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, str> {
     match value {
         CellValue::Null => "–".into(),
         CellValue::Bool(true) => "yes".into(),

@@ -1,5 +1,6 @@
 //! What must hold for whatever rows there are.
 
+use jiff::tz::TimeZone;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -125,7 +126,7 @@ proptest! {
             if reverse {
                 steps.reverse();
             }
-            let tools: Vec<String> = all.rows.iter().map(|row| shown(&row[0]).into_owned()).collect();
+            let tools: Vec<String> = all.rows.iter().map(|row| shown(&row[0], &TimeZone::UTC).into_owned()).collect();
             prop_assert_eq!(tools, steps.iter().map(|step| step.tool.clone()).collect::<Vec<_>>());
         } else {
             let place = ["tool", "result", "duration_ms"].iter().position(|name| *name == order).unwrap();
