@@ -55,8 +55,8 @@ pub(super) fn asked(filter: &SessionFilter, cx: &Context<'_>) -> Result<Asked> {
 pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>> {
     let take = || snapshot_with(vault, cx, false, false);
     match (&cx.global.last, cx.global.reach) {
-        (Some(last), Reach::All) => last.of("all", vault, take),
-        (Some(last), Reach::Shared) => last.of("shared", vault, take),
+        (Some(last), Reach::All) => last.of("all", vault, cx.env.now(), take),
+        (Some(last), Reach::Shared) => last.of("shared", vault, cx.env.now(), take),
         // Which sessions are at work is another matter each time.
         (None, _) | (_, Reach::Earlier) => take().map(Arc::new),
     }

@@ -8,8 +8,8 @@ mod records;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
@@ -125,19 +125,19 @@ impl std::fmt::Debug for LastSnapshots {
 }
 
 impl LastSnapshots {
-    /// What `take` gives, or gave under the same `name` when the vault was as it is now.
+    /// What `take` gives, or gave under the same `name` when the vault was as it is `now`.
     pub fn of(
         &self,
         name: &'static str,
         vault: &Vault,
+        now: Timestamp,
         take: impl FnOnce() -> Result<Snapshot>,
     ) -> Result<Arc<Snapshot>> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (found, findings) = walk::fingerprints(vault);
         // What was logged and waits is in no file, and a note that changed a moment ago may change once more without looking different.
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
         let settled =
-            |(_, seen): &(VaultPath, Fingerprint)| i128::from(seen.mtime) + i128::from(SLACK) < now.cast_signed();
+            |(_, seen): &(VaultPath, Fingerprint)| i128::from(seen.mtime) + i128::from(SLACK) < now.as_nanosecond();
         let may_be_kept = findings.is_empty() && vault.overlaid_paths().next().is_none() && found.iter().all(settled);
         if may_be_kept
             && let Some((known, snapshot)) = lock().get(name)
