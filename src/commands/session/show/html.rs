@@ -239,7 +239,7 @@ impl HtmlPage<'_> {
             "title": phase.title,
             "agent": phase.agent.as_ref().map(ToString::to_string),
             "channel": phase.channel,
-            "started": phase.started.map(minute),
+            "started": phase.started.map(|time| minute(time, &self.shown.zone)),
             "items": match depth {
                 0 if self.parts > 0 => parts(&phase.items).map(|part| self.part(part)).collect::<Result<String>>()?,
                 _ => self.items(&phase.items, depth)?,
