@@ -38,11 +38,12 @@ pub(super) fn pick(from: &mut dyn Pickable, colours: bool) -> io::Result<Option<
     picker.term.write_str("\x1b[?1049h")?;
     picker.term.hide_cursor()?;
     loop {
-        picker.draw(from, colours)?;
-        if !picker.awaits_key()? {
+        let size = picker.term.size();
+        picker.draw(size, from, colours)?;
+        if !picker.awaits_key(size)? {
             continue;
         }
-        let page = usize::from(picker.term.size().0).saturating_sub(3).max(1);
+        let page = usize::from(size.0).saturating_sub(3).max(1);
         let last = picker.rows.len().saturating_sub(1);
         let mut verb = None;
         match picker.term.read_key_raw()? {
@@ -91,11 +92,11 @@ impl Picker {
         (self.words, self.at, self.in_rows) = (words, 0, false);
     }
 
-    /// Waits for a key; false where the terminal has another size before one comes.
+    /// Waits for a key; false where the terminal has another size than was drawn for before one comes.
     #[cfg(unix)]
-    fn awaits_key(&self) -> io::Result<bool> {
+    fn awaits_key(&self, size: (u16, u16)) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let (size, stdin) = (self.term.size(), io::stdin());
+        let stdin = io::stdin();
         let look = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
         while self.term.size() == size {
             match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&look)) {
@@ -109,7 +110,7 @@ impl Picker {
 
     /// Elsewhere the next key shows it.
     #[cfg(not(unix))]
-    fn awaits_key(&self) -> io::Result<bool> {
+    fn awaits_key(&self, _: (u16, u16)) -> io::Result<bool> {
         Ok(true)
     }
 
@@ -117,8 +118,7 @@ impl Picker {
         (self.at, self.in_rows) = (to, true);
     }
 
-    fn draw(&self, from: &mut dyn Pickable, colours: bool) -> io::Result<()> {
-        let (height, width) = self.term.size();
+    fn draw(&self, (height, width): (u16, u16), from: &mut dyn Pickable, colours: bool) -> io::Result<()> {
         let (height, width) = (usize::from(height).max(4), usize::from(width).max(20));
         let room = height - 2;
         // A narrow terminal has no room for a preview.

@@ -2,13 +2,14 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use crate::base::{Env, Error, Result};
 use crate::commands::output::View;
 use crate::commands::{Cli, Context, Format, GitAnswer, Global, Output, Progress, Reach, Ui};
+use crate::index::LastSnapshots;
 
 /// The world of one call.
 pub(super) struct Caller<'a> {
@@ -18,11 +19,12 @@ pub(super) struct Caller<'a> {
     /// Asks git, where the caller lets it.
     git: Option<&'a dyn Ui>,
     warnings: Mutex<Vec<String>>,
+    last: Arc<LastSnapshots>,
 }
 
 impl<'a> Caller<'a> {
     pub(super) fn new(env: &'a Env, vault: Option<std::path::PathBuf>) -> Self {
-        Self { env, vault, git: None, warnings: Mutex::default() }
+        Self { env, vault, git: None, warnings: Mutex::default(), last: Arc::default() }
     }
 
     /// The same, with git asked by `git`.
@@ -37,7 +39,8 @@ impl<'a> Caller<'a> {
 
     /// Does something with a context that reads what `reach` allows.
     pub(super) fn with<T>(&self, reach: Reach, format: Format, work: impl FnOnce(&Context<'_>) -> T) -> T {
-        let global = Global { vault: self.vault.clone(), format, reach, ..Global::default() };
+        let last = Some(Arc::clone(&self.last));
+        let global = Global { vault: self.vault.clone(), format, reach, last, ..Global::default() };
         work(&Context { env: self.env, global: &global, ui: &Collected(self) })
     }
 
@@ -109,13 +112,11 @@ impl Ui for Collected<'_> {
     fn note(&self, _: &str) {}
     fn detail(&self, _: &str) {}
     fn progress(&self, _: &str, _: u64) -> Box<dyn Progress> {
-        Box::new(Unseen)
+        Box::new(())
     }
 }
 
-struct Unseen;
-
-impl Progress for Unseen {
+impl Progress for () {
     fn advance(&self, _: u64) {}
     fn say(&self, _: &str) {}
 }

@@ -55,7 +55,7 @@ fn watch(vault: &Vault, first: &Snapshot, cx: &Context<'_>) -> Result<()> {
     let watching = Watching::begin(&[vault.root().to_owned()], move |path: &Path| !hidden(path)).map_err(failed)?;
     cx.ui.note(&format!("watching {} in {}", plural(first.len() as u64, "session"), vault.root().display()));
     while watching.next(None).is_some() {
-        let done = reading::snapshot(vault, cx)?.refreshed;
+        let done = reading::snapshot(vault, cx)?.refreshed.clone();
         if done.read + done.gone > 0 {
             cx.ui.note(&format!("{} read, {} gone", plural(done.read as u64, "note"), done.gone));
         }

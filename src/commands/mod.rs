@@ -162,6 +162,9 @@ pub struct Global {
     /// Which sessions are read; no option, but set by who calls a command for somebody else.
     #[arg(skip)]
     pub reach: Reach,
+    /// What a program that calls commands again and again keeps for them.
+    #[arg(skip)]
+    pub last: Option<std::sync::Arc<crate::index::LastSnapshots>>,
 }
 
 /// All commands.

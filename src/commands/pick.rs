@@ -42,7 +42,7 @@ impl Pickable for Picks<'_> {
             Some(_) if words.is_empty() => Vec::new(),
             Some(_) => {
                 let goes_on = if words.ends_with(char::is_alphanumeric) { "*" } else { "" };
-                self.asked(&["search", "--limit=200", "--", &format!("{words}{goes_on}")], "hits")
+                self.asked(&["search", "--limit=200", "--context=4", "--", &format!("{words}{goes_on}")], "hits")
             }
             None if is_query => self.asked(&["list", &format!("--where={words}")], "sessions"),
             None => {
@@ -65,15 +65,25 @@ impl Pickable for Picks<'_> {
     }
 
     fn preview(&mut self, row: usize, width: usize) -> String {
-        let Some(path) = self.found.get(row).and_then(|row| row["path"].as_str()) else { return String::new() };
+        let Some(found) = self.found.get(row) else { return String::new() };
+        let Some(path) = found["path"].as_str() else { return String::new() };
+        let wrapped = |text: &str| textwrap::fill(&sanitise(text).replace('\t', " "), width);
+        // Of a hit what stands around it.
+        if let Some(lines) = found["lines"].as_array().filter(|lines| !lines.is_empty()) {
+            let line = |line: &Value| {
+                let pieces = line["pieces"].as_array().into_iter().flatten();
+                let text: String = pieces.filter_map(|piece| piece["text"].as_str()).collect();
+                wrapped(&format!("{} {text}", if line["line"] == found["line"] { "▸" } else { " " }))
+            };
+            return lines.iter().map(line).collect::<Vec<_>>().join("\n");
+        }
         if self.preview.as_ref().is_none_or(|(known, _)| known != path) {
             let text = self.caller.text(&["show", "--", path].map(str::to_owned), Reach::All);
-            let text = text.unwrap_or_else(|error| error.to_string());
-            self.preview = Some((path.to_owned(), sanitise(&text).replace('\t', " ")));
+            self.preview = Some((path.to_owned(), text.unwrap_or_else(|error| error.to_string())));
         }
         let text = self.preview.as_ref().map_or("", |(_, text)| text);
         // More than a screen of it is not seen.
-        textwrap::fill(&text.lines().take(200).collect::<Vec<_>>().join("\n"), width)
+        wrapped(&text.lines().take(200).collect::<Vec<_>>().join("\n"))
     }
 }
 

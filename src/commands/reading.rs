@@ -9,8 +9,8 @@ use std::sync::Arc;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-use super::Context;
 use super::session::filter::{Chosen, SessionFilter};
+use super::{Context, Reach};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
 use crate::index::{Options, Snapshot, Sources, prepare};
@@ -40,7 +40,7 @@ pub(super) struct Asked {
     pub(super) chosen: Chosen,
     pub(super) vault: Vault,
     /// All of them as they are now.
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: Arc<Snapshot>,
 }
 
 /// The filter read, the vault found, the index brought up to date.
@@ -52,8 +52,14 @@ pub(super) fn asked(filter: &SessionFilter, cx: &Context<'_>) -> Result<Asked> {
 }
 
 /// All sessions as they are now, from the index, which is brought up to date first.
-pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Snapshot> {
-    snapshot_with(vault, cx, false, false)
+pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>> {
+    let take = || snapshot_with(vault, cx, false, false);
+    match (&cx.global.last, cx.global.reach) {
+        (Some(last), Reach::All) => last.of("all", vault, cx.env.now(), take),
+        (Some(last), Reach::Shared) => last.of("shared", vault, cx.env.now(), take),
+        // Which sessions are at work is another matter each time.
+        (None, _) | (_, Reach::Earlier) => take().map(Arc::new),
+    }
 }
 
 /// The same; with `complete` all that changed is written, and notes whose transcript has changed are read again; with

@@ -43,6 +43,12 @@
   const renew = (old, now) => {
     if (old.isEqualNode(now)) return;
     if (old.nodeType !== 1) { old.nodeValue = now.nodeValue; return; }
+    // A part that is here already and has not grown is not asked for again.
+    const link = now.nodeName === "DETAILS" && now.querySelector(":scope > a.part");
+    if (link && !old.querySelector(":scope > a.part")) {
+      if (old.firstChild.isEqualNode(now.firstChild)) return;
+      if (old.open) { fill(old, link.getAttribute("href")); return; }
+    }
     const keeps = old.nodeName === "DETAILS" ? ["open"] : ["INPUT", "TEXTAREA"].includes(old.nodeName) ? ["value"] : [];
     for (const { name } of [...old.attributes]) if (!now.hasAttribute(name) && !keeps.includes(name)) old.removeAttribute(name);
     for (const { name, value } of now.attributes) if (!keeps.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
@@ -67,6 +73,20 @@
     const answer = await fetch(address, { headers: { Accept: "text/html" } });
     return new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
   };
+
+  // A part of a long page is asked of the server when it is opened.
+  const fill = (part, address) => page(address).then((now) => {
+    const same = now?.querySelector(`#${part.id}`);
+    if (same) renew(part, same);
+  }).catch(() => {});
+  main.addEventListener("toggle", (event) => {
+    const link = event.target.open && event.target.querySelector(":scope > a.part");
+    if (link) fill(event.target, link.href);
+  }, true);
+  const place = decodeURIComponent(location.hash.slice(1));
+  if (live && place && !location.search && main.querySelector("a.part") && !document.getElementById(place)) {
+    location.replace(`?at=${encodeURIComponent(place)}${location.hash}`);
+  }
 
   // Search as one types.
   let asked = 0;
@@ -144,8 +164,10 @@
     if (document.hidden) { stale = true; return; }
     stale = false;
     const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
-    const now = await page(location.href.split("#")[0]).catch(() => null);
-    if (!now || isTyping() && main.contains(document.activeElement)) return;
+    const address = location.href.split("#")[0];
+    const now = await page(address).catch(() => null);
+    // By now another page may be here: that of a search.
+    if (!now || location.href.split("#")[0] !== address || isTyping() && main.contains(document.activeElement)) return;
     renew(main, now);
     if (atEnd && main.querySelector(".meta")) scrollTo({ top: document.documentElement.scrollHeight });
     waiting();

@@ -37,5 +37,5 @@ pub use evidence::Evidence;
 pub use query::Query;
 pub use record::{ModelUsage, Record, SessionRow, Table, ToolUse};
 pub use refresh::{Options, Refreshed, prepare};
-pub use snapshot::{NoteKey, Part, Snapshot};
+pub use snapshot::{LastSnapshots, NoteKey, Part, Snapshot};
 pub use update::Sources;

@@ -7,8 +7,9 @@ mod records;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use tantivy::directory::RamDirectory;
@@ -18,17 +19,18 @@ use super::columns::Columns;
 use super::disk::{self, Opened, failed};
 use super::frequency::Outdated;
 use super::kept::KeptNote;
-use super::manifest::Place;
+use super::manifest::{Place, SLACK};
 use super::record::{Record, SessionRow};
 use super::refresh::{self, Options, Ready, Refreshed};
 use super::rows;
 use super::schema::{self, Fields};
 use super::update::{Read, Sources};
+use cru_base::files::Fingerprint;
 use cru_base::{Diagnostic, Error, Lines, Result, Span};
 use cru_note::Note;
 use cru_session::read;
 use cru_vault::copies::conflict_copies;
-use cru_vault::{Finding, Vault, VaultPath, path};
+use cru_vault::{Finding, Vault, VaultPath, path, walk};
 
 /// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
 const MEMORY: usize = 1 << 20;
@@ -109,6 +111,48 @@ struct Listed {
 enum Row {
     Disk(Place),
     Memory(usize),
+}
+
+/// The snapshots that were taken last, for a program that is asked again and again: one is taken again only where a note or the
+/// configuration is another one.
+#[derive(Default)]
+pub struct LastSnapshots(Mutex<HashMap<&'static str, (Vec<(VaultPath, Fingerprint)>, Arc<Snapshot>)>>);
+
+impl std::fmt::Debug for LastSnapshots {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LastSnapshots")
+    }
+}
+
+impl LastSnapshots {
+    /// What `take` gives, or gave under the same `name` when the vault was as it is `now`.
+    pub fn of(
+        &self,
+        name: &'static str,
+        vault: &Vault,
+        now: Timestamp,
+        take: impl FnOnce() -> Result<Snapshot>,
+    ) -> Result<Arc<Snapshot>> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (found, findings) = walk::fingerprints(vault);
+        // What was logged and waits is in no file, and a note that changed a moment ago may change once more without looking different.
+        let settled =
+            |(_, seen): &(VaultPath, Fingerprint)| i128::from(seen.mtime) + i128::from(SLACK) < now.as_nanosecond();
+        let may_be_kept = findings.is_empty() && vault.overlaid_paths().next().is_none() && found.iter().all(settled);
+        if may_be_kept
+            && let Some((known, snapshot)) = lock().get(name)
+            && *known == found
+            && snapshot.root.root() == vault.root()
+            && snapshot.root.config() == vault.config()
+        {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = Arc::new(take()?);
+        if may_be_kept {
+            lock().insert(name, (found, Arc::clone(&snapshot)));
+        }
+        Ok(snapshot)
+    }
 }
 
 /// All sessions of a vault at one moment.

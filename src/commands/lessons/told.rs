@@ -60,7 +60,8 @@ pub(in crate::commands) fn told(
 
 /// The same of the vault at hand.
 pub(in crate::commands) fn told_here(shelf: &Shelf, vault: &Vault, cx: &Context<'_>) -> Result<Vec<Told>> {
-    told(shelf, &reading::snapshot(vault, cx)?, vault, cx)
+    let snapshot = reading::snapshot(vault, cx)?;
+    told(shelf, &snapshot, vault, cx)
 }
 
 /// The blocks of a kind: the note, and the bytes.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{amount, duration, escape, minute, usd};
+use crate::base::text::note_name;
 use crate::base::{Error, Result};
 
 /// What all pages begin with: a strict policy for content, so that nothing is fetched, and the colours of both schemes.
@@ -29,9 +30,34 @@ pub(in crate::commands) struct PageFrame<'a> {
     pub(in crate::commands) open: String,
     /// Whether a server answers: what files alone cannot do is offered.
     pub(in crate::commands) live: bool,
+    /// What of the page is asked for: the part that is so called, or that has the block of that id.
+    pub(in crate::commands) at: String,
+    /// Whether the page has but some of its parts, and a server the others.
+    pub(in crate::commands) in_parts: bool,
     /// The page and the place, from this one, that the target of a link in its note means; `None` where there is none that is shown.
     #[serde(skip)]
     pub(in crate::commands) page: &'a dyn Fn(&str) -> Option<String>,
+    /// The same of the path of a file, as the note has it.
+    #[serde(skip)]
+    pub(in crate::commands) file: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl PageFrame<'_> {
+    /// What asks for the part of this page that has a block, in front of the `#` of a link to it.
+    pub(in crate::commands) fn to_part(&self, id: &str) -> String {
+        if self.in_parts { asks_for(id) } else { String::new() }
+    }
+}
+
+fn asks_for(id: &str) -> String {
+    format!("?at={}", link_to(id))
+}
+
+/// Where a block of a note is shown, from the first page; of a long page a server is asked for the part that has it.
+pub(in crate::commands) fn place(path: &str, id: Option<&str>, live: bool) -> String {
+    let page = link_to(&note_page(path));
+    let place = id.map(|id| format!("{}#{}", if live { asks_for(id) } else { String::new() }, link_to(id)));
+    page + &place.unwrap_or_default()
 }
 
 /// Where the page of a note is, from the first page: `note/sessions/a.html`.
@@ -108,6 +134,9 @@ impl Templates {
         environment.add_filter("minute", move |it: Option<String>| it.map(|it| minute_of(&it, &zone)));
         environment.add_filter("encoded", |it: String| link_to(&it));
         environment.add_filter("note_page", |path: String| link_to(&note_page(&path)));
+        environment.add_filter("stem", |path: String| note_name(&path).to_owned());
+        environment
+            .add_filter("place", |path: String, id: Option<String>, live: bool| place(&path, id.as_deref(), live));
         environment.add_filter("named_page", |name: String, folder: String| named_page(&folder, &name));
         // Another template, filled in with one value and the frame of the page.
         environment.add_filter("within", |state: &State, it: Value, name: String, frame: Value| {

@@ -8,6 +8,7 @@ mod passage;
 mod told;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -101,8 +102,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let text = args.query.join(" ");
     let query = Query::parse(&text, &reading::now(cx)).map_err(|error| error.into_usage(&text))?;
     let vault = reading::vault(cx)?;
-    let mut snapshot = reading::snapshot(&vault, cx)?;
-    add_notes(&mut snapshot, &query, &vault, cx)?;
+    let kinds = kept::asked(&query);
+    let snapshot = if kinds.is_empty() { reading::snapshot(&vault, cx)? } else { with_notes(&kinds, &vault, cx)? };
     let limit = most(args.limit);
     let by_time = args.sort == SearchSort::Time;
     let options = SearchOptions {
@@ -194,20 +195,18 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(found))
 }
 
-/// Has the notes found beside the sessions whose kind the query names.
-fn add_notes(snapshot: &mut Snapshot, query: &Query, vault: &Vault, cx: &Context<'_>) -> Result<()> {
-    let kinds = kept::asked(query);
-    if kinds.is_empty() {
-        return Ok(());
-    }
+/// All sessions, and beside them the notes of kinds that the query names.
+fn with_notes(kinds: &[&'static str], vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>> {
+    let mut snapshot = reading::snapshot_with(vault, cx, false, false)?;
     let walk = Walk::of(vault);
     let paths = walk.notes.clone();
     let withheld =
         (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, walk), vault, cx.global.reach));
     let is_withheld = withheld.as_ref().map(|withheld| move |text: &str| withheld.is_told_of(text));
     let is_withheld = is_withheld.as_ref().map(|is| is as &kept::IsWithheld<'_>);
-    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, &kinds, is_withheld)).collect();
-    snapshot.add_notes(notes)
+    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, kinds, is_withheld)).collect();
+    snapshot.add_notes(notes)?;
+    Ok(Arc::new(snapshot))
 }
 
 /// The note as it is now, what may not be shown blanked; a note that went away meanwhile is empty.

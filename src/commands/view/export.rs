@@ -36,20 +36,22 @@ pub(super) fn run(folder: &Path, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let write =
         |address: &str, page: &str| write_sealed(&folder.join(address), page, VIEW).map(|()| address.to_owned());
     let nothing = BTreeMap::new();
-    let listed = PAGES.par_iter().map(|kind| {
-        let address = format!("{}.html", kind.name);
+    let listed = PAGES.iter().flat_map(|kind| kind.addresses()).collect::<Vec<_>>().into_par_iter().map(|(name, _)| {
+        let address = format!("{name}.html");
         site.page(&address, &nothing)?.map(|page| write(&address, &page)).transpose()
     });
     written.extend(listed.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+    let mut files = BTreeSet::new();
     for (folder, ..) in NAMED {
         let names = site.names(folder)?;
         let page = |name: &String| write(&named_page(folder, name), &site.named(folder, name, &nothing)?);
         written.extend(names.par_iter().map(page).collect::<Result<Vec<_>>>()?);
+        files.extend(names.into_iter().filter(|_| folder == "file"));
     }
     let notes = site.caller.with(Reach::Shared, Format::Json, |cx| {
-        let world = ViewedVault::read(cx)?;
+        let world = ViewedVault { files, ..ViewedVault::read(cx)? };
         let reader = SessionReader::of(&world.vault, &world.catalog, cx)?;
-        let page = |head: &Head| write(&note_page(&head.path.text()), &site.note(head, &world, Some(&reader), cx)?);
+        let page = |head: &Head| write(&note_page(&head.path.text()), &site.note(head, "", &world, Some(&reader), cx)?);
         world.catalog.heads.par_iter().map(page).collect::<Result<Vec<_>>>()
     })?;
     written.extend(notes);

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::inbox;
 use super::vault::{ViewedVault, prune};
-use crate::base::{Env, Result};
+use crate::base::{Env, Error, Result};
 use crate::commands::ask::Caller;
-use crate::commands::output::{BASE, PageFrame, Templates, named_page, note_page, obsidian_link};
+use crate::commands::files::place::FilePlace;
+use crate::commands::output::{BASE, PageFrame, Templates, link_to, named_page, note_page, obsidian_link};
 use crate::commands::session::show::SessionReader;
 use crate::commands::session::show::html::{markdown, style};
 use crate::commands::{Context, Format, Reach, reading, stats};
@@ -25,7 +26,44 @@ pub(super) struct PageKind {
     /// Values by name, each with the command line that gives it. A word with `{field}` has what the request says of it: where that
     /// is nothing, an option is left out, and a command whose argument it is, is not asked.
     asks: &'static [(&'static str, &'static [&'static str])],
+    /// Its orders, the usual one first: the end of its file's name, what a person calls it, and the field `sort`.
+    sorts: &'static [[&'static str; 3]],
 }
+
+impl PageKind {
+    const fn plain(
+        name: &'static str,
+        title: &'static str,
+        asks: &'static [(&'static str, &'static [&'static str])],
+    ) -> Self {
+        Self { name, title, asks, sorts: &[] }
+    }
+
+    /// Its files, without `.html`, each with its order.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = (String, Option<&'static [&'static str; 3]>)> {
+        let name = |sort: &[&str; 3]| {
+            if sort[0].is_empty() { self.name.to_owned() } else { format!("{}-{}", self.name, sort[0]) }
+        };
+        let alone = self.sorts.is_empty().then(|| (self.name.to_owned(), None));
+        alone.into_iter().chain(self.sorts.iter().map(move |sort| (name(sort), Some(sort))))
+    }
+
+    /// The links to its orders; `to`: the address of one.
+    fn sort_links(&self, sort: &str, to: impl Fn(&[&str; 3], String) -> String) -> Value {
+        let link = |(name, sort_of): (String, Option<&[&str; 3]>)| {
+            sort_of.map(|it| json!({ "page": to(it, name), "label": it[1], "here": it[2] == sort }))
+        };
+        self.addresses().filter_map(link).collect()
+    }
+}
+
+const SESSION_SORTS: &[[&str; 3]] = &[
+    ["", "newest", "started"],
+    ["cost", "cost", "cost"],
+    ["active", "active time", "active"],
+    ["tokens", "tokens", "tokens"],
+    ["failed", "failed steps", "failures"],
+];
 
 /// The pages of the navigation, the first page first.
 pub(super) const PAGES: &[PageKind] = &[
@@ -34,34 +72,53 @@ pub(super) const PAGES: &[PageKind] = &[
         title: "Sessions",
         asks: &[
             ("running", &["list", "--status=active"]),
-            ("sessions", &["list", "--limit={limit}", "--where={where}"]),
+            ("sessions", &["list", "--limit={limit}", "--where={where}", "--sort={sort}"]),
         ],
+        sorts: SESSION_SORTS,
     },
     PageKind {
         name: "projects",
         title: "Projects",
         asks: &[
-            ("projects", &["list", "sessions", "--where=subagent=false", "--by=project", PROJECT_SUMS]),
+            (
+                "projects",
+                &[
+                    "list",
+                    "sessions",
+                    "--where=subagent=false",
+                    "--by=project",
+                    PROJECT_SUMS,
+                    "--sort={sort}",
+                    "--reverse",
+                ],
+            ),
             ("costs", &["stats", "--cost", "--by=project", "--limit=0"]),
         ],
+        sorts: &[
+            ["", "newest", "max:started"],
+            ["sessions", "sessions", "count"],
+            ["active", "active time", "sum:active_ms"],
+            ["tokens", "tokens", "sum:tokens"],
+        ],
     },
-    PageKind { name: "files", title: "Files", asks: &[("files", &["files", "--limit=300"])] },
-    PageKind { name: "lessons", title: "Lessons", asks: &[("lessons", &["list", "lessons"])] },
-    PageKind { name: "workflows", title: "Workflows", asks: &[("workflows", &["list", "workflows"])] },
-    PageKind { name: "cases", title: "Cases", asks: &[("cases", &["list", "cases"])] },
-    PageKind { name: "stats", title: "Cost and time", asks: &[] },
-    PageKind { name: "inbox", title: "Inbox", asks: &[] },
-    PageKind { name: "search", title: "Search", asks: &[("found", &["search", "--limit=40", "--", "{q}"])] },
+    PageKind::plain("decisions", "Decisions", &[("decisions", &["list", "decisions", "--limit={limit}"])]),
+    PageKind::plain("files", "Files", &[("files", &["files", "--limit=300"])]),
+    PageKind::plain("lessons", "Lessons", &[("lessons", &["list", "lessons"])]),
+    PageKind::plain("workflows", "Workflows", &[("workflows", &["list", "workflows"])]),
+    PageKind::plain("cases", "Cases", &[("cases", &["list", "cases"])]),
+    PageKind::plain("stats", "Cost and time", &[]),
+    PageKind::plain("inbox", "Inbox", &[]),
+    PageKind::plain("search", "Search", &[("found", &["search", "--limit=40", "--", "{q}"])]),
 ];
 
 const PROJECT_SUMS: &str = "--sum=count,sum:open_tasks,sum:active_ms,sum:tokens,sum:cost_usd,max:started";
 
-/// A project: the field `project` is its path, `where` the test for it.
+/// A project: the field `where` is the test for it.
 const PROJECT: PageKind = PageKind {
     name: "project",
     title: "",
     asks: &[
-        ("sessions", &["list", "--limit=200", "--where={where}"]),
+        ("sessions", &["list", "--limit=200", "--where={where}", "--sort={sort}"]),
         ("days", &["list", "sessions", "--where={where}", "--where=subagent=false", "--by=day", PROJECT_SUMS]),
         (
             "open",
@@ -70,14 +127,12 @@ const PROJECT: PageKind = PageKind {
         ("decisions", &["list", "decisions", "--where={where}", "--limit=50"]),
         ("lessons", &["list", "lessons", "--where={where}", "--limit=50"]),
     ],
+    sorts: SESSION_SORTS,
 };
 
 /// A file: the field `file` is its path as notes have it, `place` its path on this machine with the lines that are asked about.
-const FILE: PageKind = PageKind {
-    name: "file",
-    title: "",
-    asks: &[("accesses", &["files", "--", "{file}"]), ("why", &["why", "--", "{place}"])],
-};
+const FILE: PageKind =
+    PageKind::plain("file", "", &[("accesses", &["files", "--", "{file}"]), ("why", &["why", "--", "{place}"])]);
 
 /// The folders of pages of which each shows one of many: the command that lists them, its rows, and their name.
 pub(super) const NAMED: [(&str, &[&str], &str, &str); 2] = [
@@ -89,6 +144,9 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("index.html", include_str!("../../../templates/view/index.html")),
     ("projects.html", include_str!("../../../templates/view/projects.html")),
     ("project.html", include_str!("../../../templates/view/project.html")),
+    ("decisions.html", include_str!("../../../templates/view/decisions.html")),
+    ("decided.html", include_str!("../../../templates/view/decided.html")),
+    ("sorts.html", include_str!("../../../templates/view/sorts.html")),
     ("files.html", include_str!("../../../templates/view/files.html")),
     ("file.html", include_str!("../../../templates/view/file.html")),
     ("lessons.html", include_str!("../../../templates/view/lessons.html")),
@@ -142,7 +200,10 @@ impl<'a> Site<'a> {
             vault: self.vault.clone(),
             open: String::new(),
             live: self.live,
+            at: String::new(),
+            in_parts: false,
             page: &|_| None,
+            file: &|_| None,
         }
     }
 
@@ -150,8 +211,10 @@ impl<'a> Site<'a> {
     pub(super) fn page(&self, address: &str, asked: &BTreeMap<String, String>) -> Result<Option<String>> {
         self.caller.with(Reach::Shared, Format::Json, |cx| {
             let Some(name) = address.strip_suffix(".html") else { return Ok(None) };
-            if let Some(kind) = PAGES.iter().find(|kind| kind.name == name) {
-                return self.listed(kind, asked, cx).map(Some);
+            let kinds =
+                || PAGES.iter().flat_map(|kind| kind.addresses().map(move |(address, sort)| (kind, address, sort)));
+            if let Some((kind, _, sort)) = kinds().find(|(_, address, _)| address == name) {
+                return self.listed(kind, sort, asked, cx).map(Some);
             }
             let Some((folder, name)) = name.split_once('/') else { return Ok(None) };
             match folder {
@@ -160,11 +223,15 @@ impl<'a> Site<'a> {
                     let path = VaultPath::new(format!("{name}.md"));
                     // Only what the walk of the vault found is read, by the path that it gave.
                     let head = path.and_then(|path| world.catalog.at(&path));
-                    head.map(|head| self.note(head, &world, None, cx)).transpose()
+                    let at = asked.get("at").map_or("", String::as_str);
+                    head.map(|head| self.note(head, at, &world, None, cx)).transpose()
                 }
                 folder => {
-                    let names = self.names(folder)?;
-                    let name = names.into_iter().find(|name| named_page(folder, name) == address);
+                    let is_it = |name: &String| named_page(folder, name) == address;
+                    let name = match asked.get("name").filter(|name| folder == "file" && is_it(name)) {
+                        Some(name) => Some(name.clone()),
+                        None => self.names(folder)?.into_iter().find(is_it),
+                    };
                     name.map(|name| self.named(folder, &name, asked)).transpose()
                 }
             }
@@ -173,8 +240,9 @@ impl<'a> Site<'a> {
 
     /// The page of a project or a file, by its name as the list has it.
     pub(super) fn named(&self, folder: &str, name: &str, asked: &BTreeMap<String, String>) -> Result<String> {
-        let page =
-            |cx: &Context<'_>| if folder == "file" { self.file(name, asked, cx) } else { self.project(name, cx) };
+        let page = |cx: &Context<'_>| {
+            if folder == "file" { self.file(name, asked, cx) } else { self.project(name, asked, cx) }
+        };
         self.caller.with(Reach::Shared, Format::Json, page)
     }
 
@@ -187,7 +255,13 @@ impl<'a> Site<'a> {
         Ok(names.map(str::to_owned).collect())
     }
 
-    fn listed(&self, kind: &PageKind, asked: &BTreeMap<String, String>, cx: &Context<'_>) -> Result<String> {
+    fn listed(
+        &self,
+        kind: &PageKind,
+        sort: Option<&[&str; 3]>,
+        asked: &BTreeMap<String, String>,
+        cx: &Context<'_>,
+    ) -> Result<String> {
         let frame = self.frame(kind.name, kind.name);
         match kind.name {
             "stats" => return Ok(stats::framed(&frame, cx)?.ready().unwrap_or_default().to_owned()),
@@ -195,7 +269,10 @@ impl<'a> Site<'a> {
             _ => {}
         }
         let mut asked = asked.clone();
-        asked.entry("limit".to_owned()).or_insert_with(|| if self.live { "100" } else { "0" }.to_owned());
+        let is_first = sort.is_none_or(|sort| sort[0].is_empty());
+        let most = if self.live || !is_first { "100" } else { "0" };
+        asked.entry("limit".to_owned()).or_insert_with(|| most.to_owned());
+        asked.extend(sort.map(|sort| ("sort".to_owned(), sort[2].to_owned())));
         // Words alone are those of a title.
         if let Some(test) =
             asked.get_mut("where").filter(|it| !it.trim().is_empty() && !it.contains(['=', '~', '<', '>', ':']))
@@ -207,15 +284,21 @@ impl<'a> Site<'a> {
         if let Some(query) = asked.get_mut("q").filter(|query| is_typed && query.ends_with(char::is_alphanumeric)) {
             query.push('*');
         }
-        let values = self.asked(kind, &asked, cx)?;
+        let mut values = self.asked(kind, &asked, cx)?;
+        let test = asked.get("where").filter(|_| self.live).map(|test| format!("?where={}", link_to(test)));
+        let to = |_: &[&str; 3], name: String| format!("{name}.html{}", test.as_deref().unwrap_or_default());
+        values["sorts"] = kind.sort_links(sort.map_or("", |sort| sort[2]), to);
         self.render(kind.name, kind.title, &frame, values)
     }
 
-    fn project(&self, name: &str, cx: &Context<'_>) -> Result<String> {
+    fn project(&self, name: &str, asked: &BTreeMap<String, String>, cx: &Context<'_>) -> Result<String> {
         let frame = self.frame(&named_page("project", name), "projects");
         let test = format!("project={}", quoted(name));
-        let asked = BTreeMap::from([("project".into(), name.into()), ("where".into(), test)]);
-        self.render(PROJECT.name, name, &frame, self.asked(&PROJECT, &asked, cx)?)
+        let sort = asked.get("sort").map_or("started", String::as_str);
+        let asked = BTreeMap::from([("where".into(), test), ("sort".into(), sort.into())]);
+        let mut values = self.asked(&PROJECT, &asked, cx)?;
+        values["sorts"] = PROJECT.sort_links(sort, |it, _| format!("?sort={}#sessions", it[2]));
+        self.render(PROJECT.name, name, &frame, values)
     }
 
     fn file(&self, name: &str, asked: &BTreeMap<String, String>, cx: &Context<'_>) -> Result<String> {
@@ -230,6 +313,9 @@ impl<'a> Site<'a> {
         // Of the file on the disk only those lines are shown that a session of the vault wrote: a note may name any file.
         for range in values["why"]["ranges"].as_array_mut().into_iter().flatten().filter(|it| it["origin"].is_null()) {
             range["text"] = Value::Null;
+        }
+        if values["accesses"]["files"].as_array().is_none_or(Vec::is_empty) {
+            return Err(Error::no("no session that is shown names such a file"));
         }
         values["file"] = name.into();
         self.render(FILE.name, name, &frame, values)
@@ -284,10 +370,11 @@ impl<'a> Site<'a> {
         Ok(values)
     }
 
-    /// The page of a note. `reader`: what pages of sessions are made by, where many are made.
+    /// The page of a note, of a long one with the part that has the block `at`. `reader`: what pages of sessions are made by, where many are made.
     pub(super) fn note(
         &self,
         head: &Head,
+        at: &str,
         world: &ViewedVault,
         reader: Option<&SessionReader<'_>>,
         cx: &Context<'_>,
@@ -305,8 +392,15 @@ impl<'a> Site<'a> {
             frame.open = obsidian_link(&cx.absolute(&world.vault.file(&head.path)));
         }
         let root = frame.root.clone();
-        let page = |target: &str| Some(format!("{root}{}", world.page_of(target, &head.path)?));
-        let frame = PageFrame { page: &page, ..frame };
+        let page = |target: &str| Some(format!("{root}{}", world.page_of(target, &head.path, self.live)?));
+        let project = head.meta.project.as_deref();
+        let file = |path: &str| {
+            let name = FilePlace::of(path, project, cx.env).text().to_owned();
+            let asks = if self.live { format!("?name={}", link_to(&name)) } else { String::new() };
+            let is_there = self.live || world.files.contains(&name);
+            is_there.then(|| format!("{root}{}{asks}", link_to(&named_page("file", &name))))
+        };
+        let frame = PageFrame { at: at.to_owned(), page: &page, file: &file, ..frame };
         if head.is_session() {
             return match reader {
                 Some(reader) => reader.page(head, &frame),

@@ -1,9 +1,11 @@
 //! What of the vault a page may show.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::base::Result;
-use crate::commands::output::{link_to, note_page};
+use crate::commands::output::place;
 use crate::commands::reach::Withheld;
 use crate::commands::{Context, Reach, reading};
 use crate::session::public;
@@ -15,6 +17,8 @@ pub(super) struct ViewedVault {
     /// Notes that may be shown.
     pub(super) catalog: Catalog,
     pub(super) withheld: Withheld,
+    /// The files that have pages, where all pages are written.
+    pub(super) files: BTreeSet<String>,
 }
 
 impl ViewedVault {
@@ -30,15 +34,14 @@ impl ViewedVault {
             |head: &Head| vault.read(&head.path).is_ok_and(|it| withheld.is_told_of(&String::from_utf8_lossy(&it)));
         let catalog = all
             .only(|head| Reach::Shared.allows(&head.meta) && (withheld.is_empty() || !is_made(head) || !tells(head)));
-        Ok(Self { vault, catalog, withheld })
+        Ok(Self { vault, catalog, withheld, files: BTreeSet::new() })
     }
 
     /// The page and the place that a link in a note means, from the first page.
-    pub(super) fn page_of(&self, target: &str, from: &VaultPath) -> Option<String> {
-        let (name, place) = target.split_once('#').unwrap_or((target, ""));
+    pub(super) fn page_of(&self, target: &str, from: &VaultPath, live: bool) -> Option<String> {
+        let (name, block) = target.split_once('#').unwrap_or((target, ""));
         let head = self.catalog.note(Some(name).filter(|name| !name.is_empty())?, from)?;
-        let place = place.strip_prefix('^').map(|id| format!("#{}", link_to(id))).unwrap_or_default();
-        Some(format!("{}{place}", link_to(&note_page(&head.path.text()))))
+        Some(place(&head.path.text(), block.strip_prefix('^'), live))
     }
 
     /// What of a note may be shown: no comment, no secret, no line that tells of a session that is kept.

@@ -61,7 +61,7 @@ fn pages(folder: &Path) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::view::{Server, vault};
+use crate::small_vault::SmallVault;
 
 /// A tab of a browser, which ends with the value.
 struct Tab {
@@ -161,16 +162,37 @@ impl Tab {
         self.until(until);
     }
 
+    /// A screen of that width, for somebody who wants light or dark pages, and perhaps no motion.
+    fn look(&mut self, width: u32, dark: bool, is_still: bool) {
+        let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
+        let motion =
+            json!({ "name": "prefers-reduced-motion", "value": if is_still { "reduce" } else { "no-preference" } });
+        self.call("Emulation.setEmulatedMedia", json!({ "media": "", "features": [scheme, motion] }));
+    }
+
+    /// Presses Tab until what has the focus is `wanted`, as somebody without a mouse does.
+    fn tab_to(&mut self, wanted: &str) {
+        for _ in 0..200 {
+            self.press("Tab");
+            if self.value(&format!("document.activeElement.matches({wanted:?})")) == true {
+                let outline = self.value("getComputedStyle(document.activeElement).outlineStyle");
+                assert_ne!(outline, "none", "{wanted} shows that it has the focus");
+                return;
+            }
+        }
+        panic!("no Tab leads to {wanted}");
+    }
+
     fn press(&mut self, key: &str) {
-        let text = match key {
-            "Enter" => "\r",
-            "ArrowDown" => "",
-            key => key,
-        };
-        let code = match key {
-            "Enter" => 13,
-            "ArrowDown" => 40,
-            _ => 0,
+        let (text, code) = match key {
+            "Enter" => ("\r", 13),
+            "ArrowDown" => ("", 40),
+            "Tab" => ("", 9),
+            "Escape" => ("", 27),
+            " " => (" ", 32),
+            key => (key, 0),
         };
         let kind = if text.is_empty() { "rawKeyDown" } else { "keyDown" };
         let down = json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code });
@@ -251,4 +273,134 @@ fn browser_search_of_pages_as_files() {
     tab.value("document.querySelector('.hits a.title').click()");
     tab.until("location.pathname.includes('/note/') && document.querySelector('h1')");
     assert!(tab.faults.is_empty(), "{:?}", tab.faults);
+}
+
+#[test]
+#[ignore = "needs Chromium (CRU_CHROMIUM)"]
+fn browser_pages_need_no_mouse_and_no_motion() {
+    let vault = vault();
+    let running = super::view::long(1, 3).replace("2026-11-20T00:00:00Z", "2026-11-21T07:59:00Z");
+    vault.put("vault/sessions/long.md", &running.replace("(00:00:", "(07:59:"));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let root = format!("http://127.0.0.1:{}", server.port);
+    let mut tab = Tab::open(&vault.path("profile"));
+    tab.look(1280, false, false);
+    tab.go(&format!("{root}/?token={}", server.token), "document.querySelector('.row a.title')");
+    let pulse = "getComputedStyle(document.querySelector('.running .state.active'), '::before').animationName";
+    assert_eq!(tab.value(pulse), "pulse");
+    tab.look(1280, false, true);
+    assert_eq!(tab.value(pulse), "none", "no motion where none is wanted");
+
+    tab.tab_to(".skip");
+    tab.press("Enter");
+    tab.until("location.hash === '#main'");
+    // The filter and back; a row; into it and to what is folded there.
+    tab.press("f");
+    tab.until("document.activeElement.id === 'filter'");
+    tab.press("Escape");
+    tab.until("document.activeElement === document.body");
+    tab.tab_to("main .row a.title[href*='tides']");
+    tab.press("Enter");
+    tab.until("location.pathname === '/note/sessions/tides.html' && document.querySelector('.meta')");
+    tab.tab_to("button.tick");
+    tab.tab_to(".changed summary");
+    tab.press(" ");
+    tab.until("document.querySelector('.changed').open");
+    tab.tab_to(".changed a");
+    tab.press("Enter");
+    tab.until("location.pathname.startsWith('/file/') && document.getElementById('who')");
+
+    // A decision.
+    tab.go(&format!("{root}/inbox.html"), "document.querySelectorAll('.item').length > 1");
+    tab.tab_to(".item:has(a.title[href*='lessons/lesson']) .accept");
+    tab.press("Enter");
+    tab.until("!document.querySelector(\".item a.title[href*='lessons/lesson']\")");
+    assert!(vault.read("vault/lessons/lesson.md").contains("status: accepted"));
+    assert!(tab.faults.is_empty(), "{:?}", tab.faults);
+}
+
+/// As many steps as a long night of an agent has: what the browser gets at first does not grow with them.
+#[test]
+#[ignore = "needs Chromium (CRU_CHROMIUM)"]
+fn browser_long_sessions_come_in_parts() {
+    let vault = vault();
+    vault.put("vault/sessions/long.md", &super::view::long(30, 100));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let page = format!("http://127.0.0.1:{}/note/sessions/long.html", server.port);
+    let mut tab = Tab::open(&vault.path("profile"));
+    tab.go(&format!("http://127.0.0.1:{}/?token={}", server.port, server.token), "document.querySelector('.row')");
+    tab.go(&page, "document.getElementById('n-03000')");
+    let nodes = tab.value("document.querySelectorAll('*').length").as_u64().unwrap();
+    assert!(nodes < 3_000, "{nodes} elements");
+
+    // A part is filled when it is opened, and stays so when the page is told of a change.
+    assert_eq!(tab.value("document.getElementById('n-00150')"), Value::Null);
+    tab.value("document.querySelectorAll('details.part > summary')[1].click()");
+    tab.until("document.getElementById('n-00150')?.checkVisibility()");
+    tab.until("performance.getEntriesByType('resource').some((it) => it.name.endsWith('/waiting'))");
+    let grown = |words: &str| vault.run_in("vault", &["log", "--session", "long", "note", words], "");
+    assert!(grown("Freshwords").status.success());
+    assert!(grown("Laterwords").status.success());
+    tab.until("document.getElementById('main').innerText.includes('Laterwords')");
+    assert_eq!(tab.value("document.getElementById('n-00150')?.checkVisibility()"), true);
+
+    // A link to a step opens the part that has it, also one that does not name the part.
+    for address in [format!("{page}?at=n-01500#n-01500"), format!("{page}#n-02100")] {
+        let id = address.rsplit('#').next().unwrap().to_owned();
+        tab.go("about:blank", "true");
+        tab.go(&address, &format!("document.getElementById('{id}')?.checkVisibility()"));
+        let top = tab.value(&format!("document.getElementById('{id}').getBoundingClientRect().top"));
+        assert!(top.as_f64().is_some_and(|top| (0.0..900.0).contains(&top)), "{address}: {top}");
+    }
+
+    // As a file it has all of it, and prints it.
+    let site = vault.path("site");
+    vault.ok(&["view", "--html", site.to_str().unwrap()]);
+    let file = format!("file://{}/note/sessions/long.html", site.display());
+    tab.go(&file, "document.getElementById('n-00150')");
+    assert_eq!(tab.value("document.getElementById('n-00150').checkVisibility()"), false);
+    tab.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    let height = tab.value("document.getElementById('n-00150').getBoundingClientRect().height");
+    assert!(height.as_f64().is_some_and(|height| height > 0.0), "{height}");
+    tab.call("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    tab.go("about:blank", "true");
+    tab.go(&format!("{file}#n-00150"), "document.getElementById('n-00150')?.checkVisibility()");
+    assert!(tab.faults.is_empty(), "{:?}", tab.faults);
+}
+
+/// `CRU_AXE` is the file `axe.min.js` of the package `axe-core`.
+#[test]
+#[ignore = "needs Chromium (CRU_CHROMIUM) and axe-core (CRU_AXE)"]
+#[expect(clippy::disallowed_methods, reason = "which file is meant")]
+fn axe_finds_nothing_on_any_page() {
+    let axe = std::fs::read_to_string(std::env::var_os("CRU_AXE").expect("CRU_AXE names axe.min.js")).unwrap();
+    let vault = SmallVault::new("");
+    super::browser::copy(Path::new("vault-example"), &vault.path("vault"));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let root = format!("http://127.0.0.1:{}", server.port);
+    let mut tab = Tab::open(&vault.path("profile"));
+    tab.go(&format!("{root}/?token={}", server.token), "document.querySelector('.row a.title')");
+    let names = ["index", "inbox", "projects", "decisions", "files", "lessons", "workflows", "cases", "stats"];
+    let mut pages: Vec<String> = names.map(|name| format!("{root}/{name}.html")).into();
+    pages.push(format!("{root}/search.html?q=tide"));
+    pages.push(format!("{root}/note/sessions/2026-11-04-tide-forecast-endpoint.html"));
+    for list in ["projects", "files"] {
+        tab.go(&format!("{root}/{list}.html"), "document.querySelector('td a.title')");
+        pages.push(tab.value("document.querySelector('td a.title').href").as_str().unwrap().to_owned());
+    }
+    let mut looked_at = 0;
+    for page in &pages {
+        for (width, dark) in [(1280, false), (1280, true), (375, false), (375, true)] {
+            tab.look(width, dark, true);
+            tab.go(page, "document.querySelector('main h1')");
+            tab.value(&format!("{axe}; true"));
+            let run = "axe.run(document).then((found) => [found.passes.length, \
+                found.violations.map((it) => it.id + ': ' + it.nodes.map((node) => node.html).join(' '))])";
+            let found = tab.value(run);
+            assert_eq!(found[1], json!([]), "{page} at {width}, dark: {dark}");
+            assert!(found[0].as_u64().is_some_and(|rules| rules > 10), "{page}: {found}");
+            looked_at += 1;
+        }
+    }
+    assert_eq!(looked_at, pages.len() * 4);
 }

@@ -28,11 +28,16 @@ impl Drop for Terminal {
 
 impl Terminal {
     fn run(vault: &SmallVault, args: &[&str], colours: bool) -> Self {
+        Self::piped(vault, args, colours, false)
+    }
+
+    /// The same; with `pipe` its stdout is no terminal.
+    fn piped(vault: &SmallVault, args: &[&str], colours: bool, pipe: bool) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-        tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        resize(&master, 24, 80);
         let end = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_cru"));
         command.args(args).env_clear().current_dir(vault.home());
@@ -45,7 +50,8 @@ impl Terminal {
         if !colours {
             command.env("NO_COLOR", "1");
         }
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        let child =
+            command.stdin(end()).stdout(if pipe { Stdio::piped() } else { end() }).stderr(end()).spawn().unwrap();
         drop(command);
         Self { child, master: File::from(master), said: String::new() }
     }
@@ -77,6 +83,10 @@ impl Terminal {
         }
         (std::mem::take(&mut self.said), code)
     }
+}
+
+fn resize(master: impl std::os::fd::AsFd, rows: u16, columns: u16) {
+    tcsetwinsize(master, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
 }
 
 fn two() -> SmallVault {
@@ -151,8 +161,77 @@ fn console_width(line: &str) -> usize {
 
 #[test]
 fn without_a_terminal_it_says_so() {
-    let ran = two().run_in("vault", &["list", "-i"], "");
-    assert_eq!(ran.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(said.contains("-i needs a terminal") && said.contains("hint:"), "{said}");
+    for args in [&["list", "-i"][..], &["search", "-i", "shine"]] {
+        let ran = two().run_in("vault", args, "");
+        assert_eq!(ran.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains("-i needs a terminal") && said.contains("hint:"), "{said}");
+    }
+}
+
+/// What is picked goes where the output goes; what it is picked on stays on the terminal.
+#[test]
+fn what_is_picked_goes_into_a_pipe() {
+    let vault = two();
+    let mut terminal = Terminal::piped(&vault, &["list", "-i"], false, true);
+    terminal.until("esc quits");
+    terminal.keys("pier");
+    terminal.until("> pier");
+    terminal.keys("\r");
+    let mut said = String::new();
+    terminal.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.contains("They shine") && !said.contains('\x1b'), "{said}");
+    assert_eq!(terminal.end().1, Some(0));
+}
+
+#[test]
+fn the_screen_follows_the_size_of_the_terminal() {
+    let vault = two();
+    let mut terminal = Terminal::run(&vault, &["list", "-i"], false);
+    assert!(terminal.until("esc quits").contains('│'));
+    for (rows, columns) in [(12, 64), (40, 120), (24, 80)] {
+        resize(&terminal.master, rows, columns);
+        let screen = terminal.until("esc quits");
+        assert_eq!(screen.contains('│'), columns >= 72, "{columns}: {screen}");
+        let lines: Vec<&str> = screen.split("\r\n").collect();
+        assert_eq!(lines.len(), usize::from(rows), "{screen}");
+        let widest = lines.iter().map(|line| console_width(line.trim_end_matches('\r'))).max();
+        assert!(widest.is_some_and(|widest| widest <= usize::from(columns)), "{columns}: {widest:?}");
+    }
+    terminal.keys("\x03");
+    assert_eq!(terminal.end().1, Some(0));
+}
+
+#[test]
+fn a_hit_is_previewed_where_it_stands() {
+    let vault = two();
+    let far =
+        format!("They shine at night.\n\n{}Far below stands quixel.\n\nAnd after it.\n", "Between.\n\n".repeat(300));
+    let lamps = vault.read("vault/sessions/lamps.md").replace("They shine at night.\n", &far);
+    vault.put("vault/sessions/lamps.md", &lamps);
+    let mut terminal = Terminal::run(&vault, &["search", "-i", "quixel"], false);
+    let screen = terminal.until("esc quits");
+    assert!(screen.contains("▸ Far below") && screen.contains("And after it.") && !screen.contains("They shine"));
+    terminal.keys("\x03");
+    assert_eq!(terminal.end().1, Some(0));
+}
+
+/// `resume` says what it does for a session, or why it cannot.
+#[test]
+fn a_session_is_taken_up_again() {
+    let vault = two();
+    for keys in ["\x12", "\x1b[Br"] {
+        let mut terminal = Terminal::run(&vault, &["list", "-i"], false);
+        terminal.until("esc quits");
+        terminal.keys("pier");
+        terminal.until("> pier");
+        terminal.keys(keys);
+        terminal.until("\x1b[?1049l");
+        let direct = vault.run_in("vault", &["resume", "--", "sessions/lamps.md"], "");
+        let (rest, code) = terminal.end();
+        assert_eq!(code, direct.status.code(), "{rest}");
+        let said = [direct.stdout, direct.stderr].concat();
+        let first = String::from_utf8(said).unwrap().lines().next().unwrap_or_default().to_owned();
+        assert!(!first.is_empty() && rest.contains(&first), "{first}: {rest}");
+    }
 }

@@ -71,6 +71,29 @@ pub(super) fn vault() -> SmallVault {
     vault
 }
 
+/// A session of `phases` with a request and so many steps each.
+pub(super) fn long(phases: usize, steps: usize) -> String {
+    let mut note = "---\ntype: session\nsession_id: long\ntitle: Long night\nstatus: active\nproject: ~/work/lamp\n\
+        started: 2026-11-20T00:00:00Z\n---\n# Long night\n"
+        .to_owned();
+    for phase in 0..phases {
+        note.push_str(&format!(
+            "\n## Turn {phase} @coder\n\n*2026-11-20T00:00:00Z* ^p-{phase:03}\n\n> [!user]\n> \"Lamp {phase}\"\n\n^u-{phase:03}\n\n\
+             **Tool calls:**\n"
+        ));
+        for step in 1..=steps {
+            let number = phase * steps + step;
+            let ends = if number % 50 == 0 { "✗ exit 2" } else { "ok" };
+            let time = format!("{:02}:{:02}:{:02}", number / 3_600, number / 60 % 60, number % 60);
+            note.push_str(&format!("- `Bash echo lamp{number}` → {ends} ({time}) ^n-{number:05}\n"));
+        }
+        if phase == 1 {
+            note.push_str("\n> [!decision] Count them\n> As [[#^n-00001]] shows.\n\n^d-001\n");
+        }
+    }
+    note
+}
+
 /// A running server, ended with the value.
 pub(super) struct Server {
     child: Child,
@@ -184,7 +207,10 @@ fn form(page: &str, marks: &str) -> BTreeMap<String, String> {
 const PAGES: &[&str] = &[
     "/",
     "/index.html?where=status%3Aactive",
+    "/index-cost.html",
     "/projects.html",
+    "/projects-tokens.html",
+    "/decisions.html",
     "/files.html",
     "/lessons.html",
     "/workflows.html",
@@ -251,7 +277,10 @@ fn no_path_leads_out_and_nothing_private_is_served() {
         std::os::unix::fs::symlink(vault.home(), vault.path("vault/out")).unwrap();
     }
     let server = Server::start(vault.home(), &vault.path("vault"));
+    // A file that no session names has no page, though somebody asks for it by its name.
+    let named = format!("/file/etc-passwd-{}.html?name=/etc/passwd", &blake3::hash(b"/etc/passwd").to_hex()[..8]);
     for path in [
+        &named,
         "/note/../outside.html",
         "/note/..%2Foutside.html",
         "/note/%2e%2e/outside.html",
@@ -279,7 +308,11 @@ fn no_path_leads_out_and_nothing_private_is_served() {
     for path in PAGES.iter().copied().chain(["/search.html?q=Secretword", "/index.html?where=title~secretword"]) {
         let answer = server.get(path);
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
-        let told = answer.body.replace("value=\"title~secretword\"", "").replace("<q>Secretword</q>", "");
+        let told = answer
+            .body
+            .replace("where=title~secretword", "")
+            .replace("value=\"title~secretword\"", "")
+            .replace("<q>Secretword</q>", "");
         for word in ["Secretword", "secretword", "secretproject", "Outsideword", "Textword"] {
             assert!(!told.contains(word), "{path} tells {word}: {told}");
         }
@@ -479,4 +512,122 @@ fn projects_of_every_system_have_their_sessions() {
     assert!(all["note/sessions/far.html"].contains("<li class=\"failed\" id=\"n-001\">"));
     let found = vault.ok(&["search", "linked", "-f", "json"]);
     assert!(found.contains("\"block\": \"n-001\""), "{found}");
+}
+
+/// A long session comes in parts; each link to something in it asks for the part that has it.
+#[test]
+fn parts_of_a_long_session_are_asked_for() {
+    let vault = vault();
+    vault.put("vault/sessions/long.md", &long(10, 100));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let get = |query: &str| server.get(&format!("/note/sessions/long.html{query}")).body;
+    let has = |page: &str, id: &str| page.contains(&format!("id=\"{id}\""));
+    let first = get("");
+    assert_eq!(first.matches("<details class=\"part\"").count(), 10);
+    assert!(has(&first, "u-000") && !has(&first, "n-00001") && has(&first, "n-01000"), "requests, and the last part");
+    assert!(first.contains("100 steps, <span class=\"bad\">2 failed</span>") && first.contains("1 decision"));
+    assert!(first.contains("href=\"?at=part-1#part-1\"") && first.contains("href=\"?at=n-00050#n-00050\""));
+    for (query, id) in [("?at=part-1", "n-00001"), ("?at=n-00550", "n-00501"), ("?at=d-001", "n-00150")] {
+        let page = get(query);
+        assert!(has(&page, id) && page.matches("class=\"part\" id").count() == 10, "{query}");
+        assert_eq!(page.matches("<li class=").count(), 200, "{query}");
+    }
+    assert!(get("?at=d-001").contains("href=\"?at=n-00001#n-00001\""), "within the page too");
+    let found = server.get("/search.html?q=lamp777").body;
+    assert!(found.contains("note/sessions/long.html?at=n-00777#n-00777"), "{found}");
+
+    let site = vault.path("site");
+    vault.ok(&["view", "--html", site.to_str().unwrap()]);
+    let all = files(&site);
+    assert_eq!(dead_links(&all), BTreeSet::new());
+    let page = &all["note/sessions/long.html"];
+    assert!(has(page, "n-00001") && page.matches("<details class=\"part\"").count() == 10 && !page.contains("?at="));
+    assert!(page.contains("<code>cru show --full long#n-00001</code>"), "where the outputs are");
+    vault.put("vault/sessions/short.md", &long(1, 100));
+    assert!(!server.get("/note/sessions/short.html").body.contains("class=\"part\""));
+}
+
+#[test]
+fn lists_have_orders_and_what_they_name_has_a_page() {
+    let vault = vault();
+    let session = |id: &str, active: u32, tokens: u32| {
+        format!(
+            "---\ntype: session\nsession_id: {id}\ntitle: Work {id}\nstatus: completed\nproject: ~/work/{id}\ntokens_used: {tokens}\n\
+             started: 2026-11-0{active}T09:00:00Z\n---\n# Work {id}\n\n> [!summary]\n> Time: 3 min active\n\n\
+             **Tasks:**\n- [ ] Mend the pump ^task-6\n\nWords that are named.\n\n^x-1\n\n\
+             ## Work @coder\n\n*2026-11-0{active}T09:00:00Z* ^p-01\n\n\
+             > [!decision] Use {id}\n> It is there.\n\n\
+             **Tool calls:**\n- `Bash cargo test` → ok (09:00:01) ^n-001\n    - check: passed\n\
+             - `Write src/{id}.rs` → ok (09:0{active}:00) ^n-002\n    - writes: `src/{id}.rs`\n"
+        )
+    };
+    vault.put("vault/sessions/one.md", &session("one", 3, 70));
+    vault.put("vault/sessions/two.md", &session("two", 1, 90));
+    vault.put("vault/sessions/one (conflict 2026).md", &session("one", 3, 70).replace("It is there.", "Otherwise."));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let order = |path: &str| {
+        let page = server.get(path).body;
+        let rows = page.split("<section aria-labelledby=\"newest\"").nth(1).unwrap_or(&page).to_owned();
+        let at = |words: &str| rows.find(words).unwrap_or_else(|| panic!("no {words} in {page}"));
+        assert!(page.contains("aria-current=\"true\""), "{path}");
+        at("/one") < at("/two")
+    };
+    assert!(order("/index.html") && order("/index-active.html") && !order("/index-tokens.html"));
+    assert!(order("/projects.html") && !order("/projects-tokens.html"));
+    assert_eq!(server.get("/index-nothing.html").status, 404);
+    let filtered = server.get("/index.html?where=status%3Acompleted").body;
+    assert!(filtered.contains("href=\"index-cost.html?where=status%3Acompleted\""), "{filtered}");
+
+    let decisions = server.get("/decisions.html").body;
+    assert!(decisions.contains("Use one") && decisions.contains("sessions/two.html?at=p-01#p-01"), "{decisions}");
+
+    let page = server.get("/note/sessions/two.html").body;
+    for id in ["task-6", "x-1"] {
+        assert!(page.contains(&format!("id=\"{id}\"")), "{id}: {page}");
+    }
+    assert!(!page.contains("<dt>Active</dt>") && page.contains("Time: 3 min active"), "one active time: {page}");
+    let file = page.split("<details class=\"changed\">").nth(1).unwrap().split("href=\"../..").nth(1).unwrap();
+    let file = server.get(file.split('"').next().unwrap());
+    assert!(file.status == 200 && file.body.contains("Work two"), "{file:?}");
+
+    // What was written after the last check, and what a copy has otherwise.
+    let inbox = server.get("/inbox.html").body;
+    let item =
+        |words: &str| inbox.split("<article").find(|item| item.contains(words)).unwrap_or_else(|| panic!("{inbox}"));
+    assert!(item("Work two, 1 write").contains("cargo test") && item("Work two, 1 write").contains("src/two.rs"));
+    assert!(item("has a copy").contains("Otherwise."));
+
+    let site = vault.path("site");
+    vault.ok(&["view", "--html", site.to_str().unwrap()]);
+    let all = files(&site);
+    assert_eq!(dead_links(&all), BTreeSet::new());
+    assert!(all.contains_key("index-cost.html") && all["note/sessions/two.html"].contains("href=\"../../file/"));
+}
+
+/// What is kept from one question to the next is never older than the notes.
+#[test]
+fn what_is_kept_between_questions_follows_the_notes() {
+    let vault = vault();
+    let settled = |path: &str| {
+        let file = std::fs::File::options().write(true).open(vault.path(path)).unwrap();
+        // Long before the time of the server.
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000)).unwrap();
+    };
+    let notes = ["vault/sessions/tides.md", "vault/sessions/kept.md", "vault/lessons/lesson.md"];
+    notes.iter().for_each(|path| settled(path));
+    let server = Server::start(vault.home(), &vault.path("vault"));
+    let found = |words: &str| server.get(&format!("/search.html?q={words}")).body.contains("class=\"row\"");
+    assert!(found("datum") && found("datum") && !found("Freshword") && !found("Secretword"));
+    let tides = vault.read(notes[0]);
+    vault.put(notes[0], &tides.replace("It goes on from", "Freshword goes on from"));
+    assert!(found("Freshword"));
+    settled(notes[0]);
+    assert!(found("Freshword") && found("Freshword"));
+    vault.put(notes[0], &tides.replacen("status:", "export: false\nstatus:", 1));
+    settled(notes[0]);
+    assert!(!found("Freshword") && !found("datum"), "it is kept by now");
+    vault.put(notes[0], &tides);
+    assert!(found("datum"));
+    vault.put("vault/.cru/config.toml", "[vault]\nid = \"v\"\nexclude = [\"sessions\"]\n");
+    assert!(!found("datum"), "the configuration leaves it out");
 }

@@ -15,44 +15,53 @@ use super::diff::FileDiff;
 use super::kind::{CalloutLook, colours};
 use crate::action::{Action, Verdict};
 use crate::base::Result;
-use crate::base::text::{percent_decoded, plural, sanitise};
+use crate::base::text::{one_line, percent_decoded, plural, sanitise};
 use crate::commands::output::{PageFrame, Templates, clock, duration, escape, minute, zoned_minute};
-use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode};
+use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode, task_line};
 
 /// The rules of the pages of sessions.
 pub(in crate::commands) fn style() -> String {
     format!("{}{}", include_str!("page.css"), colours())
 }
 
-/// Lines of a diff that stands open.
-const SHORT_DIFF: usize = 12;
+/// Items of a page among others that are shown at once, and of each part of a longer one: what a browser lays out in a moment.
+const PART: usize = 200;
 const TEMPLATES: &[(&str, &str)] = &[
     ("session.html", include_str!("../../../../templates/html/session.html")),
     ("phase.html", include_str!("../../../../templates/html/phase.html")),
     ("items.html", include_str!("../../../../templates/html/items.html")),
+    ("part.html", include_str!("../../../../templates/html/part.html")),
 ];
 
 /// The page. Error: a built-in template cannot be used.
 pub(super) fn render(shown: &ShownSession, frame: Option<&PageFrame<'_>>) -> Result<String> {
     let session = &shown.session;
     let is_shown = |index: usize| shown.only.as_ref().is_none_or(|only| only.contains(&index));
-    let is_request = |item: &&Item| matches!(item, Item::User(_));
-    let above = if shown.only.is_none() { session.preface.iter().filter(is_request).count() } else { 0 };
     let phases = || session.phases.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, phase)| phase);
-    let requests = above + phases().flat_map(|phase| &phase.items).filter(is_request).count();
+    let items = || phases().flat_map(|phase| &phase.items);
+    let above = session.preface.iter().filter(|_| shown.only.is_none());
+    let requests = above.chain(items()).filter(|item| is_request(item)).count();
+    let is_long = frame.is_some() && items().count() > PART;
+    let folded =
+        phases().filter(|_| is_long).flat_map(|phase| parts(&phase.items)).filter(|part| !is_request(&part[0]));
+    let parts = folded.count();
+    let frame = frame.map(|frame| PageFrame { in_parts: is_long && frame.live, ..frame.clone() });
+    let frame = frame.as_ref();
     let page = HtmlPage {
         templates: Templates::new(TEMPLATES, &shown.zone)?,
         shown,
         frame,
         requests,
         at: Cell::new(0),
+        parts,
+        part: Cell::new(0),
         open: RefCell::default(),
     };
     page.open.borrow_mut().push(&shown.path);
     let header = match shown.only {
         None => json!({
             "path": shown.path, "rows": rows(shown), "tasks": tasks(session), "preface": page.items(&session.preface, 0)?,
-            "marks": marks(session, &shown.zone), "files": changed(session), "project": session.meta.project,
+            "marks": marks(session, &shown.zone, frame), "files": changed(session, frame), "step": session.steps().find_map(|(_, step)| step.id.as_deref()), "project": session.meta.project,
         }),
         Some(_) => Value::Null,
     };
@@ -83,7 +92,7 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
         ("Proof", figures.proof()),
         ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
         ("Started", meta.started.map(|time| zoned_minute(time, &shown.zone))),
-        ("Active", figures.active()),
+        ("Active", figures.active().filter(|_| !tells_time(session))),
         ("Wall clock", figures.wall_clock()),
         ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
         ("Model", meta.model.clone()),
@@ -94,6 +103,12 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
         ("Tags", (!meta.tags.is_empty()).then(|| meta.tags.join(", "))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Whether its summary tells how long was worked: from the transcript, which has more moments than the note.
+fn tells_time(session: &Session) -> bool {
+    let mut summaries = session.preface.iter().filter_map(Item::callout).filter(|callout| callout.kind == "summary");
+    summaries.any(|summary| summary.body.lines().any(|line| line.starts_with("Time: ")))
 }
 
 fn tasks(session: &Session) -> Vec<Value> {
@@ -107,20 +122,22 @@ fn tasks(session: &Session) -> Vec<Value> {
     tasks
         .map(|task| {
             let status = task.status.as_str();
-            json!({ "mark": mark(status), "content": task.content, "id": task.id, "is_open": is_open(status) })
+            let block = task_line::lossy(task).id;
+            json!({ "mark": mark(status), "content": task.content, "id": task.id, "block": block, "is_open": is_open(status) })
         })
         .collect()
 }
 
-/// The files that a session wrote, each once, in the order of the first time.
-fn changed(session: &Session) -> Vec<&str> {
+/// The files that a session wrote, each once with its page, in the order of the first time.
+fn changed(session: &Session, frame: Option<&PageFrame<'_>>) -> Vec<Value> {
     let mut seen = BTreeSet::new();
     let written = session.steps().flat_map(|(_, step)| &step.writes).map(|file| file.path.as_str());
-    written.filter(|path| seen.insert(*path)).collect()
+    let page = |path| json!({ "path": path, "page": frame.and_then(|frame| (frame.file)(path)) });
+    written.filter(|path| seen.insert(*path)).map(page).collect()
 }
 
 /// What stands on the line of time: requests, checks, commits and failed steps. Empty where no time went by.
-fn marks(session: &Session, zone: &TimeZone) -> Vec<Value> {
+fn marks(session: &Session, zone: &TimeZone, frame: Option<&PageFrame<'_>>) -> Vec<Value> {
     let mut at: Option<Timestamp> = session.meta.started;
     let mut found = Vec::new();
     for (_, item) in session.items() {
@@ -151,12 +168,27 @@ fn marks(session: &Session, zone: &TimeZone) -> Vec<Value> {
     if span <= 0.0 {
         return Vec::new();
     }
-    let mark = |(at, kind, id, words): (Timestamp, &str, &Option<String>, String)| {
+    // What would stand on another mark of its kind is not drawn again.
+    let mut drawn = BTreeSet::new();
+    let mark = |(at, kind, id, words): (Timestamp, &'static str, &Option<String>, String)| {
         let share = at.duration_since(first).as_secs_f64() / span;
-        let words = crate::base::text::one_line(&words).chars().take(120).collect::<String>();
-        json!({ "x": format!("{:.1}", 8.0 + share.clamp(0.0, 1.0) * 984.0), "kind": kind, "id": id, "words": format!("{} {kind}: {words}", clock(at, zone)) })
+        let x = format!("{:.0}", 8.0 + share.clamp(0.0, 1.0) * 984.0);
+        let words = one_line(&words).chars().take(120).collect::<String>();
+        let page = id.as_deref().zip(frame).map(|(id, frame)| frame.to_part(id)).unwrap_or_default();
+        drawn.insert((x.clone(), kind)).then(|| {
+            json!({ "x": x, "kind": kind, "id": id, "page": page, "words": format!("{} {kind}: {words}", clock(at, zone)) })
+        })
     };
-    found.into_iter().map(mark).collect()
+    found.into_iter().filter_map(mark).collect()
+}
+
+fn is_request(item: &Item) -> bool {
+    matches!(item, Item::User(_))
+}
+
+/// The items of a phase as a long page has them: each request by itself, and what follows it.
+fn parts(items: &[Item]) -> impl Iterator<Item = &[Item]> {
+    items.chunk_by(|a, b| !is_request(a) && !is_request(b)).flat_map(|run| run.chunks(PART))
 }
 
 struct HtmlPage<'a> {
@@ -167,6 +199,9 @@ struct HtmlPage<'a> {
     requests: usize,
     /// Those that were rendered.
     at: Cell<usize>,
+    /// Parts that stand folded, where the page is a long one among others, and those that were rendered.
+    parts: usize,
+    part: Cell<usize>,
     /// Paths of the notes around the place that is rendered.
     open: RefCell<Vec<&'a str>>,
 }
@@ -185,7 +220,11 @@ impl HtmlPage<'_> {
 
     /// A link with the place that it leads to.
     fn wikilink(&self, link: &Link) -> Value {
-        let own = link.block.as_deref().filter(|_| link.target.is_empty()).map(|id| format!("#{id}"));
+        let own = link
+            .block
+            .as_deref()
+            .filter(|_| link.target.is_empty())
+            .map(|id| format!("{}#{id}", self.frame.map(|frame| frame.to_part(id)).unwrap_or_default()));
         let block = link.block.as_deref().map(|id| format!("#^{id}")).unwrap_or_default();
         let page = || (self.frame?.page)(&format!("{}{block}", link.target));
         let text = link.alias.as_deref().or(link.block.as_deref().filter(|_| own.is_some())).unwrap_or(&link.target);
@@ -201,9 +240,39 @@ impl HtmlPage<'_> {
             "agent": phase.agent.as_ref().map(ToString::to_string),
             "channel": phase.channel,
             "started": phase.started.map(|time| minute(time, &self.shown.zone)),
-            "items": self.items(&phase.items, depth)?,
+            "items": match depth {
+                0 if self.parts > 0 => parts(&phase.items).map(|part| self.part(part)).collect::<Result<String>>()?,
+                _ => self.items(&phase.items, depth)?,
+            },
         });
         self.templates.render("phase.html", values)
+    }
+
+    /// A part of a long page, folded: a server is asked for what is in it when it is opened, but for the last part and the one that
+    /// is asked for by its name or by something in it.
+    fn part(&self, items: &[Item]) -> Result<String> {
+        let Some(frame) = self.frame.filter(|_| !is_request(&items[0])) else { return self.items(items, 0) };
+        let number = self.part.get() + 1;
+        self.part.set(number);
+        let name = format!("part-{number}");
+        let is_asked = frame.at == name || items.iter().any(|item| item.id() == Some(&*frame.at));
+        let is_open = is_asked || number == self.parts;
+        let steps = || items.iter().filter_map(|item| if let Item::Step(step) = item { Some(step) } else { None });
+        let told = |kind: &str| items.iter().filter_map(Item::callout).filter(|callout| callout.kind == kind).count();
+        let counts = ["decision", "error", "subagent"].map(|kind| (told(kind), kind));
+        let counts = [(steps().count(), "step")].into_iter().chain(counts).filter(|(count, _)| *count > 0);
+        let said =
+            items.iter().find_map(|item| if let Item::Prose(it) = item { Some(one_line(&it.text)) } else { None });
+        let values = json!({
+            "name": name,
+            "is_open": is_open,
+            "begins": steps().find_map(|step| step.time).map(|time| clock(time, &self.shown.zone)),
+            "counts": counts.map(|(count, word)| plural(count as u64, word)).collect::<Vec<_>>(),
+            "failed": steps().filter(|step| class(step) == "failed").count(),
+            "said": said.map(|said| said.chars().take(120).collect::<String>()),
+            "items": if is_open || !frame.live { Some(self.items(items, 0)?) } else { None },
+        });
+        self.templates.render("part.html", values)
     }
 
     fn step(&self, step: &Step, depth: usize) -> Value {
@@ -221,8 +290,7 @@ impl HtmlPage<'_> {
         let diffs = step.id.as_ref().filter(|_| depth == 0).and_then(|id| self.shown.diffs.get(id));
         json!({
             "diffs": diffs.into_iter().flatten().map(diff).collect::<Vec<_>>(),
-            // What was called may have ended well and have found that something fails.
-            "class": if step.check == Some(Verdict::Failed) { "failed" } else { step.status.name() },
+            "class": class(step),
             "id": step.id.as_deref().filter(|_| depth == 0),
             "tool": step.tool,
             "args": step.args,
@@ -247,7 +315,10 @@ impl HtmlPage<'_> {
                         steps.push(self.step(it, depth));
                     }
                 }
-                Item::Prose(prose) => blocks.push(json!({ "type": "prose", "html": self.markdown(&prose.text) })),
+                Item::Prose(prose) => {
+                    let id = prose.id.as_deref().filter(|_| depth == 0);
+                    blocks.push(json!({ "type": "prose", "id": id, "html": self.markdown(&prose.text) }));
+                }
                 Item::Tasks(_) => {}
                 Item::Subagent(it) => blocks.push(self.subagent(it, depth)?),
                 Item::User(user) => {
@@ -323,6 +394,11 @@ impl HtmlPage<'_> {
     }
 }
 
+/// How a step ended. What was called may have ended well and have found that something fails.
+fn class(step: &Step) -> &'static str {
+    if step.check == Some(Verdict::Failed) { "failed" } else { step.status.name() }
+}
+
 fn diff(it: &FileDiff) -> Value {
     let count = |mark: char| it.lines.iter().filter(|(own, _)| *own == mark).count();
     let class = |mark: char| match mark {
@@ -335,7 +411,8 @@ fn diff(it: &FileDiff) -> Value {
         "path": it.path,
         "added": count('+'),
         "removed": count('-'),
-        "is_short": it.lines.len() <= SHORT_DIFF,
+        // It stands open.
+        "is_short": it.lines.len() <= 12,
         "lines": it.lines.iter().map(line).collect::<Vec<_>>(),
         "more": (it.more > 0).then(|| format!("{} not shown", plural(it.more as u64, "line"))),
     })
@@ -404,7 +481,9 @@ fn with_known_links(html: &str, frame: Option<&PageFrame<'_>>) -> String {
             Some(frame) => {
                 let meant = percent_decoded(&unescaped(target)).and_then(|target| (frame.page)(&target));
                 match meant {
-                    None if target.starts_with('#') => out.push_str(&format!("{LINK}{part}")),
+                    None if target.starts_with('#') => {
+                        out.push_str(&format!("{LINK}{}{part}", frame.to_part(&target[1..])))
+                    }
                     Some(page) => out.push_str(&format!("{LINK}{}{}", escape(&page), &part[target.len()..])),
                     None => out.push_str(&format!("<a data-missing=\"{}", &part[target.len()..])),
                 }
