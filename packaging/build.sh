@@ -51,6 +51,8 @@ install -m 755 "$program" "$work/cru$exe"
 said=$("$work/cru$exe" --version)
 [ "$said" = "cru $version" ] || fail "the program says \`$said\`, and Cargo.toml version $version"
 sh "$root/packaging/extras.sh" "$work/cru$exe" "$work/extras"
+licenses=$work/THIRD-PARTY-LICENSES
+"$root/packaging/licenses.sh" "$target" "$licenses"
 
 # Files with one mode, at a path that may be new: put MODE TO FROM…
 put() {
@@ -86,6 +88,7 @@ share() {
 archive() {
     local name=cru-$version-$target
     beside "$work/archive/$name"
+    put 644 "$work/archive/$name" "$licenses"
     put 755 "$work/archive/$name" "$work/cru$exe"
     pack "$out/$name.tar.gz" "$work/archive" "$name"
 }
@@ -93,7 +96,7 @@ archive() {
 wheel() {
     put 755 "$work/wheel/scripts" "$work/cru$exe"
     share "$work/wheel/data"
-    python3 "$root/packaging/wheel.py" "$work/wheel" "$out" "$version" "$wheel" "$summary" "$license" "$level"
+    python3 "$root/packaging/wheel.py" "$work/wheel" "$out" "$version" "$wheel" "$summary" "$license" "$level" "$licenses"
 }
 
 # The package of this platform, and `cru`, which depends on that of each platform and holds what runs it.
@@ -101,7 +104,7 @@ npm() {
     local platforms=(linux-x64 linux-arm64 darwin-x64 darwin-arm64 win32-x64) each libc='' depends='' pages=''
     [ -z "$deb" ] || libc=' "libc": ["glibc"],'
     put 755 "$work/npm/cru-$npm/package/bin" "$work/cru$exe"
-    put 644 "$work/npm/cru-$npm/package" "$root"/LICENSE-*
+    put 644 "$work/npm/cru-$npm/package" "$root"/LICENSE-* "$licenses"
     cat > "$work/npm/cru-$npm/package/package.json" <<END
 {
   "name": "cru-$npm",
@@ -140,9 +143,11 @@ deb() {
     cp "$root/CHANGELOG.md" "$doc/changelog"
     printf 'cru (%s) unstable; urgency=medium\n\n  * Packaged from the program of version %s.\n\n -- %s  %s\n' \
         "$full" "$version" "$who" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")" > "$doc/changelog.Debian"
-    gzip -n9 "$doc"/changelog* "$tree"/usr/share/man/man1/*
+    cp "$licenses" "$doc"
+    gzip -n9 "$doc"/changelog* "$doc/${licenses##*/}" "$tree"/usr/share/man/man1/*
     {
         printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: cru\n\n'
+        printf 'Comment: The licences of what is compiled into the program are in %s.gz.\n\n' "${licenses##*/}"
         printf 'Files: *\nCopyright: %s\nLicense: MIT or Apache-2.0\n\n' "$(sed -n 's/^Copyright (c) //p' "$root/LICENSE-MIT")"
         printf 'License: MIT\n'
         sed -e '1,/^Copyright/d' -e '/./,$!d' -e 's/^$/./' -e 's/^/ /' "$root/LICENSE-MIT"

@@ -35,6 +35,17 @@ in_home() {
     env -i HOME="$home" PATH="$home/.local/bin:$PATH" LC_ALL=C.UTF-8 "$@"
 }
 
+# Whether a file has the licences of what is compiled in, by some of it: licenses FILE
+licenses() {
+    local each
+    [ -f "$1" ] || fail "there is no ${1##*/}"
+    for each in 'serde_json [0-9]' 'tantivy [0-9]' 'libsqlite3-sys [0-9]' 'libmimalloc-sys .*c_src' 'rules for secrets' 'the standard library'; do
+        grep -q "^$each" "$1" || fail "${1##*/} has no licence of $each"
+    done
+    grep -q 'WITHOUT WARRANTY OF ANY KIND' "$1" && grep -q 'Apache License' "$1" || fail "${1##*/} has no texts"
+    printf '  has the licences of what is compiled in\n'
+}
+
 # The first steps of a person with the program; HOME is an empty folder, at the same path for the program: steps HOME COMMAND…
 steps() {
     local home=$1 said
@@ -109,6 +120,7 @@ archive() {
     }
     [ "$(basename "$(binstall pkg-url)")" = "${1##*/}" ] || fail "cargo-binstall looks for $(binstall pkg-url)"
     [ -x "$work/$(binstall bin-dir)" ] || fail "cargo-binstall looks for $(binstall bin-dir) in the archive"
+    licenses "$name/THIRD-PARTY-LICENSES"
     cp "$name/cru" "$home/.local/bin/"
     cp "$name"/man/* "$home/.local/share/man/man1/"
     cp "$name/completions/cru.bash" "$home/.local/share/bash-completion/completions/cru"
@@ -127,6 +139,7 @@ wheel() {
     python3 -m venv "$home/venv"
     in_home "$home" "$home/venv/bin/python" -m pip install --quiet --no-index --disable-pip-version-check "$1"
     steps "$home" "$home/venv/bin/cru"
+    licenses "$(echo "$home"/venv/lib/python*/site-packages/cru-*.dist-info/licenses/THIRD-PARTY-LICENSES)"
     pages "$home/venv/share"
     completions "$home/venv/share" zsh/site-functions "$home/venv/bin"
     for tool in pipx uv; do
@@ -194,6 +207,7 @@ END
         --loglevel error install --global cru > "$work/said" 2>&1 || fail "npm: $(cat "$work/said")"
     cru=$home/prefix/bin/cru
     steps "$home" "$cru"
+    licenses "$(find "$home/prefix/lib/node_modules" -name THIRD-PARTY-LICENSES)"
     pages "$home/prefix/share"
 
     # The launcher: exit codes, standard input, and signals both ways.
@@ -260,6 +274,8 @@ deb() {
     else
         not_run 'the program in a root of its own, which this user may not change to'
     fi
+    gzip -dc "$tree/usr/share/doc/cru/THIRD-PARTY-LICENSES.gz" > "$work/THIRD-PARTY-LICENSES"
+    licenses "$work/THIRD-PARTY-LICENSES"
     pages "$tree/usr/share"
     completions "$tree/usr/share" zsh/vendor-completions "$tree/usr/bin"
     [ -z "$debian" ] || {

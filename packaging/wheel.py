@@ -1,6 +1,7 @@
 """Writes a wheel with a program and no Python code, by the specification of binary distributions.
 
-wheel.py TREE OUT VERSION PLATFORM SUMMARY LICENSE LEVEL, where TREE has the folders `scripts` and `data` of the wheel.
+wheel.py TREE OUT VERSION PLATFORM SUMMARY LICENSE LEVEL THIRD_PARTY, where TREE has the folders `scripts` and `data` of the wheel,
+and THIRD_PARTY is the file with the licences of what is compiled into the program.
 """
 
 import base64
@@ -24,11 +25,11 @@ def python_version(version):
     return number + {None: "", "alpha": "a", "beta": "b", "rc": "rc"}[stage] + (count or "")
 
 
-def main(tree, out, version, platform, summary, license, level):
+def main(tree, out, version, platform, summary, license, level, third_party):
     version = python_version(version)
     tag = f"py3-none-{platform}"
     info = f"cru-{version}.dist-info"
-    licenses = sorted(ROOT.glob("LICENSE-*"))
+    licenses = [*sorted(ROOT.glob("LICENSE-*")), Path(third_party)]
     metadata = "".join(
         f"{line}\n"
         for line in [
