@@ -13,6 +13,7 @@ mod completions;
 mod connect;
 mod context;
 mod current;
+mod deferred;
 mod derived;
 mod diff;
 mod doctor;
@@ -74,9 +75,11 @@ pub use hooks::edited as fuzz_settings;
 pub use context::{
     AgentAnswer, Context, GitAnswer, PassedCall, PassedEnd, Passing, PickVerb, Pickable, ProgramCall, Progress, Ui,
 };
+pub use deferred::Deferred;
 pub use output::{Format, Launch, Output, PlainOutput, Raw, View};
 pub use reach::Reach;
 
+use self::deferred::deferring;
 use crate::base::{Error, Result};
 use crate::session::mask::Masks;
 
@@ -120,8 +123,8 @@ impl Cli {
 
     fn of_words(args: &[OsString]) -> std::result::Result<Self, clap::Error> {
         let parse = |args: &[OsString]| {
-            let matches = groups::with_groups(Self::command()).try_get_matches_from(args)?;
-            Self::from_arg_matches(&matches)
+            let parsed = |command: clap::Command| Self::from_arg_matches(&command.try_get_matches_from(args)?);
+            deferring(|| parsed(Self::command())).or_else(|_| parsed(groups::with_groups(Self::command())))
         };
         let cli = parse(args)?;
         if !cli.command.keeps_words() {
@@ -171,74 +174,74 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum Command {
-    Init(init::Args),
-    Import(import::Args),
-    Connect(connect::ConnectArgs),
+    Init(Deferred<init::Args>),
+    Import(Deferred<import::Args>),
+    Connect(Deferred<connect::ConnectArgs>),
     /// Take back what `connect` added to an agent's settings
     ///
     /// Gives back the very bytes from before where nobody changed the file since; else takes out what is ours and nothing more. An
     /// entry of a server that starts anything but `cru mcp`, or has fields that somebody added, is left. Sessions and what waits in
     /// their journals stay: `cru admin flush` writes it. The vault stays in the user's configuration, since other commands use it.
-    Disconnect(connect::ConnectTarget),
-    List(list::Args),
-    Show(show::Args),
-    Diff(diff::Args),
-    Resume(session::resume::Args),
-    Codify(session::codify::Args),
-    Learn(session::learn::Args),
+    Disconnect(Deferred<connect::ConnectTarget>),
+    List(Deferred<list::Args>),
+    Show(Deferred<show::Args>),
+    Diff(Deferred<diff::Args>),
+    Resume(Deferred<session::resume::Args>),
+    Codify(Deferred<session::codify::Args>),
+    Learn(Deferred<session::learn::Args>),
     /// Start, close, rename and archive sessions
     ///
     /// `cru session list`, `show`, `resume`, `codify` and `learn` are `cru list`, `show`, `resume`, `codify` and `learn`.
     #[command(subcommand)]
-    Session(session::SessionCommand),
+    Session(Deferred<session::SessionCommand>),
     /// List, check and compare workflows
     #[command(subcommand)]
-    Workflow(workflow::WorkflowCommand),
+    Workflow(Deferred<workflow::WorkflowCommand>),
     /// Review the cases that training and evaluation use
     #[command(subcommand)]
-    Cases(cases::CasesCommand),
-    Read(read::Args),
+    Cases(Deferred<cases::CasesCommand>),
+    Read(Deferred<read::Args>),
     /// List lessons, and write them where agents read them
     #[command(subcommand)]
-    Lessons(lessons::LessonsCommand),
-    Context(onset::Args),
-    Review(review::Args),
-    View(view::Args),
-    Summary(summary::Args),
-    Search(search::Args),
-    Log(log::Args),
-    Checkpoint(checkpoint::Args),
-    Graph(graph::Args),
-    Stats(stats::Args),
-    History(history::Args),
-    Files(files::Args),
-    Why(trace::why::Args),
-    Deps(trace::deps::Args),
-    Verify(trace::verify::Args),
-    Stale(trace::stale::Args),
-    Run(trace::run::Args),
-    Replay(trace::replay::Args),
-    Bookmark(trace::bookmark::Args),
-    Resolve(trace::resolve::Args),
-    Status(status::Args),
-    Check(check::Args),
-    Hook(hook::Args),
-    Mcp(mcp::Args),
+    Lessons(Deferred<lessons::LessonsCommand>),
+    Context(Deferred<onset::Args>),
+    Review(Deferred<review::Args>),
+    View(Deferred<view::Args>),
+    Summary(Deferred<summary::Args>),
+    Search(Deferred<search::Args>),
+    Log(Deferred<log::Args>),
+    Checkpoint(Deferred<checkpoint::Args>),
+    Graph(Deferred<graph::Args>),
+    Stats(Deferred<stats::Args>),
+    History(Deferred<history::Args>),
+    Files(Deferred<files::Args>),
+    Why(Deferred<trace::why::Args>),
+    Deps(Deferred<trace::deps::Args>),
+    Verify(Deferred<trace::verify::Args>),
+    Stale(Deferred<trace::stale::Args>),
+    Run(Deferred<trace::run::Args>),
+    Replay(Deferred<trace::replay::Args>),
+    Bookmark(Deferred<trace::bookmark::Args>),
+    Resolve(Deferred<trace::resolve::Args>),
+    Status(Deferred<status::Args>),
+    Check(Deferred<check::Args>),
+    Hook(Deferred<hook::Args>),
+    Mcp(Deferred<mcp::Args>),
     /// Show the hooks of agents, and write their plugin
     #[command(subcommand)]
-    Hooks(hooks::HooksCommand),
-    Undo(undo::Args),
+    Hooks(Deferred<hooks::HooksCommand>),
+    Undo(Deferred<undo::Args>),
     /// Write sessions in forms that other programs read
     #[cfg(feature = "rows")]
     #[command(subcommand)]
-    Export(rows::export::ExportCommand),
+    Export(Deferred<rows::export::ExportCommand>),
     /// Stream sessions as rows of tables, for engines that spread work over many machines
     #[cfg(feature = "rows")]
     #[command(subcommand)]
-    Rows(rows::RowsCommand),
+    Rows(Deferred<rows::RowsCommand>),
     /// Maintain a vault: search index, pending events, backups, secrets, completions
     #[command(subcommand)]
-    Admin(admin::AdminCommand),
+    Admin(Deferred<admin::AdminCommand>),
 }
 
 impl Command {
@@ -280,8 +283,8 @@ impl Command {
             | Self::Bookmark(_)
             | Self::Status(_)
             | Self::Undo(_) => true,
-            Self::Admin(command) => command.keeps_words(),
-            Self::Log(args) => !args.keeps_secrets(),
+            Self::Admin(command) => command.0.keeps_words(),
+            Self::Log(args) => !args.0.keeps_secrets(),
             // What is run, looked for or read is what was said; what `run` records of it is masked as what is logged is.
             Self::Init(_)
             | Self::Import(_)
@@ -335,18 +338,18 @@ impl Command {
             Self::Resume(args) => session::resume::run(&args, cx),
             Self::Codify(args) => session::codify::run(&args, cx),
             Self::Learn(args) => session::learn::run(&args, cx),
-            Self::Session(command) => command.run(cx),
-            Self::Workflow(command) => command.run(cx),
-            Self::Cases(command) => command.run(cx),
-            Self::Read(args) => read::run(args, cx),
-            Self::Lessons(command) => command.run(cx),
+            Self::Session(command) => command.0.run(cx),
+            Self::Workflow(command) => command.0.run(cx),
+            Self::Cases(command) => command.0.run(cx),
+            Self::Read(args) => read::run(args.0, cx),
+            Self::Lessons(command) => command.0.run(cx),
             Self::Context(args) => onset::run(&args, cx),
             Self::Review(args) => review::run(&args, cx),
             Self::View(args) => view::run(&args, cx),
             Self::Summary(args) => summary::run(&args, cx),
             Self::Search(args) => search::run(&args, cx),
-            Self::Log(args) => log::run(args, cx),
-            Self::Checkpoint(args) => checkpoint::run(args, cx),
+            Self::Log(args) => log::run(args.0, cx),
+            Self::Checkpoint(args) => checkpoint::run(args.0, cx),
             Self::Graph(args) => graph::run(&args, cx),
             Self::Stats(args) => stats::run(&args, cx),
             Self::History(args) => history::run(&args, cx),
@@ -362,14 +365,14 @@ impl Command {
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
-            Self::Hooks(command) => command.run(cx),
+            Self::Hooks(command) => command.0.run(cx),
             Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
             #[cfg(feature = "rows")]
-            Self::Export(command) => command.run(cx),
+            Self::Export(command) => command.0.run(cx),
             #[cfg(feature = "rows")]
-            Self::Rows(command) => Ok(command.run()),
-            Self::Admin(command) => command.run(cx),
+            Self::Rows(command) => Ok(command.0.run()),
+            Self::Admin(command) => command.0.run(cx),
         }
     }
 }

@@ -17,6 +17,7 @@ mod corpus;
 mod everyday;
 mod fuzzed;
 mod layers;
+mod one_build;
 mod size;
 mod small_vault;
 mod source;

@@ -20,7 +20,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 9;
+pub const SCHEMA: u32 = 10;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct SessionRow {
     pub subagent: bool,
     /// Whether its frontmatter says `export: false`.
     pub private: bool,
+    /// Whether it keeps claims that may become stale: decisions that rest on steps, steps that ran others again, steps that
+    /// say by whom they were recorded.
+    pub claims: bool,
     /// Phases.
     pub phases: u64,
     /// Steps.
@@ -645,6 +648,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         ),
         subagent: meta.host_session.as_ref().is_some_and(|host| host.contains("/agent-")),
         private: meta.export == Some(false),
+        claims: place::items(session).any(|(_, item)| claims(item)),
         open: open_line(&open_points(session)).unwrap_or_default(),
         tokens: meta.tokens_used,
         cost_usd: meta.cost_usd,
@@ -654,6 +658,16 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         proof: proof.map(|proof| proof.name().to_owned()),
         writes_after_check: proof.map_or(0, cru_graph::Proof::writes_after),
         ..SessionRow::default()
+    }
+}
+
+fn claims(item: &Item) -> bool {
+    match item {
+        Item::Step(step) => {
+            step.replays.is_some() || step.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("by"))
+        }
+        Item::Decision(it) => !it.rests_on.is_empty(),
+        _ => false,
     }
 }
 

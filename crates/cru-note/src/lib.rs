@@ -37,7 +37,7 @@ mod tests;
 pub use block::{Block, BlockKind, Inline, InlineKind};
 pub use line_end::LineEnd;
 pub use parse::Note;
-#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
 pub use parse::counted;
 pub use patch::{Edit, Patch};
 pub use unquote::Unquoted;

@@ -44,8 +44,8 @@ impl Note {
         })
     }
 
-    /// The same in one go, however long it is.
-    #[cfg(any(test, feature = "testing"))]
+    /// The same in one go, however long it is, for tests.
+    #[doc(hidden)]
     pub fn parse_whole(bytes: impl Into<Vec<u8>>) -> Self {
         let (mut note, _) = Self::unread(bytes.into());
         note.tree = parts::whole(&note.text, note.split.body_start);
@@ -55,7 +55,6 @@ impl Note {
     /// A note whose blocks are still to be read, and what is odd about its bytes.
     fn unread(bytes: Vec<u8>) -> (Self, Vec<Diagnostic>) {
         let (text, raw, odd) = decode(bytes);
-        #[cfg(any(test, feature = "testing"))]
         counted::READ.set(counted::READ.get() + text.len());
         let split = split(&text);
         let (text, raw) = (Arc::new(text), raw.map(Arc::new));
@@ -188,7 +187,7 @@ fn decode(bytes: Vec<u8>) -> (String, Option<Vec<u8>>, Vec<Diagnostic>) {
 }
 
 /// How many bytes this thread has read as notes, for tests of growth.
-#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
 pub mod counted {
     thread_local! {
         /// Bytes, since the thread began.

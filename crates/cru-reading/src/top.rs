@@ -128,7 +128,7 @@ fn link_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cru_session::escape::nasty::nasty;
+    use cru_testing::nasty;
     use proptest::prelude::*;
 
     use super::*;

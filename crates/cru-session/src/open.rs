@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn a_point_is_one_line(text in crate::escape::nasty::nasty()) {
+        fn a_point_is_one_line(text in cru_testing::nasty()) {
             let points = [OpenPoint::Check(text.clone()), OpenPoint::Question(text.clone()), OpenPoint::parse(&text)];
             prop_assert_eq!(open_line(&points).unwrap().lines().count(), 1);
         }

@@ -7,10 +7,10 @@ use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::escape::nasty::nasty;
 use super::*;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_note::Note;
+use cru_testing::nasty;
 
 /// Places are not the same, and a callout's body and fields only repeat what its typed parts say.
 fn comparable(session: &Session) -> Value {

@@ -13,10 +13,10 @@ use cru_session::event::{Call, CallResult, Event, EventKind, Prompt, PromptOrigi
 use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
 use cru_vault::{State, Vault};
 
-/// An importer in the place of the example, whose row in the table of agents it uses. First line `session <id> [<agent
+/// An importer in the place of one that is there, whose row in the table of agents it uses. First line `session <id> [<agent
 /// id> <agent type>]`, then `day|P|R|C|O|S|junk text`.
 const INVENTED: Importer = Importer {
-    id: "parrot",
+    id: "hermes",
     recognise: |_, head| head.starts_with(b"session "),
     bundle: |mut files| {
         files.sort();

@@ -40,15 +40,13 @@ pub(super) struct SeenHead<'a> {
     pub(super) is_new: bool,
 }
 
-/// By the paths of their notes.
-type Heads = HashMap<String, (Fingerprint, Meta)>;
-
 pub(super) struct KeptHeads {
     file: Option<PathBuf>,
     begun: Instant,
     /// Files that were changed before this were read when no other change could be hidden.
     settled: i64,
-    heads: Heads,
+    /// By the paths of their notes.
+    heads: HashMap<String, (Fingerprint, Meta)>,
 }
 
 impl KeptHeads {
@@ -56,8 +54,8 @@ impl KeptHeads {
     pub(super) fn of(vault: &Vault) -> Self {
         let begun = Instant::now();
         let file = vault.cache().map(|folder| folder.join(FILE));
-        let (settled, heads) = file.as_deref().and_then(read).unwrap_or_default();
-        Self { file, begun, settled, heads }
+        let kept = file.as_deref().and_then(|file| read(file, begun));
+        kept.unwrap_or(Self { file, begun, settled: 0, heads: HashMap::new() })
     }
 
     /// What the file system says of a note; `None` where nothing can be kept of it.
@@ -91,8 +89,8 @@ fn line(SeenHead { path, meta, seen, .. }: &SeenHead<'_>) -> Option<String> {
     (*back.meta == **meta).then_some(line + "\n")
 }
 
-/// The heads by the paths of their notes, and before when a file must have been changed.
-fn read(file: &Path) -> Option<(i64, Heads)> {
+/// What a file keeps.
+fn read(file: &Path, begun: Instant) -> Option<KeptHeads> {
     // Should it be replaced meanwhile, this is the earlier time.
     let written = files::fingerprint(file).ok()?.mtime;
     let text = String::from_utf8(files::read(file).ok()?).ok()?;
@@ -107,7 +105,7 @@ fn read(file: &Path) -> Option<(i64, Heads)> {
         let KeptHead { path, seen, meta } = serde_json::from_str(line).ok()?;
         Some((path.into_owned(), (seen, meta.into_owned())))
     });
-    Some((settled, heads.collect::<Option<_>>()?))
+    Some(KeptHeads { file: Some(file.to_owned()), begun, settled, heads: heads.collect::<Option<_>>()? })
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! The lessons of callouts that no note of the vault has: the one list that queries, lists, contexts and reviews ask.
 
+use std::cmp::Reverse;
+
 use jiff::Timestamp;
+use rayon::prelude::*;
 
 use crate::base::text::note_name;
 use crate::base::{Result, Span};
@@ -33,32 +36,53 @@ pub(in crate::commands) fn told(
     vault: &Vault,
     cx: &Context<'_>,
 ) -> Result<Vec<Told>> {
-    let mut all: Vec<Told> = Vec::new();
+    newest_told(usize::MAX, |_| true, shelf, snapshot, vault, cx)
+}
+
+/// The newest of them, so many at least where there are as many, of the sessions that are wanted. No other note is read.
+pub(in crate::commands) fn newest_told(
+    least: usize,
+    wanted: impl Fn(&SessionRow) -> bool,
+    shelf: &Shelf,
+    snapshot: &Snapshot,
+    vault: &Vault,
+    cx: &Context<'_>,
+) -> Result<Vec<Told>> {
+    let mut found = Vec::new();
     for kind in TOLD {
-        for (row, span, time) in blocks(kind, snapshot, cx)? {
-            let Some(bytes) = VaultPath::new(&row.path).and_then(|path| vault.read(&path).ok()) else { continue };
-            let text = String::from_utf8_lossy(&bytes);
-            let Some(callout) = callout_at(&text, span, kind) else { continue };
-            let Some(mut lesson) = ToldLesson::of(&callout, &row.id, note_name(&row.path)) else { continue };
-            let at = time.or(row.started);
-            lesson.lesson.project.clone_from(&row.project);
-            lesson.lesson.learned = at.map(|at| at.to_string());
-            all.push(Told { lesson, session: row.id, project: row.project, path: row.path, at });
-        }
+        let blocks = blocks(kind, snapshot, cx)?.into_iter().filter(|(row, ..)| wanted(row));
+        found.extend(blocks.map(|(row, span, time)| (Reverse(time.or(row.started)), kind, row, span)));
     }
-    all.retain(|it| {
+    found.sort_by_key(|(at, ..)| *at);
+    let read = |(Reverse(at), kind, row, span): &(Reverse<Option<Timestamp>>, &str, SessionRow, Span)| {
+        let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
+        let callout = callout_at(&String::from_utf8_lossy(&bytes), *span, kind)?;
+        let mut lesson = ToldLesson::of(&callout, &row.id, note_name(&row.path))?;
+        lesson.lesson.project.clone_from(&row.project);
+        lesson.lesson.learned = at.map(|at| at.to_string());
+        let (session, project, path) = (row.id.clone(), row.project.clone(), row.path.clone());
+        Some(Told { lesson, session, project, path, at: *at })
+    };
+    let is_new = |it: &Told| {
         !shelf.lessons.iter().map(|known| &known.lesson).any(|known| {
             likeness(&known.text, &it.lesson.lesson.text) == Likeness::Same
                 // A callout without an id has no place of its own.
                 || (it.lesson.link().contains("#^")
                     && known.evidence.iter().any(|line| line.contains(&format!("[[{}]]", it.lesson.link()))))
         })
-    });
+    };
+    let (mut all, mut rest) = (Vec::new(), found.as_slice());
+    while let Some(last) = rest.get(least.min(rest.len()).saturating_sub(1)).filter(|_| all.len() < least) {
+        // Which of one time is newer only their notes tell.
+        let (now, later) = rest.split_at(rest.partition_point(|it| it.0 <= last.0));
+        all.extend(now.par_iter().filter_map(read).filter(is_new).collect::<Vec<_>>());
+        rest = later;
+    }
     all.sort_by(|a, b| (a.at, &a.lesson.lesson.id).cmp(&(b.at, &b.lesson.lesson.id)));
     Ok(all)
 }
 
-/// The same of the vault at hand.
+/// All of the vault at hand.
 pub(in crate::commands) fn told_here(shelf: &Shelf, vault: &Vault, cx: &Context<'_>) -> Result<Vec<Told>> {
     let snapshot = reading::snapshot(vault, cx)?;
     told(shelf, &snapshot, vault, cx)

@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::base::Result;
+use crate::commands::Context;
 use crate::commands::trace::probe::ProbeEnd;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::trace::{JudgedNote, TraceWorld, judge_notes};
-use crate::commands::{Context, reading};
 use crate::index::{Record, SessionRow, Table};
 use crate::note::Note;
 use crate::readings::lesson::{Lesson, LessonNote};
@@ -175,7 +175,7 @@ fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> 
     if projects.is_empty() {
         return Ok(Vec::new());
     }
-    let snapshot = reading::snapshot(&world.vault, cx)?;
+    let snapshot = world.snapshot(cx)?;
     let mut all = Vec::new();
     let of = |record: Record| {
         let (row, user) = (record.session, record.user);

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use crate::base::text::{fold_whitespace, one_line, plural};
 use crate::base::{Env, Result};
-use crate::commands::lessons::told::told_here;
+use crate::commands::Context;
+use crate::commands::lessons::told::newest_told;
 use crate::commands::lessons::verdict::{JudgedLesson, LessonVerdict, judge};
 use crate::commands::output::proof_text;
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::stale::{self, StaleQuestion};
-use crate::commands::{Context, reading};
 use crate::index::{Record, SessionRow, Table};
 use crate::live::resume::token;
 use crate::readings::answer::LessonLevel;
@@ -67,7 +67,7 @@ pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<
     let world = TraceWorld::read(cx)?;
     lessons(folder, paths, &world, cx, &mut gathered)?;
     stale(folder, &world, cx, &mut gathered)?;
-    let snapshot = reading::snapshot(&world.vault, cx)?;
+    let snapshot = world.snapshot(cx)?;
     let is_own =
         |row: &SessionRow| own.iter().any(|name| row.id == *name || row.host_session.as_deref() == Some(*name));
     let mut rows: Vec<&SessionRow> =
@@ -130,7 +130,10 @@ fn lessons(
             .map(|own| cx.env.short(own))
             .is_none_or(|own| own == folder || folder.starts_with(&format!("{}/", own.trim_end_matches('/'))))
     };
-    let told = told_here(&shelf, &world.vault, cx)?;
+    // Lessons that nobody has decided about, at most.
+    let undecided = 5;
+    let is_told = |row: &SessionRow| is_here(row.project.as_deref());
+    let told = newest_told(undecided, is_told, &shelf, world.snapshot(cx)?, &world.vault, cx)?;
     let wanted =
         shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted && it.lesson.ended.is_none());
     let wanted = wanted.filter(|it| {
@@ -158,8 +161,7 @@ fn lessons(
         gathered.add(ContextPart::Lessons, &lesson.id, &it.note.path, &format!("{}{advice}", lesson.text));
     }
     // What sessions here tell and nobody has decided about, the newest last.
-    // Lessons that nobody has decided about, at most.
-    for it in told.iter().rev().filter(|it| is_here(it.project.as_deref())).take(5) {
+    for it in told.iter().rev().take(undecided) {
         let lesson = &it.lesson.lesson;
         let advice = lesson.advice.as_deref().map_or_else(String::new, |advice| format!(" ({advice})"));
         gathered.add(ContextPart::Lessons, &lesson.id, &it.path, &format!("not reviewed: {}{advice}", lesson.text));

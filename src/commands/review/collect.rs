@@ -14,7 +14,7 @@ use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::refs::References;
 use crate::commands::trace::stale::{StaleQuestion, gather};
-use crate::commands::{Context, reading, status, workflow};
+use crate::commands::{Context, status, workflow};
 use crate::index::{SessionRow, Snapshot};
 use crate::memory::review::{ReviewItem, ReviewKind};
 use crate::readings::note::ReviewStatus;
@@ -27,19 +27,19 @@ const OPEN: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> {
     let world = TraceWorld::read(cx)?;
     let catalog = &world.catalog;
-    let snapshot = reading::snapshot(vault, cx)?;
+    let snapshot = world.snapshot(cx)?;
     let mut items = Vec::new();
     let shelf = Shelf::read(catalog, vault);
     proposals(&shelf, &mut items);
     recipes(vault, catalog, cx, &mut items);
-    learned::proposals(&shelf, &snapshot, vault, cx, &mut items)?;
+    learned::proposals(&shelf, snapshot, vault, cx, &mut items)?;
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru admin merge`", note.path.stem(), copy.path.stem());
         items.push(ReviewItem::new(ReviewKind::Copy, &copy.path.text(), "", &text, &note.path.stem()));
     }
     items.extend(snapshot.sessions().iter().filter(|row| row.is_unproven()).map(unproven));
-    conflicts(&snapshot, vault, cx, &mut items)?;
-    questions(&snapshot, vault, cx, &mut items)?;
+    conflicts(snapshot, vault, cx, &mut items)?;
+    questions(snapshot, vault, cx, &mut items)?;
     bookmarks(vault, catalog, cx, &mut items)?;
     drifted(&world, cx, &mut items)?;
     lessons(shelf, &world, cx, &mut items)?;

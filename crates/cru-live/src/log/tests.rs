@@ -10,9 +10,9 @@ use crate::entry::{self, Entry};
 use cru_base::text::{fold_whitespace, sanitise};
 use cru_base::{Diagnostic, Severity};
 use cru_note::Note;
-use cru_session::escape::nasty::nasty;
 use cru_session::op::{self, Mode};
 use cru_session::{Item, Session, Status, StepStatus, render};
+use cru_testing::nasty;
 
 const EMPTY: &str = "---\ntype: session\nsession_id: s\ntitle: S\nstarted: 2026-11-20T09:00:00Z\nstatus: active\n\
                      channel: dev\nparticipants:\n  - coder@2.0\ncru_cursor: r1 0 - -\n---\n# S\n";

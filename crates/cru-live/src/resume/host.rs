@@ -218,8 +218,8 @@ mod tests {
         }
         meta.transcript = Some("~/t.jsonl".to_owned());
         meta.host_session = Some("949d76fb".to_owned());
-        // What the importer writes, what a person may write, and an agent that is only a row of the table.
-        for (host, program) in [("gemini-cli", "gemini"), ("Gemini", "gemini"), ("parrot", "parrot")] {
+        // What the importer writes, what a person may write, and an agent without hooks.
+        for (host, program) in [("gemini-cli", "gemini"), ("Gemini", "gemini"), ("hermes", "hermes")] {
             meta.host = Some(host.to_owned());
             assert_eq!(line(&meta, &config, &env).unwrap(), [program, "--resume", "949d76fb"]);
         }

@@ -107,7 +107,7 @@ fn versions_stand_in_names() {
 
 proptest! {
     #[test]
-    fn no_text_opens_anything(text in cru_session::escape::nasty::nasty(), quote in cru_session::escape::nasty::nasty()) {
+    fn no_text_opens_anything(text in cru_testing::nasty(), quote in cru_testing::nasty()) {
         let (text, quote) = (text.trim(), quote.trim());
         prop_assume!(!text.is_empty() && !quote.is_empty() && text.chars().count() <= 300 && quote.chars().count() <= 1_000);
         let written = render(&head(), text, &checked(text, quote));

@@ -146,7 +146,5 @@ pub(super) fn unbody(text: &str, place: Place<'_>) -> String {
     turn::lines(text.trim(), Way::Undo, place)
 }
 
-#[cfg(any(test, feature = "testing"))]
-pub mod nasty;
 #[cfg(test)]
 mod tests;

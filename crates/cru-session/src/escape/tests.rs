@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::nasty::nasty;
 use super::{inline, prose, quoted, split_quoted, uninline, unprose};
 use cru_base::text;
 use cru_note::{Block, BlockKind, InlineKind, Note};
+use cru_testing::nasty;
 
 fn cleaned(text: &str) -> String {
     text::sanitise(text).trim().to_owned()

@@ -118,15 +118,11 @@ pub(in crate::commands) fn gather(
             kept.contains_key(&head.path) || oldest.is_none_or(|oldest| head.meta.started >= Some(oldest))
         });
     }
-    // What is kept in a session stands in it as a word, and an open session is marked: others are not parsed.
-    let may = |head: &&&Head| {
-        let says = || {
-            let bytes = world.vault.read(&head.path).unwrap_or_default();
-            let has = |word: &str| memchr::memmem::find(&bytes, word.as_bytes()).is_some();
-            has("Rests on:") || has("replays:") || has(crate::commands::trace::run::record::RECORDER)
-        };
-        asked.all || is_open(head) || kept.contains_key(&head.path) || says()
-    };
+    // The index knows which sessions keep nothing, and an open session is marked: others are not read.
+    let rows = if asked.all { &[] } else { world.rows(cx)?.sessions() };
+    let idle: HashSet<&str> = rows.iter().filter(|row| !row.claims).map(|row| row.path.as_str()).collect();
+    let may =
+        |head: &&&Head| is_open(head) || kept.contains_key(&head.path) || !idle.contains(head.path.text().as_ref());
     let mut loaded: Vec<(&Head, LoadedWork)> =
         heads.par_iter().filter(may).filter_map(|head| Some((*head, LoadedWork::read(head, world).ok()?))).collect();
     let replays = Replays::of(&loaded, &world.catalog);
