@@ -418,7 +418,7 @@ fn hooks_alone_make_a_note() {
         for words in ["Count the herons", "wc -l herons", "41 herons"] {
             assert!(text.contains(words), "{words}: {text}");
         }
-        assert_eq!(text.matches("`Shell wc -l herons`").count(), 1, "{text}");
+        assert_eq!(text.matches("`shell wc -l herons`").count(), 1, "{text}");
         assert_eq!(text.matches("> [!user]").count(), 1, "{text}");
     }
 }
