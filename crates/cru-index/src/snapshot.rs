@@ -116,6 +116,7 @@ enum Row {
 /// The snapshots that were taken last, for a program that is asked again and again: one is taken again only where a note or the
 /// configuration is another one.
 #[derive(Default)]
+#[expect(clippy::type_complexity, reason = "notes as they were, and the snapshot of them; named once")]
 pub struct LastSnapshots(Mutex<HashMap<&'static str, (Vec<(VaultPath, Fingerprint)>, Arc<Snapshot>)>>);
 
 impl std::fmt::Debug for LastSnapshots {

@@ -36,10 +36,11 @@ pub(super) fn run(folder: &Path, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let write =
         |address: &str, page: &str| write_sealed(&folder.join(address), page, VIEW).map(|()| address.to_owned());
     let nothing = BTreeMap::new();
-    let listed = PAGES.iter().flat_map(|kind| kind.addresses()).collect::<Vec<_>>().into_par_iter().map(|(name, _)| {
-        let address = format!("{name}.html");
-        site.page(&address, &nothing)?.map(|page| write(&address, &page)).transpose()
-    });
+    let listed =
+        PAGES.iter().flat_map(super::site::PageKind::addresses).collect::<Vec<_>>().into_par_iter().map(|(name, _)| {
+            let address = format!("{name}.html");
+            site.page(&address, &nothing)?.map(|page| write(&address, &page)).transpose()
+        });
     written.extend(listed.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     let mut files = BTreeSet::new();
     for (folder, ..) in NAMED {

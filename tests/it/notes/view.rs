@@ -83,7 +83,7 @@ pub(super) fn long(phases: usize, steps: usize) -> String {
         ));
         for step in 1..=steps {
             let number = phase * steps + step;
-            let ends = if number % 50 == 0 { "✗ exit 2" } else { "ok" };
+            let ends = if number.is_multiple_of(50) { "✗ exit 2" } else { "ok" };
             let time = format!("{:02}:{:02}:{:02}", number / 3_600, number / 60 % 60, number % 60);
             note.push_str(&format!("- `Bash echo lamp{number}` → {ends} ({time}) ^n-{number:05}\n"));
         }
@@ -614,7 +614,9 @@ fn what_is_kept_between_questions_follows_the_notes() {
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000)).unwrap();
     };
     let notes = ["vault/sessions/tides.md", "vault/sessions/kept.md", "vault/lessons/lesson.md"];
-    notes.iter().for_each(|path| settled(path));
+    for path in &notes {
+        settled(path);
+    }
     let server = Server::start(vault.home(), &vault.path("vault"));
     let found = |words: &str| server.get(&format!("/search.html?q={words}")).body.contains("class=\"row\"");
     assert!(found("datum") && found("datum") && !found("Freshword") && !found("Secretword"));

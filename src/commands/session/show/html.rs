@@ -482,7 +482,7 @@ fn with_known_links(html: &str, frame: Option<&PageFrame<'_>>) -> String {
                 let meant = percent_decoded(&unescaped(target)).and_then(|target| (frame.page)(&target));
                 match meant {
                     None if target.starts_with('#') => {
-                        out.push_str(&format!("{LINK}{}{part}", frame.to_part(&target[1..])))
+                        out.push_str(&format!("{LINK}{}{part}", frame.to_part(&target[1..])));
                     }
                     Some(page) => out.push_str(&format!("{LINK}{}{}", escape(&page), &part[target.len()..])),
                     None => out.push_str(&format!("<a data-missing=\"{}", &part[target.len()..])),
