@@ -228,13 +228,7 @@ fn home(workflow: &Workflow, extract: &Workflow, step: usize) -> At {
 /// Decisions and corrections: told in their words, or by the id of the words.
 fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited: &Cited, found: &mut Compared) {
     let told: Vec<String> = texts(workflow).collect();
-    let own_ids =
-        |texts: &mut dyn Iterator<Item = &str>| -> Vec<String> { texts.flat_map(ids).map(str::to_owned).collect() };
-    let cites = own_ids(&mut all_text(workflow));
-    let decided = own_ids(&mut workflow.steps.iter().flat_map(|step| &step.parts).filter_map(|part| match part {
-        Part::Remark(it) if it.kind == RemarkKind::Decided => Some(it.text.as_str()),
-        _ => None,
-    }));
+    let cites: Vec<String> = all_text(workflow).flat_map(|text| ids(text).into_iter().map(str::to_owned)).collect();
     for at in places(extract) {
         for part in parts_of(extract, at) {
             let Part::Remark(remark) = part else { continue };
@@ -246,8 +240,8 @@ fn remarks(workflow: &mut Workflow, extract: &Workflow, dropped: &Dropped, cited
             let own = letters(&remark.text);
             let by_id = || cited.said_in(&remark.text).any(|id| cites.iter().any(|own| own == id));
             // A decision in other words cites the question that was asked.
-            let is_decided =
-                || remark.kind == RemarkKind::Decided && decided.iter().any(|id| cited.decides(id, &remark.text));
+            let is_decision = remark.kind == RemarkKind::Decided;
+            let is_decided = || is_decision && cites.iter().any(|id| cited.decides(id, &remark.text));
             if told.iter().any(|text| text.contains(&own)) || by_id() || is_decided() || dropped.has(&remark.text) {
                 continue;
             }
