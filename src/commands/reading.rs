@@ -65,18 +65,11 @@ pub(super) fn snapshot(vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>>
 /// The same; with `complete` all that changed is written, and notes whose transcript has changed are read again; with
 /// `rebuild` all of them are.
 pub(super) fn snapshot_with(vault: &Vault, cx: &Context<'_>, complete: bool, rebuild: bool) -> Result<Snapshot> {
-    let snapshot = untold_snapshot(vault, cx, complete, rebuild)?;
-    tell(cx, &snapshot);
-    Ok(snapshot)
-}
-
-/// The same, without a word about it.
-pub(super) fn untold_snapshot(vault: &Vault, cx: &Context<'_>, complete: bool, rebuild: bool) -> Result<Snapshot> {
     let transcripts = Transcripts::of(vault, cx.env);
     let sources = Sources { evidence: Some(&transcripts) };
     let mut snapshot = Snapshot::open_with(vault, &Options { sources, complete, rebuild, may_wait: false })?;
     cx.global.reach.restrict(&mut snapshot, vault, cx.env);
-    Ok(snapshot)
+    Ok(tell(cx, snapshot))
 }
 
 /// Brings the index up to date with what was just written, and with the transcripts it came from. Nobody asked for it, so
@@ -112,7 +105,7 @@ pub(super) fn refresh_projects(vault: &Vault, cx: &Context<'_>) -> bool {
 }
 
 /// Says on stderr what a person should know of how the index was brought up to date.
-pub(super) fn tell(cx: &Context<'_>, snapshot: &Snapshot) {
+fn tell(cx: &Context<'_>, snapshot: Snapshot) -> Snapshot {
     for finding in &snapshot.findings {
         cx.ui.warn(&format!("{}: {}", finding.path, finding.diagnostic.message));
     }
@@ -123,6 +116,7 @@ pub(super) fn tell(cx: &Context<'_>, snapshot: &Snapshot) {
     if let Some(why) = &refreshed.unwritten {
         cx.ui.detail(&format!("the search index could not be written, so notes are read each time: {why}"));
     }
+    snapshot
 }
 
 fn overlay(vault: &Vault, cx: &Context<'_>) -> Option<BTreeMap<crate::vault::VaultPath, Vec<u8>>> {

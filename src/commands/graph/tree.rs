@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
+use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::count::Count;
 use super::row::{self, TreeRow};
-
-use jiff::tz::TimeZone;
 
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands, truncate};
 use crate::commands::View;

@@ -18,7 +18,7 @@ mod work;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{Context, reading};
 use crate::base::Result;
@@ -35,8 +35,7 @@ pub(super) struct TraceWorld {
     pub(super) vault: Vault,
     pub(super) catalog: Catalog,
     pub(super) roots: ProjectRoots,
-    snapshot: OnceLock<Snapshot>,
-    told: OnceLock<()>,
+    snapshot: OnceLock<Arc<Snapshot>>,
 }
 
 impl TraceWorld {
@@ -45,22 +44,15 @@ impl TraceWorld {
         let catalog = Catalog::read(&vault).only(|head| cx.global.reach.allows(&head.meta));
         let (user, _) = UserConfig::read(cx.env)?;
         let roots = ProjectRoots::new(&user.projects, cx.env);
-        Ok(Self { vault, catalog, roots, snapshot: OnceLock::new(), told: OnceLock::new() })
+        Ok(Self { vault, catalog, roots, snapshot: OnceLock::new() })
     }
 
     /// All sessions as they are in the index, which is brought up to date once.
     pub(super) fn snapshot(&self, cx: &Context<'_>) -> Result<&Snapshot> {
-        let snapshot = self.rows(cx)?;
-        self.told.get_or_init(|| reading::tell(cx, snapshot));
-        Ok(snapshot)
-    }
-
-    /// The same, for who only saves reading with it: how it was brought up to date is not said.
-    fn rows(&self, cx: &Context<'_>) -> Result<&Snapshot> {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(snapshot);
         }
-        let snapshot = reading::untold_snapshot(&self.vault, cx, false, false)?;
+        let snapshot = reading::snapshot(&self.vault, cx)?;
         Ok(self.snapshot.get_or_init(|| snapshot))
     }
 

@@ -106,11 +106,14 @@ fn an_agent_reads_and_what_it_invents_is_refused() {
     let note = world.note();
     let mut bad = answer(&note);
     bad["summary"]["goal"]["proof"][0]["quote"] = json!("Mend the engine in src/pump.rs.");
+    bad["summary"]["open"][0]["proof"] = json!(["u-01"]);
     world.agent(&[&bad, &answer(&note)], "model = \"scripted-1\"");
     let (code, out, err) = world.cru(&["read", "--deep", "s1", "-v"]);
     assert_eq!((code, world.calls()), (0, 2), "{out}{err}");
     let retry = world.read("prompt.2");
     assert!(retry.contains("goal.proof[0]: refused: u-01 does not hold these words verbatim"), "{retry}");
+    assert!(retry.contains("open[0].proof[0]: refused: u-01 alone proves nothing"), "{retry}");
+    bad["summary"]["open"] = answer(&note)["summary"]["open"].clone();
     let reading = world.read("vault/readings/s1@1.md");
     assert!(
         reading.contains("reader: scripted-1")

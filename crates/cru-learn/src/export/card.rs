@@ -128,7 +128,7 @@ Filter by `metadata`:
 | --- | --- |
 | `case_type` | `puzzle` (something failed), `correction` (a person set the agent right), `demonstration` (it succeeded), `preference` (a plan was refused, another accepted) |
 | `evidence`, `reading` | who found it: a `rule` or a `reading` by an agent, with its key |
-| `grade` | how sure it is: `accepted` by a person, `judged` good by a reader of cases, `proven` by the record alone, `proposed` by a rule |
+| `grade` | how sure it is: `accepted` by a person, `judged` good by a reader, of cases or of the session in an accepted reading, `proven` by the record alone, `proposed` by a rule |
 | `answer_from` | how the answer is known: a `later success` of what had failed, a `resolution` that the note tells, the `response` to a correction, `check passed`, `approved` by the person; empty where there is no answer |
 | `verified`, `quality` | whether the record itself shows that it worked; this and `answer_from` in a number from 0 to 1 |
 | `tool_fidelity` | `full`: calls with all arguments; `summary`: calls as lines of text; `none`: no calls. For an agent that calls tools, train on `full` |

@@ -64,6 +64,8 @@ pub(crate) struct Record {
     pub(crate) kind: Kind,
     pub(crate) answer_from: &'static str,
     pub(crate) grade: Grade,
+    /// Who found it.
+    pub(crate) evidence: Evidence,
     pub(crate) standing: Standing,
     pub(crate) fidelity: Fidelity,
     pub(crate) verified: bool,
@@ -127,6 +129,7 @@ impl<'a> Drafter<'a> {
                 source: case.origin.source.clone(),
                 kind: case.kind(),
                 grade: case.grade(),
+                evidence: case.evidence,
                 answer_from: case.answer_from(),
                 standing,
                 fidelity: case.fidelity,
@@ -231,7 +234,7 @@ impl Record {
     pub(crate) fn left_out(&self, reason: Reason) -> LeftOut {
         LeftOut {
             reason,
-            evidence: Evidence::default(),
+            evidence: self.evidence,
             session: self.session.clone(),
             case: self.id.clone(),
             title: self.title.clone(),

@@ -30,7 +30,7 @@ pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
             let agent = record.phases.iter().find(|phase| holds(&phase.prose, &quote)).map(|phase| phase.id.as_str());
             vec![Refusal::of(
                 Rule::Quote,
-                not_there(said, others, agent.map(|id| format!("the agent said it in {id}"))),
+                not_there(said, &quote, others, agent.map(|id| format!("the agent said it in {id}"))),
             )]
         }
         Proof::Prose { prose, quote } => {
@@ -42,7 +42,7 @@ pub(super) fn check(proof: &Proof, record: &Record) -> Vec<Refusal> {
             let others = record.phases.iter().find(|other| holds(&other.prose, &quote)).map(|other| other.id.as_str());
             let person = record.said.iter().find(|other| holds(&other.words, &quote));
             let person = person.map(|said| format!("a person said it in {}", said.id));
-            vec![Refusal::of(Rule::Quote, not_there(prose, others, person))]
+            vec![Refusal::of(Rule::Quote, not_there(prose, &quote, others, person))]
         }
         Proof::Count { count, is } => check_count(count, *is, record).err().into_iter().collect(),
         Proof::Absent { none } => check_absence(none, record).err().into_iter().collect(),
@@ -59,9 +59,6 @@ fn too_short(quote: &str, is_whole: bool) -> Vec<Refusal> {
     if is_whole || is_long_enough(quote) || Named::is_one_name(quote) {
         return Vec::new();
     }
-    if quote.trim().is_empty() {
-        return vec![Refusal::of(Rule::Quote, "it cites no words: copy them behind the colon")];
-    }
     let reason =
         format!("“{quote}” is too short: cite 8 characters or more, the whole message, or a name, path or hash");
     vec![Refusal::of(Rule::Quote, reason)]
@@ -73,7 +70,10 @@ fn is_whole_line(messages: &str, quote: &str) -> bool {
     !quote.is_empty() && messages.lines().any(|line| without_edges(line) == quote)
 }
 
-fn not_there(id: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -> String {
+fn not_there(id: &str, quote: &str, elsewhere: Option<&str>, other_speaker: Option<String>) -> String {
+    if quote.is_empty() {
+        return format!("{id} alone proves nothing: copy the words behind a colon");
+    }
     let where_else =
         elsewhere.map(|id| format!("; it stands in {id}")).or(other_speaker.map(|text| format!("; {text}")));
     format!("{id} does not hold these words verbatim{}", where_else.unwrap_or_default())
@@ -83,7 +83,10 @@ fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<
     let Some(step) = record.step(id) else { return vec![no_block(id, "a step", record)] };
     let mut all: Vec<Refusal> = status_holds(step, status).err().into_iter().collect();
     if has.trim().is_empty() {
-        all.push(Refusal::of(Rule::Has, "it cites no text: copy one of that step's call or result behind the colon"));
+        all.push(Refusal::of(
+            Rule::Has,
+            format!("{id} alone proves nothing: copy a text of its call or result behind a colon"),
+        ));
         return all;
     }
     let is_name = Named::is_one_name(has);

@@ -339,6 +339,8 @@ fn every_rule_has_a_row() {
         ("a step without a text of it", &[4], &|it| {
             it["cases"][0]["failure"]["proof"][0].as_object_mut().unwrap().remove("has");
         }),
+        ("the id of a step alone", &[4], &|it| it["cases"][0]["failure"]["proof"][0] = json!("n-002")),
+        ("the id of words alone", &[5], &|it| it["cases"][0]["context"]["proof"][0] = json!("u-01")),
         ("a text that is too short", &[4], &|it| it["cases"][0]["failure"]["proof"][0]["has"] = json!("test")),
         ("a negation cut off inside a word", &[5], &|it| {
             it["cases"][0]["context"]["proof"][0]["quote"] = json!("o tests should be deleted");

@@ -92,7 +92,7 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
         ("Proof", figures.proof()),
         ("Channel", meta.channel.as_ref().map(|channel| format!("#{channel}"))),
         ("Started", meta.started.map(|time| zoned_minute(time, &shown.zone))),
-        ("Active", figures.active().filter(|_| !tells_time(session))),
+        ("Active, by the note", figures.active()),
         ("Wall clock", figures.wall_clock()),
         ("Agents", (!agents.is_empty()).then(|| agents.join(", "))),
         ("Model", meta.model.clone()),
@@ -103,12 +103,6 @@ fn rows(shown: &ShownSession) -> Vec<(&'static str, String)> {
         ("Tags", (!meta.tags.is_empty()).then(|| meta.tags.join(", "))),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// Whether its summary tells how long was worked: from the transcript, which has more moments than the note.
-fn tells_time(session: &Session) -> bool {
-    let mut summaries = session.preface.iter().filter_map(Item::callout).filter(|callout| callout.kind == "summary");
-    summaries.any(|summary| summary.body.lines().any(|line| line.starts_with("Time: ")))
 }
 
 fn tasks(session: &Session) -> Vec<Value> {

@@ -8,6 +8,8 @@ mod terminal;
 
 use std::collections::{BTreeMap, HashMap};
 
+use jiff::tz::TimeZone;
+
 use self::diff::FileDiff;
 use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
@@ -21,7 +23,6 @@ use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
 use crate::sync::hooked;
 use crate::vault::{Catalog, Head, Vault};
-use jiff::tz::TimeZone;
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
 const DEEPEST_EMBED: usize = 4;

@@ -119,7 +119,7 @@ pub(in crate::commands) fn gather(
         });
     }
     // The index knows which sessions keep nothing, and an open session is marked: others are not read.
-    let rows = if asked.all { &[] } else { world.rows(cx)?.sessions() };
+    let rows = if asked.all { &[] } else { world.snapshot(cx)?.sessions() };
     let idle: HashSet<&str> = rows.iter().filter(|row| !row.claims).map(|row| row.path.as_str()).collect();
     let may =
         |head: &&&Head| is_open(head) || kept.contains_key(&head.path) || !idle.contains(head.path.text().as_ref());
