@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
+use super::subject::marked;
 use super::trace::bookmarks::{NOTE as BOOKMARKS, check as check_bookmarks};
-use super::{Context, Output, View, drift, frame, workflow};
+use super::{Context, Output, View, cases, drift, frame, hooks, mcp, read, workflow};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
 use crate::graph::Graph;
@@ -23,12 +24,18 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 ///
 /// Without PATH the whole vault. Only notes that cru knows are checked: sessions, workflows, cases and lessons, by the
 /// `type` in their frontmatter, and `bookmarks.md`; a note that PATH names alone is checked whatever it is. Each diagnostic shows its place,
-/// the line and a fix; with `-f json` they are data. `cru check hosts` compares the transcripts of agents on this machine with what their
-/// importers know: versions, and kinds of records. `cru check w:NAME` looks for cycles, conditions that lead nowhere, names made twice, types
-/// that differ and records that cannot be read. Exit code 1 when there are errors; warnings alone exit with 0.
+/// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
+///
+/// - `w:NAME`: a workflow, for cycles, conditions that lead nowhere, names made twice, types that differ, records that cannot be read
+/// - `c:ID`: a case note, for missing parts, links that lead nowhere, secrets, and whether its session still tells it
+/// - `r:NAME`: a reading, or a file with an answer (`-`: stdin), each claim against the session as it is now
+/// - `hooks [HOST]`, `mcp [HOST]`: where hooks and the server are installed, what they start, and whether a test event arrives
+/// - `hosts`: the transcripts of agents on this machine against what their importers know: versions, and kinds of records
+///
+/// `w:`, `c:` and `r:` alone are all of them.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or `hosts`; or `w:NAME …`, `w:` for all workflows
+    /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or what stands above
     paths: Vec<PathBuf>,
     /// Whether a strict reader of this dialect takes a workflow too
     #[arg(long, value_enum, value_name = "DIALECT", conflicts_with = "fix")]
@@ -42,24 +49,17 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    if let [word] = &args.paths[..]
-        && word.as_os_str() == drift::WORD
-        && !args.fix
+    if !args.fix
+        && let Some(output) = other(args, cx)
     {
-        return drift::run(cx);
-    }
-    if let Some(names) = workflows(&args.paths).filter(|_| !args.fix) {
-        let remarks = workflow::remarks(&names, args.dialect, cx)?;
-        let note = |(path, text, diagnostics)| Checked { path, text, diagnostics, ..Checked::default() };
-        let notes = remarks.into_iter().map(note).collect();
-        return Ok(Box::new(CheckReport { notes, dry_run: false, verbose: cx.global.verbose > 0 }));
+        return output;
     }
     if args.dialect.is_some() {
         return Err(Error::usage("--dialect is of workflows").with_hint("`cru check w:NAME --dialect crucible`"));
     }
     let targets = targets(&args.paths, args.fix && !args.dry_run, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);
-    let checked: Vec<Result<Option<Checked>>> = targets
+    let checked: Vec<Result<Option<CheckedNote>>> = targets
         .par_iter()
         .map(|target| {
             let checked = check(target, args);
@@ -96,16 +96,26 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     Ok(Box::new(CheckReport { notes, dry_run: args.dry_run, verbose: cx.global.verbose > 0 }))
 }
 
-/// The workflows that are named behind `w:`, where the first word says so.
-fn workflows(paths: &[PathBuf]) -> Option<Vec<String>> {
-    let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let first = names.first()?.strip_prefix("w:")?.to_owned();
-    if first.is_empty() {
-        names.remove(0);
-    } else {
-        names[0] = first;
+/// What is checked that is not the notes of paths, where the first word says so.
+fn other(args: &Args, cx: &Context<'_>) -> Option<Result<Box<dyn Output>>> {
+    let words: Vec<String> = args.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    match &words[..] {
+        [word] if word == "hosts" => return Some(drift::run(cx)),
+        [word, host @ ..] if word == "hooks" && host.len() < 2 => return Some(hooks::status(host.first(), cx)),
+        [word, host @ ..] if word == "mcp" && host.len() < 2 => return Some(mcp::setup::status(host.first(), cx)),
+        _ => {}
     }
-    Some(names)
+    let notes = if let Some(names) = marked("w:", &words) {
+        workflow::checked(&names, args.dialect, cx)
+    } else if let Some(names) = marked("c:", &words) {
+        cases::checked(&names, cx)
+    } else if let Some(names) = marked("r:", &words) {
+        read::checked(&names, cx)
+    } else {
+        return None;
+    };
+    let report = |notes| CheckReport { notes, dry_run: false, verbose: cx.global.verbose > 0 };
+    Some(notes.map(|notes| Box::new(report(notes)) as Box<dyn Output>))
 }
 
 /// A note to look at: its path as shown, and where it is.
@@ -185,22 +195,19 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
 }
 
 /// What is wrong with the bookmarks of the vault: `None` where there are none, or they are not among the targets.
-fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
+fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<CheckedNote> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok()?;
     let target = targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == BOOKMARKS))?;
     let catalog = Catalog::read(&vault);
     let (text, diagnostics) = check_bookmarks(&vault, &catalog, cx).ok()?;
     let path = target.shown.clone();
-    (!diagnostics.is_empty()).then(|| Checked { path, text, diagnostics, fixes: Vec::new(), diff: String::new() })
+    (!diagnostics.is_empty()).then(|| CheckedNote { path, text, diagnostics, ..CheckedNote::default() })
 }
 
 /// What is wrong with the vault's own templates.
-fn templates(cx: &Context<'_>) -> Vec<Checked> {
+fn templates(cx: &Context<'_>) -> Vec<CheckedNote> {
     let Ok(vault) = Vault::find_to_read(cx.vault_arg(), cx.env) else { return Vec::new() };
-    let checked = |(path, diagnostic)| {
-        let (text, fixes, diff) = (String::new(), Vec::new(), String::new());
-        Checked { path, text, diagnostics: vec![diagnostic], fixes, diff }
-    };
+    let checked = |(path, diagnostic)| CheckedNote { path, diagnostics: vec![diagnostic], ..CheckedNote::default() };
     Template::faults(&vault).into_iter().map(checked).collect()
 }
 
@@ -212,7 +219,7 @@ pub(super) fn quoted(path: &VaultPath) -> String {
 }
 
 /// What is wrong in a note; `None` where it is not ours.
-fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
+fn check(target: &Target, args: &Args) -> Result<Option<CheckedNote>> {
     let mut bytes = files::read_note(&target.path)?;
     let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
     if !is_ours && !target.named {
@@ -239,7 +246,13 @@ fn check(target: &Target, args: &Args) -> Result<Option<Checked>> {
     diagnostics.extend(session::read::damage(&note));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     diagnostics.dedup();
-    Ok(Some(Checked { path: target.shown.clone(), text: session::Public::of(&note).shown(), diagnostics, fixes, diff }))
+    Ok(Some(CheckedNote {
+        path: target.shown.clone(),
+        text: session::Public::of(&note).shown(),
+        diagnostics,
+        fixes,
+        diff,
+    }))
 }
 
 /// Whether a note is of a kind that cru writes and reads. Where a conflict stands in or before the frontmatter, its lines
@@ -263,17 +276,21 @@ fn is_ours(text: &str) -> bool {
     is_conflicted && says_kind
 }
 
+/// A note with what is wrong in it.
 #[derive(Default)]
-struct Checked {
-    path: String,
-    text: String,
-    diagnostics: Vec<Diagnostic>,
-    fixes: Vec<String>,
-    diff: String,
+pub(super) struct CheckedNote {
+    /// Its path as it is shown.
+    pub(super) path: String,
+    /// What the spans of the diagnostics are places in.
+    pub(super) text: String,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// What was mended, in words and as a difference of lines.
+    pub(super) fixes: Vec<String>,
+    pub(super) diff: String,
 }
 
 struct CheckReport {
-    notes: Vec<Checked>,
+    notes: Vec<CheckedNote>,
     dry_run: bool,
     verbose: bool,
 }

@@ -32,6 +32,10 @@ pub struct ConnectArgs {
     /// The program that is called; else this one (`cru` for --project)
     #[arg(long, value_name = "PROGRAM")]
     program: Option<String>,
+    /// Change no settings and write the plugin folder of Claude Code: the same hooks and server, a skill for the agent and commands for you.
+    /// It calls `cru` by that name, so `cru` has to be on `PATH`
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    plugin: Option<PathBuf>,
 }
 
 /// Whose settings, and what in them.
@@ -69,6 +73,9 @@ enum ConnectPart {
 }
 
 pub(super) fn connect(args: &ConnectArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(dir) = &args.plugin {
+        return hooks::plugin(dir, cx);
+    }
     let program = args.program.as_deref();
     let hook = |host| hooks::install::install(host, args.target.place(), program, cx);
     let server = |target: &ServerTarget| setup::install::run(target, args.write, args.replace, program, cx);

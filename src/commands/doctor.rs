@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::hooks::place::Which;
+use super::hooks::place::SettingsPlace;
 use super::output::style::{self, paint};
 use super::{Context, Output, PlainOutput, View, check, hooks, status};
 use crate::base::text::{one_line, plural};
@@ -150,7 +150,7 @@ fn objects(vault: &Vault, cx: &Context<'_>) -> DoctorRow {
             PART,
             Health::Note,
             format!("{} belong to no checkpoint", plural(count, "file")),
-            "`cru admin prune --copies` removes them",
+            "`cru admin prune` removes them",
         ),
     }
 }
@@ -211,7 +211,7 @@ fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
     let mut folders: BTreeSet<PathBuf> = [cx.env.cwd().to_owned()].into();
     folders.extend(cx.env.config_dir());
     for host in &HOSTS {
-        let places = Which::default().places(host, cx)?;
+        let places = SettingsPlace::all(host, cx.env);
         folders.extend(places.iter().filter_map(|place| place.path.parent()).map(Path::to_owned));
     }
     let mut strays: BTreeSet<PathBuf> = files::strays_below(vault.root()).into_iter().collect();
@@ -254,7 +254,7 @@ fn notes(cx: &Context<'_>) -> Result<DoctorRow> {
 /// Hooks that are installed, and whether an event arrives through them.
 fn of_hooks(cx: &Context<'_>) -> DoctorRow {
     const PART: &str = "hooks";
-    let told = hooks::status_json(cx).unwrap_or_default();
+    let told = hooks::status(None, cx).ok().and_then(|told| told.json().ok()).unwrap_or_default();
     let programs = |value: &Value| value["programs"].as_array().map_or(0, Vec::len);
     let settings = told["settings"].as_array().into_iter().flatten();
     let installed = settings.map(programs).sum::<usize>() + programs(&told["plugin"]);
@@ -266,10 +266,10 @@ fn of_hooks(cx: &Context<'_>) -> DoctorRow {
     let last = told["trouble"].as_array().and_then(|all| all.first()).and_then(|it| it["last"].as_str());
     match (failed.first(), last) {
         (Some(_), _) => {
-            DoctorRow::with(PART, Health::Bad, "an event that was sent for a test did not arrive", "`cru hooks status`")
+            DoctorRow::with(PART, Health::Bad, "an event that was sent for a test did not arrive", "`cru check hooks`")
         }
         (None, Some(last)) => {
-            DoctorRow::with(PART, Health::Note, format!("last trouble: {}", one_line(last)), "`cru hooks status`")
+            DoctorRow::with(PART, Health::Note, format!("last trouble: {}", one_line(last)), "`cru check hooks`")
         }
         (None, None) => DoctorRow::ok(PART, "an event arrives"),
     }

@@ -20,9 +20,6 @@ use crate::sync::read::FileAccount;
 use crate::sync::read::alone::drafts;
 use crate::sync::report::UnknownKind;
 
-/// The word that `cru check` takes for all of this.
-pub(super) const WORD: &str = "hosts";
-
 #[derive(Debug, Serialize)]
 struct Drift {
     schema: u32,

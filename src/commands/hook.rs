@@ -38,7 +38,7 @@ pub struct Args {
     host: String,
 }
 
-/// The variable with which `cru hooks status` calls a hook: the event goes to the journal, and no note is written.
+/// The variable with which `cru check hooks` calls a hook: the event goes to the journal, and no note is written.
 pub(super) const TEST: &str = "CRU_HOOK_TEST";
 
 /// Does it; never fails. A program that reads a session is no session of a person: nothing is written of it.
@@ -191,7 +191,7 @@ impl Call<'_> {
         match kept {
             Ok(true) => format!("{why}; the event is kept until a vault is named"),
             Ok(false) => {
-                format!("{why}; the event is not kept: there is no place, or too much waits (`cru hooks status`)")
+                format!("{why}; the event is not kept: there is no place, or too much waits (`cru check hooks`)")
             }
             Err(trouble) => format!("{why}; {trouble}"),
         }
@@ -278,7 +278,7 @@ impl Call<'_> {
 
     /// Has the note written.
     fn flush(&mut self, vault: &Vault, state: &State, key: &str, session: &str) {
-        // `cru hooks status` looks where an event arrives; no note is to be made of that.
+        // `cru check hooks` looks where an event arrives; no note is to be made of that.
         if self.cx.env.var(TEST).is_some() {
             return;
         }

@@ -57,6 +57,7 @@ mod show;
 mod stats;
 mod status;
 mod step;
+mod subject;
 mod summary;
 mod trace;
 mod undo;
@@ -197,9 +198,6 @@ pub enum Command {
     /// List, check and compare workflows
     #[command(subcommand)]
     Workflow(Deferred<workflow::WorkflowCommand>),
-    /// Review the cases that training and evaluation use
-    #[command(subcommand)]
-    Cases(Deferred<cases::CasesCommand>),
     Read(Deferred<read::Args>),
     /// List lessons, and write them where agents read them
     #[command(subcommand)]
@@ -227,9 +225,6 @@ pub enum Command {
     Check(Deferred<check::Args>),
     Hook(Deferred<hook::Args>),
     Mcp(Deferred<mcp::Args>),
-    /// Show the hooks of agents, and write their plugin
-    #[command(subcommand)]
-    Hooks(Deferred<hooks::HooksCommand>),
     Undo(Deferred<undo::Args>),
     /// Write sessions in forms that other programs read
     #[cfg(feature = "rows")]
@@ -270,7 +265,6 @@ impl Command {
             | Self::Codify(_)
             | Self::Learn(_)
             | Self::Workflow(_)
-            | Self::Cases(_)
             | Self::Read(_)
             | Self::Lessons(_)
             | Self::Context(_)
@@ -302,8 +296,7 @@ impl Command {
             | Self::Resolve(_)
             | Self::Check(_)
             | Self::Hook(_)
-            | Self::Mcp(_)
-            | Self::Hooks(_) => false,
+            | Self::Mcp(_) => false,
             #[cfg(feature = "rows")]
             Self::Export(_) | Self::Rows(_) => false,
         }
@@ -340,8 +333,7 @@ impl Command {
             Self::Learn(args) => session::learn::run(&args, cx),
             Self::Session(command) => command.0.run(cx),
             Self::Workflow(command) => command.0.run(cx),
-            Self::Cases(command) => command.0.run(cx),
-            Self::Read(args) => read::run(args.0, cx),
+            Self::Read(args) => read::run(&args, cx),
             Self::Lessons(command) => command.0.run(cx),
             Self::Context(args) => onset::run(&args, cx),
             Self::Review(args) => review::run(&args, cx),
@@ -365,7 +357,6 @@ impl Command {
             Self::Status(args) => status::run(&args, cx),
             Self::Check(args) => check::run(&args, cx),
             Self::Hook(args) => Ok(hook::run(&args, cx)),
-            Self::Hooks(command) => command.0.run(cx),
             Self::Mcp(args) => mcp::run(&args, cx),
             Self::Undo(args) => undo::run(&args, cx),
             #[cfg(feature = "rows")]

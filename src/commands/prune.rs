@@ -15,20 +15,12 @@ use crate::vault::{State, Vault};
 
 /// Remove old copies from this machine's state
 ///
-/// Only what this machine keeps beside the vault: copies of checkpoints, the newest generated text of each note (the base of its next merge), and recovery copies of notes. Without an option, copies of
-/// checkpoints. Asks first and says how many bytes; never a note, never evidence.
+/// Only what this machine keeps beside the vault, never a note and never evidence. Asks first and says how many bytes.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Args {
-    /// Copies of files that checkpoints made
-    #[arg(long)]
-    copies: bool,
-    /// What was generated last of sessions; the next growth of their notes keeps more
-    #[arg(long)]
-    base: bool,
-    /// Copies of notes that were made before risky writes
-    #[arg(long)]
-    recovery: bool,
+    /// What is removed
+    #[arg(value_enum, value_name = "WHAT", default_value = "copies")]
+    what: Vec<PrunedKind>,
     /// Only what is older: `90d`, `2026-11-01`
     #[arg(long, value_name = "TIME", default_value = "90d")]
     older: String,
@@ -40,6 +32,27 @@ pub struct Args {
     dry_run: bool,
 }
 
+/// What may be removed.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum PrunedKind {
+    /// Copies of files that checkpoints made
+    Copies,
+    /// What was generated last of each session, the base of its next merge; the next growth of its note keeps more
+    Base,
+    /// Copies of notes that were made before risky writes
+    Recovery,
+}
+
+impl PrunedKind {
+    const fn prunable(self) -> Prunable {
+        match self {
+            Self::Copies => Prunable::Copies,
+            Self::Base => Prunable::Base,
+            Self::Recovery => Prunable::Recovery,
+        }
+    }
+}
+
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
     let now = cx.env.now();
@@ -47,14 +60,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Error::usage(format!("--older: `{}` is not a time", crate::base::text::sanitise(&args.older)))
             .with_hint("write it as 90d, 12h or 2026-11-01")
     })?;
-    let mut wanted: Vec<Prunable> =
-        [(args.copies, Prunable::Copies), (args.base, Prunable::Base), (args.recovery, Prunable::Recovery)]
-            .into_iter()
-            .filter_map(|(is, what)| is.then_some(what))
-            .collect();
-    if wanted.is_empty() {
-        wanted.push(Prunable::Copies);
-    }
+    let wanted: Vec<Prunable> = args.what.iter().map(|what| what.prunable()).collect();
     let found =
         State::existing(&vault, cx.env).map(|state| candidates(state.dir(), &wanted, before, now)).unwrap_or_default();
     let mut report = PruneReport { schema: 1, found: rows(&wanted, &found), removed: 0, bytes: 0 };

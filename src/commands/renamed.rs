@@ -36,6 +36,19 @@ const RENAMED: &[(&[&str], &[&str])] = &[
     (&["workflow", "show"], &["show", "w:"]),
     (&["checkpoint", "show"], &["show", "cp:"]),
     (&["log", "json"], &["log", "--json"]),
+    (&["session", "pause"], &["session", "mark", "paused"]),
+    (&["session", "complete"], &["session", "mark", "completed"]),
+    (&["session", "fail"], &["session", "mark", "failed"]),
+    (&["session", "abandon"], &["session", "mark", "abandoned"]),
+    (&["hooks", "status"], &["check", "hooks"]),
+    (&["hooks", "plugin", "--out"], &["connect", "--plugin"]),
+    (&["mcp", "status"], &["check", "mcp"]),
+    (&["read", "review"], &["review"]),
+    (&["read", "show"], &["show", "r:"]),
+    (&["read", "check"], &["check", "r:"]),
+    (&["cases", "check"], &["check", "c:"]),
+    (&["cases", "judge"], &["read", "c:"]),
+    (&["lessons", "check"], &["verify", "l:"]),
     (&["segment"], &["list", "segments"]),
     (&["index"], &["admin", "index"]),
     (&["flush"], &["admin", "flush"]),
@@ -52,7 +65,8 @@ const RENAMED: &[(&[&str], &[&str])] = &[
 const OF_SESSIONS: &[&str] = &["list", "show", "resume", "codify", "learn"];
 
 /// Options that take the next argument as their value.
-const VALUED: &[&str] = &["--vault", "--format", "-f", "--color", "--dialect", "--session"];
+const VALUED: &[&str] =
+    &["--vault", "--format", "-f", "--color", "--dialect", "--session", "--from", "--reader", "--budget"];
 
 /// A command line in today's names, the name of the program first; and the name that was used with the one of today, where they differ.
 pub(super) fn in_todays_names(args: &[OsString]) -> (Vec<OsString>, Option<(String, String)>) {
@@ -143,7 +157,9 @@ mod tests {
             ("cru cases accept puzzle-1", "cru review accept puzzle-1"),
             ("cru --vault V cases -q accept x --format json", "cru --vault V review accept -q x --format json"),
             ("cru hooks install --host codex", "cru connect --only hooks --host codex"),
-            ("cru hooks status", "cru hooks status"),
+            ("cru hooks status", "cru check hooks"),
+            ("cru cases judge --from f --reader me", "cru read c: --from f --reader me"),
+            ("cru session pause s1 --reason tea", "cru session mark paused s1 --reason tea"),
             ("cru session start --title pump --agent a@1", "cru session start pump --agent a@1"),
             ("cru session start --agent a --title=pump", "cru session start --agent a pump"),
             ("cru query steps --agg count", "cru list steps --agg count"),

@@ -1,15 +1,15 @@
 //! `cru show`: one thing, by its name.
 
-use super::{Context, Output, cases, checkpoint, lessons, session, step, workflow};
+use super::{Context, Output, cases, checkpoint, lessons, read, session, step, workflow};
 use crate::base::{Error, Result};
 use crate::trace::reference;
 
-/// Show a session, steps, a workflow, a case, a lesson or a checkpoint
+/// Show a session, steps, a workflow, a case, a lesson, a reading or a checkpoint
 ///
 /// A session is named by a path, a file name, its id, the id that its agent's program gave it, or a unique part of one. Without WHAT: the
 /// current session, else the newest. Steps are `n-014`, `14`, `^` (the last step), `^2`, `SESSION#n-014`, `@NAME` (a bookmark) or a
 /// range `n-003..n-007`; give the session behind them; else the current one is meant. `w:NAME` is a workflow, `c:ID` a case, `l:ID`
-/// a lesson, `cp-20261116-101212` or `cp:latest` a checkpoint.
+/// a lesson, `r:NAME` a reading (or the newest one of a session), `cp-20261116-101212` or `cp:latest` a checkpoint.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to show
@@ -34,6 +34,7 @@ enum Subject<'a> {
     Workflow(&'a str),
     Case(&'a str),
     Lesson(&'a str),
+    Reading(&'a str),
     Checkpoint(&'a str),
 }
 
@@ -59,6 +60,8 @@ impl Args {
             Subject::Case(id)
         } else if let Some(id) = first.strip_prefix("l:") {
             Subject::Lesson(id)
+        } else if let Some(name) = first.strip_prefix("r:") {
+            Subject::Reading(name)
         } else if let Some(id) = checkpoint::named(first) {
             Subject::Checkpoint(id)
         } else if self.may_be_session(first) && self.session.given().is_some() {
@@ -96,6 +99,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Subject::Workflow(name) => workflow::show(name, &args.workflow, cx),
         Subject::Case(id) => cases::show(id, cx),
         Subject::Lesson(name) => lessons::show(name, cx),
+        Subject::Reading(name) => read::show(name, cx),
         Subject::Checkpoint(id) => checkpoint::show(id, &args.checkpoint, cx),
     }
 }

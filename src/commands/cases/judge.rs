@@ -1,4 +1,4 @@
-//! `cru cases judge`: a reader says which cases anybody should learn from.
+//! `cru read c:`: a reader says which cases anybody should learn from.
 
 use std::path::PathBuf;
 
@@ -22,37 +22,28 @@ use crate::vault::config::AgentConfig;
 use crate::vault::template::{Kind, Template};
 use crate::workflow::recipe::fenced;
 
-/// Have cases judged: good, weak or harmful
-///
-/// A reader of cases says which of them anybody should learn from. Exports leave out what it finds weak or harmful, and take what it
-/// finds good. Without ID: all cases that are not rejected, have an answer, and are not judged yet. The reader is `[agent] judge` of your
-/// own configuration, else `[agent] command`; without one, `--prompt` prints the prompt and `--from` takes the answer.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Ids, or parts of them that only one case has
-    #[arg(value_name = "ID")]
-    ids: Vec<String>,
-    /// Print the prompt of the first cases and start nothing
-    #[arg(long, conflicts_with = "from")]
-    prompt: bool,
-    /// Take an answer from a file, or from stdin with `-`
-    #[arg(long, value_name = "FILE")]
-    from: Option<PathBuf>,
-    /// Who judged, for `judge` in the notes
-    #[arg(long, value_name = "NAME", requires = "from")]
-    reader: Option<String>,
-    /// Also cases that are judged already
-    #[arg(long)]
-    again: bool,
-    /// Estimated tokens that a run may send
-    #[arg(long, value_name = "TOKENS", default_value_t = 200_000)]
-    budget: u64,
+/// Cases that are to be judged, and how.
+pub(in crate::commands) struct CasesToJudge {
+    /// Ids, or parts of them that only one case has. Without any: all that are not rejected, have an answer, and are not judged yet.
+    pub(in crate::commands) ids: Vec<String>,
+    /// Print the prompt of the first cases and start nothing.
+    pub(in crate::commands) prompt: bool,
+    /// Take an answer from a file, or from stdin with `-`; else the reader is `[agent] judge` of the person's configuration, else
+    /// `[agent] command`.
+    pub(in crate::commands) from: Option<PathBuf>,
+    /// Who judged, for `judge` in the notes.
+    pub(in crate::commands) reader: Option<String>,
+    /// Also cases that are judged already.
+    pub(in crate::commands) again: bool,
+    /// Estimated tokens that a run may send.
+    pub(in crate::commands) budget: u64,
 }
 
 /// Estimated tokens of the cases in one prompt.
 const PART: u64 = 24_000;
 
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Asks a reader which cases anybody should learn from. Exports leave out what it finds weak or harmful, and take what it finds good.
+pub(in crate::commands) fn judge(args: &CasesToJudge, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, _, reviews) = read(cx)?;
     let is_open = |review: &&Review| {
         let has_answer = review.parts().iter().any(|(part, text)| {

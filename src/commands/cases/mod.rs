@@ -1,4 +1,4 @@
-//! `cru cases`: the case notes of a vault, and what was decided about them.
+//! The case notes of a vault, and what was decided about them.
 //!
 //! Everything here is also done by editing a note: `status` in its frontmatter is what counts.
 
@@ -6,6 +6,8 @@ mod check;
 mod judge;
 mod show;
 
+pub(super) use check::checked;
+pub(super) use judge::{CasesToJudge, judge};
 pub(super) use show::show;
 
 use super::session::learn::Reviews;
@@ -16,22 +18,6 @@ use crate::learn::{Review, ReviewStatus};
 use crate::note::edit::set_key;
 use crate::note::frontmatter::Value;
 use crate::vault::{Catalog, Vault};
-
-/// Commands on case notes.
-#[derive(Debug, clap::Subcommand)]
-pub enum CasesCommand {
-    Judge(judge::Args),
-    Check(check::Args),
-}
-
-impl CasesCommand {
-    pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        match self {
-            Self::Judge(args) => judge::run(&args, cx),
-            Self::Check(args) => check::run(&args, cx),
-        }
-    }
-}
 
 /// The vault with its case notes.
 fn read(cx: &Context<'_>) -> Result<(Vault, Catalog, Reviews)> {

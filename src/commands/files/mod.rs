@@ -31,12 +31,9 @@ const MOST: usize = 20;
 pub struct Args {
     /// The file: `src/a.rs`, `./a.rs`, `~/x/src/a.rs`
     path: Option<String>,
-    /// Only who wrote it
-    #[arg(long, conflicts_with = "readers")]
-    writers: bool,
-    /// Only who read it
-    #[arg(long)]
-    readers: bool,
+    /// Only who wrote it, or only who read it
+    #[arg(long, value_enum, value_name = "WHO")]
+    only: Option<Only>,
     /// Files or accesses to show; 0 for all [default: 20 files, all of one]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
@@ -54,8 +51,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let may = |path: &str| notes.as_ref().is_none_or(|notes| notes.contains(&NoteKey::of_text(path)));
     let with = |row: &SessionRow| row.steps > 0 && may(&row.path) && chosen.matches_row(row);
     let asked = |access: Access| match access {
-        Access::Read => !args.writers,
-        Access::Write | Access::Create => !args.readers,
+        Access::Read => args.only != Some(Only::Writers),
+        Access::Write | Access::Create => args.only != Some(Only::Readers),
     };
     let touched = |record: Record| TouchedFile::all(&record, wanted.as_ref(), asked, cx.env);
     let mut files: HashMap<FilePlace, TouchedFile> = HashMap::new();
@@ -92,6 +89,15 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         });
     }
     Ok(Box::new(report))
+}
+
+/// Whose accesses are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Only {
+    /// Those that wrote
+    Writers,
+    /// Those that read
+    Readers,
 }
 
 /// What was done to a file.

@@ -137,7 +137,7 @@ mod tests {
         for line in [
             "cru",
             "cru hook",
-            "cru hooks status",
+            "cru check hooks",
             "cru hook stop; notify-send done",
             "cru hook stop | tee log",
             "env A=1 cru hook stop",

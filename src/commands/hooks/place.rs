@@ -70,18 +70,6 @@ impl Which {
             _ => Level::User,
         }
     }
-
-    /// Those to look at: the one that is meant, else all.
-    pub(in crate::commands) fn places(&self, host: &Host, cx: &Context<'_>) -> Result<Vec<SettingsPlace>> {
-        if self.user || self.project || self.local || self.settings.is_some() {
-            return Ok(vec![self.place(host, cx)?]);
-        }
-        let levels = [Level::User, Level::Project, Level::Local];
-        let mut places: Vec<SettingsPlace> =
-            levels.into_iter().filter_map(|level| SettingsPlace::of(host, level, cx.env)).collect();
-        places.dedup_by(|one, other| one.path == other.path);
-        Ok(places)
-    }
 }
 
 /// There is no place for settings of a user.
@@ -95,6 +83,14 @@ pub(in crate::commands) fn below_home(path: &str, env: &Env) -> Option<PathBuf> 
 }
 
 impl SettingsPlace {
+    /// Those of all levels.
+    pub(in crate::commands) fn all(host: &Host, env: &Env) -> Vec<Self> {
+        let levels = [Level::User, Level::Project, Level::Local];
+        let mut places: Vec<Self> = levels.into_iter().filter_map(|level| Self::of(host, level, env)).collect();
+        places.dedup_by(|one, other| one.path == other.path);
+        places
+    }
+
     /// The settings of Claude Code for all projects of the user.
     pub(in crate::commands) fn user(env: &Env) -> Option<Self> {
         Self::of(&HOSTS[0], Level::User, env)

@@ -1,8 +1,8 @@
-//! `cru hooks plugin`: the folder that Claude Code takes as a plugin.
+//! `cru connect --plugin`: the folder that Claude Code takes as a plugin.
 //!
 //! Its hooks come from the table of events; its words for agents and people are files of the repository's own copy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -11,15 +11,25 @@ use crate::base::{Result, files};
 use crate::commands::{Context, Output, View};
 use crate::live::hook::{HOSTS, Host};
 
-/// Write the plugin folder of Claude Code
+/// Writes the plugin folder of Claude Code; files of the same names are replaced.
 ///
 /// The plugin brings the same hooks as `cru connect`, a skill that tells the agent how to log decisions, errors
 /// and tasks, commands for the person, and `cru mcp` as a server. It calls `cru` by that name, so `cru` has to be on `PATH`.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Where to; files of the same names are replaced
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+pub(in crate::commands) fn plugin(dir: &Path, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let root = cx.absolute(dir);
+    let mut written = Vec::new();
+    for (path, text) in folder(&HOSTS[0]) {
+        let file = root.join(path);
+        if !files::create(&file, text.as_bytes())? {
+            let old = files::read(&file)?;
+            if old == text.as_bytes() {
+                continue;
+            }
+            files::replace(&file, &old, text.as_bytes())?;
+        }
+        written.push(path);
+    }
+    Ok(Box::new(PluginReport { root: dir.to_owned(), written }))
 }
 
 /// Who the plugin is from.
@@ -34,23 +44,6 @@ const TEXTS: &[(&str, &str)] = &[
     ("commands/resume.md", include_str!("../../../plugin/commands/resume.md")),
     ("README.md", include_str!("../../../plugin/README.md")),
 ];
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let root = cx.absolute(&args.out);
-    let mut written = Vec::new();
-    for (path, text) in folder(&HOSTS[0]) {
-        let file = root.join(path);
-        if !files::create(&file, text.as_bytes())? {
-            let old = files::read(&file)?;
-            if old == text.as_bytes() {
-                continue;
-            }
-            files::replace(&file, &old, text.as_bytes())?;
-        }
-        written.push(path);
-    }
-    Ok(Box::new(PluginReport { root: args.out.clone(), written }))
-}
 
 /// All files: path and text.
 fn folder(host: &Host) -> Vec<(&'static str, String)> {

@@ -1,4 +1,4 @@
-//! `cru hooks status`.
+//! `cru check hooks`.
 //!
 //! Runs nothing but commands of the user's own settings, and this program itself: a project's settings come from
 //! whoever wrote the project.
@@ -17,7 +17,7 @@ use self::text::test_text;
 use super::handler::Program;
 use super::install::{self, disabled_note, plugin_note, same_file};
 use super::installed_plugin::{self, InstalledPlugin};
-use super::place::{Level, SettingsPlace, Which};
+use super::place::{Level, SettingsPlace};
 use super::probe::{Arrival, Probe, probe};
 use super::settings::{self, FoundHooks};
 use crate::base::text::{plural, sanitise};
@@ -27,7 +27,7 @@ use crate::commands::{Context, Output, PlainOutput, View};
 use crate::live::hook::{HOSTS, Host, Row, trouble, unfiled};
 use crate::vault::{State, Vault};
 
-/// Show where hooks are installed, and whether they work
+/// Where hooks are installed, and whether they work: of one host, else of claude-code and of those that are found.
 ///
 /// For each settings file and for the plugin: which events call `cru`, which program that is, and whether it exists. Then
 /// a test event is sent through the installed command from an empty folder, with machine state of its own, and the vault
@@ -35,17 +35,46 @@ use crate::vault::{State, Vault};
 /// wrong. Exits with 1 when nowhere all events call a program that exists, or when the test event is lost.
 ///
 /// Other hosts whose folder is in the home folder are named with their files, the events that call `cru`, and when the last
-/// one arrived; --host looks at one. Events of hosts that are not known are refused, and told here.
-#[derive(Debug, Default, clap::Args)]
-pub struct Args {
-    /// Look at this host alone; else at claude-code, and at those that are found
-    #[arg(long, value_name = "HOST")]
-    host: Option<String>,
-    #[command(flatten)]
-    which: Which,
-    /// Send no test event
-    #[arg(long)]
-    no_test: bool,
+/// one arrived. Events of hosts that are not known are refused, and told here.
+pub(in crate::commands) fn status(name: Option<&String>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let host = match name {
+        None => &HOSTS[0],
+        Some(name) => Host::find(name).ok_or_else(|| {
+            Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(super::known_hosts())
+        })?,
+    };
+    let is_first = host.id == HOSTS[0].id;
+    let places = SettingsPlace::all(host, cx.env);
+    let settings: Vec<Settings> = places.iter().map(|place| look(place, host, cx.env)).collect();
+    let plugin = installed_plugin::find(&places, cx.env).filter(|_| is_first);
+    let plugin = plugin.map(|plugin| PluginState::of(plugin, host, cx.env));
+    let tests = tests(&settings, plugin.as_ref(), host, cx);
+    let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
+    let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
+    let (journals, last_event) = state.as_ref().map_or((0, None), |state| hosts::last_event(state, host));
+    let others = if name.is_some() { Vec::new() } else { install::found_hosts(cx.env) };
+    let others = others.into_iter().filter(|other| other.id != host.id);
+    let hosts = others.map(|other| HostState::of(other, state.as_ref(), cx)).collect();
+    let unknown = state.as_ref().map(hosts::unknown).unwrap_or_default();
+    let logs: Vec<PathBuf> =
+        [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)].into_iter().flatten().collect();
+    let refused = logs.iter().filter_map(|log| trouble::refused(log));
+    let refused = refused.chain(unknown).map(|(events, last)| RefusedEvents { events, last }).collect();
+    let trouble = logs.into_iter().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
+    Ok(Box::new(HooksReport {
+        schema: 1,
+        host: host.id,
+        settings,
+        plugin,
+        tests,
+        unfiled: unfiled::all(cx.env).into_iter().map(|it| UnfiledRow { session: it.key, events: it.events }).collect(),
+        vault: vault.map(|vault| vault.root().to_owned()),
+        last_event,
+        journals,
+        trouble: trouble.filter(|trouble| trouble.lines > 0).collect(),
+        hosts,
+        refused,
+    }))
 }
 
 /// What is installed where, and what came of it.
@@ -147,47 +176,6 @@ struct Trouble {
     log: PathBuf,
     lines: u64,
     last: Option<String>,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let host = match &args.host {
-        None => &HOSTS[0],
-        Some(name) => Host::find(name).ok_or_else(|| {
-            Error::usage(format!("no hooks of a host '{name}' are known")).with_hint(super::known_hosts())
-        })?,
-    };
-    let is_first = host.id == HOSTS[0].id;
-    let places = args.which.places(host, cx)?;
-    let settings: Vec<Settings> = places.iter().map(|place| look(place, host, cx.env)).collect();
-    let plugin = installed_plugin::find(&places, cx.env).filter(|_| is_first);
-    let plugin = plugin.map(|plugin| PluginState::of(plugin, host, cx.env));
-    let tests = if args.no_test { Vec::new() } else { tests(&settings, plugin.as_ref(), host, cx) };
-    let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok();
-    let state = vault.as_ref().and_then(|vault| State::of(vault, cx.env).ok());
-    let (journals, last_event) = state.as_ref().map_or((0, None), |state| hosts::last_event(state, host));
-    let others = if args.host.is_some() { Vec::new() } else { install::found_hosts(cx.env) };
-    let others = others.into_iter().filter(|other| other.id != host.id);
-    let hosts = others.map(|other| HostState::of(other, state.as_ref(), cx)).collect();
-    let unknown = state.as_ref().map(hosts::unknown).unwrap_or_default();
-    let logs: Vec<PathBuf> =
-        [state.map(|state| state.hook_log()), trouble::without_vault(cx.env)].into_iter().flatten().collect();
-    let refused = logs.iter().filter_map(|log| trouble::refused(log));
-    let refused = refused.chain(unknown).map(|(events, last)| RefusedEvents { events, last }).collect();
-    let trouble = logs.into_iter().map(|log| Trouble { lines: trouble::count(&log), last: trouble::last(&log), log });
-    Ok(Box::new(HooksReport {
-        schema: 1,
-        host: host.id,
-        settings,
-        plugin,
-        tests,
-        unfiled: unfiled::all(cx.env).into_iter().map(|it| UnfiledRow { session: it.key, events: it.events }).collect(),
-        vault: vault.map(|vault| vault.root().to_owned()),
-        last_event,
-        journals,
-        trouble: trouble.filter(|trouble| trouble.lines > 0).collect(),
-        hosts,
-        refused,
-    }))
 }
 
 /// Sends a test event through each program that may be called.

@@ -1,4 +1,4 @@
-//! `cru show l:NAME`, `cru lessons check` and `retire`.
+//! `cru show l:NAME`, `cru verify l:` and `cru lessons retire`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,25 +18,6 @@ use crate::note::frontmatter::Value;
 use crate::readings::lesson::LessonNote;
 use crate::readings::note::ReviewStatus;
 use crate::session::public;
-
-/// Check whether accepted lessons still hold
-///
-/// A lesson holds where the lines of files that it rests on are as they were; it drifted where one changed, is orphaned where nothing of it
-/// is left, and unanchored where it rests on nothing that can be compared. With --run, the commands behind `Check:` run as well, each in
-/// the folder of its project: those that `[run] allow` of your own configuration names, and those that you agree to. A lesson whose
-/// command fails has drifted.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 with --strict where one drifted or is orphaned, 2 usage error, 3 I/O error."
-)]
-pub struct CheckArgs {
-    /// Exit with 1 where one does not hold
-    #[arg(long)]
-    strict: bool,
-    /// Run the commands of lessons (`Check:`)
-    #[arg(long)]
-    run: bool,
-}
 
 /// End a lesson: it is used nowhere any more
 #[derive(Debug, clap::Args)]
@@ -86,15 +67,24 @@ impl PlainOutput for ShownLesson {
     }
 }
 
-pub(super) fn check(args: &CheckArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Whether lessons still hold: those that are named, else all that are accepted. `runs` their checks, too; `strict`: the answer is no
+/// where one does not hold.
+pub(in crate::commands) fn check(
+    names: &[String],
+    runs: bool,
+    strict: bool,
+    cx: &Context<'_>,
+) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     let shelf = Shelf::read(&world.catalog, &world.vault);
-    let accepted = shelf.lessons.into_iter().filter(|it| it.lesson.status == ReviewStatus::Accepted).collect();
-    let mut lessons = judge(accepted, &world, cx)?;
-    if args.run {
+    let named: Vec<LessonNote> = names.iter().map(|name| find(&shelf, name).cloned()).collect::<Result<_>>()?;
+    let is_accepted = |it: &LessonNote| it.lesson.status == ReviewStatus::Accepted;
+    let chosen = if names.is_empty() { shelf.lessons.into_iter().filter(is_accepted).collect() } else { named };
+    let mut lessons = judge(chosen, &world, cx)?;
+    if runs {
         run_checks(&mut lessons, &world, cx)?;
     }
-    Ok(Box::new(CheckedLessons { schema: 1, strict: args.strict, lessons }))
+    Ok(Box::new(CheckedLessons { schema: 1, strict, lessons }))
 }
 
 /// Runs the checks of lessons, those of one project together.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub(super) use self::add::accept;
-pub(super) use self::change::show;
+pub(super) use self::change::{check, show};
 use super::output::style::{self, paint};
 use super::read::Shelf;
 use super::{Context, Output, PlainOutput, Reach, View, reading};
@@ -26,7 +26,6 @@ use crate::vault::{Catalog, Vault, page};
 #[derive(Debug, clap::Subcommand)]
 pub enum LessonsCommand {
     Add(add::AddArgs),
-    Check(change::CheckArgs),
     Retire(change::RetireArgs),
     Apply(ApplyArgs),
 }
@@ -56,7 +55,6 @@ impl LessonsCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Add(args) => add::add(&args, cx),
-            Self::Check(args) => change::check(&args, cx),
             Self::Retire(args) => change::retire(&args, cx),
             Self::Apply(args) => {
                 let vault = reading::vault(cx)?;

@@ -87,9 +87,16 @@ pub(super) enum LogKind {
     /// `link` and `embed` give it a session of its own, whose id is printed: log its steps with `--session`. `inline` puts
     /// all of its work into the callout when it is done.
     Subagent(Subagent),
-    /// Tasks: add, start, done; prints the task's id
-    #[command(subcommand)]
-    Task(Task),
+    /// A task is added, begun or done; prints its id
+    Task {
+        /// What becomes of it
+        action: TaskAction,
+        /// What to do; of a task that is begun or done `TASK-001`, `1`, or words that only it has
+        words: Vec<String>,
+        /// How urgent one that is added is
+        #[arg(long, value_parser = ["high", "medium", "low"], value_name = "PRIORITY")]
+        priority: Option<String>,
+    },
     /// Something was learned; prints the lesson's id
     Lesson {
         /// The claim
@@ -237,6 +244,16 @@ pub(super) struct Subagent {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum TaskAction {
+    /// Add one
+    Add,
+    /// Work on it now
+    Start,
+    /// It is done
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Mode {
     /// A session of its own, linked
     Link,
@@ -244,26 +261,4 @@ enum Mode {
     Embed,
     /// All of it in the callout when it is done
     Inline,
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub(super) enum Task {
-    /// Add one
-    Add {
-        /// What to do
-        content: Vec<String>,
-        /// How urgent it is
-        #[arg(long, value_parser = ["high", "medium", "low"], value_name = "PRIORITY")]
-        priority: Option<String>,
-    },
-    /// Work on it now
-    Start {
-        /// `TASK-001`, `1`, or words that only it has
-        task: String,
-    },
-    /// It is done
-    Done {
-        /// `TASK-001`, `1`, or words that only it has
-        task: String,
-    },
 }

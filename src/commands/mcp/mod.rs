@@ -25,22 +25,16 @@ use crate::base::{Error, Result};
 /// query, status; log with --write. Sessions with `export: false` or the tag `no-mcp`, and comments, are never given.
 /// `cru connect` adds the server to an agent's settings.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
-    #[command(subcommand)]
-    setup: Option<setup::SetupCommand>,
     /// Offer `log`, which writes into the note of the current session
     #[arg(long)]
     write: bool,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    if let Some(setup) = &args.setup {
-        return setup.run(cx);
-    }
     if std::io::stdin().is_terminal() {
         return Err(Error::usage("stdin is a terminal: an agent's program starts this command").with_hint(
-            "`cru connect HOST` adds it to an agent's settings; `cru hooks plugin` writes a plugin that has it",
+            "`cru connect HOST` adds it to an agent's settings; `cru connect --plugin DIR` writes a plugin that has it",
         ));
     }
     serve::run(args.write, cx)?;

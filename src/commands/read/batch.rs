@@ -86,7 +86,7 @@ fn daily_left(agent: &AgentConfig, shelf: &Shelf, cx: &Context<'_>) -> u64 {
     most.saturating_sub(sent)
 }
 
-fn is_filtered(args: &Args) -> bool {
+pub(super) fn is_filtered(args: &Args) -> bool {
     let filter = &args.filter;
     filter.since.is_some()
         || filter.until.is_some()
@@ -408,7 +408,7 @@ impl PlainOutput for BatchReport {
             if self.dry_run { (count("would be read"), "would be read") } else { (count("read"), "read") };
         let _ = writeln!(out, "\n{} {fate}, ≈ {} tokens", plural(done, "session"), thousands(self.sent));
         if !self.dry_run && done > 0 {
-            let _ = writeln!(out, "Next: `cru read review`.");
+            let _ = writeln!(out, "Next: `cru review`.");
         }
         out
     }

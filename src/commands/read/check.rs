@@ -1,155 +1,99 @@
-//! `cru read check`.
+//! `cru check r:`: readings, and answers in files, against the record.
 
-use std::fmt::Write as _;
-
-use serde::Serialize;
+use std::path::Path;
 
 use super::answer::judge;
 use super::source::Source;
-use super::text_of;
-use super::{Shelf, text};
-use crate::base::text::{plural, sanitise};
-use crate::base::{Error, Result};
-use crate::commands::output::style::{self, paint};
-use crate::commands::{Context, Output, PlainOutput, View, reading};
-use crate::readings::note::ReviewStatus;
-use crate::readings::{Checked, check};
+use super::{Shelf, text_of};
+use crate::base::{Diagnostic, Error, Result, Span};
+use crate::commands::check::CheckedNote;
+use crate::commands::{Context, reading};
+use crate::readings::check::Severity;
+use crate::readings::note::{ReadingNote, ReviewStatus};
+use crate::readings::{Checked, Finding, check};
 use crate::vault::{Catalog, Vault, VaultPath};
 
-/// Check readings, or an answer, against the record
-///
-/// Without WHAT all readings that are not rejected: each claim is compared once more with the session as it is now. WHAT is a reading,
-/// a session, or a file with an answer (`-`: stdin), which is checked and not written. Exit code 1 when a claim is refused.
-#[derive(Debug, clap::Args)]
-pub(in crate::commands) struct Args {
-    /// Readings, sessions, or files with answers
-    #[arg(value_name = "WHAT")]
-    what: Vec<String>,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// Compares each claim with the session as it is now. A name is a reading, a session, or a file with an answer (`-`: stdin); without
+/// names all readings that are not rejected.
+pub(in crate::commands) fn checked(names: &[String], cx: &Context<'_>) -> Result<Vec<CheckedNote>> {
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
     let shelf = Shelf::read(&catalog, &vault);
-    let mut report = CheckReport { schema: 1, readings: Vec::new() };
-    if args.what.is_empty() {
-        for note in shelf.readings.iter().filter(|it| it.head.status != ReviewStatus::Rejected) {
-            report.readings.push(of_note(note, &catalog, &vault, cx));
-        }
+    if names.is_empty() {
+        let used = shelf.readings.iter().filter(|it| it.head.status != ReviewStatus::Rejected);
+        return Ok(used.map(|note| of_note(note, &catalog, &vault, cx)).collect());
     }
-    for what in &args.what {
-        let file = cx.absolute(std::path::Path::new(what));
-        if what == "-" {
-            report.readings.push(of_file("stdin", &text_of(std::path::Path::new(what), cx)?, &catalog, &vault, cx)?);
-        } else if file.is_file() && file.extension().is_none_or(|it| it != "md") {
-            report.readings.push(of_file(what, &text_of(std::path::Path::new(what), cx)?, &catalog, &vault, cx)?);
-        } else {
-            let found = shelf.find(what).map_err(|error| match catalog.session(what, &vault, cx.env) {
-                Ok(_) => error.with_hint("an answer in a file names its session: `cru read check FILE`"),
-                Err(_) => error,
-            });
-            report.readings.push(of_note(found?, &catalog, &vault, cx));
+    let of = |name: &String| {
+        let file = cx.absolute(Path::new(name));
+        if name == "-" || file.is_file() && file.extension().is_none_or(|it| it != "md") {
+            return of_answer(name, text_of(Path::new(name), cx)?, &catalog, &vault, cx);
         }
-    }
-    Ok(Box::new(report))
+        let found = shelf.find(name).map_err(|error| match catalog.session(name, &vault, cx.env) {
+            Ok(_) => error.with_hint("an answer in a file names its session: `cru check r:FILE`"),
+            Err(_) => error,
+        });
+        Ok(of_note(found?, &catalog, &vault, cx))
+    };
+    names.iter().map(of).collect()
 }
 
-/// An answer in a file, checked against the session that it names.
-fn of_file(name: &str, text: &str, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Result<CheckRow> {
-    let answer = match crate::readings::answer::read(text) {
-        Ok(answer) => answer,
-        Err(errors) => {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            return Ok(CheckRow { name: name.to_owned(), error: Some(errors.join("\n  ")), ..CheckRow::default() });
+/// An answer in a file, of the session that it names.
+fn of_answer(name: &str, text: String, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Result<CheckedNote> {
+    let unusable = |reason: String| Diagnostic::error("unusable-answer", Span::default(), reason);
+    let diagnostics = match crate::readings::answer::read(&text) {
+        Err(errors) => errors.iter().map(|error| unusable(error.to_string())).collect(),
+        Ok(answer) => {
+            let head = catalog.session(&answer.session, vault, cx.env)?;
+            match judge(&text, &Source::of(head, catalog, vault, cx)?) {
+                Ok(checked) => diagnostics(&checked, &text),
+                Err(why) => vec![unusable(why.trim().to_owned())],
+            }
         }
     };
-    let head = catalog.session(&answer.session, vault, cx.env)?;
-    let source = Source::of(head, catalog, vault, cx)?;
-    Ok(match judge(text, &source) {
-        Ok(checked) => CheckRow::of(name, checked),
-        Err(why) => CheckRow { name: name.to_owned(), error: Some(why.trim().to_owned()), ..CheckRow::default() },
+    Ok(CheckedNote {
+        path: if name == "-" { "stdin" } else { name }.to_owned(),
+        text,
+        diagnostics,
+        ..Default::default()
     })
 }
 
-fn of_note(note: &crate::readings::note::ReadingNote, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> CheckRow {
-    let wrong = |error: String| CheckRow { name: note.path.clone(), error: Some(error), ..CheckRow::default() };
-    let Some(answer) = &note.answer else {
-        return wrong(format!("the data of the note cannot be read: {}", note.error.clone().unwrap_or_default()));
+fn of_note(note: &ReadingNote, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> CheckedNote {
+    let text = crate::session::public::text(&note.text);
+    let session = || {
+        let path = VaultPath::new(&note.path);
+        let head = path.and_then(|path| catalog.note(&note.head.session, &path));
+        let gone = || Error::no(format!("the session {} is not in the vault", note.head.session));
+        Source::of(head.ok_or_else(gone)?, catalog, vault, cx)
     };
-    if let Some(word) = &note.odd_status {
-        return wrong(format!("`status: {word}` is none of proposed, accepted, rejected"));
-    }
-    let source = VaultPath::new(&note.path)
-        .and_then(|path| catalog.note(&note.head.session, &path))
-        .ok_or_else(|| Error::no(format!("the session {} is not in the vault", note.head.session)))
-        .and_then(|head| Source::of(head, catalog, vault, cx));
-    match source {
-        Ok(source) => CheckRow::of(&note.path, check(answer, &source.record)),
-        Err(error) => wrong(error.to_string()),
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct CheckReport {
-    schema: u32,
-    readings: Vec<CheckRow>,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct CheckRow {
-    name: String,
-    error: Option<String>,
-    claims: usize,
-    kept: usize,
-    #[serde(skip)]
-    checked: Option<Checked>,
-    findings: Vec<crate::readings::Finding>,
-}
-
-impl CheckRow {
-    fn of(name: &str, checked: Checked) -> Self {
-        Self {
-            name: name.to_owned(),
-            error: None,
-            claims: checked.claims,
-            kept: checked.kept,
-            findings: checked.findings.clone(),
-            checked: Some(checked),
+    let fault = |code, reason| vec![Diagnostic::error(code, Span::default(), reason)];
+    let diagnostics = match (&note.answer, &note.odd_status) {
+        (None, _) => {
+            let why = note.error.as_deref().unwrap_or_default();
+            fault("unusable-answer", format!("the data of the note cannot be read: {why}"))
         }
-    }
-
-    fn is_bad(&self) -> bool {
-        self.error.is_some() || self.checked.as_ref().is_some_and(|it| it.refused().next().is_some())
-    }
+        (_, Some(word)) => fault("review-status", format!("`status: {word}` is none of proposed, accepted, rejected")),
+        (Some(answer), None) => match session() {
+            Ok(source) => diagnostics(&check(answer, &source.record), &text),
+            Err(error) => fault("no-session", error.to_string()),
+        },
+    };
+    CheckedNote { path: note.path.clone(), text, diagnostics, ..CheckedNote::default() }
 }
 
-impl PlainOutput for CheckReport {
-    fn shown(&self, _: &View) -> String {
-        if self.readings.is_empty() {
-            return "No readings. `cru read SESSION` makes one.\n".to_owned();
+/// What does not hold, each where its claim stands in the text, and how many statements do.
+fn diagnostics(checked: &Checked, text: &str) -> Vec<Diagnostic> {
+    let of = |finding: &Finding| {
+        let claim = finding.text.as_str();
+        let place = text.find(claim).filter(|_| !claim.is_empty());
+        let span = place.map_or_else(Span::default, |at| Span { start: at, end: at + claim.len() });
+        let message = finding.to_string().replace('\n', " ");
+        match finding.severity {
+            Severity::Refused => Diagnostic::error("refused-claim", span, message),
+            Severity::Doubted => Diagnostic::warning("doubted-claim", span, message),
         }
-        let mut out = String::new();
-        for row in &self.readings {
-            let _ = writeln!(out, "{}", paint(style::ID, sanitise(&row.name)));
-            if let Some(error) = &row.error {
-                let _ = writeln!(out, "  {}", paint(style::BAD, sanitise(error)));
-            }
-            if let Some(checked) = &row.checked {
-                text::findings(checked, &mut out);
-            }
-        }
-        let bad = self.readings.iter().filter(|row| row.is_bad()).count() as u64;
-        let all = plural(self.readings.len() as u64, "reading");
-        let end = if bad == 0 {
-            paint(style::GOOD, "nothing refused")
-        } else {
-            paint(style::WARN, format!("{bad} with something refused"))
-        };
-        let _ = writeln!(out, "\n{all}: {end}");
-        out
-    }
-
-    fn is_no(&self) -> bool {
-        self.readings.iter().any(CheckRow::is_bad)
-    }
+    };
+    let holds = format!("{} of {} statements hold", checked.kept, checked.claims);
+    let holds = Diagnostic::info("claims", Span::default(), holds);
+    checked.findings.iter().map(of).chain([holds]).collect()
 }

@@ -29,7 +29,7 @@ pub(in crate::commands) fn diff(a: &str, b: Option<&str>, cx: &Context<'_>) -> R
         }
     };
     let (Some(old), Some(new)) = (&a.answer, &b.answer) else {
-        return Err(Error::usage("the data of one of them cannot be read; `cru read check` says why"));
+        return Err(Error::usage("the data of one of them cannot be read; `cru check r:` says why"));
     };
     Ok(Box::new(ReadingDiff { schema: 1, a: a.path.clone(), b: b.path.clone(), differences: diff::diff(old, new) }))
 }

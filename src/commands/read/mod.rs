@@ -8,7 +8,6 @@ mod diff;
 mod from;
 mod one;
 mod prompt;
-mod review;
 mod shelf;
 mod show;
 mod source;
@@ -18,14 +17,18 @@ mod write;
 
 use std::path::PathBuf;
 
+use super::cases::{self, CasesToJudge};
 use super::session::filter::SessionFilter;
+use super::subject::marked;
 use super::{Context, Output};
-use crate::base::Result;
+use crate::base::{Error, Result};
 
+pub(super) use check::checked;
 pub(super) use decide::{decide, is_known, reword};
 pub(super) use diff::diff;
 pub(super) use from::{TakenHow, take, text_of};
 pub(super) use shelf::Shelf;
+pub(super) use show::show;
 pub(super) use source::recorded;
 
 /// Read sessions with an agent, and check every claim against the record
@@ -34,6 +37,9 @@ pub(super) use source::recorded;
 /// be learned and which steps belong together. Each sentence cites steps or words; what the record does not show is refused.
 /// The reading is a note `readings/SESSION@1.md` and changes nothing of the record.
 ///
+/// `cru read c:ID` has cases judged instead: a reader of cases says which of them anybody should learn from, `good`, `weak` or `harmful`.
+/// `c:` alone means all that are not rejected, have an answer and are not judged yet.
+///
 /// A brief of which every statement is proven counts at once: it gives the session its title and the summary on top of its note.
 /// `cru review reject` takes that back. Everything else is proposed until somebody accepts it.
 ///
@@ -41,24 +47,19 @@ pub(super) use source::recorded;
 /// prompt and `--from` takes the answer. Without SESSION and without `--all`, `--since` or `--pending`: the current session,
 /// else the newest.
 #[derive(Debug, clap::Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
+#[command(after_help = "\
 Examples:
   cru read --prompt 2026-11-20-refresh-tokens > prompt.txt
   cru read --from answer.json 2026-11-20-refresh-tokens
   cru read --all --since 7d --dry-run
-  cru read review
+  cru review
   cru review accept 2026-11-20-refresh-tokens
 
 `[agent]` of your own configuration: command = [\"claude\", \"-p\"], timeout = 300, model = \"…\" (a name for the notes), \
-judge = [\"…\"] (a second reader, better of another model)."
-)]
+judge = [\"…\"] (a second reader, better of another model).")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {
-    #[command(subcommand)]
-    command: Option<ReadCommand>,
-    /// Which sessions
+    /// Which sessions; or `c:ID …`, which cases
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     /// Print the prompt and start nothing
@@ -105,7 +106,24 @@ pub struct Args {
 impl Args {
     /// Whether it prints a prompt and nothing else.
     pub(super) const fn only_prints(&self) -> bool {
-        self.prompt && self.command.is_none()
+        self.prompt
+    }
+
+    /// What is asked of cases.
+    fn of_cases(&self, ids: Vec<String>) -> Result<CasesToJudge> {
+        let has_more = self.from.len() > 1 || self.part.is_some() || self.is_deep() || batch::is_filtered(self);
+        if has_more || self.dry_run || self.daily {
+            let which = "`--prompt`, `--from FILE` once, `--reader`, `--again` and `--budget` are the options of cases";
+            return Err(Error::usage("this option is one of sessions").with_hint(which));
+        }
+        Ok(CasesToJudge {
+            ids,
+            prompt: self.prompt,
+            from: self.from.first().cloned(),
+            reader: self.reader.clone(),
+            again: self.again,
+            budget: self.budget,
+        })
     }
 
     /// Whether more than the brief is asked for.
@@ -114,21 +132,15 @@ impl Args {
     }
 }
 
-/// What is done with readings that exist.
-#[derive(Debug, clap::Subcommand)]
-pub(super) enum ReadCommand {
-    Check(check::Args),
-    Show(show::Args),
-    Review(review::Args),
-}
-
-pub(super) fn run(args: Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    match args.command {
-        Some(ReadCommand::Check(args)) => check::run(&args, cx),
-        Some(ReadCommand::Show(args)) => show::run(&args, cx),
-        Some(ReadCommand::Review(args)) => review::run(&args, cx),
-        None if args.prompt => prompt::run(&args, cx),
-        None if !args.from.is_empty() => from::run(&args, cx),
-        None => batch::run(&args, cx),
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(ids) = marked("c:", &args.sessions) {
+        return cases::judge(&args.of_cases(ids)?, cx);
+    }
+    if args.prompt {
+        prompt::run(args, cx)
+    } else if args.from.is_empty() {
+        batch::run(args, cx)
+    } else {
+        from::run(args, cx)
     }
 }

@@ -161,7 +161,7 @@ impl Shelf {
         match (sessions.len(), found.pop()) {
             (1, Some(one)) => Ok(one),
             (0, _) | (_, None) => Err(Error::no(format!("no reading `{}`", sanitise(wanted)))
-                .with_hint("`cru read review` lists them; `cru read SESSION` makes one")),
+                .with_hint("`cru review` lists them; `cru read SESSION` makes one")),
             (count, _) => {
                 let shown = sessions.iter().take(5).copied().collect::<Vec<_>>().join(", ");
                 Err(Error::usage(format!("`{}` means {count} readings", sanitise(wanted)))

@@ -54,7 +54,7 @@ impl PlainOutput for TakenReading {
         for id in &written.contrary {
             let _ = writeln!(
                 out,
-                "  {} says the contrary of a lesson of this session; decide with `cru read review`",
+                "  {} says the contrary of a lesson of this session; decide with `cru review`",
                 paint(style::WARN, sanitise(id))
             );
         }
@@ -76,7 +76,7 @@ impl PlainOutput for TakenReading {
             let _ = writeln!(out, "  {told}");
             let _ = writeln!(out, "\n`cru review reject {session}` takes it back.");
         } else {
-            let _ = writeln!(out, "\nNext: `cru read show {session}`, then `cru review accept {session}` or `reject`.");
+            let _ = writeln!(out, "\nNext: `cru show r:{session}`, then `cru review accept {session}` or `reject`.");
         }
         out
     }

@@ -6,10 +6,10 @@ use jiff::civil::Date;
 
 use super::collect;
 use super::{DoneItem, Inbox};
-use crate::base::text::sanitise;
+use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::Several;
-use crate::commands::{Context, Output, cases, lessons, read, workflow};
+use crate::commands::{Context, Output, View, cases, lessons, read, workflow};
 use crate::memory::review::{Mark, NOTE, ReviewItem, ReviewKind, ordered, page, reworded};
 use crate::readings::note::ReviewStatus;
 use crate::vault::{Vault, VaultPath, page as vault_page};
@@ -27,6 +27,52 @@ pub(super) fn text(vault: &Vault) -> Result<String> {
 /// The day, where what was put off counts from.
 pub(super) fn today(vault: &Vault, cx: &Context<'_>) -> Date {
     vault.now(cx.env).date()
+}
+
+/// What waits and was not put off or settled, the most important first, and how much more there is.
+pub(super) fn waiting(vault: &Vault, cx: &Context<'_>) -> Result<(Vec<ReviewItem>, usize)> {
+    let text = text(vault)?;
+    let hidden = page::read(&text, today(vault, cx)).hidden;
+    let mut items = collect::items(vault, cx)?;
+    items.retain(|item| !hidden.contains(item.id.as_str()));
+    Ok(ordered(items))
+}
+
+/// Shows each item and asks about it. What is decided is done at once, so that an end in the middle loses nothing.
+pub(super) fn ask(cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let vault = Vault::find(cx.vault_arg(), cx.env)?;
+    let (mut items, more) = waiting(&vault, cx)?;
+    let mut done = Done::new();
+    for item in &items {
+        for line in detail(item, cx).lines() {
+            cx.ui.note(line);
+        }
+        let confirm = |word: &str| cx.ui.confirm(&format!("{word} {}  {}?", item.id, one_line(&item.words())));
+        let mark = match confirm("accept") {
+            None => {
+                cx.ui.warn("not a terminal; the list is printed instead");
+                break;
+            }
+            Some(true) => Mark::Accept,
+            Some(false) if confirm("reject") == Some(true) => Mark::Reject,
+            Some(false) => continue,
+        };
+        carry_out(item, mark, None, cx)?;
+        done.insert(item.id.clone(), (mark, item.words()));
+        write(&vault, &items, &done, cx)?;
+    }
+    items.retain(|item| !done.contains_key(&item.id));
+    Ok(Box::new(inbox(items, more, &done, false)))
+}
+
+/// What an item is about, in full, where it is a note.
+fn detail(item: &ReviewItem, cx: &Context<'_>) -> String {
+    let shown = match item.kind {
+        ReviewKind::Reading => read::show(&item.subject, cx),
+        ReviewKind::Lesson if !item.subject.contains('#') => lessons::show(&item.subject, cx),
+        _ => return String::new(),
+    };
+    shown.map(|it| it.text(&View::plain())).unwrap_or_default()
 }
 
 /// Decides about what is named: items of the review by their ids, readings, lessons, cases.

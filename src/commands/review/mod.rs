@@ -12,7 +12,7 @@ use super::output::style::{self, paint};
 use super::{Context, Output, PlainOutput, View, reading};
 use crate::base::Result;
 use crate::base::text::{one_line, plural};
-use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
+use crate::memory::review::{Mark, NOTE, ReviewItem};
 
 /// Show what waits for a decision of yours
 ///
@@ -26,7 +26,8 @@ use crate::memory::review::{Mark, NOTE, ReviewItem, ordered, page};
 ///
 /// With `--write` they stand in `review.md` of the vault, where you tick them: `[x]` accepts, `[-]` rejects, `[>]` puts off for a
 /// week; of a ticked lesson your edited text is used. `--apply` acts on the ticks, each once; `--write` first applies the ticks that
-/// are there, then writes the file anew. Items under `## Rejected` and `## Settled` are not shown again.
+/// are there, then writes the file anew. Items under `## Rejected` and `## Settled` are not shown again. With `--interactive` each item is
+/// shown on a terminal, and it is asked whether to accept it, and if not, whether to reject it.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -36,6 +37,9 @@ pub struct Args {
     /// Act on the ticks in `review.md`
     #[arg(long)]
     apply: bool,
+    /// Ask for each item whether it is accepted or rejected
+    #[arg(short, long, conflicts_with_all = ["write", "apply"])]
+    interactive: bool,
     #[command(subcommand)]
     command: Option<ReviewCommand>,
 }
@@ -71,14 +75,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Some(ReviewCommand::Reject(it)) => act::decide(&it.ids, Mark::Reject, cx),
         Some(ReviewCommand::Later(it)) => act::decide(&it.ids, Mark::Later, cx),
         None if args.write || args.apply => act::apply(args.write, cx),
+        None if args.interactive => act::ask(cx),
         None => {
-            let vault = reading::vault(cx)?;
-            let text = act::text(&vault)?;
-            let today = act::today(&vault, cx);
-            let hidden = page::read(&text, today).hidden;
-            let items = collect::items(&vault, cx)?;
-            let items = items.into_iter().filter(|item| !hidden.contains(item.id.as_str())).collect();
-            let (items, more) = ordered(items);
+            let (items, more) = act::waiting(&reading::vault(cx)?, cx)?;
             Ok(Box::new(Inbox { schema: 1, items, more, done: Vec::new(), written: false }))
         }
     }

@@ -15,7 +15,6 @@ pub(in crate::commands) use codify::recipe_as;
 
 use super::{Context, Output};
 use crate::base::{Error, Result};
-use crate::session::Status;
 use crate::vault::{Catalog, Head, Vault};
 
 /// Commands on sessions.
@@ -23,17 +22,7 @@ use crate::vault::{Catalog, Head, Vault};
 #[expect(missing_docs, reason = "a variant's help is the doc comment of its arguments")]
 pub enum SessionCommand {
     Start(start::Args),
-    /// Pause a session
-    ///
-    /// Steps that were begun and have no result are written as failed, the totals are updated, and `resume_point` names the
-    /// phase to resume.
-    Pause(status::Args),
-    /// Close a session that is done
-    Complete(status::Args),
-    /// Close a session that did not reach its goal
-    Fail(status::Args),
-    /// Close a session that nobody will go on with
-    Abandon(status::Args),
+    Mark(status::Args),
     Rename(rename::Args),
     Archive(archive::Args),
 }
@@ -42,10 +31,7 @@ impl SessionCommand {
     pub(super) fn run(self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         match self {
             Self::Start(args) => start::run(&args, cx),
-            Self::Pause(args) => status::run(&args, &Status::Paused, cx),
-            Self::Complete(args) => status::run(&args, &Status::Completed, cx),
-            Self::Fail(args) => status::run(&args, &Status::Failed, cx),
-            Self::Abandon(args) => status::run(&args, &Status::Abandoned, cx),
+            Self::Mark(args) => status::run(&args, cx),
             Self::Rename(args) => rename::run(&args, cx),
             Self::Archive(args) => archive::run(&args, cx),
         }

@@ -1,4 +1,4 @@
-//! `cru session pause|complete|fail|abandon`.
+//! `cru session mark`.
 
 use serde::Serialize;
 
@@ -14,9 +14,15 @@ use crate::session::Status;
 use crate::sync::flush::up_to_date;
 use crate::vault::{State, Vault};
 
-/// Which session, and why.
+/// Pause a session, or close it as completed, failed or abandoned
+///
+/// Steps that were begun and have no result are written as failed, and the totals are updated. `resume_point` names the phase to resume;
+/// where a session is closed, its note says what it came to.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Its status from now on
+    #[arg(value_name = "STATUS")]
+    status: MarkedStatus,
     /// Which session; else `CRU_SESSION`, the host's session, the only active one of this folder
     session: Option<String>,
     /// Why, for the note
@@ -24,7 +30,26 @@ pub struct Args {
     reason: Option<String>,
 }
 
-pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+/// A status that a person gives.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum MarkedStatus {
+    /// Somebody will go on with it
+    Paused,
+    /// It is done
+    Completed,
+    /// It did not reach its goal
+    Failed,
+    /// Nobody will go on with it
+    Abandoned,
+}
+
+pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let status = match args.status {
+        MarkedStatus::Paused => Status::Paused,
+        MarkedStatus::Completed => Status::Completed,
+        MarkedStatus::Failed => Status::Failed,
+        MarkedStatus::Abandoned => Status::Abandoned,
+    };
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let state = State::of(&vault, cx.env)?;
     let log = Log::new(&vault, &state, cx.env.now())?;
@@ -38,7 +63,7 @@ pub(in crate::commands) fn run(args: &Args, status: &Status, cx: &Context<'_>) -
         args.reason.clone()
     };
     let pages = DerivedPages::begin(&vault, &state, cx);
-    let changed = status::change(&log, &target, status, told.as_deref())?;
+    let changed = status::change(&log, &target, &status, told.as_deref())?;
     if changed.changed && changed.written.is_ok() {
         checkpoint::finish(&log, &target)?;
     }

@@ -97,7 +97,7 @@ impl Due {
         }
         for it in &self.silent {
             let (title, day, sessions) = (it.title, it.last_event.strftime("%Y-%m-%d"), plural(it.sessions, "session"));
-            let text = format!("of {title} silent since {day}, and {sessions} began; `cru hooks status` tests them");
+            let text = format!("of {title} silent since {day}, and {sessions} began; `cru check hooks` tests them");
             lines.push(("Hooks", text));
         }
         lines

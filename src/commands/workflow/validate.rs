@@ -2,17 +2,18 @@
 
 use super::find;
 use super::show::DialectArg;
-use crate::base::{Diagnostic, Result};
+use crate::base::Result;
 use crate::commands::Context;
+use crate::commands::check::CheckedNote;
 use crate::workflow::{dialect, validate};
 
 /// What is wrong in the workflows that are named, else in all of the vault: cycles, conditions that lead nowhere, names made twice, types
-/// that differ, records that cannot be read. Of each its path, its text as it is shown, and the diagnostics.
-pub(in crate::commands) fn remarks(
+/// that differ, records that cannot be read.
+pub(in crate::commands) fn checked(
     names: &[String],
     strict: Option<DialectArg>,
     cx: &Context<'_>,
-) -> Result<Vec<(String, String, Vec<Diagnostic>)>> {
+) -> Result<Vec<CheckedNote>> {
     let found = find::some(names, cx)?;
     let checked = found.into_iter().map(|found| {
         let mut diagnostics = found.diagnostics.clone();
@@ -22,7 +23,7 @@ pub(in crate::commands) fn remarks(
         }
         found.lead_back(&mut diagnostics);
         diagnostics.sort_by_key(|it| (it.span.start, it.code));
-        (found.path, found.shown, diagnostics)
+        CheckedNote { path: found.path, text: found.shown, diagnostics, ..CheckedNote::default() }
     });
     Ok(checked.collect())
 }

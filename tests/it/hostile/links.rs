@@ -25,7 +25,7 @@ const WRITERS: &[(&[&str], &str)] = &[
     (&["log", "--session", "s1", "note", "more"], ""),
     (&["log", "--session", "s1", "decision", "Keep it", "--why", "it runs"], ""),
     (&["session", "start", "Fresh"], ""),
-    (&["session", "complete", "s1"], ""),
+    (&["session", "mark", "completed", "s1"], ""),
     (&["session", "archive"], ""),
     (&["session", "rename", "s1", "New words"], ""),
     (&["flush", "--all"], ""),

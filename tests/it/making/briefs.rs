@@ -145,7 +145,7 @@ fn a_proven_brief_counts_at_once_and_rejecting_takes_it_back() {
     // An import of all of it changes nothing.
     world.ok(&["import", "--again", "open-valve"]);
     assert_eq!(world.top(), told);
-    assert_eq!(world.cru(&["read", "check"]).0, 0, "title and summary are no part of what was read");
+    assert_eq!(world.cru(&["check", "r:"]).0, 0, "title and summary are no part of what was read");
     let (code, out, err) = world.cru(&["read", "reject", "open-valve"]);
     assert_eq!((code, world.top()), (0, facts), "{out}{err}");
     let (code, out, err) = world.cru(&["read", "accept", "open-valve"]);
@@ -191,7 +191,7 @@ fn a_refused_statement_waits_and_a_patch_mends_it() {
     let mut brief = world.brief();
     brief["outcome"]["proof"][1] = json!("n-002: test result: FAILED");
     world.put("a.json", &brief.to_string());
-    let (code, out, _) = world.cru(&["read", "check", "../a.json"]);
+    let (code, out, _) = world.cru(&["check", "r:../a.json"]);
     assert_eq!(code, 1);
     assert!(out.contains("outcome.proof[1]: refused: ") && out.contains("it holds `test result:`"), "{out}");
     let (code, out, _) = world.cru(&["read", "--from", "../a.json"]);

@@ -83,12 +83,17 @@ impl ReadVault {
         let file = self.path("answer.json");
         drop(cru::base::files::remove(&file));
         assert!(cru::base::files::create(&file, answer.to_string().as_bytes()).unwrap());
-        let out = self.run(&["--format", "json", "read", "check", file.to_str().unwrap()]);
+        let out = self.run(&["--format", "json", "check", &format!("r:{}", file.display())]);
         let told: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{out:?}"));
-        let reading = &told["readings"][0];
-        let findings = reading["findings"].as_array().unwrap().iter().filter(|it| it["severity"] == "refused");
-        let refused = findings.map(|it| it["path"].as_str().unwrap().to_owned()).collect();
-        (reading["claims"].as_u64().unwrap(), reading["kept"].as_u64().unwrap(), refused)
+        let messages = |code: &str| -> Vec<String> {
+            let found = told["diagnostics"].as_array().unwrap().iter().filter(|it| it["code"] == code);
+            found.map(|it| it["message"].as_str().unwrap().to_owned()).collect()
+        };
+        let refused = messages("refused-claim");
+        let refused = refused.iter().map(|told| told.split_once(": refused").unwrap().0.to_owned()).collect();
+        let holds = messages("claims");
+        let numbers: Vec<u64> = holds[0].split(' ').filter_map(|word| word.parse().ok()).collect();
+        (numbers[1], numbers[0], refused)
     }
 }
 

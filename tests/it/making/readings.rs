@@ -216,11 +216,8 @@ fn persons_decide() {
     world.put("a.json", &answer(&world.note()).to_string());
     let file = world.path("a.json").display().to_string();
     assert_eq!(world.cru(&["read", "--from", &file, "--reader", "me", "s1"]).0, 0);
-    let (_, out, _) = world.cru(&["read", "review"]);
-    assert!(
-        out.contains("reading  s1@1  9/9 claims, 1 case") && out.contains("lesson  look-at-the-valve-before-the-pump"),
-        "{out}"
-    );
+    let (_, out, _) = world.cru(&["review"]);
+    assert!(out.contains("s1, 9 of 9 claims hold") && out.contains("Look at the valve before the pump"), "{out}");
     let to = world.path("AGENTS.md");
     let to = to.to_str().unwrap();
     world.put("AGENTS.md", "# Agents\n\nMine.\n");
@@ -260,14 +257,14 @@ fn what_a_person_touched_is_not_written_again() {
     assert_eq!(world.cru(&["read", "--from", &file, "s1"]).0, 0);
     assert_eq!(world.read("vault/readings/s1@1.md"), mine);
     assert!(world.path("vault/readings/s1@2.md").exists());
-    let (code, out, _) = world.cru(&["read", "check"]);
+    let (code, out, _) = world.cru(&["check", "r:"]);
     assert_eq!(code, 0, "{out}");
     // The data of a note may be spoiled by hand: that is found.
     world.put(
         "vault/readings/s1@2.md",
         &world.read("vault/readings/s1@2.md").replace("test result: FAILED", "test result: GRAND"),
     );
-    let (code, out, _) = world.cru(&["read", "check"]);
+    let (code, out, _) = world.cru(&["check", "r:"]);
     assert_eq!(code, 1);
     assert!(out.contains("readings/s1@2.md") && out.contains("refused: neither"), "{out}");
     assert_eq!(world.cru(&["check"]).0, 0, "readings and lessons are no odd notes");
@@ -441,7 +438,7 @@ fn an_accepted_reading_gives_cases() {
     assert!(row["metadata"]["reading"].as_str().unwrap().starts_with("b3:"));
     let told = row.to_string();
     assert!(told.contains("You're right, the valve it is.") && !told.contains("The valve is changed."), "{told}");
-    let (_, out, _) = world.cru(&["session", "learn", "--stats", "-f", "json"]);
+    let (_, out, _) = world.cru(&["session", "learn", "--export", "jsonl", "--dry-run", "-f", "json"]);
     let stats: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(stats["report"]["rows"]["preference/train.jsonl"], 1, "{out}");
     // Another run makes nothing anew; a rejected case stays out, and a rejected reading takes its cases along.
@@ -470,18 +467,18 @@ fn cases_that_are_judged() {
     let name = format!("vault/cases/{}", file.file_name().unwrap().to_str().unwrap());
     let written = world.read(&name);
     let id = written.lines().find_map(|line| line.strip_prefix("case_id: ")).unwrap().to_owned();
-    let (code, prompt, _) = world.cru(&["cases", "judge", "--prompt"]);
+    let (code, prompt, _) = world.cru(&["read", "c:", "--prompt"]);
     assert!(code == 0 && prompt.contains(&format!("Case {id}, of the session s1")), "{prompt}");
     assert!(prompt.contains("changed the valve itself") && !prompt.contains("rendered:"), "{prompt}");
     // An answer that cannot be used changes nothing.
     world.put("bad.json", r#"{"verdicts": [{"case": "puzzle-0", "verdict": "good"}]}"#);
-    let (code, _, err) = world.cru(&["cases", "judge", "--from", "../bad.json"]);
+    let (code, _, err) = world.cru(&["read", "c:", "--from", "../bad.json"]);
     assert!(code == 2 && err.contains("verdicts[0].case: `puzzle-0` is none of the cases"), "{err}");
     assert_eq!(world.read(&name), written);
     let judged = |verdict: &str, why: &str| {
         let verdicts = json!({ "verdicts": [{ "case": id, "verdict": verdict, "why": why }] });
         world.put("verdicts.json", &verdicts.to_string());
-        world.cru(&["cases", "judge", "--from", "../verdicts.json", "--reader", "somebody"])
+        world.cru(&["read", "c:", "--from", "../verdicts.json", "--reader", "somebody"])
     };
     let exported = || rows(&world, &[]).iter().filter(|row| row["metadata"]["evidence"] == "reading").count();
     assert_eq!(exported(), 1);
@@ -495,7 +492,7 @@ fn cases_that_are_judged() {
     let before = world.read(&name);
     world.cru(&["session", "learn"]);
     assert_eq!(world.read(&name), before);
-    let (code, _, err) = world.cru(&["cases", "judge"]);
+    let (code, _, err) = world.cru(&["read", "c:"]);
     assert!(code == 1 && err.contains("nothing to do: 1 case judged already"), "{err}");
     assert_eq!(judged("good", "").0, 0);
     assert!(!world.read(&name).contains("Trivial"), "the reason was of another verdict");
@@ -509,7 +506,7 @@ fn an_agent_judges_cases() {
     world.put("answer.json", &answer(&world.note()).to_string());
     assert_eq!(world.cru(&["read", "--from", "../answer.json", "s1"]).0, 0);
     assert_eq!(world.cru(&["read", "accept", "s1"]).0, 0);
-    let (code, _, err) = world.cru(&["cases", "judge"]);
+    let (code, _, err) = world.cru(&["read", "c:"]);
     assert!(code == 2 && err.contains("[agent]"), "{err}");
     let file = std::fs::read_dir(world.path("vault/cases")).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
@@ -517,7 +514,7 @@ fn an_agent_judges_cases() {
     let odd = json!({ "verdicts": [{ "case": id, "verdict": "fine" }] });
     let good = json!({ "verdicts": [{ "case": id, "verdict": "harmful", "why": "It calls a looked-up name wrong." }] });
     world.agent(&[&odd, &good], "model = \"scripted-1\"");
-    let (code, out, err) = world.cru(&["cases", "judge"]);
+    let (code, out, err) = world.cru(&["read", "c:"]);
     assert!(code == 0 && out.contains("1 case judged: 0 good, 0 weak, 1 harmful"), "{out}{err}");
     assert_eq!(world.calls(), 2, "what was wrong with the answer goes back once");
     assert!(world.read("prompt.2").contains("verdicts[0].verdict: must be good, weak or harmful"));
@@ -545,7 +542,7 @@ fn what_a_judge_says_is_a_value() {
         let said = json!({ "verdicts": [{ "case": id, "verdict": "weak", "why": odd }] });
         world.put("verdict.json", &said.to_string());
         let reader = format!("--reader={odd}");
-        let (code, out, err) = world.cru(&["cases", "judge", "--again", "--from", "../verdict.json", &reader]);
+        let (code, out, err) = world.cru(&["read", "c:", "--again", "--from", "../verdict.json", &reader]);
         assert_eq!(code, 0, "{out}{err}");
         let text = std::fs::read_to_string(&file).unwrap();
         let is_said = |line: &&str| ["judged:", "judge:", "judge_says:"].iter().any(|key| line.starts_with(key));
@@ -686,7 +683,7 @@ fn the_summary_on_top_follows_what_is_accepted() {
             assert!(told.contains(part), "{part}\n{told}");
         }
         assert!(!told.contains("Asked: \"") && !told.contains("Agent, last:"), "{told}");
-        assert_eq!(world.cru(&["read", "check", &stem]).0, 0, "the summary is no part of what was read");
+        assert_eq!(world.cru(&["check", &format!("r:{stem}")]).0, 0, "the summary is no part of what was read");
         assert_eq!(world.cru(&["import", "--again", &stem]).0, 0);
         assert_eq!(top(), told, "written anew it is the same");
         assert_eq!(world.cru(&["read", "reject", &stem]).0, 0);
@@ -754,7 +751,7 @@ fn a_hostile_answer_stays_in_its_file() {
     let to = world.path("AGENTS.md");
     assert_eq!(world.cru(&["lessons", "apply", "--all-projects", "--yes", "--to", to.to_str().unwrap()]).0, 0);
     for args in
-        [&["session", "codify", "s1"][..], &["session", "resume", "s1", "--print"], &["check"], &["read", "check"]]
+        [&["session", "codify", "s1"][..], &["session", "resume", "s1", "--print"], &["check"], &["check", "r:"]]
     {
         assert_eq!(world.cru(args).0, 0, "{args:?}");
     }

@@ -205,7 +205,7 @@ fn a_session_goes_on_from_a_named_checkpoint() {
     assert!(ran.code == 1 && ran.err.contains("no checkpoint `cp-20200101-000000`"), "{ran:?}");
 
     // The phase that begins says where it comes from, and is what goes on from now on.
-    lab.ok(&["session", "pause", &session]);
+    lab.ok(&["session", "mark", "paused", &session]);
     lab.ok(&["session", "resume", "--no-start", "--checkpoint", first]);
     let note = lab.note().1;
     let begun = note.lines().find(|line| line.contains("from: [[#^p-01]]")).unwrap_or_else(|| panic!("{note}"));

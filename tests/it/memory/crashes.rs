@@ -199,7 +199,7 @@ fn what_somebody_paused_waits_for_them() {
         turn(&lab, session, "code", "Mend the tide gauge.");
     }
     let id = property(&note_of(&lab, "mine"), "session_id");
-    lab.ok(&["session", "pause", &id]);
+    lab.ok(&["session", "mark", "paused", &id]);
     lab.wait(3700);
     fs::create_dir_all(lab.path("home/site")).unwrap();
     start(&lab, "elsewhere", "site");
@@ -233,7 +233,7 @@ fn the_last_hook_is_known_behind_the_end_of_its_session() {
     start(&lab, "only", "code");
     turn(&lab, "only", "code", "Mend the tide gauge.");
     lab.hook("only", "session-end", &json!({ "reason": "exit" }));
-    let told = lab.cru(&["hooks", "status"]).out;
+    let told = lab.cru(&["check", "hooks"]).out;
     assert!(told.contains("Last hook for this vault: 2026-11-20T09:00:0"), "{told}");
 }
 

@@ -85,20 +85,20 @@ fn a_lesson_rests_on_what_it_was_learned_from() {
     - Check: `wc -l src/pump.rs`
     ");
     assert_eq!(world.ok(&["check"]).lines().last(), world.ok(&["check"]).lines().last());
-    assert!(world.ok(&["lessons", "check", "--strict"]).starts_with("holds"), "{}", world.ok(&["lessons", "check"]));
+    assert!(world.ok(&["verify", "l:", "--strict"]).starts_with("holds"), "{}", world.ok(&["verify", "l:"]));
     // The same again: the evidence is added to the first.
     let again = world.ok(&["lessons", "add", "The pump has three lines.", "--from", "s1#d-01"]);
     assert_eq!(again, "lessons/the-pump-has-three-lines.md  the evidence was added\n");
     assert!(world.read("vault/lessons/the-pump-has-three-lines.md").contains("- Evidence: [[s1#^d-01]]\n"));
     // What it rests on changes, goes, comes back.
     world.put("code/src/pump.rs", "one\n2\nthree\n");
-    let drifted = world.run(&["lessons", "check", "--strict"], "");
+    let drifted = world.run(&["verify", "l:", "--strict"], "");
     let told = String::from_utf8_lossy(&drifted.stdout).into_owned();
     assert!(told.starts_with("drifted") && told.contains("src/pump.rs:1-3"), "{told}");
     assert_eq!(drifted.status.code(), Some(1));
     assert!(world.ok(&["review"]).contains("the-pump-has-three-lines"), "{}", world.ok(&["review"]));
     world.put("code/src/pump.rs", "zero\none\ntwo\nthree\n");
-    assert!(world.ok(&["lessons", "check", "--strict"]).starts_with("holds"), "moved");
+    assert!(world.ok(&["verify", "l:", "--strict"]).starts_with("holds"), "moved");
     assert_eq!(world.run(&["lessons", "add", "  ", "--from", "s1#n-001"], "").status.code(), Some(2));
     assert_eq!(world.run(&["lessons", "add", "x y"], "").status.code(), Some(2), "no evidence");
 }
@@ -210,18 +210,18 @@ fn the_check_of_a_lesson_runs_with_consent_alone() {
     add("There is a pump", "test -f src/pump.rs");
     add("There is a valve", "test -f src/valve.rs");
     add("It can be oiled", "touch src/oil.rs");
-    assert!(!world.ok(&["lessons", "check"]).contains("passed"), "nothing runs unasked");
-    let told = world.ok(&["lessons", "check", "--run"]);
+    assert!(!world.ok(&["verify", "l:"]).contains("passed"), "nothing runs unasked");
+    let told = world.ok(&["verify", "l:", "--run"]);
     assert_eq!(told.matches("not run (not a terminal").count(), 3, "{told}");
     world.put(".config/cru/config.toml", "[run]\nallow = [\"test -f *\"]\n");
-    let output = world.run(&["lessons", "check", "--run", "--strict"], "");
+    let output = world.run(&["verify", "l:", "--run", "--strict"], "");
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("passed: test -f src/pump.rs") && told.contains("not run (not a terminal"), "{told}");
     assert!(told.contains("`test -f src/valve.rs` exits with 1") && told.contains("drifted"), "{told}");
     assert_eq!(output.status.code(), Some(1));
     assert!(!world.0.path("code/src/oil.rs").exists());
     world.put("code/src/valve.rs", "");
-    assert!(!world.ok(&["lessons", "check", "--run", "--strict"]).contains("drifted"));
+    assert!(!world.ok(&["verify", "l:", "--run", "--strict"]).contains("drifted"));
 }
 
 /// What a session tells as a lesson is one everywhere, before anybody has decided about it: of an agent, an import, a person.

@@ -21,8 +21,7 @@ fn copies_go_and_notes_stay() {
     let gone = lab.ok(&["prune", "--yes"]);
     assert!(gone.contains("removed 2 files"), "{gone}");
     assert!(
-        lab.ok(&["prune", "--copies", "--base", "--recovery", "--dry-run", "--older", "3000d"])
-            .contains("base      0 files")
+        lab.ok(&["prune", "copies", "base", "recovery", "--dry-run", "--older", "3000d"]).contains("base      0 files")
     );
     // The mark and what was open are told all the same.
     assert!(lab.note().1.contains(&format!("^{id}")));

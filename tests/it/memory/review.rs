@@ -125,7 +125,7 @@ fn what_agents_log_as_a_lesson_and_what_was_said_twice_is_proposed() {
     for (id, words) in [("one", "Migrations run in one transaction"), ("two", "Migrations run in one transaction.")] {
         let session = lab.ok(&["session", "start", id, "--agent", "coder@1"]).trim().to_owned();
         lab.ok(&["log", "--session", &session, "lesson", words]);
-        lab.ok(&["session", "complete", &session]);
+        lab.ok(&["session", "mark", "completed", &session]);
         lab.wait(60);
     }
     corrected(&lab, "first", 1, "Never touch the generated client, change the schema");

@@ -239,8 +239,12 @@ fn pages_are_brought_up_to_date_after_a_kill() {
     assert!(full.contains("[[early|Work of early]]") && full.contains("Paint late"), "{full}");
     let states = std::fs::read_dir(world.path(".local/state/cru")).unwrap().map(|it| it.unwrap().path());
     let mark = states.map(|state| state.join("pages")).find(|mark| mark.is_file()).unwrap();
-    for args in [&["session", "start", "Next"][..], &["import", "--all"], &["flush", "--all"], &["session", "complete"]]
-    {
+    for args in [
+        &["session", "start", "Next"][..],
+        &["import", "--all"],
+        &["flush", "--all"],
+        &["session", "mark", "completed"],
+    ] {
         world.put(project.page, &empty);
         cru::base::files::put(&mark, b"waits 2026-11-20").unwrap();
         let _ = cru::base::files::remove(&world.path("vault/Daily/2026-11-20.md"));

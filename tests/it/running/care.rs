@@ -107,7 +107,7 @@ fn a_vault_of_a_newer_program_is_read_and_not_written() {
     assert!(world.ok(&["search", "Read"]).contains("old"));
     for args in [
         &["session", "archive"][..],
-        &["session", "complete", "open"],
+        &["session", "mark", "completed", "open"],
         &["bookmark", "a", "old#n-001"],
         &["review", "--write"],
         &["summary", "day", "--write"],
@@ -166,7 +166,7 @@ fn programs_of_the_person_are_told_once_what_happened() {
         args.extend(["--session", "paint-the-pump"]);
         world.ok(&args);
     }
-    world.ok(&["session", "complete", "paint-the-pump"]);
+    world.ok(&["session", "mark", "completed", "paint-the-pump"]);
     world.ok(&["flush", "--all"]);
     assert_eq!(
         heard(&world),

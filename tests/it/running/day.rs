@@ -77,7 +77,7 @@ fn a_day_loses_nothing_and_each_hint_leads_out() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("`cru connect` in its new folder"), "{said}");
     world.line("cru hooks install --yes", &moved);
-    let said = world.line("cru hooks status", &project);
+    let said = world.line("cru check hooks", &project);
     assert!(said.contains(&format!("arrives in {}.", moved.display())), "{said}");
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "And the MOVEDWORD"}));
     world.event("Stop", "s-1", &project, &json!({}));

@@ -94,7 +94,7 @@ fn an_earlier_vault_is_gone_on_with_and_nothing_is_lost() {
             &["flush", "--all"],
             &["import", "claude"],
             &["import", "--again", "-y", "--detail", "full"],
-            &["session", "complete", SESSION],
+            &["session", "mark", "completed", SESSION],
             &["bookmark", "the edit", &format!("{SESSION}#n-002")],
             &["summary", "day", "--write"],
         ] {

@@ -448,7 +448,7 @@ fn a_status_is_what_the_host_and_people_say() {
     assert_eq!(status(&host), Status::Active);
 
     // An agent that pauses its own session has paused it, though its call ends after that.
-    host.shell("cru session pause", |host| drop(host.cru(&["session", "pause"])));
+    host.shell("cru session mark paused", |host| drop(host.cru(&["session", "mark", "paused"])));
     host.stop("Paused.");
     assert_eq!(status(&host), Status::Paused);
     host.event("session-end", &json!({ "reason": "other" }));
@@ -469,7 +469,7 @@ fn a_status_is_what_the_host_and_people_say() {
     assert_eq!(session.phases.len(), 3, "{text}");
 
     // How somebody closed it is not what the host knows better.
-    host.cru(&["session", "fail", "--reason", "it is no faster"]);
+    host.cru(&["session", "mark", "failed", "--reason", "it is no faster"]);
     host.event("session-end", &json!({ "reason": "other" }));
     let (text, session) = host.note();
     assert_eq!(session.meta.status, Some(Status::Failed), "{text}");

@@ -287,17 +287,17 @@ fn settings_are_given_back_to_the_byte() {
         assert!(error.contains("--yes"));
         assert_eq!(run(&["hooks", "install", "--dry-run"]).0, 0);
         assert_eq!(now().as_deref(), before);
-        assert_eq!(run(&["hooks", "status"]).0, 1);
+        assert_eq!(run(&["check", "hooks"]).0, 1);
 
         let (code, (text, _)) = run(&["hooks", "install", "--yes", "--program", "/old/cru"]);
         assert_eq!(code, 0, "{text}");
         assert!(text.contains("+ ") && text.contains("installed"));
-        assert_eq!(run(&["hooks", "status"]).0, 1, "there is no such program");
+        assert_eq!(run(&["check", "hooks"]).0, 1, "there is no such program");
         let (_, (text, _)) = run(&["hooks", "install", "--yes"]);
         assert!(text.contains("renewed"), "{text}");
         let installed = now().unwrap();
         assert!(installed.contains(env!("CARGO_BIN_EXE_cru")));
-        let (code, (text, _)) = run(&["hooks", "status"]);
+        let (code, (text, _)) = run(&["check", "hooks"]);
         assert_eq!(code, 0, "{text}");
         assert!(text.contains("this program"));
         let (code, (text, _)) = run(&["hooks", "install"]);

@@ -98,12 +98,12 @@ fn the_server_comes_and_goes_in_the_settings_of_every_host() {
             };
             assert_eq!(run("install", &[]).0, 2, "{host}: nobody agreed");
             assert_eq!((run("install", &["--dry-run"]).0, world.read(path).as_deref()), (0, before), "{host}");
-            assert_eq!(world.cru(&["mcp", "status", "--host", host]).0, 1);
+            assert_eq!(world.cru(&["check", "mcp", host]).0, 1);
             let (code, said) = run("install", &["--yes", "--write"]);
             assert!(code == 0 && said.contains("installed"), "{host}: {said}");
             let installed = world.read(path).unwrap();
             assert!(installed.contains(env!("CARGO_BIN_EXE_cru")) && installed.contains("--write"), "{installed}");
-            let (code, said) = world.cru(&["mcp", "status"]);
+            let (code, said) = world.cru(&["check", "mcp"]);
             assert!(code == 0 && said.contains("starts "), "{host}: {said}");
             assert_eq!((run("install", &["--yes", "--write"]).0, world.read(path)), (0, Some(installed.clone())));
             // Another change in between: then the entry alone goes.
@@ -235,10 +235,11 @@ fn hooks_come_and_go_in_the_settings_of_every_host() {
                 world.cru(&args)
             };
             assert_eq!(run("install", &[]).0, 2, "{}: nobody agreed", host.id);
-            assert_eq!(run("status", &["--no-test"]).0, 1, "{}", host.id);
+            let status = || world.cru(&["check", "hooks", host.id]);
+            assert_eq!(status().0, 1, "{}", host.id);
             let (code, said) = run("install", &["--yes"]);
             assert!(code == 0 && said.contains("installed"), "{}: {said}", host.id);
-            let (code, said) = run("status", &[]);
+            let (code, said) = status();
             assert!(code == 0 && said.contains("this program") && said.contains("arrives in"), "{}: {said}", host.id);
             assert!(run("install", &["--yes"]).1.contains("already installed"), "{}", host.id);
             assert_eq!(run("uninstall", &["--yes"]).0, 0);
@@ -259,7 +260,7 @@ fn every_host_that_is_found_is_named() {
     let event = r#"{"conversation_id": "c1", "cursor_version": "2.4", "hook_event_name": "sessionStart", "workspace_roots": ["/w"]}"#;
     world.start(env!("CARGO_BIN_EXE_cru"), &["hook", "session-start", "--host", "cursor"], event);
     let vault = world.path("vault");
-    let (code, said) = world.cru(&["--vault", vault.to_str().unwrap(), "hooks", "status"]);
+    let (code, said) = world.cru(&["--vault", vault.to_str().unwrap(), "check", "hooks"]);
     assert_eq!(code, 0, "{said}");
     for line in ["Codex (", "Cursor (", "no event arrived in this vault yet", "last event for this vault: "] {
         assert!(said.contains(line), "{line}: {said}");
@@ -374,9 +375,9 @@ fn events_of_unknown_hosts_are_refused_and_told() {
     );
     assert_eq!(world.entries("cursor", "c").len(), 1);
     let vault = world.path("vault");
-    let (_, said) = world.cru(&["--vault", vault.to_str().unwrap(), "hooks", "status", "--no-test"]);
+    let (_, said) = world.cru(&["--vault", vault.to_str().unwrap(), "check", "hooks"]);
     assert!(said.contains("Refused: 2 events of hosts that are not known."), "{said}");
-    let waiting = world.cru(&["--vault", vault.to_str().unwrap(), "hooks", "status", "--no-test", "-f", "json"]).1;
+    let waiting = world.cru(&["--vault", vault.to_str().unwrap(), "check", "hooks", "-f", "json"]).1;
     assert!(!waiting.contains("unfiled") && waiting.contains("no host 'typewriter' is known"), "{waiting}");
 }
 

@@ -324,7 +324,7 @@ fn doing_it_twice_changes_nothing() {
         assert!(world.ok(&["session", verb, &id, "--reason", "so"]).ends_with(" already"));
         assert_eq!(world.note(&id), before);
     }
-    let refused = world.run(&["session", "abandon", &id]);
+    let refused = world.run(&["session", "mark", "abandoned", &id]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("is completed") && stderr(&refused).contains("cru session resume"));
 }
@@ -384,7 +384,7 @@ fn a_step_that_was_finished_in_the_last_moment_is_no_failure() {
     world.ok(&["log", "--session", &id, "tool", "--finish", &handle, "--result", "done"]);
     // As if the process had ended between the journal and this file.
     cru::base::files::put(&begun, &before).unwrap();
-    world.ok(&["session", "pause", &id]);
+    world.ok(&["session", "mark", "paused", &id]);
     let results: Vec<_> = world.session(&id).steps().map(|(_, step)| step.result.clone()).collect();
     assert_eq!(results, [Some("done".to_owned())]);
 }
@@ -395,7 +395,7 @@ fn every_entry_can_be_undone_by_name() {
     let world = World::new();
     let id = world.ok(&["session", "start", "Labels"]);
     world.ok(&["log", "--session", &id, "decision", "x"]);
-    world.ok(&["session", "pause", &id]);
+    world.ok(&["session", "mark", "paused", &id]);
     let mut logs = Vec::new();
     for entry in ignore::WalkBuilder::new(world.path("state")).build().flatten() {
         if entry.path().components().any(|part| part.as_os_str() == "operations") && entry.path().is_file() {

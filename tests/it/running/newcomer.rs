@@ -308,7 +308,7 @@ fn an_event_without_a_vault_waits_for_one() {
     ] {
         world.event(event, "s-1", &project, &more);
     }
-    let said = world.line("cru hooks status", &project);
+    let said = world.line("cru check hooks", &project);
     assert!(
         said.contains("finds no vault and is kept") && said.contains("3 events of 1 session found no vault"),
         "{said}"
@@ -319,7 +319,7 @@ fn an_event_without_a_vault_waits_for_one() {
     let notes = world.home().join("notes");
     assert!(world.line("cru status", &notes).contains("3 events of hooks without a vault"));
     world.line("cru hooks install --yes", &notes);
-    let said = world.line("cru hooks status", &project);
+    let said = world.line("cru check hooks", &project);
     assert!(said.contains("arrives in") && !said.contains("found no vault"), "{said}");
     assert!(!world.line("cru status", &notes).contains("Unfiled"));
     world.event("Stop", "s-1", &project, &json!({}));
@@ -337,7 +337,7 @@ fn events_move_to_a_vault_also_where_the_hooks_are_installed_already() {
     let said = world.line("cru hooks install --yes", &project);
     assert!(said.contains("gone, which is no vault: where it was moved"), "{said}");
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
-    assert!(world.line("cru hooks status", &project).contains("1 event of 1 session found no vault"));
+    assert!(world.line("cru check hooks", &project).contains("1 event of 1 session found no vault"));
     assert!(!home.join("gone").exists());
 
     world.line("cru init gone", &home);
@@ -345,7 +345,7 @@ fn events_move_to_a_vault_also_where_the_hooks_are_installed_already() {
     assert!(!said.contains("had found no vault moved"), "{said}");
     let said = world.line("cru hooks install", &project);
     assert!(said.contains("already installed") && said.contains("1 event that had found no vault moved"), "{said}");
-    assert!(!world.line("cru hooks status", &project).contains("found no vault"));
+    assert!(!world.line("cru check hooks", &project).contains("found no vault"));
 }
 
 /// Follows what the program says to do until nothing is said any more; the vault is where it was moved to.
@@ -364,7 +364,7 @@ fn each_hint_of_a_moved_vault_leads_out() {
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains("`cru connect` in its new folder names that one"), "{line}: {said}");
     }
-    let said = world.line("cru hooks status", &project);
+    let said = world.line("cru check hooks", &project);
     assert!(said.contains("Run `cru connect` in the vault to name it"), "{said}");
     let said = world.line("cru hooks install --yes", &project);
     assert!(said.contains("where it was moved, run `cru connect` in its new folder"), "{said}");
@@ -377,7 +377,7 @@ fn each_hint_of_a_moved_vault_leads_out() {
     for line in ["cru status", "cru session list", "cru admin doctor"] {
         world.line(line, &project);
     }
-    let said = world.line("cru hooks status", &project);
+    let said = world.line("cru check hooks", &project);
     assert!(said.contains(&format!("arrives in {}", moved.display())), "{said}");
     world.event("UserPromptSubmit", "s-1", &project, &json!({"prompt": "Draw the tides as a curve"}));
     world.event("PostToolUse", "s-1", &project, &step());
@@ -401,7 +401,7 @@ fn a_copied_vault_and_one_made_again_leave_the_first_alone() {
     assert!(said.contains("notes (`vault` in the user configuration)"), "a vault that was named stays: {said}");
     // Deleted and made again at its place: it is named, and is there.
     world.line("rm -r notes && cru init notes", &home);
-    for line in ["cru status", "cru admin doctor", "cru hooks status"] {
+    for line in ["cru status", "cru admin doctor", "cru check hooks"] {
         world.line(line, &project);
     }
 }
@@ -412,17 +412,17 @@ fn hooks_of_a_plugin_are_known_and_tested() {
     let notes = world.home().join("notes");
     world.line("cru init notes", &world.home());
     let root = world.home().join("plugin");
-    world.line("cru hooks plugin --out plugin", &world.home());
+    world.line("cru connect --plugin plugin", &world.home());
     let put = |path: &str, value: &Value| files::put(&world.home().join(path), value.to_string().as_bytes()).unwrap();
     put(".claude/settings.json", &json!({"enabledPlugins": {"cru@cru": true}}));
     put(".claude/plugins/installed_plugins.json", &json!({"plugins": {"cru@cru": [{"installPath": root}]}}));
-    let said = world.line("cru hooks status", &notes);
+    let said = world.line("cru check hooks", &notes);
     assert!(
         said.contains("plugin cru@cru: enabled, 12 events") && said.contains("finds no vault and is kept"),
         "{said}"
     );
     files::put(&world.home().join(".config/cru/config.toml"), format!("vault = {notes:?}\n").as_bytes()).unwrap();
-    let said = world.line("cru hooks status", &notes);
+    let said = world.line("cru check hooks", &notes);
     assert!(said.contains(&format!("arrives in {}.", notes.display())), "{said}");
 }
 

@@ -69,7 +69,7 @@ fn a_daily_note_is_refreshed_when_a_session_ends() {
     world.put("vault/Daily/2026-11-21.md", "# My day\n\n- [ ] call Ann\n");
     world.ok(&["session", "start", "Paint the pump"]);
     world.ok(&["log", "tool", "Bash", "make paint", "--result", "ok"]);
-    world.ok(&["session", "complete"]);
+    world.ok(&["session", "mark", "completed"]);
     let daily = world.read("vault/Daily/2026-11-21.md");
     assert!(daily.starts_with("# My day\n\n- [ ] call Ann\n\n<!-- cru:begin day Europe/Berlin "), "{daily}");
     assert!(daily.contains("Paint the pump") && daily.contains("[[late]]"), "{daily}");

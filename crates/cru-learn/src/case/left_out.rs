@@ -89,8 +89,6 @@ pub enum Reason {
     Judged,
     /// Nobody has accepted the case yet.
     NotAccepted,
-    /// There is less for it than was asked for.
-    LowQuality,
     /// The answer alone takes more tokens than were asked for.
     TooLong,
     /// The same example as another row.
@@ -137,7 +135,6 @@ impl Reason {
             Self::Rejected => "rejected by a person",
             Self::Judged => "judged weak or harmful",
             Self::NotAccepted => "not accepted yet",
-            Self::LowQuality => "below --min-quality",
             Self::TooLong => "the answer alone is longer than --max-tokens",
             Self::Duplicate => "same example as another row",
             Self::Trained => "of a session that is trained on",

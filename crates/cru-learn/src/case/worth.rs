@@ -1,9 +1,7 @@
-//! What a case is worth: how its answer is known, and how much there is for it.
-//!
-//! A number for filters, made of what the record shows and of nothing else. A person's word is above all of it.
+//! What a case is worth: how its answer is known, and who vouches for it. A person's word is above all of it.
 
 use crate::case::entry::Entry;
-use crate::case::{Case, Evidence, Fidelity, Story};
+use crate::case::{Case, Evidence, Story};
 
 /// What an export makes of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -138,29 +136,5 @@ impl Case {
             Story::Correction(it) | Story::Preference(it) => it.more == 0,
             Story::Demonstration(_) | Story::Trajectory => true,
         }
-    }
-
-    /// How much there is for it that the answer is right, from 0 to 1.
-    pub fn quality(&self) -> f64 {
-        let mut points: i32 = match (&self.story, self.answer_from()) {
-            (_, "") => 0,
-            (Story::Demonstration(it), _) if it.check.is_none() => 60,
-            (Story::Puzzle(_), "later success") => 80,
-            (Story::Demonstration(_) | Story::Preference(_) | Story::Trajectory, _) => 80,
-            (Story::Puzzle(_), _) => 60,
-            (Story::Correction(it), _) => match it.rule {
-                "words" | "reading" => 70,
-                "denied" | "titled" => 60,
-                _ => 40,
-            },
-        };
-        if points > 0 {
-            points += if self.fidelity == Fidelity::Summary { 0 } else { 10 };
-            points += if self.said().is_empty() { 0 } else { 10 };
-            points -= if self.correction().is_some_and(|it| it.corrected_again) { 30 } else { 0 };
-            points -= if self.correction().is_some_and(|it| it.more > 0) { 5 } else { 0 };
-            points = if self.accepted { 100 } else { points };
-        }
-        f64::from(points.clamp(0, 100)) / 100.0
     }
 }

@@ -79,7 +79,7 @@ pub fn card(configs: &[Config], left_out: &[(String, usize)], options: Options<'
 }
 
 /// The figures are those of docs/learning.md.
-const JUDGED: &str = "\n## Who judged it\n\nRows with `metadata.evidence: reading` come of readings that somebody accepted, which is not each of their cases; those with\n`metadata.status: accepted` were accepted by themselves. All others are what the record proves alone: a check passed, or a\ncommand that had failed worked; or a reader of cases found them good. Of cases that nobody has judged readers found two in five\ngood, and one in seven wrong in what it teaches: have them judged before you train (`cru cases judge`), or leave them out with\n`--accepted-only`.\n";
+const JUDGED: &str = "\n## Who judged it\n\nRows with `metadata.evidence: reading` come of readings that somebody accepted, which is not each of their cases; those with\n`metadata.status: accepted` were accepted by themselves. All others are what the record proves alone: a check passed, or a\ncommand that had failed worked; or a reader of cases found them good. Of cases that nobody has judged readers found two in five\ngood, and one in seven wrong in what it teaches: have them judged before you train (`cru read c:`), or leave them out with\n`--accepted-only`.\n";
 
 const PROPOSED: &str = "\n## Proposals\n\nWritten with `--proposed`: it holds cases that nothing but a rule proposes (`metadata.status: proposed`, `metadata.verified:\nfalse`). Nobody has looked at them.\n";
 
@@ -130,7 +130,7 @@ Filter by `metadata`:
 | `evidence`, `reading` | who found it: a `rule` or a `reading` by an agent, with its key |
 | `grade` | how sure it is: `accepted` by a person, `judged` good by a reader, of cases or of the session in an accepted reading, `proven` by the record alone, `proposed` by a rule |
 | `answer_from` | how the answer is known: a `later success` of what had failed, a `resolution` that the note tells, the `response` to a correction, `check passed`, `approved` by the person; empty where there is no answer |
-| `verified`, `quality` | whether the record itself shows that it worked; this and `answer_from` in a number from 0 to 1 |
+| `verified` | whether the record itself shows that it worked |
 | `tool_fidelity` | `full`: calls with all arguments; `summary`: calls as lines of text; `none`: no calls. For an agent that calls tools, train on `full` |
 | `rule` | why it counts as a correction: its `words`, a call `denied` or the agent `interrupted` right before, that it is only `titled` so, or a `reading` |
 | `complete` | whether nothing between is left out: of long work only a part is told |

@@ -72,8 +72,6 @@ pub(crate) struct Record {
     pub(crate) accepted: bool,
     pub(crate) edited: bool,
     pub(crate) redactions: usize,
-    /// Whether there is less for it than was asked for.
-    pub(crate) poor: bool,
     /// Whether it lacks a right answer.
     pub(crate) gap: bool,
     /// What makes two cases one.
@@ -137,7 +135,6 @@ impl<'a> Drafter<'a> {
                 accepted: case.accepted,
                 edited: case.edits.is_some(),
                 redactions: case.redactions,
-                poor: gap.is_none() && case.quality() < self.options.min_quality,
                 gap: gap.is_some(),
                 told: split::same(case.kind(), &told),
                 likeness: Signature::of(&told),
@@ -146,9 +143,6 @@ impl<'a> Drafter<'a> {
             },
             texts: Vec::new(),
         };
-        if draft.record.poor {
-            return Ok(draft);
-        }
         match self.format {
             Format::Jsonl if self.place == Place::Pipe => self.add(&mut draft, self.line(case, gap)),
             Format::Jsonl | Format::Trajectories => rows::of(case, gap, self.options).into_iter().for_each(|made| {

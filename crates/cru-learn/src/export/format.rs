@@ -71,8 +71,6 @@ pub struct Options<'a> {
     pub train: f64,
     /// Tokens that a row may take.
     pub max_tokens: usize,
-    /// Least quality of a case.
-    pub min_quality: f64,
     /// Whether cases that nothing but a rule proposes are exported too.
     pub proposed: bool,
     /// The chat templates that rows are written for.
@@ -88,7 +86,6 @@ impl<'a> Options<'a> {
             eval: Eval::Inspect,
             train: 0.9,
             max_tokens: 8_192,
-            min_quality: 0.0,
             proposed: false,
             template: ChatTemplate::Any,
         }

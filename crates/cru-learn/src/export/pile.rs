@@ -96,10 +96,10 @@ impl Sheet {
         let mut counted = Report::default();
         pile.records.iter().for_each(|record| counted.case(record));
         for (record, doubled) in pile.records.into_iter().zip(doubled) {
-            let reason = if doubled { Some(Reason::Duplicate) } else { record.poor.then_some(Reason::LowQuality) };
-            match reason {
-                Some(reason) => sheet.leave_out(&record, reason),
-                None => sheet.records.push(record),
+            if doubled {
+                sheet.leave_out(&record, Reason::Duplicate);
+            } else {
+                sheet.records.push(record);
             }
         }
         sheet.split = split::of(&sheet.records, train);

@@ -122,8 +122,6 @@ pub(crate) struct Metadata {
     pub answer_from: &'static str,
     /// Whether the record itself shows that it worked.
     pub verified: bool,
-    /// How much there is for it, from 0 to 1.
-    pub quality: f64,
     /// Why it is a correction: `words`, `denied`, `interrupted` or `titled`; empty for the others.
     pub rule: &'static str,
     /// Whether the answer is all that was done: long work after a correction is told by its beginning.
@@ -173,7 +171,6 @@ impl Metadata {
             grade: case.grade(),
             answer_from: case.answer_from(),
             verified: case.verified(),
-            quality: case.quality(),
             rule: correction.map_or("", |it| it.rule),
             complete: case.is_complete(),
             corrected_again: correction.is_some_and(|it| it.corrected_again),

@@ -75,7 +75,7 @@ fn the_committed_folder_is_what_is_generated() {
     for (path, text) in folder(&HOSTS[0]) {
         let file = committed().join(path);
         let found = std::fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(found, text, "plugin/{path}: `cru hooks plugin --out plugin` writes it anew");
+        assert_eq!(found, text, "plugin/{path}: `cru connect --plugin plugin` writes it anew");
         expected.insert(file);
     }
     let mut folders = vec![committed()];

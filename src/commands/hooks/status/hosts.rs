@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Is, ProgramState, look};
 use crate::base::text::{plural, sanitise};
 use crate::commands::Context;
-use crate::commands::hooks::place::Which;
+use crate::commands::hooks::place::SettingsPlace;
 use crate::commands::output::style::{self, paint};
 use crate::live::hook::{HOSTS, Host, Row, called};
 use crate::vault::{Journal, State};
@@ -35,7 +35,7 @@ pub(super) struct HostState {
 
 impl HostState {
     pub(super) fn of(host: &'static Host, state: Option<&State>, cx: &Context<'_>) -> Self {
-        let places = Which::default().places(host, cx).unwrap_or_default();
+        let places = SettingsPlace::all(host, cx.env);
         let mut seen: Vec<_> = places.iter().map(|place| look(place, host, cx.env)).collect();
         let error = seen.iter().find_map(|settings| settings.error.clone());
         if seen.iter().any(|settings| !settings.events.is_empty()) {

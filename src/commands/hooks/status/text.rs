@@ -1,4 +1,4 @@
-//! The lines of `cru hooks status` about programs, the plugin, test events and events that wait.
+//! The lines of `cru check hooks` about programs, the plugin, test events and events that wait.
 
 use std::fmt::Write as _;
 

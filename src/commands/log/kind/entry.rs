@@ -1,7 +1,7 @@
 //! The entry that a verb with its arguments asks for.
 
 use super::super::text;
-use super::{LogKind, Mode, Subagent, Task, Tool};
+use super::{LogKind, Mode, Subagent, TaskAction, Tool};
 use crate::base::Result;
 use crate::live::entry::{self, Entry};
 use crate::session::SubagentMode;
@@ -51,13 +51,15 @@ impl LogKind {
                 ..Default::default()
             }),
             Self::Subagent(it) => it.entry()?,
-            Self::Task(Task::Add { content, priority }) => Entry::Task(entry::Task {
-                content: Some(text::of_words(content, "the task")?),
-                priority: priority.clone(),
-                ..Default::default()
-            }),
-            Self::Task(Task::Start { task }) => task_is(task, "in_progress"),
-            Self::Task(Task::Done { task }) => task_is(task, "completed"),
+            Self::Task { action, words, priority } => {
+                let words = text::of_words(words, "the task")?;
+                let (content, task, status) = match action {
+                    TaskAction::Add => (Some(words), None, None),
+                    TaskAction::Start => (None, Some(words), Some("in_progress".to_owned())),
+                    TaskAction::Done => (None, Some(words), Some("completed".to_owned())),
+                };
+                Entry::Task(entry::Task { content, task, status, priority: priority.clone(), ..Default::default() })
+            }
             Self::Lesson { text, level, confidence, advice, evidence, after } => Entry::Lesson(entry::Lesson {
                 text: text::of_words(text, "the lesson")?,
                 level: level.clone(),
@@ -150,8 +152,4 @@ impl Subagent {
             ..Default::default()
         }))
     }
-}
-
-fn task_is(task: &str, status: &str) -> Entry {
-    Entry::Task(entry::Task { task: Some(task.to_owned()), status: Some(status.to_owned()), ..Default::default() })
 }

@@ -10,32 +10,18 @@ pub(in crate::commands) mod uninstall;
 
 use std::path::Path;
 
-use clap::Subcommand;
 use serde_json::Value;
 
 use self::hosts::McpHost;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
+use crate::commands::Context;
 use crate::commands::hooks::change::Consent;
 use crate::commands::hooks::place::{Level, SettingsPlace, no_home};
 use crate::commands::hooks::record::{self, RecordKind};
-use crate::commands::{Context, Output};
-
-/// What is done with the settings of an agent's program.
-#[derive(Debug, Subcommand)]
-pub(in crate::commands) enum SetupCommand {
-    Status(status::Args),
-}
-
-impl SetupCommand {
-    pub(super) fn run(&self, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-        match self {
-            Self::Status(args) => status::run(args, cx),
-        }
-    }
-}
 
 pub(in crate::commands) use hosts::NAME;
+pub(in crate::commands) use status::status;
 
 /// Which settings of which program.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! `cru mcp status`.
+//! `cru check mcp`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,15 +15,20 @@ use crate::commands::hooks::place::{Level, SettingsPlace};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View};
 
-/// Show which agents' settings start the server
+/// Which agents' settings start the server: of one program, else of those that are found.
 ///
 /// For each program whose settings folder is in the home folder, and for the project: whether its settings have the entry
 /// `cru`, what it starts, and whether that program exists. Starts nothing. Exits with 1 where none has it.
-#[derive(Debug, clap::Args)]
-pub(in crate::commands) struct Args {
-    /// Look at this program alone
-    #[arg(long, value_name = "HOST")]
-    host: Option<String>,
+pub(in crate::commands) fn status(name: Option<&String>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let named = name.map(|name| super::named(name)).transpose()?;
+    let is_meant = |host: &&McpHost| named.map_or_else(|| host.is_found(cx.env), |named| std::ptr::eq(named, *host));
+    let mut settings = Vec::new();
+    for host in MCP_HOSTS.iter().filter(is_meant) {
+        settings.extend(host.user(cx.env).map(|path| look(host, Level::User, path, cx.env)));
+        let project = host.project(cx.env).filter(|path| path.is_file());
+        settings.extend(project.map(|path| look(host, Level::Project, path, cx.env)));
+    }
+    Ok(Box::new(ServerReport { schema: 1, settings }))
 }
 
 /// The settings of one program.
@@ -46,18 +51,6 @@ struct ServerSettings {
 struct ServerReport {
     schema: u32,
     settings: Vec<ServerSettings>,
-}
-
-pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let named = args.host.as_deref().map(super::named).transpose()?;
-    let is_meant = |host: &&McpHost| named.map_or_else(|| host.is_found(cx.env), |named| std::ptr::eq(named, *host));
-    let mut settings = Vec::new();
-    for host in MCP_HOSTS.iter().filter(is_meant) {
-        settings.extend(host.user(cx.env).map(|path| look(host, Level::User, path, cx.env)));
-        let project = host.project(cx.env).filter(|path| path.is_file());
-        settings.extend(project.map(|path| look(host, Level::Project, path, cx.env)));
-    }
-    Ok(Box::new(ServerReport { schema: 1, settings }))
 }
 
 fn look(host: &McpHost, level: Level, path: PathBuf, env: &Env) -> ServerSettings {

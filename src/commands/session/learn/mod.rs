@@ -35,9 +35,9 @@ use crate::vault::{Catalog, Vault};
 /// listed with the reason, and left out of what needs one. Sessions with `export: false` or the tag `no-train` stay out.
 ///
 /// Without `--export` it writes a note for each case under `cases/`, for a person to read, edit, accept or reject
-/// (`cru cases`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
+/// (`cru review`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
 /// their turn), those that a person accepted, as edited, and those that a reader found good; `--proposed` takes the
-/// others too. A passed check does not make work right: have cases judged before you train (`cru cases judge`). What is
+/// others too. A passed check does not make work right: have cases judged before you train (`cru read c:`). What is
 /// judged weak or harmful stays out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -85,20 +85,14 @@ pub struct Args {
     /// 32768 for trajectories)
     #[arg(long, value_name = "N")]
     max_tokens: Option<usize>,
-    /// Least quality of a case, from 0 to 1
-    #[arg(long, value_name = "Q", default_value_t = 0.0, value_parser = share)]
-    min_quality: f64,
     /// Also export cases that nothing but a rule proposes
     #[arg(long, conflicts_with = "accepted_only")]
     proposed: bool,
     /// Only cases that a person accepted
     #[arg(long)]
     accepted_only: bool,
-    /// Only numbers: types, answers, rows, tokens
-    #[arg(long, conflicts_with_all = ["export", "dry_run"])]
-    stats: bool,
-    /// List the cases and write nothing
-    #[arg(long, conflicts_with = "export")]
+    /// List the cases and write nothing; with `--export` its numbers: types, answers, rows, tokens
+    #[arg(long, conflicts_with = "output")]
     dry_run: bool,
 }
 
@@ -197,7 +191,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let (case, prompt) = (Template::of(&vault, template::Kind::Case)?, Template::of(&vault, template::Kind::Prompt)?);
     let layouts = export::Layouts { name: &case.name, case: &case.text, prompt: prompt.text.trim() };
     let layout = Layout::new(layouts.name, layouts.case)?;
-    if args.export.is_none() && !args.dry_run && !args.stats {
+    if args.export.is_none() && !args.dry_run {
         vault.writable()?;
     }
     let mut reviews = Reviews::read(&catalog, &vault);
@@ -218,13 +212,6 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         Ok((pile, drafter, left_out))
     };
     let Some(format) = args.export else {
-        if args.stats {
-            let (pile, drafter, left_out) = drafts(Format::Jsonl, Place::Numbers)?;
-            let sessions = pile.sessions();
-            let mut export = pile.export(&drafter)?;
-            export.left_out.extend(left_out);
-            return Ok(Box::new(stats::Stats::of(sessions, export)));
-        }
         let mut extraction = extract(what, &catalog, &vault, cx)?;
         extraction.cases.retain(meant);
         if args.dry_run {
@@ -250,8 +237,18 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if matches!(args.eval, EvalArg::Harbor) && args.output.is_none() {
         return Err(Error::usage("tasks of Harbor are folders; pass -o DIR"));
     }
-    let place = if args.output.is_some() { Place::Folder } else { Place::Pipe };
+    let place = match &args.output {
+        _ if args.dry_run => Place::Numbers,
+        Some(_) => Place::Folder,
+        None => Place::Pipe,
+    };
     let (pile, drafter, left_out) = drafts(format, place)?;
+    if args.dry_run {
+        let sessions = pile.sessions();
+        let mut export = pile.export(&drafter)?;
+        export.left_out.extend(left_out);
+        return Ok(Box::new(stats::Stats::of(sessions, export)));
+    }
     if pile.is_empty() {
         return Err(
             Error::no("no cases to export").with_hint("`cru session learn --dry-run` lists what was skipped and why")
@@ -271,7 +268,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let grades: Vec<String> =
             export.report.grades.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
         cx.ui.note(&format!(
-            "nobody has judged these cases ({}): a passed check does not make work right; `cru cases judge` has an agent judge them, \
+            "nobody has judged these cases ({}): a passed check does not make work right; `cru read c:` has an agent judge them, \
              `cru review accept ID` accepts one",
             grades.join(", ")
         ));
@@ -333,7 +330,6 @@ fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a>
             Some(TemplateArg::Gptoss) => ChatTemplate::GptOss,
             Some(TemplateArg::Deepseek) => ChatTemplate::DeepSeek,
         },
-        min_quality: args.min_quality,
         ..export::Options::new(layouts)
     }
 }

@@ -1,4 +1,4 @@
-//! `cru session learn --stats`: what there is to learn from, in numbers.
+//! `cru session learn --export FORMAT --dry-run`: an export in numbers.
 
 use std::fmt::Write as _;
 

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use self::session::VerifiedSession;
 use super::TraceWorld;
-use crate::base::Result;
 use crate::base::text::{one_line, plural};
+use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::current_or_newest;
-use crate::commands::{Context, Output, PlainOutput, View};
+use crate::commands::subject::marked;
+use crate::commands::{Context, Output, PlainOutput, View, lessons};
 use crate::vault::Head;
 
 /// Check whether what sessions read and wrote still stands
@@ -23,26 +24,40 @@ use crate::vault::Head;
 /// a check passed after the last write), writes, reads, commits and decisions, then each claim that does not hold:
 /// `drifted` (the file is there and the lines are not) or `gone` (no such file). What stands elsewhere in the file is
 /// `moved`, what a later step wrote over `superseded`; both hold. Without SESSION: the current one, else the newest.
+///
+/// `l:` is accepted lessons instead: one holds where the lines of files that it rests on are as they were; it drifted where one changed,
+/// is orphaned where nothing of it is left, and unanchored where it rests on nothing that can be compared. With --run, the commands behind
+/// `Check:` run as well, each in the folder of its project: those that `[run] allow` of your own configuration names, and those that you
+/// agree to. A lesson whose command fails has drifted.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: 0 all hold or cannot be told, 1 something does not hold, 2 usage error, 3 I/O error."
 )]
 pub struct Args {
-    /// Which sessions
+    /// Which sessions; or `l:ID …`, which lessons (`l:` for all)
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     /// Compare with this commit
     #[arg(long, value_name = "REV")]
     at: Option<String>,
-    /// Exit with 1 also where nothing can be said
+    /// Exit with 1 also where nothing can be said; of lessons, where one does not hold
     #[arg(long)]
     strict: bool,
+    /// Run the commands of lessons (`Check:`)
+    #[arg(long, conflicts_with_all = ["at", "write"])]
+    run: bool,
     /// Write the result into the note, below `## Verified`
     #[arg(long)]
     write: bool,
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    if let Some(names) = marked("l:", &args.sessions) {
+        return lessons::check(&names, args.run, args.strict, cx);
+    }
+    if args.run {
+        return Err(Error::usage("--run is an option of lessons").with_hint("`cru verify l: --run`"));
+    }
     let world = TraceWorld::read(cx)?;
     let mut heads: Vec<Head> = Vec::new();
     for name in &args.sessions {

@@ -94,7 +94,7 @@ fn brief(world: &World) -> String {
 fn verdicts(world: &World) -> String {
     let listed = world.said(&["cases", "list", "-f", "json"]);
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-    let prompt = world.said(&["cases", "judge", "--prompt"]);
+    let prompt = world.said(&["read", "c:", "--prompt"]);
     let is_asked = |case: &&serde_json::Value| prompt.contains(case["id"].as_str().unwrap());
     let verdict =
         |case: &serde_json::Value| json!({ "case": case["id"], "verdict": "weak", "why": "Trivial: one line" });
@@ -260,10 +260,10 @@ pub(super) const ROWS: &[Row] = &[
         ..ADDS
     },
     Row { name: "session start", args: &["session", "start", "Another one"], ..ADDS },
-    Row { name: "session pause", args: &["session", "pause", LIVE], ..ADDS },
-    Row { name: "session complete", args: &["session", "complete", LIVE], ..ADDS },
-    Row { name: "session fail", args: &["session", "fail", LIVE], ..ADDS },
-    Row { name: "session abandon", args: &["session", "abandon", LIVE], ..ADDS },
+    Row { name: "session mark paused", args: &["session", "mark", "paused", LIVE], ..ADDS },
+    Row { name: "session mark completed", args: &["session", "mark", "completed", LIVE], ..ADDS },
+    Row { name: "session mark failed", args: &["session", "mark", "failed", LIVE], ..ADDS },
+    Row { name: "session mark abandoned", args: &["session", "mark", "abandoned", LIVE], ..ADDS },
     Row { name: "session resume", args: &["session", "resume", LIVE, "--no-start"], changes: false, ..ADDS },
     Row { name: "session rename", args: &["session", "rename", LIVE, "Another title"], ..ADDS },
     Row { name: "session archive", args: &["session", "archive", S1], ..ROW },
@@ -291,14 +291,14 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row { name: "review accept, a case", args: &["review", "accept", CASE], ..ROW },
     Row { name: "review reject, a case", args: &["review", "reject", CASE], ..ROW },
-    Row { name: "cases judge", args: &["cases", "judge", "--from", "../verdicts.json"], prepare: verdicts, ..ROW },
+    Row { name: "read, of cases", args: &["read", "c:", "--from", "../verdicts.json"], prepare: verdicts, ..ROW },
     Row { name: "read", args: &["read", "--from", "../a.json", S1], prepare: answer, ..ADDS },
     Row { name: "read, a brief", args: &["read", "--from", "../a.json", UMLAUTS], prepare: brief, ..ADDS },
     Row { name: "review accept, a reading", args: &["review", "accept", "s1@1"], prepare: answered, ..ROW },
     Row { name: "review reject, a reading", args: &["review", "reject", "s1@1"], prepare: answered, ..ROW },
     Row { name: "lessons add", args: &["lessons", "add", "Pumps before valves", "--from", DECISION], ..ROW },
     Row { name: "lessons from", args: &["lessons", "from", DECISION], changes: false, ..ADDS },
-    Row { name: "lessons check", args: &["lessons", "check"], changes: false, ..ROW },
+    Row { name: "verify, lessons", args: &["verify", "l:"], changes: false, ..ROW },
     Row { name: "lessons retire", args: &["lessons", "retire", LESSON], ..ROW },
     Row {
         name: "lessons supersede",
@@ -376,7 +376,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "admin index", args: &["admin", "index"], changes: false, ..ROW },
     Row {
         name: "admin prune",
-        args: &["admin", "prune", "--yes", "--copies", "--base", "--recovery", "--older", "1d"],
+        args: &["admin", "prune", "--yes", "copies", "base", "recovery", "--older", "1d"],
         prepare: old_copies,
         changes: false,
         ..ROW
@@ -389,7 +389,7 @@ pub(super) const ROWS: &[Row] = &[
         before: &[&["connect", "--only", "hooks", "-y"]],
         ..ROW
     },
-    Row { name: "hooks plugin", args: &["hooks", "plugin", "--out", "../plugin"], changes: false, ..ROW },
+    Row { name: "connect --plugin", args: &["connect", "--plugin", "../plugin"], changes: false, ..ROW },
     Row { name: "connect, the server", args: &["connect", "claude", "--only", "mcp", "-y"], ..ROW },
     Row {
         name: "disconnect, the server",
