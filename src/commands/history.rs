@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use super::output::{PlainOutput, clock, cut, duration, minute, most};
 use super::reading::{self, Asked};
 use super::session::filter::SessionFilter;
 use super::trace::TraceWorld;
-use super::trace::stale::{self, StaleQuestion};
+use super::trace::stale::{self, StaleQuestion, StaleReport};
 use super::{Context, Output, View, current};
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, plural, sanitise, thousands};
@@ -62,14 +63,19 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let take = |told: SessionHistory| drop(found.insert(told.path(), told));
     snapshot.each_record(|row| wanted.contains(row.path.as_str()), &[Table::Phases, Table::Steps], told, take)?;
     let mut sessions: Vec<SessionHistory> = meant.iter().filter_map(|row| found.remove(&row.path)).collect();
-    mark_stale(&mut sessions, cx);
+    // What a step was replayed by began later: older sessions have no part in it.
+    let oldest = meant.iter().map(|row| row.started).min().flatten();
+    let newest = oldest.map(|oldest| rows.iter().filter(|row| row.started >= Some(oldest)).count());
+    let asked = StaleQuestion { newest, ..StaleQuestion::default() };
+    if let Ok(report) = TraceWorld::with(vault, Arc::clone(&snapshot), cx).and_then(|it| stale::gather(&asked, &it, cx))
+    {
+        mark_stale(&mut sessions, report);
+    }
     Ok(Box::new(History { schema: 1, total, hidden_subagents: hidden, sessions }))
 }
 
 /// Marks the steps that `cru stale` lists. What cannot be told is not marked.
-fn mark_stale(sessions: &mut [SessionHistory], cx: &Context<'_>) {
-    let report = TraceWorld::read(cx).and_then(|world| stale::gather(&StaleQuestion::default(), &world, cx));
-    let Ok(report) = report else { return };
+fn mark_stale(sessions: &mut [SessionHistory], report: StaleReport) {
     let mut reasons: HashMap<(String, String), Vec<String>> = HashMap::new();
     for row in report.rows {
         let id = row.reference.rsplit('#').next().unwrap_or_default().to_owned();

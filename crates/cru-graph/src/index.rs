@@ -99,7 +99,7 @@ impl<'a> Index<'a> {
         let target = if link.target.trim().is_empty() {
             session
         } else {
-            match world.catalog.links.resolve(&link.target, from) {
+            match world.catalog.links().resolve(&link.target, from) {
                 None => return Found::NoNote,
                 Some(Target::Note(head)) => match self.session_of(head) {
                     Some(session) => session,

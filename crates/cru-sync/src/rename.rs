@@ -144,7 +144,7 @@ impl RenameGround<'_> {
         let heads = self.catalog.heads.par_iter();
         let notes = heads.map(|other| {
             // Links are resolved as they were before the note had its new name.
-            let means = |target: &str| self.catalog.links.resolve(target, &other.path) == Some(Target::Note(own));
+            let means = |target: &str| self.catalog.links().resolve(target, &other.path) == Some(Target::Note(own));
             let path = if other.path == *from && !dry { to } else { &other.path };
             self.rewrite(path, dry, &|bytes| {
                 names(bytes).then(|| relinked(&Note::parse(bytes.to_vec()), &means, &stem)).flatten()

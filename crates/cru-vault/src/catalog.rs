@@ -4,6 +4,7 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -59,8 +60,8 @@ pub struct Catalog {
     pub others: Vec<VaultPath>,
     /// Folders that could not be read; what is odd about a note is with its head.
     pub findings: Vec<Finding>,
-    /// Resolves links.
-    pub links: LinkTable,
+    /// Resolves links; made by whoever asks first, for most questions follow none.
+    links: OnceLock<LinkTable>,
     /// Copies that a sync service left, and what they are copies of: indices of [`Catalog::heads`], sorted.
     copies: Vec<(usize, usize)>,
 }
@@ -74,11 +75,12 @@ impl Catalog {
     /// The head of every note of `walk`, in parallel; read where what is kept with the machine is older.
     pub fn of(vault: &Vault, walk: Walk) -> Self {
         let Walk { notes, others, findings } = walk;
-        let kept = KeptHeads::of(vault);
-        let read = |path: VaultPath| {
+        let mut kept = KeptHeads::of(vault);
+        let notes: Vec<_> = notes.into_iter().map(|path| (kept.take(&path), path)).collect();
+        let read = |(known, path): (Option<_>, VaultPath)| {
             let seen = kept.look(vault, &path);
-            match kept.get(&path, seen.as_ref()) {
-                Some(meta) => (seen, false, Head { path, meta: meta.clone(), findings: Vec::new() }),
+            match kept.valid(known, seen.as_ref()) {
+                Some(meta) => (seen, false, Head { path, meta, findings: Vec::new() }),
                 None => (seen, true, head(vault, path)),
             }
         };
@@ -93,9 +95,13 @@ impl Catalog {
 
     /// From heads that were read elsewhere. Both lists are sorted by path.
     pub fn new(heads: Vec<Head>, others: Vec<VaultPath>, findings: Vec<Finding>) -> Self {
-        let links = LinkTable::of(&heads, &others);
         let copies = conflict_copies(&heads);
-        Self { heads, others, findings, links, copies }
+        Self { heads, others, findings, links: OnceLock::new(), copies }
+    }
+
+    /// Resolves links.
+    pub fn links(&self) -> &LinkTable {
+        self.links.get_or_init(|| LinkTable::of(&self.heads, &self.others))
     }
 
     /// Only the notes for which `is_kept` holds: no link leads to another.
@@ -121,7 +127,7 @@ impl Catalog {
 
     /// The note that a link in the note at `from` means.
     pub fn note(&self, target: &str, from: &VaultPath) -> Option<&Head> {
-        match self.links.resolve(target, from)? {
+        match self.links().resolve(target, from)? {
             Target::Note(index) => self.heads.get(index as usize),
             Target::Other(_) => None,
         }

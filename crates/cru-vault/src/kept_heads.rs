@@ -64,10 +64,15 @@ impl KeptHeads {
         is_file.then(|| files::fingerprint(&vault.file(path)).ok()).flatten()
     }
 
-    /// What is kept of a note, where it is of the file as it is.
-    pub(super) fn get(&self, path: &VaultPath, seen: Option<&Fingerprint>) -> Option<&Meta> {
-        let (known, meta) = self.heads.get(path.as_path().to_str()?)?;
-        (seen == Some(known) && known.mtime < self.settled).then_some(meta)
+    /// What is kept of a note, once.
+    pub(super) fn take(&mut self, path: &VaultPath) -> Option<(Fingerprint, Meta)> {
+        self.heads.remove(path.as_path().to_str()?)
+    }
+
+    /// What was kept of a note, where it is of the file as it is `seen`.
+    pub(super) fn valid(&self, kept: Option<(Fingerprint, Meta)>, seen: Option<&Fingerprint>) -> Option<Meta> {
+        let (known, meta) = kept?;
+        (seen == Some(&known) && known.mtime < self.settled).then_some(meta)
     }
 
     /// Keeps heads for the next time, where more of them had to be read than it takes to write all. That nothing can be

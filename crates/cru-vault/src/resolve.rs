@@ -4,6 +4,7 @@
 //! words of a title; the question is asked from the strictest reading to the loosest, and the first that has an answer decides. An
 //! ambiguous name is an error that lists what it could mean: guessing would write into the wrong note.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -116,7 +117,7 @@ impl Catalog {
             .filter(|head| head.meta.status == Some(Status::Paused) && !self.is_subagent(head))
             .collect();
         // The newest stands first, where somebody has to choose.
-        paused.sort_by_key(|head| std::cmp::Reverse((head.meta.started, &head.path)));
+        paused.sort_by_key(|head| Reverse((head.meta.started, &head.path)));
         let here: Vec<&Head> = paused.iter().copied().filter(|head| is_here(head, env)).collect();
         let found = if here.is_empty() { paused } else { here };
         match self.foremost(&found) {
@@ -129,14 +130,16 @@ impl Catalog {
     /// The session that was completed last; never a sub-agent's.
     pub fn newest_completed(&self) -> Option<&Head> {
         let completed = self.sessions().filter(|head| head.meta.status == Some(Status::Completed));
-        let own = completed.filter(|head| !self.is_subagent(head));
-        own.max_by_key(|head| (head.meta.ended.or(head.meta.started), std::cmp::Reverse(&head.path)))
+        let mut completed: Vec<&Head> = completed.collect();
+        completed.sort_by_key(|head| (Reverse(head.meta.ended.or(head.meta.started)), &head.path));
+        completed.into_iter().find(|head| !self.is_subagent(head))
     }
 
     /// The session that began last; never a sub-agent's.
     pub fn newest(&self) -> Option<&Head> {
-        let own = self.sessions().filter(|head| !self.is_subagent(head));
-        own.max_by_key(|head| (head.meta.started, std::cmp::Reverse(&head.path)))
+        let mut own: Vec<&Head> = self.sessions().collect();
+        own.sort_by_key(|head| (Reverse(head.meta.started), &head.path));
+        own.into_iter().find(|head| !self.is_subagent(head))
     }
 
     /// Whether a session is a sub-agent's: the host says so, or the session that it names as its parent does. What was
@@ -151,6 +154,9 @@ impl Catalog {
     /// The one of several that all others were started from: sub-agents, whose names begin with their parent's, do not
     /// make it ambiguous.
     fn foremost<'a>(&'a self, found: &[&'a Head]) -> Option<&'a Head> {
+        if let [one] = found {
+            return Some(one);
+        }
         let paths: HashSet<&VaultPath> = found.iter().map(|head| &head.path).collect();
         let is_child = |head: &Head| {
             self.parent(head).is_some_and(|parent| {

@@ -40,11 +40,19 @@ pub(super) struct TraceWorld {
 
 impl TraceWorld {
     pub(super) fn read(cx: &Context<'_>) -> Result<Self> {
-        let vault = reading::vault(cx)?;
+        Self::of(reading::vault(cx)?, OnceLock::new(), cx)
+    }
+
+    /// The same where the vault was found and its index read before.
+    pub(super) fn with(vault: Vault, snapshot: Arc<Snapshot>, cx: &Context<'_>) -> Result<Self> {
+        Self::of(vault, snapshot.into(), cx)
+    }
+
+    fn of(vault: Vault, snapshot: OnceLock<Arc<Snapshot>>, cx: &Context<'_>) -> Result<Self> {
         let catalog = Catalog::read(&vault).only(|head| cx.global.reach.allows(&head.meta));
         let (user, _) = UserConfig::read(cx.env)?;
         let roots = ProjectRoots::new(&user.projects, cx.env);
-        Ok(Self { vault, catalog, roots, snapshot: OnceLock::new() })
+        Ok(Self { vault, catalog, roots, snapshot })
     }
 
     /// All sessions as they are in the index, which is brought up to date once.
