@@ -4,8 +4,8 @@
 use foldhash::HashMap;
 
 use super::call::{Call, CallKind};
-use super::commands::Whole;
 use super::draft::Draft;
+use super::whole::Whole;
 use super::{block_link, clean, file_type};
 use crate::evidence::FileChange;
 use crate::model::{Part, Prose, Remark, RemarkKind};
