@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::hooked::{Flushed, flush_hooked, last_told};
+use crate::hooked::journal::last_told;
+use crate::hooked::{Flushed, flush_hooked};
 use crate::plan::made::MadeNotes;
 use crate::read::Heard;
 use cru_base::{Env, Error, Result};

@@ -11,7 +11,7 @@ use memchr::memmem;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
-use crate::hooked::Hooked;
+use crate::hooked::journal::Hooked;
 use crate::plan::made::{self, Made};
 use cru_base::text::{fold_whitespace, sanitise, slug};
 use cru_base::{Error, Result, files};
