@@ -100,19 +100,16 @@ pub fn idle_since(vault: &Vault, env: &Env, meta: &Meta, newest: Option<Timestam
     newest.max(told).max(meta.started).filter(|last| is_due(Some(*last)))
 }
 
-/// A session whose hooks told something, and what became of it: `None` where there was nothing to do, or another process
-/// does it.
-pub type Flushed = (String, Result<Option<Synced>>);
-
 /// Brings every session with hooks into its notes, or those that `names` names: by host session, or by the `session_id`
-/// of their note. What fails for one session leaves the others alone.
+/// of their note; each with what became of it, `None` where there was nothing to do, or another process does it. What fails
+/// for one session leaves the others alone.
 pub fn flush_hooked(
     vault: &Vault,
     state: &State,
     env: &Env,
     names: Option<&[&str]>,
     heard: Option<&Heard>,
-) -> Result<Vec<Flushed>> {
+) -> Result<Vec<(String, Result<Option<Synced>>)>> {
     let keys = keys(state, names)?;
     let flushed = keys.into_iter().filter_map(|key| match flush_one(vault, state, env, &key, heard) {
         Ok(Some(flushed)) => Some((flushed.0, Ok(flushed.1))),
