@@ -23,7 +23,8 @@ pub(crate) const ESCAPED: &str = "*`[]<%\\$#^_";
 /// What stands where a secret was.
 const MARK: &str = "[secret:";
 
-/// Texts without what was in them (`None`: as they were), and how much of each is gone. Neighbouring cases have most of their contexts in common: each text is looked through once.
+/// Texts without what was in them (`None`: as they were), and how much of each is gone. Neighbouring cases have most of their
+/// contexts in common: each text is looked through once.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedTexts(HashMap<blake3::Hash, (Option<String>, usize)>);
 
