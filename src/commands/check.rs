@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::output::style::{self, paint};
-use super::trace::bookmarks::{self, KeptBookmark};
+use super::trace::bookmarks;
 use super::trace::refs::References;
 use super::{Context, Output, View, drift, frame, workflow};
-use crate::base::text::{plural, sanitise};
+use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
 use crate::graph::Graph;
 use crate::note::Note;
-use crate::session::{self, Public};
+use crate::session;
 use crate::vault::config::Globs;
 use crate::vault::template::Template;
 use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
@@ -191,38 +191,10 @@ fn checked_bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<Checked> {
     let target =
         targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == bookmarks::NOTE))?;
     let catalog = Catalog::read(&vault);
-    let (text, diagnostics) = bookmark_diagnostics(&vault, &catalog, cx).ok()?;
+    let (text, diagnostics) =
+        References { vault: &vault, catalog: &catalog, cx, home: None }.bookmark_diagnostics().ok()?;
     let path = target.shown.clone();
     (!diagnostics.is_empty()).then(|| Checked { path, text, diagnostics, fixes: Vec::new(), diff: String::new() })
-}
-
-/// The text of `bookmarks.md` and what is wrong with it: names that stand twice, and links that lead nowhere.
-fn bookmark_diagnostics(vault: &Vault, catalog: &Catalog, cx: &Context<'_>) -> Result<(String, Vec<Diagnostic>)> {
-    let text = Public::of(&Note::parse(bookmarks::text(vault)?)).shown();
-    let references = References { vault, catalog, cx, home: None };
-    let mut diagnostics = Vec::new();
-    let mut names: HashSet<String> = HashSet::new();
-    let mut start = 0;
-    for row in text.split_inclusive('\n') {
-        let span = Span::new(start, start + row.trim_end().len());
-        start += row.len();
-        let Some((name, target)) = bookmarks::of_line(row.trim_end()) else { continue };
-        if !names.insert(name.to_lowercase()) {
-            let message = format!("the bookmark \"{}\" stands twice", sanitise(name));
-            diagnostics
-                .push(Diagnostic::error("duplicate-bookmark", span, message).help("give one of them another name"));
-        }
-        let bookmark = KeptBookmark {
-            name: name.to_owned(),
-            target: target.to_owned(),
-            note: bookmarks::NOTE.to_owned(),
-            line: 0,
-        };
-        if let Err(error) = references.follow(&bookmark) {
-            diagnostics.push(Diagnostic::warning("dangling-bookmark", span, error.to_string()));
-        }
-    }
-    Ok((text, diagnostics))
 }
 
 /// What is wrong with the vault's own templates.

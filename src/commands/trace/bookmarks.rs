@@ -32,7 +32,7 @@ pub(in crate::commands) fn listed(vault: &Vault) -> Result<Vec<KeptBookmark>> {
 }
 
 /// The text of `bookmarks.md`; empty where there is none.
-pub(in crate::commands) fn text(vault: &Vault) -> Result<String> {
+pub(super) fn text(vault: &Vault) -> Result<String> {
     let Some(path) = VaultPath::new(NOTE) else { return Ok(String::new()) };
     if !vault.file(&path).is_file() {
         return Ok(String::new());
