@@ -13,11 +13,10 @@ type Result<T> = std::result::Result<T, String>;
 fn main() -> Result<()> {
     let out = env::var("OUT_DIR").map_err(|error| error.to_string())?;
     let (own, public) = (read("data/rules.toml")?, read("data/gitleaks.toml")?);
-    let mut code = rules(&own)?;
-    words(&own, &mut code)?;
     let skip = texts(own.get("public").and_then(|it| it.get("skip")));
-    public_rules(&public, &skip, &mut code)?;
-    fs::write(Path::new(&out).join("rules.rs"), code).map_err(|error| error.to_string())
+    let made = [("rules.rs", rules(&own)?), ("words.rs", words(&own)?), ("public.rs", public_rules(&public, &skip)?)];
+    made.into_iter()
+        .try_for_each(|(name, code)| fs::write(Path::new(&out).join(name), code).map_err(|error| error.to_string()))
 }
 
 fn read(path: &str) -> Result<Table> {
@@ -102,7 +101,8 @@ fn tokens(own: &Table, kind: &str, code: &mut String) -> Result<()> {
 }
 
 /// The lists of words, and the letters that follow each letter.
-fn words(own: &Table, code: &mut String) -> Result<()> {
+fn words(own: &Table) -> Result<String> {
+    let mut code = String::new();
     let words = own.get("words").and_then(Value::as_table).ok_or("no words")?;
     for (name, list) in words {
         let _ = writeln!(code, "pub(crate) const {}: &[&str] = &{:?};", name.to_uppercase(), texts(Some(list)));
@@ -115,12 +115,12 @@ fn words(own: &Table, code: &mut String) -> Result<()> {
     let pairs: Vec<String> = pairs.collect();
     code.push_str("/// By letter: those that follow it in words.\n");
     let _ = writeln!(code, "pub(crate) const PAIRS: [&[u8]; 26] = [{}];", pairs.join(", "));
-    Ok(())
+    Ok(code)
 }
 
 /// The rules of gitleaks that need no file name.
-fn public_rules(public: &Table, skip: &[String], code: &mut String) -> Result<()> {
-    let _ = writeln!(code, "pub(crate) const EVERYWHERE: Allow = {};", allowed(public.get("allowlist")));
+fn public_rules(public: &Table, skip: &[String]) -> Result<String> {
+    let mut code = format!("const EVERYWHERE: Allow = {};\n", allowed(public.get("allowlist")));
     code.push_str("pub(crate) const PUBLIC_RULES: &[PublicRule] = &[\n");
     for name in skip {
         if !rows(public, "rules").any(|row| text(row, "id") == Ok(name)) {
@@ -147,7 +147,7 @@ fn public_rules(public: &Table, skip: &[String], code: &mut String) -> Result<()
         );
     }
     code.push_str("];\n");
-    Ok(())
+    Ok(code)
 }
 
 /// A list of what is no secret.

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::output::style::{self, paint};
 use super::subject::marked;
-use super::trace::bookmarks::{NOTE as BOOKMARKS, check as check_bookmarks};
+use super::trace::bookmarks;
+use super::trace::refs::References;
 use super::{Context, Output, View, cases, drift, frame, hooks, mcp, read, workflow};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         .map(|(note, diagnostic)| (note.path.clone(), diagnostic.span))
         .collect();
     let found = links(cx, &targets);
-    notes.extend(bookmarks(cx, &targets));
+    notes.extend(checked_bookmarks(cx, &targets));
     if args.paths.is_empty() {
         notes.extend(templates(cx));
     }
@@ -195,11 +196,13 @@ fn links(cx: &Context<'_>, targets: &[Target]) -> Vec<(String, Diagnostic)> {
 }
 
 /// What is wrong with the bookmarks of the vault: `None` where there are none, or they are not among the targets.
-fn bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<CheckedNote> {
+fn checked_bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<CheckedNote> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env).ok()?;
-    let target = targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == BOOKMARKS))?;
+    let target =
+        targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == bookmarks::NOTE))?;
     let catalog = Catalog::read(&vault);
-    let (text, diagnostics) = check_bookmarks(&vault, &catalog, cx).ok()?;
+    let (text, diagnostics) =
+        References { vault: &vault, catalog: &catalog, cx, home: None }.bookmark_diagnostics().ok()?;
     let path = target.shown.clone();
     (!diagnostics.is_empty()).then(|| CheckedNote { path, text, diagnostics, ..CheckedNote::default() })
 }

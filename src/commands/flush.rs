@@ -16,7 +16,7 @@ use crate::live::log::{Log, Target};
 use crate::live::queue::{self, Asked};
 use crate::session::Status;
 use crate::sync::evidence::Transcripts;
-use crate::sync::flush::{Logged, find, is_live, logged, orphans};
+use crate::sync::flush::{FlushRow, find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
 use crate::sync::untold;
@@ -156,7 +156,7 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
     for target in &targets {
         match logged(&log, target) {
             Ok(row) => {
-                report.sessions.extend(row.map(FlushRow::of));
+                report.sessions.extend(row);
                 match checkpoints(&log, target, cx) {
                     Ok(true) => report.changed(&target.id),
                     Ok(false) => {}
@@ -217,24 +217,6 @@ struct FlushReport {
     failed: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct FlushRow {
-    session: String,
-    /// Logged entries that were written.
-    entries: usize,
-    /// Records of its transcript that were brought in.
-    records: u64,
-    changed: bool,
-    paused: bool,
-}
-
-impl FlushRow {
-    fn of(logged: Logged) -> Self {
-        let Logged { session, entries, changed, paused } = logged;
-        Self { session, entries, records: 0, changed, paused }
-    }
-}
-
 impl FlushReport {
     /// Adds a session of a host with the notes it has.
     fn add(&mut self, synced: Synced) {
@@ -245,7 +227,7 @@ impl FlushReport {
             let stem = name.rsplit('/').next().unwrap_or(name);
             let session = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
             let records = if at == 0 { records } else { 0 };
-            self.sessions.push(FlushRow { session, entries: 0, records, changed: true, paused: false });
+            self.sessions.push(FlushRow { session, records, changed: true, ..FlushRow::default() });
         }
     }
 
@@ -253,13 +235,9 @@ impl FlushReport {
     fn changed(&mut self, session: &str) {
         match self.sessions.iter_mut().find(|row| row.session == session) {
             Some(row) => row.changed = true,
-            None => self.sessions.push(FlushRow {
-                session: session.to_owned(),
-                entries: 0,
-                records: 0,
-                changed: true,
-                paused: false,
-            }),
+            None => {
+                self.sessions.push(FlushRow { session: session.to_owned(), changed: true, ..FlushRow::default() });
+            }
         }
     }
 

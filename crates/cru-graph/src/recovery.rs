@@ -4,7 +4,7 @@
 
 use cru_action::Verdict;
 use cru_session::attempt::{Attempt, is_same_command, is_shell};
-use cru_session::recovery::{self, Proof, Tried};
+use cru_session::recovery::{self, Tried};
 use cru_session::{Item, Session, Step, StepStatus};
 
 use super::place::{self, Place};
@@ -39,16 +39,16 @@ pub fn recoveries(session: &Session) -> Vec<Recovery> {
         .collect();
     let found = outcomes(steps.iter().map(|(_, step)| *step).enumerate(), acts);
     let changes = |at: &usize| steps[*at].1.status == StepStatus::Complete && acts(steps[*at].1);
-    let recovered = found.recovered.into_iter().filter_map(|it| {
-        let (first, last) = (it.failure.first, it.failure.last);
-        let success = steps[it.success].1;
+    let recovered = found.recovered.into_iter().filter_map(|(failure, worked)| {
+        let (first, last) = (failure.first, failure.last);
+        let success = steps[worked].1;
         let is_same = [first, last].iter().any(|at| is_same_command(steps[*at].1, success));
         let recovery = Recovery {
             failed: steps[first].0,
             again: steps[last].0,
-            count: it.failure.count,
-            between: (last + 1..it.success).filter(changes).map(|at| steps[at].0).collect(),
-            worked: steps[it.success].0,
+            count: failure.count,
+            between: (last + 1..worked).filter(changes).map(|at| steps[at].0).collect(),
+            worked: steps[worked].0,
             is_same,
         };
         (is_same || matches!(attempt(success), Attempt::Check(_))).then_some(recovery)
@@ -88,23 +88,22 @@ pub fn names_steps(resolution: &str) -> bool {
 }
 
 /// How a step ended: a check by its verdict, anything else by its status.
-fn proof(step: &Step) -> Proof {
+fn verdict(step: &Step) -> Verdict {
     match (step.check, step.status) {
-        (Some(Verdict::Unknown), _) => Proof::Unknown,
-        (Some(Verdict::Failed), _) => Proof::Failed,
-        (_, StepStatus::Complete) => Proof::Worked,
-        _ => Proof::Failed,
+        (Some(verdict @ (Verdict::Unknown | Verdict::Failed)), _) => verdict,
+        (_, StepStatus::Complete) => Verdict::Passed,
+        _ => Verdict::Failed,
     }
 }
 
 /// What became of the failures among `steps`, each with its number. `acts` says which steps change something.
 pub fn outcomes<'a>(steps: impl Iterator<Item = (usize, &'a Step)>, acts: impl Fn(&Step) -> bool) -> Outcomes {
-    let tried: Vec<(usize, Attempt, Proof, bool)> = steps
+    let tried: Vec<(usize, Attempt, Verdict, bool)> = steps
         .filter(|(_, step)| matches!(step.status, StepStatus::Complete | StepStatus::Failed))
-        .map(|(index, step)| (index, attempt(step), proof(step), acts(step)))
+        .map(|(index, step)| (index, attempt(step), verdict(step), acts(step)))
         .collect();
-    let tried = tried.iter().map(|(index, attempt, proof, acts)| {
-        let tried = Tried { key: attempt.key(), proof: *proof, acts: *acts };
+    let tried = tried.iter().map(|(index, attempt, verdict, acts)| {
+        let tried = Tried { key: attempt.key(), verdict: *verdict, acts: *acts };
         (*index, tried)
     });
     recovery::outcomes(tried)

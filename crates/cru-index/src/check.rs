@@ -10,7 +10,8 @@ use serde::Serialize;
 use tantivy::Index;
 
 use super::disk::{Disk, failed};
-use super::snapshot::{NoteKey, Part, Snapshot};
+use super::entry::NoteKey;
+use super::snapshot::{Part, Snapshot};
 use super::update::{Read, Sources};
 use cru_base::Result;
 use cru_vault::{Vault, VaultPath, Walk};

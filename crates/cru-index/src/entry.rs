@@ -7,10 +7,28 @@ use jiff::Timestamp;
 use tantivy::TantivyDocument;
 
 use super::schema::Fields;
-use super::snapshot::NoteKey;
 use cru_base::Span;
 use cru_note::Note;
 use cru_session::Session;
+use cru_vault::VaultPath;
+
+/// What entries know their note by: a hash of its path in the vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NoteKey(pub u64);
+
+impl NoteKey {
+    /// The key of the note at a path.
+    pub fn of(path: &VaultPath) -> Self {
+        Self::of_text(&path.text())
+    }
+
+    /// The key of the note at a path as a row has it.
+    pub fn of_text(path: &str) -> Self {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..8]);
+        Self(u64::from_le_bytes(bytes))
+    }
+}
 
 /// Something that can be found.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,15 +4,10 @@
 //! memory twice. If the weights of words counted them, the same notes would be found in another order by an index that
 //! grew than by a fresh one. So they are left out here: an answer depends on the notes alone.
 
-use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, DocId, DocSet as _, SegmentReader, TERMINATED, Term};
 
-use super::snapshot::{NoteKey, Part, Snapshot};
-
-/// How many words an entry is taken to have on average: about what it is in the vaults of real sessions. It is not
-/// counted, since an index only estimates it once entries were replaced; a longer entry still weighs less.
-const LENGTH: u64 = 40;
+use super::entry::NoteKey;
 
 /// The entries of a segment that do not count, ascending.
 #[derive(Debug, Default)]
@@ -79,34 +74,7 @@ impl Outdated {
     }
 
     /// How many entries of the segment count.
-    fn count(&self, reader: &SegmentReader) -> u64 {
+    pub(super) fn count(&self, reader: &SegmentReader) -> u64 {
         u64::from(reader.max_doc()) - self.0.len() as u64
-    }
-}
-
-/// Figures over all parts, so that a score means the same in each.
-pub(super) struct Statistics<'a>(pub(super) &'a Snapshot);
-
-impl Statistics<'_> {
-    fn sum(&self, of: impl Fn(&Outdated, &SegmentReader) -> tantivy::Result<u64>) -> tantivy::Result<u64> {
-        let segments = |part: &'_ Part| -> tantivy::Result<u64> {
-            let readers = part.searcher().segment_readers().iter().enumerate();
-            readers.map(|(number, reader)| of(part.outdated(number)?, reader)).sum()
-        };
-        self.0.parts().iter().map(segments).sum()
-    }
-}
-
-impl Bm25StatisticsProvider for Statistics<'_> {
-    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
-        Ok(self.total_num_docs()?.saturating_mul(LENGTH))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.sum(|outdated, reader| Ok(outdated.count(reader)))
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.sum(|outdated, reader| outdated.frequency(reader, term))
     }
 }

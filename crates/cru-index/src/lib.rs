@@ -32,10 +32,10 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-pub use entry::Entry;
+pub use entry::{Entry, NoteKey};
 pub use evidence::Evidence;
 pub use query::Query;
 pub use record::{ModelUsage, Record, SessionRow, Table, ToolUse};
-pub use refresh::{Options, Refreshed, prepare};
-pub use snapshot::{LastSnapshots, NoteKey, Part, Snapshot};
-pub use update::Sources;
+pub use refresh::{Refreshed, prepare};
+pub use snapshot::{LastSnapshots, Part, Snapshot};
+pub use update::{Options, Sources};

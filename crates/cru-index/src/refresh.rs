@@ -11,7 +11,7 @@ use cru_vault::{Finding, Vault, VaultPath, walk};
 use super::changes::Changes;
 use super::disk::{Disk, Opened, Trouble};
 use super::manifest::{self, Manifest, Seen};
-use super::update::{self, Sources};
+use super::update::{self, Options, Sources};
 
 /// So many changed notes are read into memory rather than waiting for somebody who writes the index.
 const AT_ONCE: usize = 256;
@@ -29,21 +29,6 @@ const AGAIN: usize = 32;
 /// How often an index that somebody writes in this moment is looked at, and the pause between (milliseconds).
 const LOOKS: u32 = 200;
 const PAUSE: u64 = 5;
-
-/// How the index is brought up to date.
-#[derive(Default)]
-pub struct Options<'a> {
-    /// What entries of notes that are read are made of beside the notes.
-    pub sources: Sources<'a>,
-    /// Whether all that changed is written, and notes are read again whose evidence has changed or is gone; else a few
-    /// changed notes are only read, and evidence waits until its note changes.
-    pub complete: bool,
-    /// Whether all of it is made anew.
-    pub rebuild: bool,
-    /// Whether a few notes with much evidence may wait for whoever asks next: nobody asks now, and a session that goes on
-    /// would have all of its evidence written again after each turn.
-    pub may_wait: bool,
-}
 
 /// What was done to bring the index up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,14 +17,15 @@ use tantivy::{Index, IndexSettings, Searcher, SingleSegmentIndexWriter};
 
 use super::columns::Columns;
 use super::disk::{self, Opened, failed};
+use super::entry::NoteKey;
 use super::frequency::Outdated;
 use super::kept::KeptNote;
 use super::manifest::{Place, SLACK};
 use super::record::{Record, SessionRow};
-use super::refresh::{self, Options, Ready, Refreshed};
+use super::refresh::{self, Ready, Refreshed};
 use super::rows;
 use super::schema::{self, Fields};
-use super::update::{Read, Sources};
+use super::update::{Options, Read, Sources};
 use cru_base::files::Fingerprint;
 use cru_base::{Diagnostic, Error, Lines, Result, Span};
 use cru_note::Note;
@@ -34,24 +35,6 @@ use cru_vault::{Finding, Vault, VaultPath, path, walk};
 
 /// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
 const MEMORY: usize = 1 << 20;
-
-/// What entries know their note by: a hash of its path in the vault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NoteKey(pub u64);
-
-impl NoteKey {
-    /// The key of the note at a path.
-    pub fn of(path: &VaultPath) -> Self {
-        Self::of_text(&path.text())
-    }
-
-    /// The key of the note at a path as a row has it.
-    pub fn of_text(path: &str) -> Self {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..8]);
-        Self(u64::from_le_bytes(bytes))
-    }
-}
 
 /// A part of the entries: those on disk, or those of notes that the disk's part has not seen.
 pub struct Part {

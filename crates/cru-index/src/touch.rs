@@ -11,7 +11,8 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::Token;
 use tantivy::{DocAddress, Term};
 
-use super::snapshot::{NoteKey, Snapshot};
+use super::entry::NoteKey;
+use super::snapshot::Snapshot;
 use super::words;
 use cru_base::{Error, Result};
 

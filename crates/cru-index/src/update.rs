@@ -11,14 +11,12 @@ use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
 use super::changes::Changes;
 use super::disk::{Disk, failed};
-use super::entry::Entry;
+use super::entry::{Entry, NoteKey};
 use super::evidence::Evidence;
 use super::manifest::{Manifest, Seen, hash};
 use super::record::Record;
-use super::refresh::Options;
 use super::rows;
 use super::schema::{self, Fields};
-use super::snapshot::NoteKey;
 use super::toon;
 use cru_base::files::{self, Fingerprint};
 use cru_base::{Lines, Result};
@@ -151,6 +149,21 @@ fn put(writer: &IndexWriter<TantivyDocument>, document: TantivyDocument) -> Resu
 
 fn document_to(writer: &IndexWriter<TantivyDocument>, entry: &Entry, fields: &Fields, path: &VaultPath) -> Result<()> {
     put(writer, entry.document(NoteKey::of(path), fields))
+}
+
+/// How the index is brought up to date.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// What entries of notes that are read are made of beside the notes.
+    pub sources: Sources<'a>,
+    /// Whether all that changed is written, and notes are read again whose evidence has changed or is gone; else a few
+    /// changed notes are only read, and evidence waits until its note changes.
+    pub complete: bool,
+    /// Whether all of it is made anew.
+    pub rebuild: bool,
+    /// Whether a few notes with much evidence may wait for whoever asks next: nobody asks now, and a session that goes on
+    /// would have all of its evidence written again after each turn.
+    pub may_wait: bool,
 }
 
 /// What entries are made of beside the notes.

@@ -10,6 +10,8 @@
 
 mod fold;
 
+use std::ops::Range;
+
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Name of the tokenizer in the index.
@@ -22,11 +24,8 @@ const LONGEST: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     token: Token,
-    parts: Vec<WordPart>,
+    parts: Vec<Range<usize>>,
 }
-
-/// A part of a name, as bytes of the text.
-type WordPart = std::ops::Range<usize>;
 
 /// Its stream.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ pub struct Stream<'a> {
     at: usize,
     position: usize,
     /// Parts of the name at hand.
-    parts: &'a mut Vec<WordPart>,
+    parts: &'a mut Vec<Range<usize>>,
     /// The next of them.
     next: usize,
     /// The name as a whole comes next.
@@ -119,7 +118,7 @@ impl TokenStream for Stream<'_> {
 }
 
 impl Stream<'_> {
-    fn set(&mut self, part: WordPart) {
+    fn set(&mut self, part: Range<usize>) {
         self.token.offset_from = part.start;
         self.token.offset_to = part.end;
         self.token.position = self.position;
@@ -209,7 +208,7 @@ impl Stream<'_> {
     }
 
     /// Adds a part, cut where it is too long.
-    fn part(&mut self, part: WordPart) {
+    fn part(&mut self, part: Range<usize>) {
         let mut from = part.start;
         while part.end - from > LONGEST {
             let to = from + floor(&self.text[from..part.end], LONGEST);

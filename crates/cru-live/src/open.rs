@@ -22,11 +22,11 @@ pub struct Open {
 #[derive(Default, Serialize, Deserialize)]
 struct Content {
     given: u64,
-    open: Vec<OpenSession>,
+    open: Vec<OpenEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct OpenSession {
+struct OpenEntry {
     handle: String,
     entry: Box<RawValue>,
 }
@@ -47,7 +47,7 @@ impl Open {
         let text = serde_json::to_string(entry).and_then(RawValue::from_string);
         let entry = text.map_err(|error| Error::internal("encode an entry", error))?;
         content.open.retain(|row| row.handle != handle);
-        content.open.push(OpenSession { handle: handle.clone(), entry });
+        content.open.push(OpenEntry { handle: handle.clone(), entry });
         self.write(&content)?;
         Ok(handle)
     }

@@ -4,10 +4,11 @@
 
 pub mod block;
 mod builder;
-pub mod comment;
+mod comment;
 pub mod edit;
 pub mod frontmatter;
 pub mod heading;
+pub mod hidden;
 pub mod id;
 pub mod link;
 pub mod patch;

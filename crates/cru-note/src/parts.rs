@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, body: usize) -> Tree {
 
 /// The same, in one go.
 pub(super) fn whole(text: &str, body: usize) -> Tree {
-    part(text, Span::new(body, text.len())).tree
+    part(text, Span::new(body, text.len())).0
 }
 
 /// What `of` makes of the parts of `text` from `body` on, in order, each with its number.
@@ -67,36 +67,23 @@ fn between<T: Send>(text: &str, body: usize, cuts: &[usize], of: impl Fn(usize, 
     let ends = cuts.iter().copied().chain([text.len()]);
     let spans: Vec<Span> = starts.zip(ends).map(|(start, end)| Span::new(start, end)).collect();
     let read = |(number, span): (usize, &Span)| {
-        let Part { tree, open } = part(text, *span);
-        Made { open, defines: tree.defines, value: of(number, tree) }
+        let (tree, open) = part(text, *span);
+        (open, tree.defines, of(number, tree))
     };
-    let mut made: Vec<Made<T>> = spans.par_iter().enumerate().map(read).collect();
+    let mut made: Vec<(bool, bool, T)> = spans.par_iter().enumerate().map(read).collect();
     let last = made.len() - 1;
-    if let Some(open) = made[..last].iter().position(|part| part.open) {
+    if let Some(open) = made[..last].iter().position(|(open, ..)| *open) {
         made.truncate(open);
         made.push(read((open, &Span::new(spans[open].start, text.len()))));
     }
-    if made.iter().any(|part| part.defines) {
+    if made.iter().any(|(_, defines, _)| *defines) {
         return vec![of(0, whole(text, body))];
     }
-    made.into_iter().map(|part| part.value).collect()
+    made.into_iter().map(|(.., value)| value).collect()
 }
 
-/// What was made of a part, and what it says about the parts around it.
-struct Made<T> {
-    open: bool,
-    defines: bool,
-    value: T,
-}
-
-/// A part by itself.
-struct Part {
-    tree: Tree,
-    /// Whether it may end inside something that a heading does not end.
-    open: bool,
-}
-
-fn part(text: &str, span: Span) -> Part {
+/// The tree of a part by itself, and whether the part may end inside something that a heading does not end.
+fn part(text: &str, span: Span) -> (Tree, bool) {
     let text = &text[..span.end];
     let scan = prescan::scan(text, span.start);
     let open = scan.open;
@@ -110,7 +97,7 @@ fn part(text: &str, span: Span) -> Part {
         }
         _ => false,
     });
-    Part { tree, open: open || ends_open }
+    (tree, open || ends_open)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub mod accepted;
 pub mod answer;
 pub mod check;
 pub mod diff;
+mod full_text;
 pub mod judge;
 pub mod ledger;
 pub mod lesson;
@@ -29,8 +30,9 @@ pub mod top;
 pub use accepted::{Accepted, AcceptedOutcome, accepted};
 pub use answer::{Answer, AnswerError, Claim, Proof};
 pub use check::{Checked, Finding, Severity, check};
+pub use full_text::FullText;
 pub use ledger::Ledger;
-pub use record::{FullText, Record};
+pub use record::Record;
 
 /// The version of the answer's schema.
 pub const SCHEMA: u64 = 1;

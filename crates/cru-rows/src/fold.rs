@@ -174,9 +174,6 @@ fn account(
     }
 }
 
-/// Offset and length of lines.
-type LinePlaces = BTreeMap<u64, (u64, u64)>;
-
 /// Where the calls of steps stand in their objects.
 fn evidence(
     stage: &Stage,
@@ -186,7 +183,8 @@ fn evidence(
     for place in places.values().flat_map(BTreeMap::values) {
         wanted.entry(place.file.as_path()).or_default().insert(place.line);
     }
-    let found: HashMap<&Path, (String, LinePlaces)> =
+    // With offset and length of the lines.
+    let found: HashMap<&Path, (String, BTreeMap<u64, (u64, u64)>)> =
         wanted.into_iter().map(|(path, wanted)| (path, (stage.uri(path), lines::places(path, wanted)))).collect();
     let cell = |place: &CallPlace| {
         let (uri, lines) = found.get(place.file.as_path())?;

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::allow;
 use super::entropy::entropy;
-use super::letters::{is_namelike, is_wordlike};
+use super::letters::{is_name, is_namelike, is_wordlike};
 use super::prefix::is_mixed;
-use super::scan::Text;
 use super::set;
-use super::table::{KEYS, PLAIN, PUBLIC, SUFFIXES};
+use super::text::Text;
+use super::words::{KEYS, PLAIN, PUBLIC, SUFFIXES};
 
 /// The longest name that is looked at.
 const NAME: usize = 64;
@@ -352,10 +352,6 @@ pub(crate) fn whole(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
 /// Whether more words follow in the same quotes: that is a label, no password.
 pub(crate) fn is_sentence(text: &Text<'_>, found: &Assignment<'_>, range: &Range<usize>) -> bool {
     found.quote.is_some() && text.bytes.get(range.end) == Some(&b' ')
-}
-
-pub(crate) const fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
 /// Whether a value ends before this byte.

@@ -6,7 +6,7 @@ use super::allow;
 use super::assignment::{ends, is_plain_word, value_at, whole};
 use super::letters::is_wordlike;
 use super::prefix::is_mixed;
-use super::scan::Text;
+use super::text::Text;
 
 /// Bytes of a command line that are looked at.
 const LINE: usize = 512;

@@ -7,7 +7,7 @@ use super::allow;
 use super::entropy::entropy;
 use super::letters::is_namelike;
 use super::prefix::Bytes;
-use super::table::IDS;
+use super::words::IDS;
 
 /// The shortest run that may be one.
 const LEAST: usize = 23;

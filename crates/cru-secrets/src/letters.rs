@@ -1,6 +1,6 @@
 //! Whether letters make words or were drawn by chance.
 
-use super::table::PAIRS;
+use super::words::PAIRS;
 
 /// Of a hundred neighbouring letters in words, how many at least are common ones.
 const COMMON: usize = 67;
@@ -98,6 +98,10 @@ fn humps(part: &[u8]) -> impl Iterator<Item = &[u8]> {
         from += len.max(1);
         Some(&rest[..len.max(1)])
     })
+}
+
+pub(crate) const fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
 #[cfg(test)]

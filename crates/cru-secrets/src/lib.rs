@@ -23,6 +23,8 @@ mod shape;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
+mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;

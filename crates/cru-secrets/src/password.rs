@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::assignment::{Assignment, Sign, is_code, is_plain_word, is_sentence, whole};
 use super::letters::is_wordlike;
-use super::scan::Text;
-use super::table::{MADE_BY, ORDINARY};
+use super::text::Text;
+use super::words::{MADE_BY, ORDINARY};
 use super::{allow, prefix};
 
 /// `password=…`

@@ -11,7 +11,6 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::allow;
 use super::entropy::entropy;
 use super::prefix::is_mixed;
-use super::table::{EVERYWHERE, PUBLIC_RULES};
 
 /// Bytes behind the start of a keyword that a find may end with.
 const BEHIND: usize = 600;
@@ -19,31 +18,33 @@ const BEHIND: usize = 600;
 /// A rule of the public set.
 pub(crate) struct PublicRule {
     pub(crate) name: &'static str,
-    pub(crate) regex: &'static str,
+    regex: &'static str,
     pub(crate) keys: &'static [&'static str],
     /// Bits a byte that a find must say more than; 0 for any.
-    pub(crate) entropy: f64,
+    entropy: f64,
     /// Which group is the secret; 0 for the first that took part.
-    pub(crate) group: usize,
-    pub(crate) allow: &'static [Allow],
+    group: usize,
+    allow: &'static [Allow],
 }
 
 /// What is no secret.
-pub(crate) struct Allow {
-    pub(crate) regexes: &'static [&'static str],
-    pub(crate) target: Target,
+struct Allow {
+    regexes: &'static [&'static str],
+    target: Target,
     /// In lower case.
-    pub(crate) words: &'static [&'static str],
+    words: &'static [&'static str],
 }
 
 /// What the expressions of an [`Allow`] are asked of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "which of them are asked for is up to the file")]
-pub(crate) enum Target {
+enum Target {
     Secret,
     Match,
     Line,
 }
+
+include!(concat!(env!("OUT_DIR"), "/public.rs"));
 
 /// A rule with its expressions.
 struct Compiled {

@@ -9,22 +9,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use super::Found;
 use super::assignment::Assignment;
 use super::form;
-use super::public;
-use super::table::{By, PUBLIC_RULES, RULES, RUNS, Rule};
-
-/// A text that is looked through.
-pub(crate) struct Text<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) whole: &'a str,
-    /// Where the last private key ends; no block can end behind it.
-    pub(crate) last_end: OnceCell<Option<usize>>,
-    /// Where the first private key ends behind the one that was asked for last.
-    pub(crate) next_end: Cell<usize>,
-    /// Up to where no token of three parts begins.
-    pub(crate) no_jwt: Cell<usize>,
-    /// Where what was found last ends: nothing begins before it.
-    pub(crate) floor: Cell<usize>,
-}
+use super::public::{self, PUBLIC_RULES};
+use super::table::{By, RULES, RUNS, Rule};
+use super::text::Text;
 
 /// What a keyword is to a rule.
 #[derive(Clone, Copy, PartialEq, Eq)]

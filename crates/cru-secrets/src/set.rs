@@ -1,9 +1,9 @@
 //! Names whose value stands elsewhere than behind a sign: in the next argument of a call or command, in the other field of
 //! a pair, before a pipe.
 
-use super::assignment::is_name;
-use super::scan::Text;
-use super::table::{NAME_FIELDS, SETTERS, VALUE_FIELDS, VALUE_FLAGS};
+use super::letters::is_name;
+use super::text::Text;
+use super::words::{NAME_FIELDS, SETTERS, VALUE_FIELDS, VALUE_FLAGS};
 
 /// How far from its name a value stands.
 const FAR: usize = 160;

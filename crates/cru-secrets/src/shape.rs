@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::allow;
 use super::prefix::{Bytes, is_mixed};
-use super::scan::Text;
+use super::text::Text;
 
 const END: &[u8] = b"PRIVATE KEY-----";
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::assignment::{self, Assignment};
 use super::command::{self, Command, Part};
 use super::prefix::{Body, Bytes, Prefix};
-use super::public::{Allow, PublicRule, Target};
-use super::scan::Text;
+use super::text::Text;
 use super::{password, shape};
 
 /// What finds one kind of secrets.

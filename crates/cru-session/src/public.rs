@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use cru_base::{Diagnostic, Span};
-use cru_note::{Note, comment};
+use cru_note::{Note, hidden};
 
 use crate::model::{Callout, Decision, Error, Fence, Item, Link, Phase, Prose, Session, Subagent, Tasks, User};
 
@@ -34,8 +34,8 @@ impl<'a> Public<'a> {
     /// What of a note may leave it.
     pub fn of(note: &'a Note) -> Self {
         let whole = note.text();
-        let hidden = comment::spans(note).into_iter().flat_map(|span| cut_of(whole, span));
-        let spoken = Self::without(whole, hidden.map(|span| (span, String::new())).collect());
+        let cuts = hidden::comments(note).into_iter().flat_map(|span| cut_of(whole, span));
+        let spoken = Self::without(whole, cuts.map(|span| (span, String::new())).collect());
         let secrets = cru_secrets::find(&spoken.text);
         if secrets.is_empty() {
             return spoken;

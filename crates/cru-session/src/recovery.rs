@@ -6,24 +6,15 @@
 
 use std::collections::HashMap;
 
-/// How a step ended, as far as the record proves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// It worked.
-    Worked,
-    /// It failed.
-    Failed,
-    /// A check whose verdict is unknown: it neither failed nor passed.
-    Unknown,
-}
+use cru_action::Verdict;
 
 /// One step, as far as the rule asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried<'a> {
     /// The name by which the same thing is known again; `None` where its failure matters to nobody.
     pub key: Option<&'a str>,
-    /// How it ended.
-    pub proof: Proof,
+    /// How it ended, as far as the record proves it: a check of which that is unknown neither failed nor passed.
+    pub verdict: Verdict,
     /// Whether it changed something: looking around mends nothing.
     pub acts: bool,
 }
@@ -41,20 +32,11 @@ pub struct Failure {
     pub rerun: Option<usize>,
 }
 
-/// A failure that was recovered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// What failed.
-    pub failure: Failure,
-    /// The step by which it worked.
-    pub success: usize,
-}
-
 /// What became of the failures of some steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
-    /// Those that were recovered, in the order of the successes.
-    pub recovered: Vec<Recovery>,
+    /// Those that were recovered, each with the step by which it worked, in the order of the successes.
+    pub recovered: Vec<(Failure, usize)>,
     /// Those behind which the same thing did not work again, by their last failure.
     pub open: Vec<Failure>,
 }
@@ -67,26 +49,26 @@ pub fn outcomes<'a>(tried: impl IntoIterator<Item = (usize, Tried<'a>)>) -> Outc
     for (index, step) in tried {
         if let Some(key) = step.key {
             let is_mended = |failure: &Failure| done.is_some_and(|done| done > failure.last);
-            match step.proof {
-                Proof::Failed => {
+            match step.verdict {
+                Verdict::Failed => {
                     let new = Failure { first: index, last: index, count: 0, rerun: None };
                     let failure = open.entry(key).or_insert(new);
                     *failure = Failure { last: index, count: failure.count + 1, rerun: None, ..*failure };
                     continue;
                 }
-                Proof::Worked => {
+                Verdict::Passed => {
                     if let Some(failure) = open.remove(key).filter(is_mended) {
-                        found.recovered.push(Recovery { failure, success: index });
+                        found.recovered.push((failure, index));
                     }
                 }
-                Proof::Unknown => {
+                Verdict::Unknown => {
                     if let Some(failure) = open.get_mut(key).filter(|failure| is_mended(failure)) {
                         failure.rerun = Some(index);
                     }
                 }
             }
         }
-        if step.proof != Proof::Failed && step.acts {
+        if step.verdict != Verdict::Failed && step.acts {
             done = Some(index);
         }
     }
@@ -103,16 +85,16 @@ mod tests {
     fn told(steps: &str) -> String {
         let tried = steps.split(' ').enumerate().map(|(index, step)| {
             let key = step.strip_suffix(['+', '-', '?']);
-            let proof = match step.as_bytes().last() {
-                Some(b'-') => Proof::Failed,
-                Some(b'?') => Proof::Unknown,
-                _ => Proof::Worked,
+            let verdict = match step.as_bytes().last() {
+                Some(b'-') => Verdict::Failed,
+                Some(b'?') => Verdict::Unknown,
+                _ => Verdict::Passed,
             };
-            (index, Tried { key, proof, acts: step != "." })
+            (index, Tried { key, verdict, acts: step != "." })
         });
         let found = outcomes(tried);
-        let recovered = found.recovered.iter().map(|it| {
-            let Recovery { failure: Failure { first, last, count, .. }, success } = it;
+        let recovered = found.recovered.iter().map(|(failure, success)| {
+            let Failure { first, last, count, .. } = failure;
             format!("{first}..{last}*{count}→{success}")
         });
         let open = found.open.iter().map(|it| {

@@ -35,7 +35,7 @@ pub struct Importer {
     pub beside: fn(&Path) -> Vec<PathBuf>,
     /// What the host's hooks told, as the transcripts it would have written: by path, beside the path that is given.
     /// `None` for a host without hooks.
-    pub hooked: Option<Hooked>,
+    pub hooked: Option<fn(&Path, &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)>>,
 }
 
 impl Importer {
@@ -55,9 +55,6 @@ impl Importer {
         &self.agent().host
     }
 }
-
-/// Makes transcripts of what hooks told: each with its path, the session's own first.
-pub type Hooked = fn(&Path, &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)>;
 
 /// One event that a host's hook told.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 
 use cru_action::Verdict;
@@ -18,14 +17,6 @@ use super::{file_ref, time};
 pub const LONGEST_RESULT: usize = 100;
 /// Arguments longer than this go into a fence, with a shortened form on the line (characters).
 pub const LONGEST_ARGS: usize = 120;
-
-/// What stands in the last parenthesis.
-#[derive(Debug, Default)]
-struct StepFacts {
-    time: Option<Timestamp>,
-    exit: Option<i32>,
-    duration_ms: Option<u64>,
-}
 
 /// Whether a line (without bullet) is a step: a code span and an arrow behind it. With `listed` (a `**Tool calls:**`
 /// line stands above) a code span at the start is enough.
@@ -43,12 +34,9 @@ pub fn parse(line: &str, listed: bool, day: Option<Date>) -> Option<Step> {
     }
     let command = escape::uncode_text(command);
     let (tool, args) = command.split_once(' ').unwrap_or((&command, ""));
-    let mut step = Step { tool: tool.to_owned(), args: args.to_owned(), ..Step::default() };
     let rest = behind.unwrap_or(rest).trim();
     let (result, facts) = split_facts(rest, day);
-    step.time = facts.time;
-    step.exit = facts.exit;
-    step.duration_ms = facts.duration_ms;
+    let mut step = Step { tool: tool.to_owned(), args: args.to_owned(), ..facts };
     let result = match result.chars().next() {
         Some('✗') => {
             let result = result['✗'.len_utf8()..].trim_start();
@@ -179,15 +167,15 @@ fn arrow(rest: &str) -> Option<&str> {
     rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))
 }
 
-/// Cuts the last parenthesis off when it holds nothing but facts.
-fn split_facts(text: &str, day: Option<Date>) -> (&str, StepFacts) {
-    let none = (text, StepFacts::default());
+/// Cuts the last parenthesis off when it holds nothing but facts, and gives a step that has them.
+fn split_facts(text: &str, day: Option<Date>) -> (&str, Step) {
+    let none = (text, Step::default());
     let Some(inner) = text.strip_suffix(')') else { return none };
     let Some(open) = inner.rfind('(') else { return none };
     if open > 0 && !text[..open].ends_with(' ') {
         return none;
     }
-    let mut facts = StepFacts::default();
+    let mut facts = Step::default();
     let inner = &inner[open + 1..];
     if !inner.is_empty() && !inner.split(',').all(|part| fact(part.trim(), day, &mut facts)) {
         return none;
@@ -195,7 +183,7 @@ fn split_facts(text: &str, day: Option<Date>) -> (&str, StepFacts) {
     (text[..open].trim_end(), facts)
 }
 
-fn fact(part: &str, day: Option<Date>, facts: &mut StepFacts) -> bool {
+fn fact(part: &str, day: Option<Date>, facts: &mut Step) -> bool {
     if let Some(code) = part.strip_prefix("exit ") {
         facts.exit = code.parse().ok();
         return facts.exit.is_some();

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::hooked::{Flushed, flush_hooked, last_told};
+use serde::Serialize;
+
+use crate::hooked::journal::last_told;
+use crate::hooked::{Synced, flush_hooked};
 use crate::plan::made::MadeNotes;
 use crate::read::Heard;
 use cru_base::{Env, Error, Result};
@@ -14,13 +17,15 @@ use cru_session::{Meta, Status};
 use cru_vault::state::key;
 use cru_vault::{State, Vault, VaultPath, Writer};
 
-/// What was written of one session's logged entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Logged {
+/// What was written of what waited for one note.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlushRow {
     /// `session_id` of the note.
     pub session: String,
-    /// Entries that were written.
+    /// Logged entries that were written.
     pub entries: usize,
+    /// Records of its transcript that were brought in.
+    pub records: u64,
     /// Whether the note's bytes changed.
     pub changed: bool,
     /// Whether the session was paused, because nothing happened in it for long.
@@ -36,7 +41,7 @@ pub fn find(
     state: &State,
     env: &Env,
     heard: Option<&Heard>,
-) -> Result<(Option<Target>, Vec<Flushed>)> {
+) -> Result<(Option<Target>, Vec<(String, Result<Option<Synced>>)>)> {
     let found = Target::find(name, vault, env);
     // A note that no host wrote to has no hooks either.
     let named = match &found {
@@ -132,9 +137,9 @@ fn is_waiting(log: &Log<'_>, target: &Target) -> bool {
 }
 
 /// Writes the entries that were logged by hand. Nothing where none waited and the session goes on.
-pub fn logged(log: &Log<'_>, target: &Target) -> Result<Option<Logged>> {
+pub fn logged(log: &Log<'_>, target: &Target) -> Result<Option<FlushRow>> {
     let waited = is_waiting(log, target);
-    let mut row = Logged { session: target.id.clone(), entries: 0, changed: false, paused: false };
+    let mut row = FlushRow { session: target.id.clone(), ..FlushRow::default() };
     if waited {
         let flushed = log.flush(target, "flush")?;
         row.entries = flushed.entries;

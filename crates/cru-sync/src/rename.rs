@@ -11,7 +11,7 @@ use memchr::memmem;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
-use crate::hooked::Hooked;
+use crate::hooked::journal::Hooked;
 use crate::plan::made::{self, Made};
 use cru_base::text::{fold_whitespace, sanitise, slug};
 use cru_base::{Error, Result, files};
@@ -27,7 +27,7 @@ use cru_vault::state::key;
 use cru_vault::writer::Plan;
 use cru_vault::{Catalog, Head, State, Vault, VaultPath, Writer, seals};
 
-pub use pending::finish;
+pub use pending::{MovedNote, finish};
 
 /// What the operation log calls the write of a new title.
 pub const LABEL: &str = "rename";
@@ -150,14 +150,14 @@ impl RenameGround<'_> {
                 names(bytes).then(|| relinked(&Note::parse(bytes.to_vec()), &means, &stem)).flatten()
             })
         });
-        let mut written: Vec<Rewritten> = notes.flatten_iter().collect();
+        let mut written: Vec<RelinkedFile> = notes.flatten_iter().collect();
         let canvases = self.catalog.others.iter().filter(|path| {
             path.as_path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
         });
         let (old, new) = (from.text(), to.text());
         written
             .extend(canvases.filter_map(|path| self.rewrite(path, dry, &|bytes| relinked_canvas(bytes, &old, &new))));
-        for Rewritten { path, outcome } in written {
+        for RelinkedFile { path, outcome } in written {
             match outcome {
                 Ok((before, after, links)) => {
                     renamed.links += links;
@@ -241,9 +241,9 @@ impl RenameGround<'_> {
         path: &VaultPath,
         dry: bool,
         change: &dyn Fn(&[u8]) -> Option<RelinkedText>,
-    ) -> Option<Rewritten> {
+    ) -> Option<RelinkedFile> {
         let file = self.vault.file(path);
-        let told = |outcome| Some(Rewritten { path: path.to_string(), outcome });
+        let told = |outcome| Some(RelinkedFile { path: path.to_string(), outcome });
         // How often a note is read again that somebody else wrote meanwhile.
         for _ in 0..8 {
             let Ok(bytes) = files::read(&file) else { return None };
@@ -264,7 +264,7 @@ impl RenameGround<'_> {
 }
 
 /// What became of one file: its text before and after, and its links; or why it could not be written.
-struct Rewritten {
+struct RelinkedFile {
     path: String,
     outcome: std::result::Result<(String, String, usize), String>,
 }

@@ -25,6 +25,15 @@ pub struct KeptCopies {
     pub not_kept: u64,
 }
 
+/// A note that stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftNote {
+    /// Its path.
+    pub note: String,
+    /// Why.
+    pub why: String,
+}
+
 /// What became of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

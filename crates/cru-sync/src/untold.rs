@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::hooked::{self, HookLine, Hooked};
+use crate::hooked::journal::{self, HookLine, Hooked, REASON};
 use crate::plan::made::MadeNotes;
 use cru_base::{Env, Error, Result, files};
 use cru_live::entry::{Entry, Status as StatusEntry, Summary};
@@ -30,14 +30,6 @@ const BROKEN_OFF: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long a session is silent that nobody goes on with.
 const LEFT: SignedDuration = SignedDuration::from_hours(24);
-
-/// What the end of a session gives as its reason where no host told it.
-const REASON: &str = "no end was told";
-
-/// Whether an event is such an end.
-pub(crate) fn is_untold(entry: &HookEntry) -> bool {
-    entry.event() == Some(Event::SessionEnd) && entry.input.get("reason").and_then(Value::as_str) == Some(REASON)
-}
 
 /// The title of the callout that says it in the note.
 pub const TITLE: &str = "Broke off";
@@ -130,7 +122,7 @@ pub fn tell(ended: &[UntoldEnd], log: &Log<'_>) -> Result<()> {
 /// The sessions of hooks that are neither closed nor paused by somebody.
 fn open_sessions<'a>(catalog: &'a Catalog, vault: &Vault, state: &State, env: &Env) -> Result<Vec<OpenSession<'a>>> {
     let mut open: Vec<OpenSession<'_>> = Vec::new();
-    for name in hooked::keys(state, None)? {
+    for name in journal::keys(state, None)? {
         let Some(hooked) = Hooked::of_journal(&Journal::at(state.journal(&name)))? else { continue };
         let cwd = hooked.told.iter().find_map(|told| told.entry.input.get(FIELDS.cwd).and_then(Value::as_str));
         let project = cwd.map(|cwd| env.short(cwd));

@@ -23,11 +23,13 @@ pub struct Question {
     pub text: Option<Vec<String>>,
 }
 
-/// What became of it.
-pub type Answer = ClaimVerdict;
-
 /// The answers, in the order of the questions. A file that has not changed since an answer was kept is not read.
-pub fn answers(questions: &[Question], files: &dyn ReadFiles, cache: &mut AnswerCache, now: Timestamp) -> Vec<Answer> {
+pub fn answers(
+    questions: &[Question],
+    files: &dyn ReadFiles,
+    cache: &mut AnswerCache,
+    now: Timestamp,
+) -> Vec<ClaimVerdict> {
     let mut by_file: BTreeMap<(&Path, &str), Vec<usize>> = BTreeMap::new();
     for (at, question) in questions.iter().enumerate() {
         by_file.entry((&question.root, &question.path)).or_default().push(at);

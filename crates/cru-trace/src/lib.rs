@@ -16,7 +16,7 @@ mod text;
 mod verdict;
 pub mod why;
 
-pub use answer::{Answer, Question, answers};
+pub use answer::{Question, answers};
 pub use cache::AnswerCache;
 pub use claim::{JudgedAnchor, JudgedStep, Work, WorkMember, has_equal_output, judge};
 pub use files::{DiskFiles, FileStamp, FileState, LARGEST_FILE, ReadFiles, newest_name};

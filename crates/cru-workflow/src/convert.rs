@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::Dialect;
 use super::heading::is_ident;
-use super::model::{Part, Prose, Step, Workflow};
+use super::model::{Dialect, Part, Prose, Step, Workflow};
 use super::validate::Graph;
 use cru_base::Span;
 use cru_base::text::fold_whitespace;

@@ -3,23 +3,11 @@
 //! Both are read as one superset. Dialect B (the syntax that Crucible ships) declares itself: type, title and description
 //! in the frontmatter, and no level-1 heading that repeats the title. There every heading is a step.
 
-use serde::Serialize;
-
 use super::heading::{is_ident, take_pairs};
+use super::model::Dialect;
 use super::text::{Piece, pieces};
 use cru_base::{Diagnostic, Span};
 use cru_note::{BlockKind, Note, frontmatter};
-
-/// A dialect of the markup.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// The default: a title, channels, marks, types.
-    #[default]
-    A,
-    /// Crucible's.
-    Crucible,
-}
 
 /// What the frontmatter says.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// What is known of the steps of one session, by their block ids without `^`.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    changes: HashMap<String, Vec<FileChange>>,
+    changes: HashMap<String, Vec<FileDiff>>,
     outputs: HashMap<String, String>,
     prompts: HashMap<String, String>,
     groups: Vec<StepGroup>,
@@ -26,7 +26,7 @@ pub struct StepGroup {
 
 /// How a step changed one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileChange {
+pub struct FileDiff {
     /// The file; empty where the call names none.
     pub path: String,
     /// Its lines with their marks: `+`, `-`, or a blank for one that stayed.
@@ -35,7 +35,7 @@ pub struct FileChange {
     pub more: usize,
 }
 
-impl FileChange {
+impl FileDiff {
     /// How many lines have this mark.
     pub(crate) fn count(&self, mark: char) -> usize {
         self.lines.iter().filter(|(own, _)| *own == mark).count()
@@ -44,7 +44,7 @@ impl FileChange {
 
 impl Evidence {
     /// Adds what the step `id` changed.
-    pub fn add_changes(&mut self, id: String, changes: Vec<FileChange>) {
+    pub fn add_changes(&mut self, id: String, changes: Vec<FileDiff>) {
         self.changes.insert(id, changes);
     }
 
@@ -79,7 +79,7 @@ impl Evidence {
     }
 
     /// What the step `id` changed, file by file.
-    pub(crate) fn changes(&self, id: Option<&str>) -> &[FileChange] {
+    pub(crate) fn changes(&self, id: Option<&str>) -> &[FileDiff] {
         id.and_then(|id| self.changes.get(id)).map_or(&[], Vec::as_slice)
     }
 

@@ -3,8 +3,7 @@
 //! Only the tail counts, in this order; anything that is not exactly a mark, a name, a channel or an agent belongs to
 //! the title. `RFC 5322 @example.com addresses` has no agent, `Migration: 1.0 -> 2.0` is a title, `issue #42` no channel.
 
-use super::dialect::Dialect;
-use super::model::{Need, Step};
+use super::model::{Dialect, Need, Step};
 use super::text::{Piece, escape, pieces, unescape};
 use cru_base::Span;
 use cru_note::heading::Tail;

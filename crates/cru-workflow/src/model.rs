@@ -6,9 +6,19 @@
 
 use serde::Serialize;
 
-use super::dialect::Dialect;
 use cru_base::Span;
 use cru_session::{Agent, Link};
+
+/// A dialect of the markup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// The default: a title, channels, marks, types.
+    #[default]
+    A,
+    /// Crucible's.
+    Crucible,
+}
 
 /// A workflow note.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -5,11 +5,11 @@
 
 use std::collections::HashSet;
 
-use super::dialect::{self, Dialect};
+use super::dialect;
 use super::flow::{self, Arrow};
 use super::heading::Heading;
 use super::model::{
-    Check, Command, Flow, Gate, Goal, Part, Prose, RecipeStatus, Remark, RemarkKind, Script, Step, Workflow,
+    Check, Command, Dialect, Flow, Gate, Goal, Part, Prose, RecipeStatus, Remark, RemarkKind, Script, Step, Workflow,
 };
 use super::record;
 use super::text::{Piece, leading_code, pieces, unescape};

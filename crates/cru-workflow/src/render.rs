@@ -4,10 +4,9 @@
 //! the markup pass over it; then one level-1 heading, goals, steps, validation. One blank line between blocks, none
 //! between bullets, a newline at the end.
 
-use super::dialect::Dialect;
 use super::flow;
 use super::heading::Heading;
-use super::model::{Command, Part, Remark, RemarkKind, Step, Workflow};
+use super::model::{Command, Dialect, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
 use super::text::{code_span, escape, longest_run, opening_nothing};
 use cru_note::frontmatter::{Value, emit};

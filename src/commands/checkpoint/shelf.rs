@@ -185,9 +185,8 @@ impl NamedCheckpoint {
         let now = crate::base::files::read_regular(&file, crate::memory::checkpoint::object::LARGEST).ok().flatten();
         let now = now.map(|bytes| crate::memory::checkpoint::ObjectStore::name(&bytes));
         let wanted = session.map(|name| catalog.session(name, vault, cx.env)).transpose()?;
-        /// Whether a person made it, whether it differs, and when it was made.
-        type Rank = (bool, bool, jiff::Timestamp);
-        let mut best: Option<(Rank, Target, SessionCopies, String)> = None;
+        // The best by whether a person made it, whether it differs, and when it was made.
+        let mut best: Option<((bool, bool, jiff::Timestamp), Target, SessionCopies, String)> = None;
         for head in catalog.sessions().filter(|head| wanted.is_none_or(|wanted| wanted.path == head.path)) {
             let target = Target::of(head);
             let shelf = SessionCopies::of(&target, state);

@@ -3,8 +3,8 @@
 //! Runs nothing but commands of the user's own settings, and this program itself: a project's settings come from
 //! whoever wrote the project.
 
+mod callers;
 pub(super) mod hosts;
-mod text;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,19 +12,17 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use self::callers::{Is, PluginState, ProgramState, Settings, look};
 use self::hosts::HostState;
-use self::text::test_text;
 use super::handler::Program;
-use super::install::{self, disabled_note, plugin_note, same_file};
-use super::installed_plugin::{self, InstalledPlugin};
 use super::place::{Level, SettingsPlace};
 use super::probe::{Arrival, Probe, probe};
-use super::settings::{self, FoundHooks};
+use super::{install, installed_plugin};
 use crate::base::text::{plural, sanitise};
-use crate::base::{Env, Error, Result};
+use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View};
-use crate::live::hook::{HOSTS, Host, Row, trouble, unfiled};
+use crate::live::hook::{HOSTS, Host, trouble, unfiled};
 use crate::vault::{State, Vault};
 
 /// Where hooks are installed, and whether they work: of one host, else of claude-code and of those that are found.
@@ -115,60 +113,10 @@ struct RefusedEvents {
     last: String,
 }
 
-/// A plugin that brings the hooks.
-#[derive(Debug, Serialize)]
-struct PluginState {
-    name: String,
-    /// Its file of hooks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hooks: Option<PathBuf>,
-    events: usize,
-    missing: Vec<&'static str>,
-    programs: Vec<ProgramState>,
-}
-
 #[derive(Debug, Serialize)]
 struct UnfiledRow {
     session: String,
     events: usize,
-}
-
-#[derive(Debug, Serialize)]
-struct Settings {
-    level: Level,
-    path: PathBuf,
-    exists: bool,
-    /// Events that call `cru`, of those that are installed by default.
-    events: Vec<&'static str>,
-    missing: Vec<&'static str>,
-    /// Other events that call `cru`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    more: Vec<String>,
-    programs: Vec<ProgramState>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct ProgramState {
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    vault: Option<String>,
-    state: Is,
-}
-
-/// What a program is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Is {
-    /// The one that is running.
-    This,
-    /// Another file.
-    Other,
-    /// No file.
-    Gone,
 }
 
 #[derive(Debug, Serialize)]
@@ -197,116 +145,55 @@ fn tests(settings: &[Settings], plugin: Option<&PluginState>, host: &Host, cx: &
     programs.iter().map(|program| probe(program, host, cx)).collect()
 }
 
-impl PluginState {
-    fn of(plugin: InstalledPlugin, host: &Host, env: &Env) -> Self {
-        let calls =
-            |row: &Row| plugin.found.iter().any(|found| found.name == row.name && found.ours.event == row.event.name());
-        let (events, missing): (Vec<&Row>, Vec<&Row>) = host.installed.iter().partition(|row| calls(row));
-        let missing = missing.into_iter().map(|row| row.name).collect();
-        let (name, events, programs) = (plugin.name, events.len(), programs(&plugin.found, env));
-        Self { name, hooks: plugin.hooks, events, missing, programs }
-    }
-
-    fn works(&self) -> bool {
-        self.missing.is_empty() && self.programs.iter().all(|it| it.state != Is::Gone)
-    }
-}
-
-fn look(place: &SettingsPlace, host: &Host, env: &Env) -> Settings {
-    let mut settings = Settings {
-        level: place.level,
-        exists: false,
-        events: Vec::new(),
-        missing: Vec::new(),
-        more: Vec::new(),
-        programs: Vec::new(),
-        notes: Vec::new(),
-        error: None,
-        path: place.path.clone(),
-    };
-    let text = match place.read() {
-        Ok(text) => text,
-        Err(error) => {
-            settings.error = Some(error.to_string());
-            return settings;
+/// What became of a test event.
+fn test_text(test: &Probe, text: &mut String) {
+    let program = sanitise(&test.program);
+    let reason = test.reason.as_deref().unwrap_or("the program wrote nothing");
+    let _ = match (test.result, &test.vault) {
+        (Arrival::Arrived, Some(vault)) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, arrives in {}.",
+            paint(style::GOOD, "Test:"),
+            sanitise(&vault.to_string_lossy())
+        ),
+        (Arrival::Arrived, None) => {
+            writeln!(
+                text,
+                "{} an event from another folder, sent through {program}, arrives.",
+                paint(style::GOOD, "Test:")
+            )
         }
+        (Arrival::Kept, _) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, finds no vault and is kept. \
+             Run `cru connect` in the vault to name it.",
+            paint(style::WARN, "Test:")
+        ),
+        (Arrival::Lost, _) => writeln!(
+            text,
+            "{} an event from another folder, sent through {program}, is lost: {reason}",
+            paint(style::BAD, "Test:")
+        ),
     };
-    settings.exists = text.is_some();
-    let text = text.unwrap_or_default();
-    let found = match settings::find(&text, host) {
-        Ok(found) => found,
-        Err(refused) => {
-            settings.error = Some(place.refuse(&refused).to_string());
-            return settings;
-        }
-    };
-    let calls = |name: &str, event: &str| found.iter().any(|found| found.name == name && found.ours.event == event);
-    for row in &host.installed {
-        let list = if calls(row.name, row.event.name()) { &mut settings.events } else { &mut settings.missing };
-        list.push(row.name);
-    }
-    let more = found.iter().map(|found| &found.name).filter(|name| !settings.events.contains(&name.as_str()));
-    settings.more = more.cloned().collect();
-    settings.programs = programs(&found, env);
-    settings.notes.extend(plugin_note(&text).filter(|_| !found.is_empty()));
-    settings.notes.extend(disabled_note(&text));
-    settings
-}
-
-fn programs(found: &[FoundHooks], env: &Env) -> Vec<ProgramState> {
-    let mut programs: Vec<Program> = Vec::new();
-    for found in found {
-        if !programs.contains(&found.ours.program) {
-            programs.push(found.ours.program.clone());
-        }
-    }
-    let state = |Program { path, vault }| ProgramState { state: what_is(&path, env), path, vault };
-    programs.into_iter().map(state).collect()
-}
-
-fn what_is(program: &str, env: &Env) -> Is {
-    let file = if program.contains('/') {
-        Some(PathBuf::from(program))
-    } else {
-        let dirs = env.var("PATH").into_iter().flat_map(std::env::split_paths);
-        dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(|path| path.is_file())
-    };
-    match file.filter(|file| file.is_file()) {
-        None => Is::Gone,
-        Some(file) if env.program().is_some_and(|this| same_file(&this, &file)) => Is::This,
-        Some(_) => Is::Other,
-    }
-}
-
-impl Settings {
-    /// Whether it calls a program that is not started for a test.
-    fn is_foreign(&self) -> bool {
-        self.level != Level::User && self.programs.iter().any(|it| it.state == Is::Other)
-    }
-
-    fn works(&self) -> bool {
-        self.missing.is_empty() && self.error.is_none() && self.programs.iter().all(|it| it.state != Is::Gone)
-    }
-
-    fn summary(&self) -> String {
-        let total = self.events.len() + self.missing.len();
-        match (&self.error, self.events.len()) {
-            (Some(error), _) => paint(style::BAD, sanitise(error)),
-            (None, 0) if !self.exists => paint(style::DIM, "no such file"),
-            (None, 0) if self.more.is_empty() => paint(style::DIM, "no hooks of cru"),
-            (None, count) if count == total => {
-                paint(style::GOOD, format!("installed, {}", plural(count as u64, "event")))
-            }
-            (None, count) => {
-                paint(style::WARN, format!("{count} of {total} events; missing: {}", self.missing.join(", ")))
-            }
-        }
-    }
 }
 
 impl HooksReport {
     fn works(&self) -> bool {
         self.settings.iter().any(Settings::works) || self.plugin.as_ref().is_some_and(PluginState::works)
+    }
+
+    fn unfiled_text(&self, text: &mut String) {
+        if self.unfiled.is_empty() {
+            return;
+        }
+        let events: usize = self.unfiled.iter().map(|it| it.events).sum();
+        let sessions = plural(self.unfiled.len() as u64, "session");
+        let _ = writeln!(
+            text,
+            "{} {} of {sessions} found no vault and are kept. `cru connect` moves them to the vault that the hooks use.",
+            paint(style::WARN, "Waiting:"),
+            plural(events as u64, "event"),
+        );
     }
 }
 
@@ -326,7 +213,9 @@ impl PlainOutput for HooksReport {
                 let _ = writeln!(text, "  {} {}", paint(style::WARN, "note:"), sanitise(note));
             }
         }
-        self.plugin_text(&mut text);
+        if let Some(plugin) = &self.plugin {
+            plugin.text(&mut text);
+        }
         for host in &self.hosts {
             host.text(&mut text);
         }

@@ -16,7 +16,7 @@ use crate::commands::derived::DerivedPages;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::resume::host;
-use crate::sync::report::{Outcome, Report};
+use crate::sync::report::{LeftNote, Outcome, Report};
 use crate::vault::writer::Which;
 use crate::vault::{Head, State, Vault, VaultPath, Writer, state};
 
@@ -74,13 +74,13 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     for (note, hash) in &last.made {
         match back.remove(note, hash) {
             Ok(()) => report.removed.push(note.clone()),
-            Err(why) => report.left.push(Left { note: note.clone(), why }),
+            Err(why) => report.left.push(LeftNote { note: note.clone(), why }),
         }
     }
     for note in &last.grown {
         match back.shrink(note) {
             Ok(revision) => report.taken_back.push(TakenBack { note: note.clone(), revision }),
-            Err(why) => report.left.push(Left { note: note.clone(), why }),
+            Err(why) => report.left.push(LeftNote { note: note.clone(), why }),
         }
     }
     if let Some(pages) = pages {
@@ -144,7 +144,7 @@ struct UndoneImport {
     dry_run: bool,
     removed: Vec<String>,
     taken_back: Vec<TakenBack>,
-    left: Vec<Left>,
+    left: Vec<LeftNote>,
 }
 
 /// A note from which something was taken out.
@@ -154,13 +154,6 @@ struct TakenBack {
     /// That of the undoing; none where it was only looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
-}
-
-/// A note that stays as it is.
-#[derive(Debug, Serialize)]
-struct Left {
-    note: String,
-    why: String,
 }
 
 impl PlainOutput for UndoneImport {
@@ -191,7 +184,7 @@ impl PlainOutput for UndoneImport {
                 plural(self.left.len() as u64, "note"),
                 if self.left.len() == 1 { "it is" } else { "they are" }
             );
-            for Left { note, why } in &self.left {
+            for LeftNote { note, why } in &self.left {
                 let _ = writeln!(text, "  {}: {}", sanitise(note), sanitise(why));
             }
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::Serialize;
+
 use crate::base::text::{fold_whitespace, one_line, plural};
 use crate::base::{Env, Result};
 use crate::commands::Context;
@@ -36,27 +38,34 @@ pub(super) enum ContextPart {
     Memories,
 }
 
-/// A line.
-#[derive(Debug, Default)]
-pub(super) struct KnownLine {
+/// A line that is known, and whether it was told or had no room.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ContextLine {
+    pub(super) part: &'static str,
+    /// What `--show` takes; empty where there is no more to show.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) id: String,
-    /// The note that says it, as links name it.
-    pub(super) note: String,
     pub(super) text: String,
+    pub(super) tokens: u64,
+    pub(super) told: bool,
+    /// The note that says it.
+    #[serde(skip)]
+    pub(super) note: String,
 }
 
 /// All that is known.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) project: String,
-    pub(super) lines: Vec<(ContextPart, KnownLine)>,
+    pub(super) lines: Vec<ContextLine>,
 }
 
 impl Gathered {
     fn add(&mut self, part: ContextPart, id: &str, path: &str, text: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let note = name.strip_suffix(".md").unwrap_or(name).to_owned();
-        self.lines.push((part, KnownLine { id: id.to_owned(), note, text: fold_whitespace(&one_line(text)) }));
+        let text = fold_whitespace(&one_line(text));
+        self.lines.push(ContextLine { part: part.title(), id: id.to_owned(), text, note, ..ContextLine::default() });
     }
 }
 

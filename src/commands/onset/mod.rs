@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use self::gather::{ContextPart, Gathered};
+use self::gather::{ContextLine, ContextPart, Gathered};
 pub(super) use self::told::{keep_for_note, waits_for_note, write_into_note};
 use super::output::style::{self, paint};
 use super::{Context, Global, Output, PlainOutput, Reach, View};
@@ -80,21 +80,6 @@ fn shared<T>(cx: &Context<'_>, work: impl FnOnce(&Context<'_>) -> T) -> T {
     work(&Context { global: &global, ..*cx })
 }
 
-/// A line that was told, or had no room.
-#[derive(Debug, Serialize)]
-struct ContextLine {
-    part: &'static str,
-    /// What `--show` takes; empty where there is no more to show.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    id: String,
-    text: String,
-    tokens: u64,
-    told: bool,
-    /// The note that says it.
-    #[serde(skip)]
-    note: String,
-}
-
 #[derive(Debug, Serialize)]
 struct ContextReport {
     schema: u32,
@@ -108,24 +93,22 @@ struct ContextReport {
 
 impl ContextReport {
     fn of(gathered: Gathered, budget: u64, explain: bool) -> Self {
+        let Gathered { project, mut lines } = gathered;
         let mut left = budget;
-        let mut lines = Vec::new();
         let mut heads: Vec<&'static str> = Vec::new();
-        for (part, line) in gathered.lines {
-            let mut text = line.text;
+        for line in &mut lines {
             if !line.id.is_empty() {
-                let _ = write!(text, " [{}]", line.id);
+                let _ = write!(line.text, " [{}]", line.id);
             }
-            let head = if heads.contains(&part.title()) { 0 } else { token::count(part.title()) + 1 };
-            let tokens = token::count(&text) + 2;
-            let told = tokens + head <= left;
-            if told {
-                left -= tokens + head;
-                heads.push(part.title());
+            let head = if heads.contains(&line.part) { 0 } else { token::count(line.part) + 1 };
+            line.tokens = token::count(&line.text) + 2;
+            line.told = line.tokens + head <= left;
+            if line.told {
+                left -= line.tokens + head;
+                heads.push(line.part);
             }
-            lines.push(ContextLine { part: part.title(), id: line.id, text, tokens, told, note: line.note });
         }
-        Self { schema: 1, project: gathered.project, budget, tokens: budget - left, lines, explain }
+        Self { schema: 1, project, budget, tokens: budget - left, lines, explain }
     }
 
     /// What an agent is given.

@@ -10,7 +10,8 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::session::time;
 use crate::sync::archive::ArchivePlan;
-use crate::sync::rename::RenameGround;
+use crate::sync::rename::{MovedNote, RenameGround};
+use crate::sync::report::LeftNote;
 use crate::vault::{Catalog, State, Vault, VaultPath};
 
 /// Move closed sessions to the archive
@@ -61,21 +62,8 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     if !args.dry_run && !moved.is_empty() {
         reading::refresh(&vault, None, cx);
     }
-    let stays = stays.into_iter().map(|(path, why)| StayingNote { note: path.to_string(), why }).collect();
+    let stays = stays.into_iter().map(|(path, why)| LeftNote { note: path.to_string(), why }).collect();
     Ok(Box::new(ArchiveReport { schema: 1, dry_run: args.dry_run, back: args.back, moved, stays }))
-}
-
-#[derive(Debug, Serialize)]
-struct MovedNote {
-    session: String,
-    from: String,
-    to: String,
-}
-
-#[derive(Debug, Serialize)]
-struct StayingNote {
-    note: String,
-    why: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +73,7 @@ struct ArchiveReport {
     dry_run: bool,
     back: bool,
     moved: Vec<MovedNote>,
-    stays: Vec<StayingNote>,
+    stays: Vec<LeftNote>,
 }
 
 impl PlainOutput for ArchiveReport {

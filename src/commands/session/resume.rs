@@ -1,7 +1,6 @@
 //! `cru session resume`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde::Serialize;
 
@@ -216,21 +215,11 @@ struct Resumed {
     /// The phase that was begun.
     phase: Option<String>,
     /// What goes on with it.
-    command: Option<Started>,
+    command: Option<host::Command>,
     #[serde(skip)]
     show: Show,
     #[serde(skip)]
     launch: Option<Launch>,
-}
-
-#[derive(Debug, Serialize)]
-struct Started {
-    program: String,
-    args: Vec<String>,
-    cwd: String,
-    /// Whether the folder that the session worked in is not on this machine.
-    is_away: bool,
-    native: bool,
 }
 
 /// What people see.
@@ -244,13 +233,6 @@ enum Show {
 
 impl Resumed {
     fn new(loaded: &Loaded, pack: Pack, command: Option<host::Command>) -> Self {
-        let command = command.map(|it| Started {
-            program: it.program,
-            args: it.args,
-            cwd: it.cwd.to_string_lossy().into_owned(),
-            is_away: it.is_away,
-            native: it.native,
-        });
         Self {
             schema: 1,
             path: loaded.path.text().into_owned(),
@@ -286,7 +268,7 @@ impl Resumed {
             return;
         }
         let Some(program) = host::find(&command.program, cx.env) else {
-            let line = command.line();
+            let line = command_line(command);
             cx.ui.warn(&format!(
                 "{} is not installed here, so nothing was started; it would have been: {line}",
                 command.program
@@ -294,8 +276,7 @@ impl Resumed {
             return;
         };
         let project = loaded.session.meta.project.as_deref();
-        let folder = Path::new(&command.cwd);
-        let agreed = Consenting::of(vault, cx).map(|it| it.start_in(folder, project, &command.program));
+        let agreed = Consenting::of(vault, cx).map(|it| it.start_in(&command.cwd, project, &command.program));
         if let Err(why) = agreed.unwrap_or_else(|error| Err(error.to_string())) {
             cx.ui.warn(&why);
             return;
@@ -304,28 +285,26 @@ impl Resumed {
         self.launch = Some(Launch {
             program,
             args: command.args.clone(),
-            cwd: command.cwd.clone().into(),
+            cwd: command.cwd.clone(),
             vars: vec![("CRU_SESSION".to_owned(), loaded.id())],
         });
     }
 }
 
-impl Started {
-    /// For people, who need not see the pack again.
-    fn line(&self) -> String {
-        let word = |word: &String| {
-            if word.contains('\n') {
-                return "<the pack>".to_owned();
-            }
-            let plain = |c: char| c.is_alphanumeric() || "-_./:=@~".contains(c);
-            if !word.is_empty() && word.chars().all(plain) {
-                word.clone()
-            } else {
-                format!("'{}'", word.replace('\'', r"'\''"))
-            }
-        };
-        std::iter::once(&self.program).chain(&self.args).map(word).collect::<Vec<_>>().join(" ")
-    }
+/// A command for people, who need not see the pack again.
+fn command_line(command: &host::Command) -> String {
+    let word = |word: &String| {
+        if word.contains('\n') {
+            return "<the pack>".to_owned();
+        }
+        let plain = |c: char| c.is_alphanumeric() || "-_./:=@~".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    std::iter::once(&command.program).chain(&command.args).map(word).collect::<Vec<_>>().join(" ")
 }
 
 impl Output for Resumed {
@@ -360,8 +339,8 @@ impl Output for Resumed {
         if let Some(command) = &self.command {
             let how = if command.native { "resumes its own session" } else { "starts with the pack" };
             let away = if command.is_away { "; the folder that it worked in is not on this machine" } else { "" };
-            let line = paint(style::ID, command.line());
-            let _ = writeln!(text, "{line}  {} in {}{away}", paint(style::DIM, how), command.cwd);
+            let line = paint(style::ID, command_line(command));
+            let _ = writeln!(text, "{line}  {} in {}{away}", paint(style::DIM, how), command.cwd.display());
         }
         text
     }

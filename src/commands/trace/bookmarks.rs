@@ -1,14 +1,9 @@
 //! Bookmarks: `- NAME: [[session#^n-003]]` in `bookmarks.md`, and the `[!bookmark]` callouts of sessions.
 
-use std::collections::HashSet;
-
-use super::refs::References;
-use crate::base::text::sanitise;
-use crate::base::{Diagnostic, Result, Span};
-use crate::commands::Context;
+use crate::base::{Result, Span};
 use crate::note::{Edit, Note, Patch};
-use crate::session::{Item, Link, Public, Session, public};
-use crate::vault::{Catalog, Vault, VaultPath};
+use crate::session::{Item, Link, Session, public};
+use crate::vault::{Vault, VaultPath};
 
 /// The note that `cru bookmark` writes.
 pub(in crate::commands) const NOTE: &str = "bookmarks.md";
@@ -34,35 +29,6 @@ pub(in crate::commands) fn listed(vault: &Vault) -> Result<Vec<KeptBookmark>> {
         Some(KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: number })
     });
     Ok(own.collect())
-}
-
-/// The text of `bookmarks.md` and what is wrong with it: names that stand twice, and links that lead nowhere.
-pub(in crate::commands) fn check(
-    vault: &Vault,
-    catalog: &Catalog,
-    cx: &Context<'_>,
-) -> Result<(String, Vec<Diagnostic>)> {
-    let text = Public::of(&Note::parse(text(vault)?)).shown();
-    let references = References { vault, catalog, cx, home: None };
-    let mut diagnostics = Vec::new();
-    let mut names: HashSet<String> = HashSet::new();
-    let mut start = 0;
-    for row in text.split_inclusive('\n') {
-        let span = Span::new(start, start + row.trim_end().len());
-        start += row.len();
-        let Some((name, target)) = of_line(row.trim_end()) else { continue };
-        if !names.insert(name.to_lowercase()) {
-            let message = format!("the bookmark \"{}\" stands twice", sanitise(name));
-            diagnostics
-                .push(Diagnostic::error("duplicate-bookmark", span, message).help("give one of them another name"));
-        }
-        let bookmark =
-            KeptBookmark { name: name.to_owned(), target: target.to_owned(), note: NOTE.to_owned(), line: 0 };
-        if let Err(error) = references.follow(&bookmark) {
-            diagnostics.push(Diagnostic::warning("dangling-bookmark", span, error.to_string()));
-        }
-    }
-    Ok((text, diagnostics))
 }
 
 /// The text of `bookmarks.md`; empty where there is none.

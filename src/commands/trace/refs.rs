@@ -1,19 +1,20 @@
 //! From what a person types to a step: `^`, `n-015`, `session#n-015`, `@name`, ranges.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
 use super::bookmarks::{self, KeptBookmark};
 use crate::base::text::sanitise;
-use crate::base::{Error, Result};
+use crate::base::{Diagnostic, Error, Result, Span};
 use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Reach};
 use crate::graph::Place;
 use crate::graph::place::{is_same_id, items};
+use crate::note::Note;
 use crate::readings::lesson::ToldLesson;
-use crate::session::{Item, Session, Step};
+use crate::session::{Item, Public, Session, Step};
 use crate::trace::reference::{self, ReferenceText, StepReference};
 use crate::vault::{Catalog, Head, Vault, VaultPath};
 
@@ -223,6 +224,34 @@ impl References<'_, '_> {
             all.retain(|bookmark| self.follow(bookmark).is_ok());
         }
         Ok(all)
+    }
+
+    /// The text of `bookmarks.md` and what is wrong with it: names that stand twice, and links that lead nowhere.
+    pub(in crate::commands) fn bookmark_diagnostics(&self) -> Result<(String, Vec<Diagnostic>)> {
+        let text = Public::of(&Note::parse(bookmarks::text(self.vault)?)).shown();
+        let mut diagnostics = Vec::new();
+        let mut names: HashSet<String> = HashSet::new();
+        let mut start = 0;
+        for row in text.split_inclusive('\n') {
+            let span = Span::new(start, start + row.trim_end().len());
+            start += row.len();
+            let Some((name, target)) = bookmarks::of_line(row.trim_end()) else { continue };
+            if !names.insert(name.to_lowercase()) {
+                let message = format!("the bookmark \"{}\" stands twice", sanitise(name));
+                diagnostics
+                    .push(Diagnostic::error("duplicate-bookmark", span, message).help("give one of them another name"));
+            }
+            let bookmark = KeptBookmark {
+                name: name.to_owned(),
+                target: target.to_owned(),
+                note: bookmarks::NOTE.to_owned(),
+                line: 0,
+            };
+            if let Err(error) = self.follow(&bookmark) {
+                diagnostics.push(Diagnostic::warning("dangling-bookmark", span, error.to_string()));
+            }
+        }
+        Ok((text, diagnostics))
     }
 
     /// Where a bookmark leads.

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::argv;
 use crate::class::{CheckKind, Class};
-use crate::loss::{self, Loss};
 use crate::program::{self, Inner};
 use crate::shell::{
     Dialect, Hidden, Nesting, Operator, PipePlace, Redirection, RedirectionKind, Script, SimpleCommand, Word,
@@ -170,15 +169,6 @@ impl<'a> Action<'a> {
     /// `for`. A name may have several.
     pub fn bindings(&self) -> &[(String, String)] {
         &self.bindings
-    }
-
-    /// What its commands take away that nothing else has, each with the command.
-    pub fn losses(&self) -> Vec<(&Command<'a>, Loss)> {
-        let of = |command: &'_ Command<'a>| {
-            let bodies: Vec<&str> = command.bodies.iter().filter_map(|body| self.args.get(body.clone())).collect();
-            loss::losses(command, self.text(command), self.args, &bodies)
-        };
-        self.commands.iter().flat_map(|command| of(command).into_iter().map(move |loss| (command, loss))).collect()
     }
 
     /// Files that it prints by `cat`, `nl`, `head`, `tail` and `sed -n`.

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::action::Command;
+use crate::action::{Action, Command};
 use crate::class::Class;
 use crate::program::{self, Parts};
 
@@ -75,9 +75,20 @@ const ELSEWHERE: &[&str] = &[
     "multipass",
 ];
 
+impl<'a> Action<'a> {
+    /// What its commands take away that nothing else has, each with the command.
+    pub fn losses(&self) -> Vec<(&Command<'a>, Loss)> {
+        let of = |command: &'_ Command<'a>| {
+            let bodies: Vec<&str> = command.bodies.iter().filter_map(|body| self.args.get(body.clone())).collect();
+            losses(command, self.text(command), self.args, &bodies)
+        };
+        self.commands.iter().flat_map(|command| of(command).into_iter().map(move |loss| (command, loss))).collect()
+    }
+}
+
 /// What a command takes away. `text` is the whole text that it stands in, for statements that come through a pipe;
 /// `own` its own text with its wrappers; `bodies` the texts of its here-documents.
-pub fn losses(command: &Command<'_>, own: &str, text: &str, bodies: &[&str]) -> Vec<Loss> {
+fn losses(command: &Command<'_>, own: &str, text: &str, bodies: &[&str]) -> Vec<Loss> {
     let is_piped = command.pipe.index > 0;
     let mut losses = of_words(&command.words, is_piped, text, bodies);
     losses.extend(of_shell(&command.words, is_piped, bodies));
@@ -128,7 +139,7 @@ fn is_value(word: &str) -> bool {
 
 /// What the text of a shell takes away.
 fn of_text(text: &str) -> Vec<Loss> {
-    crate::Action::of("Bash", text).losses().into_iter().map(|(_, loss)| loss).collect()
+    Action::of("Bash", text).losses().into_iter().map(|(_, loss)| loss).collect()
 }
 
 /// Whether what is written there is nowhere.

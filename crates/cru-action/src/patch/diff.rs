@@ -107,14 +107,11 @@ fn git_names(names: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// The first line and the number of lines.
-type DiffLines = (u64, u64);
-
-/// `@@ -1,2 +3,4 @@ heading`: starts and lengths.
-fn counts(line: &str) -> Option<(DiffLines, DiffLines, &str)> {
+/// `@@ -1,2 +3,4 @@ heading`: the first line and the number of lines of both sides.
+fn counts(line: &str) -> Option<((u64, u64), (u64, u64), &str)> {
     let (ranges, heading) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
-    let range = |text: &str| -> Option<DiffLines> {
+    let range = |text: &str| -> Option<(u64, u64)> {
         match text.split_once(',') {
             Some((start, len)) => Some((start.parse().ok()?, len.parse().ok()?)),
             None => Some((text.parse().ok()?, 1)),

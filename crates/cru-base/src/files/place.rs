@@ -282,10 +282,8 @@ mod tests {
     use crate::files::{self, confine, create, read, trust_link};
     use crate::{Error, Result};
 
-    /// What was tried on a path.
-    type Writer = fn(&std::path::Path) -> Result<()>;
-
-    const WRITERS: &[(&str, Writer)] = &[
+    /// What is tried on a path.
+    const WRITERS: &[(&str, fn(&std::path::Path) -> Result<()>)] = &[
         ("create", |path| files::create(path, b"new").map(drop)),
         ("create_private", |path| files::create_private(path, b"new").map(drop)),
         ("put", |path| files::put(path, b"new")),

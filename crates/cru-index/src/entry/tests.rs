@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use cru_note::comment;
+use cru_note::hidden;
 use cru_session::{Public, read};
 
 const NOTE: &str = r#"---
@@ -237,7 +237,7 @@ proptest! {
     #[test]
     fn blanked_text_is_as_long_and_has_the_same_lines((text, count) in note()) {
         let parsed = Note::parse(text.as_str());
-        let (blanked, hidden) = (Public::of(&parsed).blanked(), comment::spans(&parsed));
+        let (blanked, hidden) = (Public::of(&parsed).blanked(), hidden::comments(&parsed));
         prop_assert_eq!(blanked.len(), text.len());
         let lines = |text: &str| text.match_indices('\n').map(|(at, _)| at).collect::<Vec<_>>();
         prop_assert_eq!(lines(&blanked), lines(&text));
@@ -252,7 +252,7 @@ proptest! {
     fn nothing_is_left_out_and_no_comment_is_in((text, count) in note()) {
         let parsed = Note::parse(text.as_str());
         let entries = Entry::all(&parsed, &read::content(&parsed));
-        let hidden = comment::spans(&parsed);
+        let hidden = hidden::comments(&parsed);
         for word in (0..count).map(|number| format!("w{number}q")) {
             let at = text.find(&word).unwrap();
             let found: Vec<&Entry> = entries.iter().filter(|entry| entry.text.contains(&word)).collect();

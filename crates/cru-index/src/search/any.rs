@@ -18,8 +18,9 @@ use super::collect::Block;
 use super::compile;
 use super::pattern::Pattern;
 use super::{Hit, Order, Search, SearchOptions, Totals, collect, failed};
+use crate::entry::NoteKey;
 use crate::query::{Query, QueryNode, QueryWords};
-use crate::snapshot::{NoteKey, Snapshot};
+use crate::snapshot::Snapshot;
 use cru_base::Result;
 use cru_session::words::list;
 

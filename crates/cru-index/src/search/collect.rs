@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use tantivy::query::{BooleanQuery, EnableScoring, Query, TermSetQuery, Weight};
 use tantivy::{DocId, Score, SegmentReader, TantivyError, Term};
 
+use super::statistics::Statistics;
 use super::{GREATEST, Hit, Order, Search, factor, worth};
 use crate::columns::Columns;
-use crate::frequency::Statistics;
-use crate::snapshot::{NoteKey, Part, Snapshot};
+use crate::entry::NoteKey;
+use crate::snapshot::{Part, Snapshot};
 use cru_base::Span;
 
 /// A hit on its way: what it is compared by, and where the rest of it is. The greatest is the worst.

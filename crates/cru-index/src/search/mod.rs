@@ -11,6 +11,7 @@ mod fold;
 mod mark;
 mod pattern;
 mod rows;
+mod statistics;
 mod suggest;
 
 pub use any::{AnyWord, any_word};
@@ -22,8 +23,9 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use super::entry::NoteKey;
 use super::query::{Query, QueryNode};
-use super::snapshot::{NoteKey, Snapshot};
+use super::snapshot::Snapshot;
 use super::table::TableRow;
 use cru_base::{Error, Result, Span};
 

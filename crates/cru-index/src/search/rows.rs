@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::snapshot::{NoteKey, Snapshot};
+use crate::entry::NoteKey;
+use crate::snapshot::Snapshot;
 use crate::table::{Families, TableRow};
 
 /// The keys of the notes whose session is wanted.

@@ -7,8 +7,9 @@ use tantivy::{TantivyError, Term};
 
 use super::pattern::{Pattern, slips};
 use super::{AnyWord, Search, SearchOptions, Totals, failed};
+use crate::entry::NoteKey;
 use crate::query::{Field, Query, QueryNode};
-use crate::snapshot::{NoteKey, Snapshot};
+use crate::snapshot::Snapshot;
 use cru_base::Result;
 
 /// Something to try.

@@ -16,7 +16,8 @@ use super::super::disk::failed;
 use super::super::record::{Record, SessionRow, Table};
 use super::super::toon;
 use super::super::update::SESSION;
-use super::{Listed, NoteKey, Row, Snapshot};
+use super::{Listed, Row, Snapshot};
+use crate::entry::NoteKey;
 use cru_base::Result;
 
 /// Blocks of records that stay unpacked in each segment. A block is mostly one record, and each is read once.

@@ -10,48 +10,12 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::case::call::Call;
-use crate::case::entry::{Entry, Told};
+use crate::case::entry::Entry;
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::tool::{self, Role};
-use cru_action::{Action, CallEnd, CheckKind, Class, ToolKind, Verdict, argv};
+use cru_action::{Action, CallEnd, CheckKind, Class, ToolKind, argv};
 use cru_graph::recovery;
 use cru_session::attempt::Attempt;
-use cru_session::{Step, StepStatus};
-
-/// What the note's line of a step says of its call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepFacts {
-    tool: String,
-    /// The command or argument as the note has it, secrets included: it is asked, and never shown.
-    args: String,
-    status: StepStatus,
-    verdict: Option<Verdict>,
-    exit: Option<i32>,
-    /// The commits that its output shows, the last one last.
-    commits: Vec<String>,
-}
-
-impl StepFacts {
-    /// The facts of a step.
-    pub(crate) fn of(step: &Step) -> Self {
-        Self {
-            tool: step.tool.clone(),
-            args: step.full_args().to_owned(),
-            status: step.status,
-            verdict: step.verdict(),
-            exit: step.exit,
-            commits: commits(step).map(str::to_owned).collect(),
-        }
-    }
-}
-
-/// The ids of the commits that a step made.
-pub(crate) fn commits(step: &Step) -> impl Iterator<Item = &str> {
-    let fields = step.fields.iter().filter(|(name, _)| name == "commit");
-    let ids =
-        fields.filter_map(|(_, text)| text.trim_start_matches('`').split(|c: char| !c.is_ascii_hexdigit()).next());
-    ids.filter(|id| id.len() >= 7)
-}
 
 impl Entry {
     /// The last commit that a step made.
@@ -68,24 +32,6 @@ impl Entry {
             Class::GitChange | Class::Destroy => command.program != "git" || moves(&command.verb),
             _ => false,
         })
-    }
-
-    /// What the note's line of a step says of it.
-    fn facts(&self) -> Option<&StepFacts> {
-        match &self.told {
-            Told::Step { facts, .. } => Some(facts),
-            Told::Prose(_) | Told::Remark(_) => None,
-        }
-    }
-
-    /// How a step ended.
-    pub(crate) fn status(&self) -> Option<StepStatus> {
-        self.facts().map(|facts| facts.status)
-    }
-
-    /// How the check that a step ran ended.
-    pub(crate) fn verdict(&self) -> Option<Verdict> {
-        self.facts()?.verdict
     }
 
     /// The command that a step runs, as far as it is known.
@@ -112,6 +58,11 @@ impl Entry {
     /// Whether it is an edit of a file by a tool.
     pub(crate) fn is_edit(&self) -> bool {
         self.attempt() == Some(Attempt::Edit)
+    }
+
+    /// Whether it is an edit of which only the file is known.
+    pub(crate) fn hides_change(&self) -> bool {
+        self.whole().is_none() && self.is_edit()
     }
 
     /// Whether a step shows what it changes: an edit, or a command that does something of its own. A check shows nothing, and of
@@ -266,6 +217,7 @@ mod tests {
 
     use super::*;
     use crate::case::entry;
+    use cru_session::Step;
 
     #[test]
     fn looks_change_nothing() {

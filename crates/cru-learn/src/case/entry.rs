@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::case::action::StepFacts;
 use crate::case::call::{Call, Calls};
+use crate::case::facts::StepFacts;
 use cru_action::Verdict;
 use cru_graph::recovery::names_steps;
 use cru_graph::turn;
@@ -153,6 +153,24 @@ impl Entry {
         (!text.is_empty()).then_some(Self { block: self.block, told: Told::Prose(text) })
     }
 
+    /// What the note's line of a step says of it.
+    pub(super) fn facts(&self) -> Option<&StepFacts> {
+        match &self.told {
+            Told::Step { facts, .. } => Some(facts),
+            Told::Prose(_) | Told::Remark(_) => None,
+        }
+    }
+
+    /// How a step ended.
+    pub(crate) fn status(&self) -> Option<StepStatus> {
+        self.facts().map(|facts| facts.status)
+    }
+
+    /// How the check that a step ran ended.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.facts()?.verdict
+    }
+
     /// Whether it is a call that a person refused or stopped.
     pub(crate) fn is_refused(&self) -> bool {
         matches!(self.status(), Some(StepStatus::Denied | StepStatus::Interrupted))
@@ -163,11 +181,6 @@ impl Entry {
         matches!(self.told, Told::Step { failed: true, .. })
             || self.is_refused()
             || self.verdict() == Some(Verdict::Failed)
-    }
-
-    /// Whether it is an edit of which only the file is known.
-    pub(crate) fn hides_change(&self) -> bool {
-        self.whole().is_none() && self.is_edit()
     }
 
     /// Whether it is a tool call.

@@ -1,5 +1,7 @@
 //! What is no case, or no row of an export, and why.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::origin::{Evidence, Source};
@@ -20,6 +22,17 @@ pub struct LeftOut {
     pub title: String,
     /// Where.
     pub source: Source,
+}
+
+impl LeftOut {
+    /// Reasons with their counts, in the order of reasons.
+    pub fn counts(left_out: &[Self]) -> Vec<(String, usize)> {
+        let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
+        for it in left_out {
+            *counts.entry(it.reason).or_default() += 1;
+        }
+        counts.into_iter().map(|(reason, count)| (reason.as_str().to_owned(), count)).collect()
+    }
 }
 
 /// Why something was left out.

@@ -7,6 +7,7 @@
 pub(crate) mod action;
 pub(crate) mod call;
 pub(crate) mod entry;
+pub(crate) mod facts;
 pub(crate) mod family;
 pub(crate) mod gap;
 pub(crate) mod left_out;

@@ -10,7 +10,6 @@ use crate::case::{Case, Evidence, Fidelity, Kind};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
 use crate::export::likeness::Signature;
-use crate::export::split;
 use crate::hygiene;
 use crate::review::document::{self, Layout};
 use crate::rows;
@@ -112,7 +111,7 @@ impl<'a> Drafter<'a> {
 
     /// What a case gives.
     pub fn draft(&self, case: &Case) -> Result<Draft> {
-        let told = split::told(case);
+        let told = told(case);
         let standing = case.standing();
         let gap = case.gap().or_else(|| {
             let proposed = standing == Standing::Proposed && !self.options.proposed;
@@ -136,7 +135,7 @@ impl<'a> Drafter<'a> {
                 edited: case.edits.is_some(),
                 redactions: case.redactions,
                 gap: gap.is_some(),
-                told: split::same(case.kind(), &told),
+                told: same(case.kind(), &told),
                 likeness: Signature::of(&told),
                 start: 0,
                 made: Vec::new(),
@@ -251,4 +250,22 @@ impl Record {
             Ok((piece, Hole { range, ..Hole::default() }))
         })
     }
+}
+
+/// What a case tells: what was asked last, what went wrong, and what is right.
+fn told(case: &Case) -> String {
+    if case.kind() == Kind::Trajectory {
+        let turns = case.context.iter().map(|turn| crate::case::entry::paragraphs([turn.asked.as_str(), &turn.done()]));
+        return turns.collect::<Vec<_>>().join("\n\n");
+    }
+    let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
+    let asked = case.context.last().map(|turn| turn.asked.as_str()).unwrap_or_default();
+    let (failure, answer) = (case.failure(), case.answer().unwrap_or_default());
+    crate::case::entry::paragraphs([asked, &failure, words, &answer])
+}
+
+/// What two cases that say the same have in common.
+fn same(kind: Kind, told: &str) -> blake3::Hash {
+    let text = format!("{}\0{}", kind.as_str(), cru_base::text::fold_whitespace(told));
+    blake3::hash(text.as_bytes())
 }

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::case::left_out::{LeftOut, Reason};
 use crate::export::card::{self, Config};
 use crate::export::draft::{Draft, Drafter, Piece, Place, Record};
+use crate::export::file::{FilePart, Planned};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
+use crate::export::product::Export;
 use crate::export::report::Report;
 use crate::export::split::{self, Split};
-use crate::export::{Export, FilePart, Planned, counts};
 use crate::rows::promptfoo;
 use crate::rows::row::{Dialect, Table};
 use crate::rows::task;
@@ -139,7 +140,7 @@ impl Sheet {
     fn export(mut self, mut files: Vec<Planned>) -> Export {
         files.sort_by(|a, b| a.name.cmp(&b.name));
         self.left_out.sort_by(|a, b| (&a.session, a.source.line_start).cmp(&(&b.session, b.source.line_start)));
-        self.report.left_out = counts(&self.left_out);
+        self.report.left_out = LeftOut::counts(&self.left_out);
         Export { files, left_out: self.left_out, report: self.report, spool: self.spool }
     }
 
@@ -193,7 +194,7 @@ impl Sheet {
             files.push(Planned::stored(name, rows));
         }
         if !configs.is_empty() {
-            let card = card::card(&configs, &counts(&self.left_out), options);
+            let card = card::card(&configs, &LeftOut::counts(&self.left_out), options);
             files.push(Planned::text("README.md", card));
             if dialect == Dialect::Axolotl {
                 files.push(Planned::text("dataset_info.json", card::llama_factory(&configs)));

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::case::{Case, Kind};
 use crate::export::draft::Record;
 use crate::export::likeness::{self, Sets};
 use crate::rows::row::Table;
@@ -106,24 +105,6 @@ fn draw(name: &str) -> f64 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&hash.as_bytes()[..4]);
     f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
-}
-
-/// What a case tells: what was asked last, what went wrong, and what is right.
-pub(crate) fn told(case: &Case) -> String {
-    if case.kind() == Kind::Trajectory {
-        let turns = case.context.iter().map(|turn| crate::case::entry::paragraphs([turn.asked.as_str(), &turn.done()]));
-        return turns.collect::<Vec<_>>().join("\n\n");
-    }
-    let words = case.correction().map(|it| it.words.as_str()).unwrap_or_default();
-    let asked = case.context.last().map(|turn| turn.asked.as_str()).unwrap_or_default();
-    let (failure, answer) = (case.failure(), case.answer().unwrap_or_default());
-    crate::case::entry::paragraphs([asked, &failure, words, &answer])
-}
-
-/// What two cases that say the same have in common.
-pub(crate) fn same(kind: Kind, told: &str) -> blake3::Hash {
-    let text = format!("{}\0{}", kind.as_str(), cru_base::text::fold_whitespace(told));
-    blake3::hash(text.as_bytes())
 }
 
 /// The place of each case that says the same as another one, and which of them stays: the best and newest.

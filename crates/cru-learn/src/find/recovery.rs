@@ -15,8 +15,8 @@ const REACH: usize = 40;
 pub(crate) fn of(beats: &[TurnItem<'_>], failed: usize) -> Option<usize> {
     let steps = (failed..beats.len().min(failed + 1 + REACH)).filter_map(|at| Some((at, step_at(beats, at)?)));
     let outcomes = recovery::outcomes(steps, failure::acts);
-    let own = |it: &&cru_session::recovery::Recovery| (it.failure.first, it.failure.last) == (failed, failed);
-    outcomes.recovered.iter().find(own).map(|it| it.success)
+    let mut recovered = outcomes.recovered.iter();
+    recovered.find(|(failure, _)| (failure.first, failure.last) == (failed, failed)).map(|(_, worked)| *worked)
 }
 
 /// The step at `index`.

@@ -23,18 +23,10 @@ pub(crate) const ESCAPED: &str = "*`[]<%\\$#^_";
 /// What stands where a secret was.
 const MARK: &str = "[secret:";
 
-/// What became of texts. Neighbouring cases have most of their contexts in common: each text is looked through once.
+/// Texts without what was in them (`None`: as they were), and how much of each is gone. Neighbouring cases have most of their
+/// contexts in common: each text is looked through once.
 #[derive(Debug, Default)]
-pub(crate) struct RedactedTexts(HashMap<blake3::Hash, Redacted>);
-
-/// What became of a text.
-#[derive(Debug)]
-struct Redacted {
-    /// The text without what was in it; `None` where it is as it was.
-    clean: Option<String>,
-    /// How much is gone.
-    count: usize,
-}
+pub(crate) struct RedactedTexts(HashMap<blake3::Hash, (Option<String>, usize)>);
 
 /// Takes secrets and personal data out of a case and counts what is gone.
 pub(crate) fn redact(case: &mut Case, known: &mut RedactedTexts) {
@@ -48,16 +40,16 @@ pub(crate) fn redact(case: &mut Case, known: &mut RedactedTexts) {
     case.texts_mut(&mut |name, text| {
         let mut hasher = of_accounts.clone();
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(text.as_bytes());
-        let redacted = known.0.entry(hasher.finalize()).or_insert_with(|| redacted(name, text, &accounts));
-        count += redacted.count;
-        if let Some(clean) = &redacted.clean {
+        let (clean, gone) = known.0.entry(hasher.finalize()).or_insert_with(|| redacted(name, text, &accounts));
+        count += *gone;
+        if let Some(clean) = clean {
             text.clone_from(clean);
         }
     });
     case.redactions = count;
 }
 
-fn redacted(name: &str, text: &str, accounts: &BTreeSet<String>) -> Redacted {
+fn redacted(name: &str, text: &str, accounts: &BTreeSet<String>) -> (Option<String>, usize) {
     let mut clean = None;
     if let Cow::Owned(masked) = Masks::unnumbered().text(&headed(name, text)) {
         clean = Some(masked.get(head(name)..).map(str::to_owned).unwrap_or(masked));
@@ -72,7 +64,7 @@ fn redacted(name: &str, text: &str, accounts: &BTreeSet<String>) -> Redacted {
     }
     count += named;
     let marks = clean.as_deref().unwrap_or(text).matches(MARK).count();
-    Redacted { clean, count: count + marks }
+    (clean, count + marks)
 }
 
 /// A text behind the name it stands under, as rules for names of secrets read it.

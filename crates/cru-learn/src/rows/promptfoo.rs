@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use crate::export::Planned;
+use crate::export::file::Planned;
 use crate::rows::inspect::Sample;
 
 /// How to run it.

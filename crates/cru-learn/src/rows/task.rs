@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::case::entry::{self, Entry};
 use crate::case::left_out::Reason;
 use crate::case::{Case, Fidelity};
-use crate::export::Planned;
+use crate::export::file::Planned;
 use crate::find::planned::is_test;
 use crate::rows::row::Metadata;
 use crate::rows::tokens;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::phase::ItemPlace;
+use super::point::ItemPlace;
 use super::text;
 use cru_graph::{Reason, dependencies};
 use cru_session::Session;

@@ -1,6 +1,6 @@
 //! The decisions of a session: every title in every pack, and as much of their reasons as fits.
 
-use super::pack::Entry;
+use super::entry::Entry;
 use super::point::Point;
 use super::{text, token};
 use cru_session::{Decision, Item, Session};

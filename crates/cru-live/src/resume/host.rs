@@ -4,25 +4,32 @@
 //! after it was looked at: an id that a program could take for an option is not used.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
 
 use cru_base::{Env, program};
 use cru_session::{Meta, agent_table};
 use cru_vault::config::{HostConfig, ResumeConfig, expand_home};
 
 /// A program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Command {
     /// The program.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// Where it starts.
+    #[serde(serialize_with = "lossy")]
     pub cwd: PathBuf,
     /// Whether the folder that the session worked in is not there: `cwd` is the current one then.
     pub is_away: bool,
     /// Whether it goes on with the host's own session, instead of a new one that is given the pack.
     pub native: bool,
+}
+
+fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 /// What the placeholders of a command mean.

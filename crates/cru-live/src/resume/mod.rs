@@ -7,6 +7,7 @@
 pub mod activate;
 mod after;
 mod decision;
+mod entry;
 pub mod host;
 mod missing;
 mod open;
@@ -18,8 +19,9 @@ pub mod token;
 mod window;
 mod word;
 
+pub use entry::Entry;
 pub use missing::missing;
-pub use pack::{Entry, Kind, Options, Pack, Part};
+pub use pack::{Kind, Options, Pack, Part};
 
 use cru_session::Session;
 

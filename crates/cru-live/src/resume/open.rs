@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::pack::Entry;
-use super::phase::{self, Detail, ItemPlace};
-use super::point::Point;
+use super::entry::Entry;
+use super::phase::{self, Detail};
+use super::point::{ItemPlace, Point};
 use super::{text, token};
 use cru_base::text::fold_whitespace;
 use cru_graph::plan::is_begun;

@@ -11,6 +11,7 @@ use head::heads;
 
 use super::after::After;
 use super::decision::{self, Made};
+use super::entry::Entry;
 use super::phase::{self, Above, Usual};
 use super::point::Point;
 use super::{BUDGET, open, text, token, window, word};
@@ -106,30 +107,6 @@ pub struct Part {
     pub left_out: u64,
     /// In their order.
     pub entries: Vec<Entry>,
-}
-
-/// One thing in a part.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Entry {
-    /// What it is about.
-    pub title: String,
-    /// Whether something of it was cut.
-    pub cut: bool,
-    /// What it costs.
-    pub tokens: u64,
-    /// As markdown.
-    pub text: String,
-}
-
-impl Entry {
-    pub(super) fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { title: title.into(), cut: false, tokens: token::count(&text), text }
-    }
-
-    pub(super) fn cut(self, cut: bool) -> Self {
-        Self { cut, ..self }
-    }
 }
 
 impl Part {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::after::After;
-use super::pack::Entry;
+use super::entry::Entry;
+use super::point::ItemPlace;
 use super::{decision, text, token};
 use cru_base::text::plural;
 use cru_session::{Agent, Callout, Item, Meta, Phase, Step, StepStatus, Subagent, User};
@@ -49,9 +50,6 @@ impl<'a> Usual<'a> {
         Self { agent, channel: meta.channel.as_deref(), after }
     }
 }
-
-/// Where an item stands: index of its phase (`None`: before the first), index in it.
-pub(super) type ItemPlace = (Option<usize>, usize);
 
 /// What the pack has shown before its phases, so that they only name it.
 #[derive(Debug, Default)]

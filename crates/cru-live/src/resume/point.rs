@@ -2,6 +2,9 @@
 
 use cru_session::{Item, Phase, Session, Step};
 
+/// Where an item stands: index of its phase (`None`: before the first), index in it.
+pub(super) type ItemPlace = (Option<usize>, usize);
+
 /// The place in a session from which work goes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point<'a> {

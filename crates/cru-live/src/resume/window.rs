@@ -1,6 +1,6 @@
 //! The sliding window over phases: the newest in full, then as many before it as fit, the last of them shortened.
 
-use super::pack::Entry;
+use super::entry::Entry;
 use super::phase::{self, Above, Detail, Usual};
 use super::point::Point;
 

@@ -3,9 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::pack::Entry;
-use super::phase::ItemPlace;
-use super::point::Point;
+use super::entry::Entry;
+use super::point::{ItemPlace, Point};
 use super::text;
 use cru_graph::turns;
 use cru_session::{Item, Session, User};

@@ -1,7 +1,8 @@
 //! Giving a block an id.
 
 use super::EditError;
-use super::place::{end_of_line, parse, same, same_frontmatter, starts_line};
+use super::compare::{parse, same, same_frontmatter};
+use super::place::{end_of_line, starts_line};
 use super::target::position_of_id;
 use crate::id::is_id;
 use crate::{Block, BlockKind, Note, Patch};

@@ -3,6 +3,7 @@
 //! Every function looks at the text it is given and nothing else; where a change cannot be made without losing or
 //! moving something, it says so in an [`EditError`] and makes none.
 
+mod compare;
 mod error;
 mod generated;
 mod id;
@@ -24,7 +25,8 @@ pub use region::{ChangedPage, Fill, Missing, Region, RenewedRegion, region, rene
 pub use section::{append, append_phase, append_to_preface, insert_after};
 pub use target::Target;
 
-pub use place::{end_of_line, same, same_frontmatter, starts_line};
+pub use compare::{same, same_frontmatter};
+pub use place::{end_of_line, starts_line};
 pub use target::{divides, is_title, part_end};
 pub use window::holds;
 

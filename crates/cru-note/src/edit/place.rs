@@ -7,6 +7,7 @@
 use std::mem::discriminant;
 
 use super::EditError;
+use super::compare::{same, same_frontmatter};
 use super::window;
 use crate::{Block, BlockKind, Note, Patch};
 use cru_base::Span;
@@ -160,25 +161,4 @@ pub(super) fn keeps_blocks_of(note: &Note, new: &Note, before: usize, patch: &Pa
         && same(note, &old[..before], new, &new.blocks()[..before])
         && same(&alone, alone.blocks(), new, &new.blocks()[before..before + fresh])
         && same(note, &old[before..], new, &new.blocks()[before + fresh..])
-}
-
-/// Whether two runs of blocks are of the same kinds, with the same bytes and ids.
-pub fn same(one: &Note, ones: &[Block], other: &Note, others: &[Block]) -> bool {
-    ones.len() == others.len()
-        && ones.iter().zip(others).all(|(a, b)| {
-            discriminant(&a.kind) == discriminant(&b.kind)
-                && a.content.of(one.text()) == b.content.of(other.text())
-                && one.id(a) == other.id(b)
-        })
-}
-
-/// Whether both have the same frontmatter, but for a line end behind it.
-pub fn same_frontmatter(one: &Note, other: &Note) -> bool {
-    let properties = |note: &Note| note.frontmatter().map(|bounds| bounds.yaml);
-    properties(one) == properties(other)
-}
-
-/// The note as the patch makes it.
-pub(super) fn parse(note: &Note, patch: &Patch) -> Note {
-    Note::parse(patch.apply(note.bytes()))
 }

@@ -5,8 +5,9 @@
 //! moves below the region, once. Marks that are broken are left as they are.
 
 use super::EditError;
+use super::compare::{parse, same, same_frontmatter};
 use super::generated::{GeneratedLines, earlier_seal, theirs};
-use super::place::{SEPARATOR, end_of_line, parse, ready, same, same_frontmatter};
+use super::place::{SEPARATOR, end_of_line, ready};
 use crate::{Block, BlockKind, Note, Patch};
 use cru_base::Span;
 

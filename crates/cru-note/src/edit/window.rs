@@ -5,7 +5,7 @@
 //! read by itself, before and after. That it reads by itself as it does in the note is not assumed but looked at; where
 //! it does not, or would be most of the note, the whole note is read.
 
-use super::place::{parse, same};
+use super::compare::{parse, same};
 use crate::patch::Edit;
 use crate::{Block, BlockKind, Note, Patch};
 use cru_base::Span;

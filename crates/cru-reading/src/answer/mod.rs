@@ -7,6 +7,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use cru_action::Verdict;
+use cru_session::StepStatus;
 use serde::Serialize;
 
 pub use patch::patched;
@@ -144,6 +146,23 @@ pub enum ProofStatus {
     /// The proof does not say: the program knows.
     #[serde(skip)]
     Unstated,
+}
+
+/// How a step ended, in words: first the word that a proof needs, then the exit status and what its check found.
+pub(crate) fn ended(status: StepStatus, verdict: Option<Verdict>, exit: Option<i32>) -> String {
+    let word = match (status, verdict) {
+        (StepStatus::Complete, Some(Verdict::Failed)) => ProofStatus::Failed.as_str(),
+        (StepStatus::Complete, _) => ProofStatus::Ok.as_str(),
+        (other, _) => other.name(),
+    };
+    let exit = exit.map(|exit| format!(", exit {exit}")).unwrap_or_default();
+    let check = match verdict {
+        Some(Verdict::Passed) => ", check passed",
+        Some(Verdict::Failed) => ", check failed",
+        Some(Verdict::Unknown) => ", result of the check unknown",
+        None => "",
+    };
+    format!("{word}{exit}{check}")
 }
 
 /// A proof as an object, as the first version of the schema had it.

@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::{Checked, Rule, check};
 use crate::answer::{self, Answer, CaseKind, Claim, Proof, ProofStatus};
+use crate::full_text::FullText;
 use crate::ledger::Ledger;
-use crate::record::{FullText, Record};
+use crate::record::Record;
 
 fn session(text: &str) -> Session {
     cru_session::read::session(&Note::parse(text)).0

@@ -7,7 +7,7 @@ use cru_base::text::{plural, sanitise};
 use cru_session::attempt::is_shell;
 use cru_session::{Session, Step, StepStatus};
 
-use crate::FullText;
+use crate::full_text::FullText;
 
 /// Characters of all lines of a session that is shown with more than the least of each step.
 const ALL: usize = 16_000;

@@ -15,9 +15,10 @@ use cru_session::attempt::is_shell;
 use cru_session::mask::Masks;
 use cru_session::{Item, Session, Step, StepStatus};
 
-use crate::FullText;
-use crate::record::{ended, shortcut};
+use crate::answer::ended;
+use crate::full_text::{FullText, shortcut};
 use line::ShownLine;
+pub(crate) use trigger::is_last_check_failed;
 pub use trigger::{Trigger, triggers};
 
 /// Characters of words and prose that are shown; of longer ones the beginning and the end.

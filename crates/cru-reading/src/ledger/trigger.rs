@@ -1,6 +1,7 @@
 //! What rules find worth a look in a session: cheap, and meant to find too much rather than too little.
 
-use cru_graph::{Place, Taken, recoveries, turns};
+use cru_action::Verdict;
+use cru_graph::{Place, Taken, proof, recoveries, turns};
 use cru_session::{Session, Step, StepStatus};
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ pub fn triggers(session: &Session) -> Vec<Trigger> {
     if !denied.is_empty() {
         found.push(Trigger { kind: "denied", text: format!("a person refused {}", denied.join(", ")) });
     }
-    if crate::record::is_last_check_failed(session) {
+    if is_last_check_failed(session) {
         found.push(Trigger { kind: "failing", text: "the last check of the session failed".to_owned() });
     }
     found
@@ -64,4 +65,10 @@ pub fn triggers(session: &Session) -> Vec<Trigger> {
 
 fn writes(step: &Step) -> bool {
     !step.writes.is_empty() || step.action().kind.writes_files()
+}
+
+/// Whether the last check of a session failed. Of one whose result is unknown nothing is said.
+pub(crate) fn is_last_check_failed(session: &Session) -> bool {
+    let last = session.steps().filter_map(|(_, step)| step.verdict()).last();
+    last == Some(Verdict::Failed) && proof::proof(session) == Some(proof::Proof::Failing)
 }

@@ -4,76 +4,17 @@ pub mod text;
 
 use std::collections::{HashMap, HashSet};
 
-use cru_action::patch::{self, of_call};
-use cru_action::verdict::{host_error, silences_check, switches_check_off};
+use cru_action::verdict::host_error;
 use cru_action::{Action, Class, ToolKind, Verdict};
 use cru_graph::path::FinalPath;
-use cru_graph::{proof, segment};
+use cru_graph::segment;
 use cru_session::attempt::Attempt;
 use cru_session::{Decision, Item, Session, Step, StepStatus};
-use serde_json::Value;
 
-use crate::answer::ProofStatus;
-use crate::ledger::Ledger;
+use crate::answer::{ProofStatus, ended};
+use crate::full_text::{FullText, shortcut};
+use crate::ledger::{Ledger, is_last_check_failed};
 use text::{alike, is_long_enough, without_edges};
-
-/// The whole call and result of a step, from its transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FullText {
-    /// Every text of its arguments.
-    pub call: String,
-    /// Its answer.
-    pub result: String,
-    /// Lines that the call puts into files and that were not there before.
-    pub added: Vec<String>,
-    /// Lines that it takes out of files.
-    pub removed: Vec<String>,
-}
-
-impl FullText {
-    /// Of a call with its arguments and answer. Linear in them.
-    pub fn of(tool: &str, input: &Value, args: &str, output: Option<&str>) -> Self {
-        let mut call = format!("{tool}\n{args}\n");
-        texts(input, &mut call);
-        let (mut added, mut removed) = (Vec::new(), Vec::new());
-        let action = Action::of(tool, args);
-        let mut files = match input {
-            Value::Object(map) => of_call(tool, map),
-            Value::String(text) => patch::read(text),
-            _ => Vec::new(),
-        };
-        // Some hosts give a patch to a shell, or as the whole argument.
-        if files.is_empty() && patch::find(args).is_some() {
-            files = patch::read(action.patch_text().unwrap_or(args));
-        }
-        for file in files {
-            let [before, after]: [HashSet<&str>; 2] =
-                [file.before().map(str::trim).collect(), file.after().map(str::trim).collect()];
-            added.extend(file.after().filter(|line| !before.contains(line.trim())).map(str::to_owned));
-            removed.extend(file.before().filter(|line| !after.contains(line.trim())).map(str::to_owned));
-        }
-        Self { call, result: output.unwrap_or_default().to_owned(), added, removed }
-    }
-}
-
-fn texts(value: &Value, out: &mut String) {
-    match value {
-        Value::String(text) => {
-            out.push_str(text);
-            out.push('\n');
-        }
-        Value::Array(items) => items.iter().for_each(|item| texts(item, out)),
-        Value::Object(map) => {
-            for (key, value) in map {
-                if !value.is_string() && !value.is_object() && !value.is_array() {
-                    out.push_str(&format!("{key}: {value}\n"));
-                }
-                texts(value, out);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
 
 /// A step.
 #[derive(Clone, Debug)]
@@ -469,39 +410,6 @@ impl StepFact {
         self.files.iter().any(|path| ends(path))
             || self.args.split_whitespace().any(|word| ends(word.trim_matches(['"', '\''])))
     }
-}
-
-/// What switches a check off or silences it in a call, where something does.
-pub(crate) fn shortcut(action: &Action<'_>, full: Option<&FullText>) -> Option<String> {
-    let mut added = full.into_iter().flat_map(|full| &full.added).map(String::as_str);
-    let mut commands = action.commands.iter().map(|command| action.text(command));
-    let text = commands
-        .find(|text| switches_check_off(text))
-        .or_else(|| added.find(|line| switches_check_off(line) || silences_check(line)))?;
-    Some(cru_base::text::truncate(&cru_base::text::one_line(text), 80).into_owned())
-}
-
-/// How a step ended, in words: first the word that a proof needs, then the exit status and what its check found.
-pub(crate) fn ended(status: StepStatus, verdict: Option<Verdict>, exit: Option<i32>) -> String {
-    let word = match (status, verdict) {
-        (StepStatus::Complete, Some(Verdict::Failed)) => ProofStatus::Failed.as_str(),
-        (StepStatus::Complete, _) => ProofStatus::Ok.as_str(),
-        (other, _) => other.name(),
-    };
-    let exit = exit.map(|exit| format!(", exit {exit}")).unwrap_or_default();
-    let check = match verdict {
-        Some(Verdict::Passed) => ", check passed",
-        Some(Verdict::Failed) => ", check failed",
-        Some(Verdict::Unknown) => ", result of the check unknown",
-        None => "",
-    };
-    format!("{word}{exit}{check}")
-}
-
-/// Whether the last check of a session failed. Of one whose result is unknown nothing is said.
-pub(crate) fn is_last_check_failed(session: &Session) -> bool {
-    let last = session.steps().filter_map(|(_, step)| step.verdict()).last();
-    last == Some(Verdict::Failed) && proof::proof(session) == Some(proof::Proof::Failing)
 }
 
 /// The lines of a result that are too short to be found inside a text. A line without a letter or digit says nothing.

@@ -10,7 +10,7 @@ use super::part::{self, DeltaUnit, NoteParts, Part, PieceKind};
 use super::phase::{self, Fate, replace};
 use super::property;
 use crate::model::Task;
-use crate::op::task::key;
+use crate::op::task_list::key;
 use crate::op::unit::{alone, normal, units};
 use crate::op::{self, Op, task_list, task_merge};
 use crate::render;

@@ -8,8 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::code::slashes_before;
-use super::turn::Way;
+use super::slash::{self, Way, slashes_before};
 
 /// Languages whose fences stay what they are, in lower case.
 static LANGUAGES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
@@ -95,7 +94,7 @@ pub(super) fn code(text: &str, way: Way) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 4);
     let at: Vec<usize> = marks(text).collect();
-    super::turn::apply(text, &at, way, &mut out);
+    slash::apply(text, &at, way, &mut out);
     Cow::Owned(out)
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::active;
+use super::slash::slashes_before;
 
 /// Byte ranges of the code spans of `line`, backticks included, ascending.
 ///
@@ -63,12 +64,6 @@ pub(crate) fn leading(line: &str) -> Option<usize> {
         }
     }
     None
-}
-
-/// How many backslashes stand directly before `at`, not looking before `from`.
-pub(super) fn slashes_before(line: &str, at: usize, from: usize) -> usize {
-    let before = line.as_bytes().get(from..at).unwrap_or_default();
-    before.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
 fn runs(bytes: &[u8]) -> Vec<Range<usize>> {

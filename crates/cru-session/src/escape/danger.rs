@@ -3,8 +3,10 @@
 //! Everything here looks at a [`View`], so that it finds the same characters before and after they were escaped. Where
 //! readers of markdown differ, the widest reading counts. Offsets are bytes of the line, ascending.
 
+use super::slash::slashes_before;
 use super::view::{CODE, View};
-use super::{Place, active, code};
+use super::{Place, active};
+use crate::callout::split_field;
 use crate::task_line;
 
 /// Bytes without which nothing inside a line can be dangerous.
@@ -25,7 +27,7 @@ pub(super) fn text(line: &str, from: usize, table: bool, place: Place<'_>) -> Ve
     let links = place.links && !line.contains('\\') && is_link_field(plain);
     let kept = |at: usize| {
         place.keep.iter().any(|link| plain[at..].starts_with(link.trim_start_matches('!')))
-            && view.raw(at).is_some_and(|raw| code::slashes_before(line, raw, 0) == 0)
+            && view.raw(at).is_some_and(|raw| slashes_before(line, raw, 0) == 0)
     };
     let mut found = Vec::new();
     let mut before = None;
@@ -139,7 +141,7 @@ pub(super) fn quotes(line: &str, from: usize, table: bool, last: bool) -> Vec<(u
     let plain = view.plain.as_str();
     let quotes =
         plain.match_indices('"').filter_map(|(at, _)| Some((view.raw(at)?, ends_quote(&plain[at + 1..], last))));
-    quotes.filter(|&(at, _)| code::slashes_before(line, at, 0).is_multiple_of(2)).collect()
+    quotes.filter(|&(at, _)| slashes_before(line, at, 0).is_multiple_of(2)).collect()
 }
 
 /// Whether the words end with a quote that `after` follows; `last`: on a line that can be their last.
@@ -240,6 +242,15 @@ fn is_link_field(plain: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
         && value.split(',').all(is_link)
+}
+
+/// Whether a quote at the end of line `index` can end the words: nothing follows but a field.
+pub(super) fn may_end(lines: &[&str], index: usize) -> bool {
+    lines.get(index + 1).is_none_or(|next| is_field(next))
+}
+
+pub(super) fn is_field(line: &str) -> bool {
+    split_field(line.trim_end(), Some(&["At"])).is_some()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::slash::slashes_before;
 use super::{active, code};
 
 /// `markdown` with another name for each fence that an editor runs, no inline code that is run, and no template. `own` are the
@@ -124,7 +125,7 @@ impl Within {
 
 /// Whether HTML, mathematics or a comment may begin in a line: a fence that stands in it is none.
 fn opens_another(rest: &str) -> bool {
-    let has = |sign: &str| rest.match_indices(sign).any(|(at, _)| code::slashes_before(rest, at, 0) == 0);
+    let has = |sign: &str| rest.match_indices(sign).any(|(at, _)| slashes_before(rest, at, 0) == 0);
     (rest.starts_with('<') && has_tag(rest)) || has("$$") || has("%%")
 }
 
@@ -136,7 +137,7 @@ fn has_tag(line: &str) -> bool {
         return false;
     }
     let spans = code::spans(line, false);
-    tags.any(|at| code::slashes_before(line, at, 0).is_multiple_of(2) && !spans.iter().any(|span| span.contains(&at)))
+    tags.any(|at| slashes_before(line, at, 0).is_multiple_of(2) && !spans.iter().any(|span| span.contains(&at)))
 }
 
 /// Whether so few blanks stand before a fence that they do not count.
@@ -197,7 +198,7 @@ fn without_others(line: &str, spans: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(line.len() + 4);
     let mut done = 0;
     for at in memchr::memchr_iter(b'`', line.as_bytes()).filter(|at| !spans.iter().any(|span| span.contains(at))) {
-        let is_text = code::slashes_before(line, at, done) % 2 == 1;
+        let is_text = slashes_before(line, at, done) % 2 == 1;
         out.push_str(&line[done..at]);
         out.push_str(if is_text { "`" } else { "\\`" });
         done = at + 1;
@@ -233,7 +234,7 @@ fn broken(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for at in active::marks(text) {
-        let is_broken = code::slashes_before(text, at, 0) > 0;
+        let is_broken = slashes_before(text, at, 0) > 0;
         out.push_str(&text[done..at]);
         out.push_str(if is_broken { "" } else { "\\" });
         done = at;

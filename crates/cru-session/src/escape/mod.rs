@@ -12,6 +12,7 @@ mod danger;
 mod heading;
 mod inert;
 mod outline;
+mod slash;
 mod turn;
 mod view;
 mod words;
@@ -25,7 +26,7 @@ pub use words::{Words, quoted, split_quoted};
 
 pub(super) use outline::{Line, Outline};
 
-use turn::Way;
+use slash::Way;
 
 /// Where a text stands, which decides what is dangerous in it.
 #[derive(Clone, Copy, Debug)]

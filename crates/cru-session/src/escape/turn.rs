@@ -1,19 +1,11 @@
 //! The walk over a text's lines, in both directions.
 
+use super::Place;
 use super::active;
-use super::danger;
+use super::danger::{self, may_end};
 use super::heading;
 use super::outline::{Line, Outline};
-use super::{Place, code, words};
-
-/// Which way to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// `k` backslashes become `2k + 1`.
-    Escape,
-    /// `2k + 1` backslashes become `k`; an even number is somebody's own and stays.
-    Undo,
-}
+use super::slash::{Way, apply};
 
 /// One line of text, which does not start one.
 pub(super) fn line(text: &str, way: Way, place: Place<'_>) -> String {
@@ -38,7 +30,7 @@ pub(super) fn lines(text: &str, way: Way, place: Place<'_>) -> String {
         if index > 0 {
             out.push('\n');
         }
-        let place = Place { last: place.quote && words::may_end(&lines, index), ..place };
+        let place = Place { last: place.quote && may_end(&lines, index), ..place };
         match outline.next_line(index) {
             Line::Verbatim => out.push_str(&active::code(line, way)),
             Line::Heading { at, level } => {
@@ -105,24 +97,4 @@ fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fence = |at: usize| bytes[at..].starts_with(b"```") || bytes[at..].starts_with(b"~~~");
     memchr::memchr2(b'\\', b'#', bytes).is_none() && !memchr::memchr2_iter(b'`', b'~', bytes).any(fence)
-}
-
-/// Copies `line` to `out`, the backslashes before each of the bytes `at` (ascending) turned.
-pub(super) fn apply(line: &str, at: &[usize], way: Way, out: &mut String) {
-    let mut done = 0;
-    for &at in at {
-        let slashes = code::slashes_before(line, at, done);
-        match way {
-            Way::Escape => {
-                out.push_str(&line[done..at]);
-                out.extend(std::iter::repeat_n('\\', slashes + 1));
-            }
-            Way::Undo if slashes % 2 == 1 => {
-                out.push_str(&line[done..at - slashes.div_ceil(2)]);
-            }
-            Way::Undo => out.push_str(&line[done..at]),
-        }
-        done = at;
-    }
-    out.push_str(&line[done..]);
 }

@@ -4,11 +4,11 @@
 //! that a fence or list in them stays one. The closing quote is the first live `"` outside code that ` - ` follows or
 //! that ends the last line; one inside the words that would be taken for it is escaped.
 
-use super::danger;
+use super::Place;
+use super::danger::{self, is_field, may_end};
 use super::outline::{Line, Outline};
-use super::turn::{self, Way};
-use super::{Place, code};
-use crate::callout::split_field;
+use super::slash::{Way, slashes_before};
+use super::turn;
 use cru_base::text;
 
 /// Where the words stand.
@@ -92,15 +92,6 @@ fn closing(inner: &str) -> Option<usize> {
     last
 }
 
-/// Whether a quote at the end of line `index` can end the words: nothing follows but a field.
-pub(super) fn may_end(lines: &[&str], index: usize) -> bool {
-    lines.get(index + 1).is_none_or(|next| is_field(next))
-}
-
-fn is_field(line: &str) -> bool {
-    split_field(line.trim_end(), Some(&["At"])).is_some()
-}
-
 /// What stands behind the closing quote: the words that belong to it, and the lines that are fields.
 fn tail(after: &str) -> (Option<&str>, &str) {
     let mut end = 0;
@@ -119,7 +110,7 @@ fn last_part(tail: &str) -> &str {
     let plain = super::view::View::of(tail, 0, false);
     let dash = plain.plain.rmatch_indices(" - ").find_map(|(at, _)| {
         let raw = plain.raw(at + 1)?;
-        code::slashes_before(tail, raw, 0).is_multiple_of(2).then_some(raw + 1)
+        slashes_before(tail, raw, 0).is_multiple_of(2).then_some(raw + 1)
     });
     let tail = dash.map_or(tail, |from| &tail[from..]).trim();
     // A dash at the line's end, the words wrapped by an editor.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use super::draft::{Child, Draft, DraftPatch};
 use super::facts::StreamFacts;
-use super::step::{self, Run};
+use super::step::{self, Run, standing_commits};
 use super::stream::{Begun, Fold, Last, NoteEntry};
-use super::{brief, commits, part, place, top, trouble};
+use super::{brief, part, place, top, trouble};
 use crate::agent_table;
 use crate::cursor::Cursor;
 use crate::detail::Level;
@@ -77,7 +77,7 @@ impl Fold {
         let transcript = header.transcript.to_string_lossy();
         let transcript = transcript.as_ref();
         let acted = !steps.is_empty();
-        facts.naming.committed(commits::standing(&steps));
+        facts.naming.committed(standing_commits(&steps));
         let mut errors = trouble::errors(&steps);
         let entries = match options.level {
             Level::Brief => brief::shorten(entries, &steps, &errors),

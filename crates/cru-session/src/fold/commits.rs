@@ -6,9 +6,6 @@ use std::borrow::Cow;
 use cru_action::Action;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 
-use super::step::StepDraft;
-use crate::StepStatus;
-
 /// Characters of a subject.
 const SUBJECT: usize = 120;
 
@@ -16,7 +13,7 @@ const SUBJECT: usize = 120;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MadeCommit {
     /// Its id, as short as it was shown.
-    sha: String,
+    pub(super) sha: String,
     /// Its subject; empty where it was not shown.
     subject: String,
 }
@@ -34,26 +31,6 @@ impl MadeCommit {
         }
         if self.subject.is_empty() { format!("`{}`", self.sha) } else { format!("`{}` {}", self.sha, self.subject) }
     }
-}
-
-/// The commits of steps that stand at the end: without those that a later step amended, or took back by setting the
-/// branch back.
-pub(super) fn standing(steps: &[StepDraft]) -> Vec<&MadeCommit> {
-    let mut standing: Vec<&MadeCommit> = Vec::new();
-    for draft in steps {
-        if !standing.is_empty() && draft.step.full_args().contains("git") {
-            let action = draft.step.action();
-            if draft.step.status == StepStatus::Complete {
-                let ids: Vec<&str> = standing.iter().map(|commit| commit.sha.as_str()).collect();
-                standing.truncate(standing.len() - action.undone(&ids));
-            }
-            if !draft.commits.is_empty() && action.amends() {
-                standing.pop();
-            }
-        }
-        standing.extend(&draft.commits);
-    }
-    standing
 }
 
 /// A commit that a command makes without showing it.

@@ -8,7 +8,7 @@ use cru_action::ToolKind;
 use jiff::Timestamp;
 
 use super::naming::Naming;
-use super::phase_rule::{self, Verdict};
+use super::phase_rule::{self, PromptEffect};
 use super::place;
 use super::property::Properties;
 use crate::Task;
@@ -139,9 +139,9 @@ impl StreamFacts {
     }
 
     /// Keeps what the session's title comes from.
-    pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        self.asked |= verdict != Verdict::Aside;
-        self.naming.said(words, origin, verdict);
+    pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, effect: PromptEffect) {
+        self.asked |= effect != PromptEffect::Aside;
+        self.naming.said(words, origin, effect);
     }
 }
 

@@ -7,7 +7,7 @@ use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, lowered, sanitise};
 
 use super::commits::MadeCommit;
-use super::phase_rule::Verdict;
+use super::phase_rule::PromptEffect;
 use crate::event::{PromptOrigin, TitleRank};
 use crate::words::shorten;
 use crate::words::title::{self, Title};
@@ -54,8 +54,8 @@ impl Naming {
     }
 
     /// Words of a person, or a task.
-    pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, verdict: Verdict) {
-        if verdict == Verdict::Aside || words.is_empty() {
+    pub(super) fn said(&mut self, words: &str, origin: &PromptOrigin<'_>, effect: PromptEffect) {
+        if effect == PromptEffect::Aside || words.is_empty() {
             return;
         }
         let key = shorten::at_word(&fold_whitespace(&words[..floor_char_boundary(words, 2_000)]), 300);

@@ -14,7 +14,7 @@ const ANSWER: usize = 60;
 
 /// What a prompt does to the phase it is said in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum PromptEffect {
     /// It starts one.
     Starts,
     /// It goes on with it.
@@ -23,31 +23,31 @@ pub(super) enum Verdict {
     Aside,
 }
 
-/// The verdict on `text`.
-pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &SaidNames) -> Verdict {
+/// The effect of a prompt of these words.
+pub(super) fn judge(text: &str, origin: &PromptOrigin<'_>, talk: Talk, names: &SaidNames) -> PromptEffect {
     match origin {
-        PromptOrigin::Shell => return Verdict::Aside,
-        PromptOrigin::Command if is_housekeeping(text) => return Verdict::Aside,
-        PromptOrigin::Denial { .. } => return Verdict::Continues,
-        PromptOrigin::Task => return Verdict::Starts,
+        PromptOrigin::Shell => return PromptEffect::Aside,
+        PromptOrigin::Command if is_housekeeping(text) => return PromptEffect::Aside,
+        PromptOrigin::Denial { .. } => return PromptEffect::Continues,
+        PromptOrigin::Task => return PromptEffect::Starts,
         PromptOrigin::Typed | PromptOrigin::Queued | PromptOrigin::Command => {}
     }
     if talk.interrupted || talk.denied || talk.unanswered {
-        return Verdict::Continues;
+        return PromptEffect::Continues;
     }
     if talk.worked && correction::lets_go_on(text) {
-        return Verdict::Continues;
+        return PromptEffect::Continues;
     }
     if !talk.worked || is_unspaced(text) {
-        return Verdict::Starts;
+        return PromptEffect::Starts;
     }
     let words = text.split_whitespace().take(ANSWER + 1).count();
     // A command of the person's own answers nothing, whatever was asked.
     if talk.asked && words <= ANSWER && *origin != PromptOrigin::Command {
-        return Verdict::Continues;
+        return PromptEffect::Continues;
     }
     // Words that a confirmation may have.
-    if words <= 12 && !names.is_new(text) { Verdict::Continues } else { Verdict::Starts }
+    if words <= 12 && !names.is_new(text) { PromptEffect::Continues } else { PromptEffect::Starts }
 }
 
 /// Whether a command is one of a host's own about itself: `/clear`. It stands in the note and never starts a phase.
@@ -77,7 +77,7 @@ mod tests {
 
     const WORKED: Talk = Talk { interrupted: false, denied: false, asked: false, worked: true, unanswered: false };
 
-    fn verdict(text: &str, talk: Talk) -> Verdict {
+    fn effect(text: &str, talk: Talk) -> PromptEffect {
         let mut names = SaidNames::default();
         names.learn("Edit src/auth.rs");
         judge(text, &PromptOrigin::Typed, talk, &names)
@@ -89,27 +89,27 @@ mod tests {
         let denied = Talk { denied: true, ..WORKED };
         let asked = Talk { asked: true, ..WORKED };
         let long = "please rework the whole token module so that every single key is rotated once a day";
-        let rows: &[(&str, Talk, Verdict)] = &[
-            ("yes", Talk::default(), Verdict::Starts),
-            ("yes", WORKED, Verdict::Continues),
-            ("looks good, commit that", WORKED, Verdict::Continues),
-            ("now the same in auth.rs", WORKED, Verdict::Continues),
-            ("now the same in token.rs", WORKED, Verdict::Starts),
-            ("run pytest", WORKED, Verdict::Starts),
-            ("one two three four five six seven eight nine ten eleven twelve", WORKED, Verdict::Continues),
-            ("one two three four five six seven eight nine ten eleven twelve thirteen", WORKED, Verdict::Starts),
-            (long, WORKED, Verdict::Starts),
-            (long, interrupted, Verdict::Continues),
-            (long, denied, Verdict::Continues),
-            (long, asked, Verdict::Continues),
-            (long, Talk { unanswered: true, ..WORKED }, Verdict::Continues),
-            (&"word ".repeat(61), asked, Verdict::Starts),
-            ("да, продолжай", WORKED, Verdict::Continues),
-            ("继续", WORKED, Verdict::Continues),
-            ("はい、続けてください", WORKED, Verdict::Starts),
+        let rows: &[(&str, Talk, PromptEffect)] = &[
+            ("yes", Talk::default(), PromptEffect::Starts),
+            ("yes", WORKED, PromptEffect::Continues),
+            ("looks good, commit that", WORKED, PromptEffect::Continues),
+            ("now the same in auth.rs", WORKED, PromptEffect::Continues),
+            ("now the same in token.rs", WORKED, PromptEffect::Starts),
+            ("run pytest", WORKED, PromptEffect::Starts),
+            ("one two three four five six seven eight nine ten eleven twelve", WORKED, PromptEffect::Continues),
+            ("one two three four five six seven eight nine ten eleven twelve thirteen", WORKED, PromptEffect::Starts),
+            (long, WORKED, PromptEffect::Starts),
+            (long, interrupted, PromptEffect::Continues),
+            (long, denied, PromptEffect::Continues),
+            (long, asked, PromptEffect::Continues),
+            (long, Talk { unanswered: true, ..WORKED }, PromptEffect::Continues),
+            (&"word ".repeat(61), asked, PromptEffect::Starts),
+            ("да, продолжай", WORKED, PromptEffect::Continues),
+            ("继续", WORKED, PromptEffect::Continues),
+            ("はい、続けてください", WORKED, PromptEffect::Starts),
         ];
         for (text, talk, expected) in rows {
-            assert_eq!(verdict(text, *talk), *expected, "{text}");
+            assert_eq!(effect(text, *talk), *expected, "{text}");
         }
     }
 
@@ -117,16 +117,16 @@ mod tests {
     fn table_of_origins() {
         let names = SaidNames::default();
         let rows = [
-            (PromptOrigin::Command, "/clear", Verdict::Aside),
-            (PromptOrigin::Command, "/review src", Verdict::Starts),
-            (PromptOrigin::Shell, "ls", Verdict::Aside),
+            (PromptOrigin::Command, "/clear", PromptEffect::Aside),
+            (PromptOrigin::Command, "/review src", PromptEffect::Starts),
+            (PromptOrigin::Shell, "ls", PromptEffect::Aside),
             (
                 PromptOrigin::Denial { call: Cow::Borrowed("c1") },
                 "use the other file instead of this",
-                Verdict::Continues,
+                PromptEffect::Continues,
             ),
-            (PromptOrigin::Task, "review it", Verdict::Starts),
-            (PromptOrigin::Queued, "also the docs", Verdict::Continues),
+            (PromptOrigin::Task, "review it", PromptEffect::Starts),
+            (PromptOrigin::Queued, "also the docs", PromptEffect::Continues),
         ];
         for (origin, text, expected) in rows {
             assert_eq!(judge(text, &origin, WORKED, &names), expected, "{text}");

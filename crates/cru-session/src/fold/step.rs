@@ -134,6 +134,26 @@ pub(super) struct StepDraft {
     limit_ms: Option<u64>,
 }
 
+/// The commits of steps that stand at the end: without those that a later step amended, or took back by setting the
+/// branch back.
+pub(super) fn standing_commits(steps: &[StepDraft]) -> Vec<&MadeCommit> {
+    let mut standing: Vec<&MadeCommit> = Vec::new();
+    for draft in steps {
+        if !standing.is_empty() && draft.step.full_args().contains("git") {
+            let action = draft.step.action();
+            if draft.step.status == StepStatus::Complete {
+                let ids: Vec<&str> = standing.iter().map(|commit| commit.sha.as_str()).collect();
+                standing.truncate(standing.len() - action.undone(&ids));
+            }
+            if !draft.commits.is_empty() && action.amends() {
+                standing.pop();
+            }
+        }
+        standing.extend(&draft.commits);
+    }
+    standing
+}
+
 /// All steps of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Steps {

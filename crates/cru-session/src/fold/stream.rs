@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::changes::CallChanges;
 use super::facts::{StreamFacts, TaskRows};
 use super::name::SaidNames;
-use super::phase_rule::{self, Verdict};
+use super::phase_rule::{self, PromptEffect};
 use super::planned::PlannedChecks;
 use super::step::{Steps, step_link};
 use super::talk::Talk;
@@ -281,16 +281,16 @@ impl Fold {
             return;
         }
         self.own_lines += u32::from(prompt.origin == PromptOrigin::Shell);
-        let verdict = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
+        let effect = phase_rule::judge(words, &prompt.origin, self.talk, &self.names);
         // An automatic prompt comes again and again, word for word.
-        let again = self.is_repeated(words) && verdict == Verdict::Starts && self.talk.worked;
-        let verdict = if again { Verdict::Continues } else { verdict };
+        let again = self.is_repeated(words) && effect == PromptEffect::Starts && self.talk.worked;
+        let effect = if again { PromptEffect::Continues } else { effect };
         self.names.learn(words);
         let first = !self.facts.asked;
-        if verdict != Verdict::Aside {
+        if effect != PromptEffect::Aside {
             self.plan(words);
         }
-        self.facts.said(words, &prompt.origin, verdict);
+        self.facts.said(words, &prompt.origin, effect);
         let item = if prompt.origin == PromptOrigin::Task {
             part::task(words)
         } else {
@@ -298,12 +298,12 @@ impl Fold {
                 PromptOrigin::Shell if !words.starts_with('!') => format!("!{words}"),
                 _ => words.to_owned(),
             };
-            let corrects = !first && verdict != Verdict::Aside && self.corrects(words, &prompt.origin);
+            let corrects = !first && effect != PromptEffect::Aside && self.corrects(words, &prompt.origin);
             self.inputs += 1;
             part::user(&shown, corrects, self.inputs)
         };
         let pictures = part::attachments(&prompt.attachments);
-        if verdict == Verdict::Aside {
+        if effect == PromptEffect::Aside {
             self.set_down(NoteEntry::item(item));
             if let Some(pictures) = pictures {
                 self.set_down(NoteEntry::item(pictures));
@@ -314,8 +314,8 @@ impl Fold {
         if self.is_gap(time) && !again && !correction::lets_go_on(words) {
             self.boundary.get_or_insert_default();
         }
-        if verdict == Verdict::Starts || self.boundary.is_some() || self.phases.is_empty() {
-            let says = verdict == Verdict::Starts || title::tells(words) || self.phases.is_empty();
+        if effect == PromptEffect::Starts || self.boundary.is_some() || self.phases.is_empty() {
+            let says = effect == PromptEffect::Starts || title::tells(words) || self.phases.is_empty();
             let title = if says { self.heading(words, &prompt.origin) } else { self.continued() };
             for entry in &mut self.waiting {
                 if let NoteEntry::Item(item) = entry {

@@ -11,7 +11,7 @@ use super::step::{StepDraft, step_link};
 use cru_action::Verdict;
 
 use crate::attempt::{Attempt, is_same_command};
-use crate::recovery::{self, Failure, Proof, Recovery, Tried};
+use crate::recovery::{self, Failure, Tried};
 use crate::words::shorten;
 use crate::{Item, Link, StepStatus};
 
@@ -24,16 +24,16 @@ pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
     // A check is judged by its verdict, which a pipe does not hide.
     let worked =
         |draft: &StepDraft| draft.step.status == StepStatus::Complete && draft.step.check != Some(Verdict::Failed);
-    let proof = |draft: &StepDraft| match draft.step.check {
-        Some(Verdict::Unknown) => Proof::Unknown,
-        _ if worked(draft) => Proof::Worked,
-        _ => Proof::Failed,
+    let verdict = |draft: &StepDraft| match draft.step.check {
+        Some(Verdict::Unknown) => Verdict::Unknown,
+        _ if worked(draft) => Verdict::Passed,
+        _ => Verdict::Failed,
     };
     let outcomes = recovery::outcomes(told().map(|(index, draft)| {
         let acts = draft.attempt != Attempt::Look;
-        (index, Tried { key: draft.attempt.key(), proof: proof(draft), acts })
+        (index, Tried { key: draft.attempt.key(), verdict: verdict(draft), acts })
     }));
-    for Recovery { failure, success } in outcomes.recovered {
+    for (failure, success) in outcomes.recovered {
         let Some(draft) = steps.get(success) else { continue };
         let failed = [failure.first, failure.last].into_iter().filter_map(|at| steps.get(at));
         let is_same = failed.into_iter().any(|failed| is_same_command(&failed.step, &draft.step));
@@ -42,7 +42,7 @@ pub(super) fn errors(steps: &[StepDraft]) -> BTreeMap<usize, Item> {
         }
     }
     let is_check = |draft: &StepDraft| matches!(draft.attempt, Attempt::Check(_));
-    let passed = |draft: &StepDraft| is_check(draft) && proof(draft) == Proof::Worked;
+    let passed = |draft: &StepDraft| is_check(draft) && verdict(draft) == Verdict::Passed;
     let last_passed = told().rfind(|(_, draft)| passed(draft)).map(|(index, _)| index);
     for failure in outcomes.open {
         let is_last = last_passed.is_none_or(|passed| passed < failure.last);

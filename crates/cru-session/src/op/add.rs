@@ -1,9 +1,9 @@
 //! Operations that add: to a phase, behind a block, to the preface, a phase of its own.
 
-use super::apply::Outcome;
 use super::draft::TextDraft;
 use super::list;
 use super::place::{self, Spot};
+use super::run::Outcome;
 use super::unit::Unit;
 use cru_note::edit::{self, EditError};
 use cru_note::{Block, Note};

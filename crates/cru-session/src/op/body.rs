@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::apply::Outcome;
 use super::draft::TextDraft;
 use super::merge;
+use super::run::Outcome;
 use super::task_list;
 use super::unit::{Unit, normal, units};
 use crate::delta::align;

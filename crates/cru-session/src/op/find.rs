@@ -1,7 +1,7 @@
 //! Finding the piece of a note that an operation speaks of.
 
+use super::piece::RenderedPiece;
 use super::place::Spot;
-use super::replace::RenderedPiece;
 use super::unit::{Unit, units};
 use cru_note::Note;
 

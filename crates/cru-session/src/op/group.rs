@@ -3,10 +3,10 @@
 //! The result is what they give one by one: each boundary is made by putting the second text behind the first alone.
 //! Where that is not certain (the text holds a heading, or its place is not simply the end) they are not put together.
 
-use super::apply::Outcome;
 use super::change::Change;
 use super::draft::TextDraft;
 use super::place::{self, Spot};
+use super::run::Outcome;
 use super::unit::alone;
 use super::{add, list};
 use cru_note::LineEnd;

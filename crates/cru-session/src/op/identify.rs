@@ -1,8 +1,8 @@
 //! Giving a phase the line that says its id.
 
-use super::apply::Outcome;
 use super::draft::TextDraft;
 use super::place;
+use super::run::Outcome;
 use crate::{read, time};
 use cru_base::Span;
 use cru_note::edit::{EditError, add_id};

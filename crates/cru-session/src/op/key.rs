@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::apply::{Mode, Outcome, Run};
 use super::conflict::{self, Conflict, Where};
+use super::run::{Mode, Outcome, Run};
 use super::{Op, value};
 use crate::render::KEYS;
 use cru_note::edit::{self, EditError};

@@ -15,12 +15,14 @@ mod identify;
 mod key;
 mod list;
 mod merge;
+mod piece;
 mod place;
 mod presence;
 mod remove;
 mod replace;
 mod row;
-pub(crate) mod task;
+mod run;
+mod task;
 pub(crate) mod task_list;
 pub(crate) mod task_merge;
 #[cfg(test)]
@@ -34,10 +36,11 @@ use serde_json::Value as Json;
 
 use super::model::Task;
 
-pub use apply::{Applied, Done, Mode, Outcome, apply, apply_to};
+pub use apply::{Applied, apply, apply_to};
 pub use body::{Proof, body_hash, renewed};
 pub use change::Change;
 pub(crate) use conflict::callout as conflict_callout;
+pub use run::{Done, Mode, Outcome};
 pub use undo::{UndoError, undo};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Op;
-use super::replace;
+use super::piece::pairs;
 use super::unit::{Unit, alone, has_header, is_header, normal, units};
 use crate::render::STEPS_HEADER;
 use cru_note::{Block, BlockKind, Note};
@@ -44,7 +44,7 @@ impl Presence {
             let note = alone(text);
             presence.written.extend(units(&note, false).iter().map(|unit| unit.text(&note).into_owned()));
             let Op::Replace { old, new, .. } = op else { continue };
-            for pair in replace::pairs(old, new) {
+            for pair in pairs(old, new) {
                 if let (Some(old), Some(new)) = (pair.old, pair.new) {
                     presence.later.entry(old.text).or_default().push((index, new.text));
                 }

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use super::apply::Outcome;
 use super::draft::TextDraft;
 use super::place::{self, Spot};
 use super::remove;
 use super::row::{self, Row};
-use super::task_list;
+use super::run::Outcome;
+use super::task_list::{self, key};
 use crate::model::Task;
 use crate::render;
 use cru_base::Span;
@@ -114,11 +114,6 @@ fn make(draft: &mut TextDraft, rows: &[Task], broken: Option<usize>) -> Result<O
     let spot = broken.map_or_else(|| Spot::preface(draft.note()), |top| Spot { before: top, floor: 0, moved: false });
     place::put(draft, spot, &text)?;
     Ok(Outcome::Done)
-}
-
-/// What a row is about: the task with an id, else the one that says this.
-pub(crate) fn key(task: &Task) -> (bool, &str) {
-    if task.id.is_empty() { (false, &task.content) } else { (true, &task.id) }
 }
 
 fn edits(note: &Note, fences: &[RowFence], wanted: &[Task], all: bool) -> Vec<Edit> {

@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::apply::Outcome;
 use super::draft::TextDraft;
 use super::remove;
-use super::task::key;
+use super::run::Outcome;
 use crate::model::Task;
 use crate::task_line::{self, TaskLine};
 use cru_base::Span;
@@ -19,6 +18,11 @@ pub(crate) struct TaskList {
     pub(crate) top: usize,
     /// Indices of the items that are tasks.
     pub(crate) tasks: Vec<(usize, Task)>,
+}
+
+/// What a row is about: the task with an id, else the one that says this.
+pub(crate) fn key(task: &Task) -> (bool, &str) {
+    if task.id.is_empty() { (false, &task.content) } else { (true, &task.id) }
 }
 
 /// The lists of tasks of a note.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Op;
-use super::task::key;
+use super::task_list::key;
 use crate::model::Task;
 
 /// The rows of a note's list that change, so that it says what `after` says beyond `before`, field by field: what a person

@@ -6,14 +6,14 @@ use crate::callout::fields;
 use crate::correction::opens_correction;
 use crate::escape::{self, Words};
 use crate::field;
-use crate::model::{Agent, Callout, Decision, Error, Item, Link, Prose, Subagent, SubagentMode, User};
+use crate::model::{Agent, Callout, Decision, Error, Item, Link, Subagent, SubagentMode, User};
 use crate::time;
 use cru_base::{Diagnostic, Span};
 use cru_note::{Block, BlockKind, Note, Unquoted};
 
-use super::{link, section, text};
+use super::{link, text};
 
-/// The item that a callout block is.
+/// The item that a callout block is; that of an inline sub-agent without the items of its work.
 pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Item {
     let BlockKind::Callout { kind, fold, title, .. } = &block.kind else { return Item::Callout(Callout::default()) };
     let kind = kind.of(note.text()).to_lowercase();
@@ -73,7 +73,7 @@ pub(super) fn read(note: &Note, block: &Block, day: Option<Date>, diagnostics: &
             let correction = title.starts_with("correction") || is_remark;
             Item::User(User { callout, words, interpretation, correction })
         }
-        "subagent" => Item::Subagent(subagent(note, block, day, callout, &text, diagnostics)),
+        "subagent" => Item::Subagent(subagent(note, block, callout, &text, diagnostics)),
         "checkpoint" => {
             diagnostics.extend(unreadable(&callout));
             Item::Callout(callout)
@@ -110,14 +110,7 @@ fn links_of(note: &Note, lines: &Unquoted, names: Option<&[&str]>, wanted: &[&st
     links
 }
 
-fn subagent(
-    note: &Note,
-    block: &Block,
-    day: Option<Date>,
-    callout: Callout,
-    text: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Subagent {
+fn subagent(note: &Note, block: &Block, callout: Callout, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Subagent {
     let (agent, model) = title(&callout.title);
     if agent.is_none() {
         let message = "the sub-agent has no name";
@@ -149,7 +142,6 @@ fn subagent(
                 .help("add a line `[[session]]` or `![[session]]`"),
         );
     }
-    let items = if mode == SubagentMode::Inline { inline(note, block, day, diagnostics) } else { Vec::new() };
     let own = |name: &str| callout.field(name).map(str::to_owned);
     let link = link.filter(|_| mode != SubagentMode::Inline);
     let is_link =
@@ -158,38 +150,8 @@ fn subagent(
         SubagentMode::Inline => String::new(),
         _ => text.lines().filter(|line| !is_link(line)).collect::<Vec<_>>().join("\n").trim().to_owned(),
     };
-    Subagent { agent, model, mode, link, task: own("Task"), summary: own("Summary"), text, items, callout }
-}
-
-/// What stands in an inline sub-agent below its fields.
-fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
-    let lines = note.unquoted(block);
-    let parts = field::split(lines.as_str(), fields("subagent"));
-    // Fields stand first; the line after the last of them begins the work.
-    let fields = parts.owner.iter().take_while(|owner| owner.is_some()).count();
-    let from = lines.lines().nth(fields).map_or(block.span.end, |(at, _)| at);
-    let from = if fields == 0 { block.span.start } else { from };
-    let mut blocks: Vec<&Block> = Vec::new();
-    for child in &block.children {
-        if child.content.start >= from {
-            blocks.push(child);
-        } else if matches!(child.kind, BlockKind::List { .. }) {
-            // A list that ends a field's value and one that begins the work are one list to the parser.
-            blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
-        }
-    }
-    let mut items = section::items(note, &lines, &blocks, day, diagnostics);
-    // Text right below the last field is one paragraph with it to the parser.
-    let begun = block.children.iter().find(|child| child.content.start < from && child.content.end > from);
-    if let Some(child) = begun.filter(|child| matches!(child.kind, BlockKind::Paragraph)) {
-        let span = Span::new(from, child.content.end);
-        let own = lines.lines().filter(|(at, _)| (span.start..span.end).contains(at)).map(|(_, line)| line);
-        let text = escape::inner_unprose(&own.collect::<Vec<_>>().join("\n"));
-        if !text.trim().is_empty() {
-            items.insert(0, Item::Prose(Prose { id: None, text, span }));
-        }
-    }
-    items
+    let (task, summary) = (own("Task"), own("Summary"));
+    Subagent { agent, model, mode, link, task, summary, text, items: Vec::new(), callout }
 }
 
 /// `@agent@version (model)`.

@@ -1,11 +1,13 @@
 //! The walk over a note's blocks: phases and what stands in them. No phase depends on another, so those of a long note
 //! are read side by side.
 
+use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::model::{Agent, Fence, Item, Phase, Prose, Session, Task, Tasks};
+use crate::callout::fields;
+use crate::model::{Agent, Fence, Item, Phase, Prose, Session, SubagentMode, Task, Tasks};
 use crate::op::task_list;
-use crate::{escape, task_line, time};
+use crate::{escape, field, task_line, time};
 use cru_base::{Diagnostic, Span, threads};
 use cru_note::edit::SEPARATOR;
 use cru_note::heading::Tail;
@@ -167,12 +169,43 @@ impl Section {
     }
 }
 
+/// What stands in an inline sub-agent below its fields.
+fn inline(note: &Note, block: &Block, day: Option<Date>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+    let lines = note.unquoted(block);
+    let parts = field::split(lines.as_str(), fields("subagent"));
+    // Fields stand first; the line after the last of them begins the work.
+    let fields = parts.owner.iter().take_while(|owner| owner.is_some()).count();
+    let from = lines.lines().nth(fields).map_or(block.span.end, |(at, _)| at);
+    let from = if fields == 0 { block.span.start } else { from };
+    let mut blocks: Vec<&Block> = Vec::new();
+    for child in &block.children {
+        if child.content.start >= from {
+            blocks.push(child);
+        } else if matches!(child.kind, BlockKind::List { .. }) {
+            // A list that ends a field's value and one that begins the work are one list to the parser.
+            blocks.extend(child.children.iter().filter(|item| item.content.start >= from));
+        }
+    }
+    let mut items = items(note, &lines, &blocks, day, diagnostics);
+    // Text right below the last field is one paragraph with it to the parser.
+    let begun = block.children.iter().find(|child| child.content.start < from && child.content.end > from);
+    if let Some(child) = begun.filter(|child| matches!(child.kind, BlockKind::Paragraph)) {
+        let span = Span::new(from, child.content.end);
+        let own = lines.lines().filter(|(at, _)| (span.start..span.end).contains(at)).map(|(_, line)| line);
+        let text = escape::inner_unprose(&own.collect::<Vec<_>>().join("\n"));
+        if !text.trim().is_empty() {
+            items.insert(0, Item::Prose(Prose { id: None, text, span }));
+        }
+    }
+    items
+}
+
 /// The items of a container (an inline sub-agent): no phases, headings are prose.
-pub(super) fn items(
+fn items(
     note: &Note,
     within: &Unquoted,
     blocks: &[&Block],
-    day: Option<jiff::civil::Date>,
+    day: Option<Date>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
     let mut walk = Walk { day, ..Walk::new(note, Some(within)) };
@@ -250,7 +283,7 @@ struct Walk<'a> {
     memory: Vec<Fence>,
     items: Vec<Item>,
     prose: Vec<&'a Block>,
-    day: Option<jiff::civil::Date>,
+    day: Option<Date>,
     /// The line that names the list below it, where that was the last thing seen.
     above: Above,
     /// Nothing stands below the phase's heading so far.
@@ -331,7 +364,12 @@ impl<'a> Walk<'a> {
             BlockKind::List { .. } => self.list(block, header),
             BlockKind::Callout { .. } => {
                 self.flush();
-                let item = callout::read(self.note, block, self.day, &mut self.diagnostics);
+                let mut item = callout::read(self.note, block, self.day, &mut self.diagnostics);
+                if let Item::Subagent(subagent) = &mut item
+                    && subagent.mode == SubagentMode::Inline
+                {
+                    subagent.items = inline(self.note, block, self.day, &mut self.diagnostics);
+                }
                 self.items.push(item);
             }
             BlockKind::Fence { info, .. } => self.fence(block, info.of(self.note.text()).trim()),

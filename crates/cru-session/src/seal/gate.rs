@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::{Seals, tasks, text};
 use crate::model::{Session, Status, Task};
 use crate::op::Op;
-use crate::op::task::key;
+use crate::op::task_list::key;
 use crate::op::unit::{alone, units};
 use crate::read;
 use cru_note::Note;

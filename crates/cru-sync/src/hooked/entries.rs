@@ -6,19 +6,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use crate::hooked::HookLine;
+use crate::hooked::journal::HookLine;
 use cru_base::{Error, Result, files};
-use cru_live::hook::HookEntry;
 use cru_vault::State;
-
-#[derive(Serialize, Deserialize)]
-struct Line {
-    id: String,
-    time: jiff::Timestamp,
-    entry: HookEntry,
-}
 
 /// Keeps what is new, and gives all there is.
 pub(crate) fn keep(state: &State, key: &str, told: &[HookLine]) -> Result<Vec<HookLine>> {
@@ -55,8 +45,8 @@ pub(crate) fn forget(state: &State, key: &str) -> Result<()> {
 }
 
 fn line(told: &HookLine) -> Result<String> {
-    let line = Line { id: told.id.clone(), time: told.time, entry: told.entry.clone().masked() };
-    serde_json::to_string(&line).map_err(|error| Error::internal("encode an event of a hook", error))
+    let masked = HookLine { entry: told.entry.clone().masked(), ..told.clone() };
+    serde_json::to_string(&masked).map_err(|error| Error::internal("encode an event of a hook", error))
 }
 
 fn read(path: &Path) -> Result<Vec<HookLine>> {
@@ -65,9 +55,8 @@ fn read(path: &Path) -> Result<Vec<HookLine>> {
         bytes => bytes?,
     };
     let mut seen = HashSet::new();
-    let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    let lines = lines.filter(|line| seen.insert(line.id.clone()));
-    Ok(lines.map(|line| HookLine { id: line.id, time: line.time, entry: line.entry }).collect())
+    let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<HookLine>(line).ok());
+    Ok(lines.filter(|line| seen.insert(line.id.clone())).collect())
 }
 
 fn path(state: &State, key: &str) -> PathBuf {

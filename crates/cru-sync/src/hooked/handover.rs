@@ -11,7 +11,7 @@ use cru_session::op::Op;
 use cru_vault::writer::Plan;
 use cru_vault::{Vault, Writer};
 
-use crate::hooked::Hooked;
+use crate::hooked::journal::Hooked;
 
 /// The note that a session goes on with.
 pub(crate) struct Before {

@@ -88,9 +88,9 @@ pub fn again(
     let mut done = Vec::new();
     let mut later: Vec<Agent<'_>> = Vec::new();
     for (importer, heads) in by_importer.into_values() {
-        let sources = Sources::of(&catalog, &heads, importer, &transcripts);
+        let bundles = bundles_of(&catalog, &heads, importer, &transcripts);
         let renewal = Renewal { trust: options.trust, linked: linked.clone() };
-        later.push(Agent { importer, heads, sources, renewal });
+        later.push(Agent { importer, heads, bundles, renewal });
     }
     for agent in &later {
         done.extend(agent.run(vault, &catalog, machine, options, watch, None)?);
@@ -112,7 +112,7 @@ pub fn again(
 struct Agent<'a> {
     importer: &'static Importer,
     heads: Vec<&'a Head>,
-    sources: Sources,
+    bundles: Vec<Bundle>,
     renewal: Renewal,
 }
 
@@ -143,8 +143,8 @@ impl Agent<'_> {
             let path = head.path.to_string();
             self.heads.iter().any(|it| it.path == head.path) && write.is_none_or(|write| write.contains(&path))
         };
-        watch.begin("Reading", self.sources.bundles.len() as u64);
-        let read: Vec<_> = (self.sources.bundles.par_iter())
+        watch.begin("Reading", self.bundles.len() as u64);
+        let read: Vec<_> = (self.bundles.par_iter())
             .map(|bundle| {
                 let read = reading.read(bundle, &runs);
                 watch.step();
@@ -194,7 +194,7 @@ impl Agent<'_> {
         };
         let mut seen: HashSet<String> = HashSet::new();
         for old in olds.iter().filter(|old| is_wanted(&old.head)) {
-            let Some(bundle) = bundle_of.get(&old.draft.key).and_then(|&at| self.sources.bundles.get(at)) else {
+            let Some(bundle) = bundle_of.get(&old.draft.key).and_then(|&at| self.bundles.get(at)) else {
                 continue;
             };
             let path = old.head.path.to_string();
@@ -272,40 +272,38 @@ fn left_as_it_is(vault: &Vault, head: &Head, why: String) -> Result<AgainNote> {
 }
 
 /// The transcripts of notes, and of the sessions that they belong together with.
-#[derive(Debug, Default)]
-struct Sources {
-    bundles: Vec<Bundle>,
-}
-
-impl Sources {
-    fn of(catalog: &Catalog, heads: &[&Head], importer: &'static Importer, transcripts: &Transcripts) -> Self {
-        let family = |head: &Head| {
-            let host = head.meta.host_session.as_deref().unwrap_or_default();
-            host.split("/agent-").next().unwrap_or_default().to_owned()
-        };
-        let families: HashSet<String> = heads.iter().map(|head| family(head)).collect();
-        let own = |head: &&Head| head.meta.host.as_deref() == Some(importer.host()) && families.contains(&family(head));
-        let mut files: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut kept: BTreeMap<String, Bundle> = BTreeMap::new();
-        for head in catalog.sessions().filter(own) {
-            let Some((_, found)) = transcripts.files(Pointer::of(&head.meta)) else { continue };
-            if found.kept.is_none() {
-                files.extend(found.all);
-                continue;
-            }
-            let bundle = kept.entry(family(head)).or_default();
-            let copies = transcripts.bundle(&found);
-            for path in copies.files.into_iter().filter(|path| copies.memory.contains_key(path)) {
-                if !bundle.files.contains(&path) {
-                    bundle.files.push(path);
-                }
-            }
-            bundle.memory.extend(copies.memory);
+fn bundles_of(
+    catalog: &Catalog,
+    heads: &[&Head],
+    importer: &'static Importer,
+    transcripts: &Transcripts,
+) -> Vec<Bundle> {
+    let family = |head: &Head| {
+        let host = head.meta.host_session.as_deref().unwrap_or_default();
+        host.split("/agent-").next().unwrap_or_default().to_owned()
+    };
+    let families: HashSet<String> = heads.iter().map(|head| family(head)).collect();
+    let own = |head: &&Head| head.meta.host.as_deref() == Some(importer.host()) && families.contains(&family(head));
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut kept: BTreeMap<String, Bundle> = BTreeMap::new();
+    for head in catalog.sessions().filter(own) {
+        let Some((_, found)) = transcripts.files(Pointer::of(&head.meta)) else { continue };
+        if found.kept.is_none() {
+            files.extend(found.all);
+            continue;
         }
-        let mut bundles = cru_agents::recognised(importer, files).map(|found| found.bundles).unwrap_or_default();
-        bundles.extend(kept.into_values().filter(|bundle| !bundle.files.is_empty()));
-        Self { bundles }
+        let bundle = kept.entry(family(head)).or_default();
+        let copies = transcripts.bundle(&found);
+        for path in copies.files.into_iter().filter(|path| copies.memory.contains_key(path)) {
+            if !bundle.files.contains(&path) {
+                bundle.files.push(path);
+            }
+        }
+        bundle.memory.extend(copies.memory);
     }
+    let mut bundles = cru_agents::recognised(importer, files).map(|found| found.bundles).unwrap_or_default();
+    bundles.extend(kept.into_values().filter(|bundle| !bundle.files.is_empty()));
+    bundles
 }
 
 /// The blocks that notes link to in other notes, by the name of the note in small letters.

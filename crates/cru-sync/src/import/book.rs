@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::import::{Machine, Options};
+use crate::import::options::{Machine, Options};
 use crate::report::{Outcome, SessionReport};
 use cru_base::Result;
 use cru_base::files::{self, Fingerprint};

@@ -6,9 +6,11 @@
 
 pub mod again;
 pub(crate) mod book;
+pub mod follow;
+mod options;
 
 pub use book::seen_files;
-pub mod follow;
+pub use options::{Machine, Options};
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,61 +25,26 @@ use crate::evidence::{keep, patches};
 use crate::existing::Existing;
 use crate::grow::{Grower, Grown};
 use crate::import::book::{Book, Standing};
-use crate::plan::choice::Choice;
 use crate::plan::imported::{self, ImportedSessions};
 use crate::plan::made::{self, Made, MadeNotes};
 use crate::plan::{Ground, Old, Plan, Rules, Taken};
 use crate::read::bundle::Bundled;
-use crate::read::heard::Heard;
 use crate::read::reading::Reading;
 use crate::report::{Outcome, Report, SessionReport};
 use cru_base::files::Bulk;
-use cru_base::{Env, Error, Result, files};
+use cru_base::{Error, Result, files};
 use cru_live::hook::trouble;
 use cru_note::Note;
 use cru_session::Status;
 use cru_session::event::StreamKey;
-use cru_session::fold::{self, Draft};
+use cru_session::fold::Draft;
 use cru_session::render;
 use cru_session::seal::Seals;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::project::NewProjectNote;
 use cru_vault::state::key;
 use cru_vault::template::{Kind, Template};
-use cru_vault::{Catalog, State, Vault, VaultPath, seals};
-
-/// What a person may choose.
-#[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "choices that have nothing to do with one another")]
-pub struct Options {
-    /// Write nothing, only say what would be done.
-    pub dry_run: bool,
-    /// How events become notes.
-    pub fold: fold::Options,
-    /// Make notes again that a person deleted.
-    pub restore: bool,
-    /// Write the steps of rewritten transcripts that their notes lack.
-    pub reattach: bool,
-    /// Which sessions.
-    pub choice: Choice,
-    /// Whether a session that went on lately counts as running, though no hook says so.
-    pub live: bool,
-    /// Keep copies of the transcripts, named as this machine names them.
-    pub keep: Option<Env>,
-    /// Where what calls say is kept for the index, so that it need not read the transcripts again.
-    pub heard: Option<Arc<Heard>>,
-    /// Machine state and the time: without them no note that is there is changed.
-    pub machine: Option<Machine>,
-}
-
-/// The machine that notes are written on.
-#[derive(Clone, Debug)]
-pub struct Machine {
-    /// What it keeps for the vault.
-    pub state: State,
-    /// The time.
-    pub now: Timestamp,
-}
+use cru_vault::{Catalog, Vault, VaultPath, seals};
 
 /// Is told how far the work is.
 pub trait Watch: Sync {

@@ -21,14 +21,8 @@ use cru_session::source::{Account, Consumed, Header, Sink};
 pub struct Heard {
     limit: usize,
     bytes: AtomicUsize,
-    streams: Mutex<HashMap<String, Kept>>,
-}
-
-/// The words of one stream, and its bundle's files as they were before it was read.
-#[derive(Debug)]
-struct Kept {
-    files: Arc<Vec<(PathBuf, Fingerprint)>>,
-    words: StreamWords,
+    /// The words of each stream, and its bundle's files as they were before it was read.
+    streams: Mutex<HashMap<String, (StreamWords, Arc<Vec<(PathBuf, Fingerprint)>>)>>,
 }
 
 impl Heard {
@@ -50,18 +44,18 @@ impl Heard {
             self.bytes.fetch_sub(size, Ordering::Relaxed);
             return;
         }
-        let kept = Kept { files: Arc::clone(files), words };
+        let kept = (words, Arc::clone(files));
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_string(), kept);
     }
 
     /// Gives out the words of a stream where they were read from all of `wanted` and none of these has changed.
     pub(crate) fn take(&self, key: &str, wanted: &[PathBuf]) -> Option<StreamWords> {
-        let kept = self.streams.lock().unwrap_or_else(PoisonError::into_inner).remove(key)?;
+        let (words, known) = self.streams.lock().unwrap_or_else(PoisonError::into_inner).remove(key)?;
         let is_same = |path: &PathBuf| {
-            let then = kept.files.iter().find(|(other, _)| other == path).map(|(_, then)| *then);
+            let then = known.iter().find(|(other, _)| other == path).map(|(_, then)| *then);
             then.is_some() && then == files::fingerprint(path).ok()
         };
-        wanted.iter().all(is_same).then_some(kept.words)
+        wanted.iter().all(is_same).then_some(words)
     }
 }
 

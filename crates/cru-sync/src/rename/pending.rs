@@ -12,15 +12,18 @@ use cru_vault::{Catalog, Head, State, Vault, VaultPath};
 
 /// A note that got another path.
 #[derive(Debug, Serialize, Deserialize)]
-struct PendingRename {
-    session: String,
-    from: String,
-    to: String,
+pub struct MovedNote {
+    /// `session_id` of the note.
+    pub session: String,
+    /// Its path before.
+    pub from: String,
+    /// Its path after.
+    pub to: String,
 }
 
 /// Notes a rename that is about to be done.
 pub(super) fn note(state: &State, head: &Head, to: &VaultPath) {
-    let pending = PendingRename { session: head.id(), from: head.path.text().into_owned(), to: to.text().into_owned() };
+    let pending = MovedNote { session: head.id(), from: head.path.text().into_owned(), to: to.text().into_owned() };
     if let Ok(bytes) = serde_json::to_vec(&pending) {
         let _ = files::put_private(&place(state, &pending.session), &bytes);
     }
@@ -38,7 +41,7 @@ pub fn finish(vault: &Vault, state: &State, now: Timestamp) -> usize {
     let mut links = 0;
     // One whose name begins with a dot is still being written.
     for entry in entries.flatten().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
-        let read = || files::read(&entry.path()).ok().map(|bytes| serde_json::from_slice::<PendingRename>(&bytes));
+        let read = || files::read(&entry.path()).ok().map(|bytes| serde_json::from_slice::<MovedNote>(&bytes));
         let relinked = match read() {
             None => continue,
             Some(Err(_)) => None,
@@ -59,7 +62,7 @@ pub fn finish(vault: &Vault, state: &State, now: Timestamp) -> usize {
     links
 }
 
-fn finish_one(pending: &PendingRename, vault: &Vault, state: &State, now: Timestamp) -> Renamed {
+fn finish_one(pending: &MovedNote, vault: &Vault, state: &State, now: Timestamp) -> Renamed {
     let mut renamed = Renamed::default();
     let Catalog { mut heads, others, findings, .. } = Catalog::read(vault);
     let (Some(from), Some(to)) = (VaultPath::new(&pending.from), VaultPath::new(&pending.to)) else { return renamed };

@@ -89,7 +89,7 @@ struct Bringing<'m> {
 
 /// The attempts at one write.
 #[derive(Debug)]
-pub(super) struct Attempt<'a> {
+pub(super) struct WriteAttempts<'a> {
     writer: &'a Writer<'a>,
     key: &'a str,
     note: &'a VaultPath,
@@ -106,7 +106,7 @@ pub(super) struct Attempt<'a> {
     writer_id: String,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> WriteAttempts<'a> {
     pub(super) fn new(writer: &'a Writer<'a>, key: &'a str, note: &'a VaultPath, path: PathBuf) -> Self {
         let log = Operations::at(writer.state.operations(key));
         let (mine, refused, label) = (Vec::new(), false, String::new());

@@ -26,7 +26,7 @@ use super::catalog::read_head;
 use super::journal::Mark;
 use super::operations::Operations;
 use super::{State, Vault, VaultPath};
-use attempt::{Attempt, Brought, Job, New, Step};
+use attempt::{Brought, Job, New, Step, WriteAttempts};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
 use cru_session::op::{self, Op};
@@ -230,7 +230,7 @@ impl<'a> Writer<'a> {
         files::finish_beside(&path);
         // What cannot be brought in now is kept, and is no reason not to write.
         let recovered = self.bring_in(key, note, &path);
-        let mut attempt = Attempt::new(self, key, note, path);
+        let mut attempt = WriteAttempts::new(self, key, note, path);
         let mut pause = Duration::from_millis(1);
         for _ in 0..TRIES {
             match attempt.make(job) {
@@ -254,7 +254,7 @@ impl<'a> Writer<'a> {
     fn bring_in(&self, key: &str, note: &VaultPath, path: &std::path::Path) -> Option<PathBuf> {
         let mut recovered = None;
         for _ in 0..TRIES {
-            let mut attempt = Attempt::new(self, key, note, path.to_owned());
+            let mut attempt = WriteAttempts::new(self, key, note, path.to_owned());
             match attempt.bring_in() {
                 Ok(Brought::Copied(kept)) => recovered = Some(kept),
                 Ok(Brought::Merged) => {}

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use super::call::{Call, CallKind};
 use super::change::Changes;
-use super::commands::{self, Whole};
 use super::data;
 use super::draft::Draft;
 use super::unit::Entry;
-use super::{block_link, clean, head, inline, paragraph, quotation, request};
+use super::whole::Whole;
+use super::{block_link, clean, commands, head, inline, paragraph, quotation, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_base::Span;
 use cru_base::text::truncate;

@@ -4,10 +4,10 @@
 use foldhash::HashMap;
 
 use super::call::{Call, CallKind};
-use super::commands::Whole;
 use super::draft::Draft;
+use super::whole::Whole;
 use super::{block_link, clean, file_type};
-use crate::evidence::FileChange;
+use crate::evidence::FileDiff;
 use crate::model::{Part, Prose, Remark, RemarkKind};
 use crate::text::{code_span, longest_run};
 use cru_base::Span;
@@ -76,7 +76,7 @@ impl Changes {
         let counted = call.step.result.as_deref().filter(|result| is_count(result));
         let mut files: Vec<String> = Vec::new();
         for path in paths.iter().take(MAX_FILES) {
-            let of_path: Vec<&FileChange> =
+            let of_path: Vec<&FileDiff> =
                 known.iter().copied().filter(|it| paths.len() == 1 || is_same_file(&it.path, path)).collect();
             let whole_file = call.step.writes.iter().any(|file| file.created && file.path.ends_with(path));
             let mut text = code_span(&clean(path));
@@ -150,9 +150,9 @@ fn is_same_file(own: &str, path: &str) -> bool {
 }
 
 /// What the transcript has of the files that a call changed. A patch of several files may be several steps.
-fn known<'w>(call: &Call<'_>, whole: &Whole<'w>) -> Vec<&'w FileChange> {
+fn known<'w>(call: &Call<'_>, whole: &Whole<'w>) -> Vec<&'w FileDiff> {
     let all = whole.evidence.changes(call.step.id.as_deref());
-    let is_own = |it: &&FileChange| all.len() == 1 || call.writes.iter().any(|path| is_same_file(&it.path, path));
+    let is_own = |it: &&FileDiff| all.len() == 1 || call.writes.iter().any(|path| is_same_file(&it.path, path));
     all.iter().filter(is_own).collect()
 }
 
@@ -163,7 +163,7 @@ fn bound(path: &str) -> usize {
 
 /// The first `most` lines of an edit, folded away: of a document that is new the words themselves, else what came and went.
 /// `link` leads to the step that has all of them.
-fn shown(change: &FileChange, path: &str, most: usize, link: Option<&str>) -> Part {
+fn shown(change: &FileDiff, path: &str, most: usize, link: Option<&str>) -> Part {
     let is_text = file_type::is_document(path) && change.lines.iter().all(|(mark, _)| *mark == '+');
     let longest = change.lines.iter().map(|(_, line)| longest_run(line)).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -193,7 +193,7 @@ mod tests {
     fn what_came_and_went() {
         let lines = [('-', "fn old() {"), ('-', "fn both(a: u8) {"), ('+', "fn both(a: u16) {"), ('+', "fn new() {")];
         let lines = lines.map(|(mark, line)| (mark, line.to_owned())).to_vec();
-        let change = FileChange { path: "a.rs".into(), lines, ..FileChange::default() };
+        let change = FileDiff { path: "a.rs".into(), lines, ..FileDiff::default() };
         let Part::Prose(prose) = shown(&change, "a.rs", 10, None) else { panic!() };
         assert_eq!(
             prose.markdown,

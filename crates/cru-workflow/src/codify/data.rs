@@ -5,8 +5,10 @@
 //! then changes goes in as `path` and comes out as `path@2`; one that it writes without a look is only its result.
 
 use foldhash::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::call::Call;
+use super::draft::Draft;
 use super::file::{Groups, files, groups};
 use super::file_type;
 use super::input::Inputs;
@@ -256,6 +258,31 @@ impl<'a> Names<'a> {
         carried.retain(|it| of_kind(&it.value).is_none_or(|kind| !uneven.contains(kind)));
         carried
     }
+}
+
+/// What each draft takes and gives.
+pub(super) fn flows(drafts: &[Draft<'_>], inputs: &Inputs) -> Vec<Data> {
+    let drafted = drafts.par_iter();
+    let touched: Vec<Touched<'_>> = drafted.map(|draft| Touched::of(draft.calls(), inputs)).collect();
+    let mut names = Names::with(inputs);
+    let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
+    for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {
+        let calls: Vec<&Call<'_>> = draft.calls().collect();
+        flows.push(names.data(index, &calls, touched));
+    }
+    // Who printed a value learns only later that somebody used it.
+    let carried: Vec<Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();
+    for it in carried {
+        let Some(data) = flows.get_mut(it.from) else { continue };
+        if data.outputs.iter().any(|operand| operand.name == it.operand.name) {
+            continue;
+        }
+        data.outputs.push(it.operand);
+        if data.inputs.is_empty() {
+            data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
+        }
+    }
+    flows
 }
 
 /// The flow line of a step, if it takes or gives anything.

@@ -6,13 +6,11 @@ use rayon::prelude::*;
 use super::activity::{self, Activity, ActivityGroup};
 use super::call::{Call, CallKind};
 use super::chapter::Chapter;
-use super::data::{self, Data, Names, Touched};
-use super::input::Inputs;
 use super::unit::Entry;
 use super::{Options, clean, request, title};
 use crate::evidence::StepGroup;
 use crate::heading::{is_agent, is_channel};
-use crate::model::{Need, Operand, Step};
+use crate::model::{Need, Step};
 use cru_graph::plan::{self, Section};
 use cru_graph::{Place, Plan};
 use cru_session::words::pasted;
@@ -703,29 +701,4 @@ fn make_unique(titles: &mut [String]) {
         *count = number;
         *title = numbered;
     }
-}
-
-/// What each draft takes and gives.
-pub(super) fn flows(drafts: &[Draft<'_>], inputs: &Inputs) -> Vec<Data> {
-    let drafted = drafts.par_iter();
-    let touched: Vec<Touched<'_>> = drafted.map(|draft| Touched::of(draft.calls(), inputs)).collect();
-    let mut names = Names::with(inputs);
-    let mut flows: Vec<Data> = Vec::with_capacity(drafts.len());
-    for (index, (draft, touched)) in drafts.iter().zip(&touched).enumerate() {
-        let calls: Vec<&Call<'_>> = draft.calls().collect();
-        flows.push(names.data(index, &calls, touched));
-    }
-    // Who printed a value learns only later that somebody used it.
-    let carried: Vec<data::Carried> = flows.iter().flat_map(|data| data.carried.clone()).collect();
-    for it in carried {
-        let Some(data) = flows.get_mut(it.from) else { continue };
-        if data.outputs.iter().any(|operand| operand.name == it.operand.name) {
-            continue;
-        }
-        data.outputs.push(it.operand);
-        if data.inputs.is_empty() {
-            data.inputs.push(Operand { name: "request".into(), ..Operand::default() });
-        }
-    }
-    flows
 }

@@ -1,7 +1,7 @@
 //! What is worked out of all steps together, once for the skeleton and the replay.
 
-use super::data::Data;
-use super::draft::{self, Draft};
+use super::data::{self, Data};
+use super::draft::Draft;
 use super::input::Inputs;
 use super::outcome::{self, Outcome, Passes, WorkChecks};
 use super::standing::Checks;
@@ -47,7 +47,7 @@ impl<'d> Facts<'d> {
     pub(super) fn of(setting: &'d Setting<'d>, drafts: &'d [Draft<'d>]) -> Self {
         let session = setting.session;
         let inputs = Inputs::of(session, drafts);
-        let flows = dependency::joined(session, drafts, draft::flows(drafts, &inputs));
+        let flows = dependency::joined(session, drafts, data::flows(drafts, &inputs));
         let order = dependency::order(drafts, &flows);
         let standing = Checks::of(drafts, setting.evidence, session.meta.project.as_deref());
         let passes = Passes::of(drafts);

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::call::{Call, CallKind, Ended};
 use super::clean;
-use super::commands::Whole;
 use super::data::Data;
 use super::draft::Draft;
 use super::unit::Entry;
+use super::whole::Whole;
 use crate::model::{Part, Prose};
 use crate::text::code_span;
 use cru_action::ToolKind;

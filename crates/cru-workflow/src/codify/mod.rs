@@ -37,6 +37,7 @@ mod title;
 mod unit;
 mod value;
 mod verification;
+mod whole;
 mod words;
 
 pub(crate) use words::paragraph;
@@ -45,6 +46,7 @@ use words::{block_link, inline, quotation};
 use draft::Draft;
 use facts::{Facts, Setting};
 pub use profile::{Profile, profile};
+use whole::Whole;
 
 use std::collections::HashSet;
 
@@ -201,7 +203,7 @@ fn replay<'a>(setting: &Setting<'a>, mut drafts: Vec<Draft<'a>>, sole: bool) -> 
     let session = setting.session;
     draft::set_titles(session, sole, &mut drafts, draft::Cut::ByWork);
     let facts = Facts::of(setting, &drafts);
-    let whole = commands::Whole::of(session, &drafts, &facts, setting.evidence);
+    let whole = Whole::of(session, &drafts, &facts, setting.evidence);
     // No step's text depends on another's.
     let step = |(index, draft): (usize, &Draft<'_>)| {
         let mut step = draft.step(session, setting.options);

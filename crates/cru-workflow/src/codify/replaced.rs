@@ -165,7 +165,7 @@ impl<'a> Replaced<'a> {
 const MAX_LINES: usize = 600;
 
 /// The lines with a mark that say something.
-fn lines(changes: &[crate::evidence::FileChange], mark: char) -> impl Iterator<Item = &str> {
+fn lines(changes: &[crate::evidence::FileDiff], mark: char) -> impl Iterator<Item = &str> {
     let of_mark = move |(own, line): &'_ &(char, String)| *own == mark && counts(line);
     changes.iter().flat_map(|it| &it.lines).filter(of_mark).map(|(_, line)| line.as_str())
 }

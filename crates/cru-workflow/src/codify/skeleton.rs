@@ -187,7 +187,14 @@ impl Facts<'_> {
         let opening = Asked::of(draft);
         let calls: Vec<&Call<'_>> = draft.calls().collect();
         let commands = self.commands(index, &calls);
-        let mut delegated = Delegated::of(draft);
+        let mut told: Vec<String> = draft
+            .entries
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Item(Item::Subagent(subagent), _) => Some(clean(subagent.task.as_deref().unwrap_or_default())),
+                _ => None,
+            })
+            .collect();
         let mut lines: Vec<Line> = Vec::new();
         let mut at_call = 0;
         for entry in &draft.entries {
@@ -195,7 +202,7 @@ impl Facts<'_> {
             let rank = match entry {
                 Entry::Call(call) => {
                     if call.tool == ToolKind::Subagent {
-                        lines.extend(delegated.by_call(call).map(|text| Line::plain(Rank::Delegated, text)));
+                        lines.extend(handed_over(call, &mut told).map(|text| Line::plain(Rank::Delegated, text)));
                     } else if let Some(text) = commands::refusal(call) {
                         lines.push(Line { rank: Rank::Correction, part: remark(RemarkKind::Mind, text) });
                     } else if let Some(line) = commands.get(&at_call) {
@@ -332,38 +339,22 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What was handed to others, where the record has a call for it and no callout.
-struct Delegated {
-    /// The tasks of the callouts, which tell of their calls themselves.
-    tasks: Vec<String>,
-}
-
-impl Delegated {
-    fn of(draft: &Draft<'_>) -> Self {
-        let tasks = draft.entries.iter().filter_map(|entry| match entry {
-            Entry::Item(Item::Subagent(subagent), _) => Some(clean(subagent.task.as_deref().unwrap_or_default())),
-            _ => None,
-        });
-        Self { tasks: tasks.collect() }
+/// What a call hands over to another agent; `None` where one of the tasks of callouts that are `told` is its own, which goes.
+fn handed_over(call: &Call<'_>, told: &mut Vec<String>) -> Option<String> {
+    let task = clean(call.step.full_args());
+    // A callout says the same in its own words: one text begins the other.
+    let is_own = |known: &String| task.starts_with(known.as_str()) || known.starts_with(&task);
+    let own = told.iter().position(|known| !known.is_empty() && is_own(known));
+    if let Some(own) = own {
+        told.swap_remove(own);
+        return None;
     }
-
-    /// What a call hands over; `None` where its callout tells it.
-    fn by_call(&mut self, call: &Call<'_>) -> Option<String> {
-        let task = clean(call.step.full_args());
-        // A callout says the same in its own words: one text begins the other.
-        let is_own = |known: &&String| task.starts_with(known.as_str()) || known.starts_with(&task);
-        let own = self.tasks.iter().position(|known| !known.is_empty() && is_own(&known));
-        if let Some(own) = own {
-            self.tasks.swap_remove(own);
-            return None;
-        }
-        let outcome = match call.ended {
-            Ended::Denied => "refused".to_owned(),
-            Ended::Open => "no result is recorded".to_owned(),
-            Ended::Well | Ended::Badly => call.step.result.as_deref().map(clean).unwrap_or_default(),
-        };
-        Some(delegation(None, &task, &outcome))
-    }
+    let outcome = match call.ended {
+        Ended::Denied => "refused".to_owned(),
+        Ended::Open => "no result is recorded".to_owned(),
+        Ended::Well | Ended::Badly => call.step.result.as_deref().map(clean).unwrap_or_default(),
+    };
+    Some(delegation(None, &task, &outcome))
 }
 
 /// What a sub-agent was told and came to.

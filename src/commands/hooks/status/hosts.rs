@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Is, ProgramState, look};
+use super::callers::{Is, ProgramState, look};
 use crate::base::text::{plural, sanitise};
 use crate::commands::Context;
 use crate::commands::hooks::place::SettingsPlace;

@@ -6,7 +6,7 @@ use crate::action::ToolKind;
 use crate::commands::session::show::diff;
 use crate::session::{Session, StepStatus};
 use crate::sync::evidence::Transcripts;
-use crate::workflow::{Evidence, FileChange};
+use crate::workflow::Evidence;
 
 /// Lines of the change of one file that are kept; of a longer one the rest is counted.
 const LINES: usize = 600;
@@ -16,8 +16,7 @@ pub(super) fn evidence(session: &Session, transcripts: &Transcripts) -> Evidence
     let mut evidence = Evidence::default();
     let mut whole = transcripts.steps(session);
     for (id, diffs) in diff::diffs_of(session, &whole, LINES) {
-        let change = |it: diff::FileDiff| FileChange { path: it.path, lines: it.lines, more: it.more };
-        evidence.add_changes(id, diffs.into_iter().map(change).collect());
+        evidence.add_changes(id, diffs);
     }
     // What failed, what sub-agents answered, and how a push ended.
     let is_told = |step: &crate::session::Step| {

@@ -9,7 +9,7 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, PlainOutput, Table};
-use crate::learn::{Case, Extraction, Kind, LeftOut, Standing, export};
+use crate::learn::{Case, Extraction, Kind, LeftOut, Standing};
 
 /// What there is, without an export.
 #[derive(Debug, Serialize)]
@@ -167,7 +167,7 @@ pub(super) fn left_out(text: &mut String, left_out: &[LeftOut]) {
         return;
     }
     text.push_str("\nLeft out:\n");
-    for (reason, count) in export::counts(left_out) {
+    for (reason, count) in LeftOut::counts(left_out) {
         let _ = writeln!(text, "  {count} {}", paint(style::WARN, &reason));
         let mut of_reason = left_out.iter().filter(|it| it.reason.as_str() == reason);
         for it in of_reason.by_ref().take(SHOWN) {

@@ -353,7 +353,7 @@ fn refuse_leaks(export: &Export) -> Result<()> {
 
 /// Says on stderr what a pipe does not show.
 fn tell(export: &Export, cx: &Context<'_>) {
-    for (reason, count) in export::counts(&export.left_out) {
+    for (reason, count) in LeftOut::counts(&export.left_out) {
         cx.ui.note(&format!("skipped {}: {reason}", plural(count as u64, "case")));
     }
 }

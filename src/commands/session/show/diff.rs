@@ -8,20 +8,10 @@ use crate::action::ToolKind;
 use crate::action::patch::{FilePatch, PatchLine, of_call, read};
 use crate::session::{Session, Step};
 use crate::sync::evidence::{Transcripts, Whole};
+use crate::workflow::FileDiff;
 
 /// Lines of one file's diff; of a longer one the rest is counted.
 const MOST_LINES: usize = 200;
-
-/// The change of one file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::commands) struct FileDiff {
-    /// The file; empty where the call names none.
-    pub(in crate::commands) path: String,
-    /// Its lines with their marks: `+`, `-`, or a blank.
-    pub(in crate::commands) lines: Vec<(char, String)>,
-    /// Lines that are not here.
-    pub(in crate::commands) more: usize,
-}
 
 /// The changes of a session's steps, by their ids. Without a transcript, those that the note itself has.
 pub(super) fn diffs(session: &Session, transcripts: &Transcripts) -> HashMap<String, Vec<FileDiff>> {

@@ -11,13 +11,13 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::ShownSession;
-use super::diff::FileDiff;
 use super::kind::{CalloutLook, colours};
 use crate::action::{Action, Verdict};
 use crate::base::Result;
 use crate::base::text::{one_line, percent_decoded, plural, sanitise};
 use crate::commands::output::{PageFrame, Templates, clock, duration, escape, minute, zoned_minute};
 use crate::session::{Callout, Item, Link, Phase, Session, Step, Subagent, SubagentMode, task_line};
+use crate::workflow::FileDiff;
 
 /// The rules of the pages of sessions.
 pub(in crate::commands) fn style() -> String {

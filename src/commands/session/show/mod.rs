@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::tz::TimeZone;
 
-use self::diff::FileDiff;
 use self::figures::SessionFigures;
 use crate::base::{Diagnostic, Error, Result};
 use crate::commands::output::PageFrame;
@@ -23,6 +22,7 @@ use crate::session::{Item, Link, Phase, Session, Step, SubagentMode, public};
 use crate::sync::evidence::Transcripts;
 use crate::sync::hooked;
 use crate::vault::{Catalog, Head, Vault};
+use crate::workflow::FileDiff;
 
 /// Embeds within embeds are shown this deep; a session that embeds itself ends here too.
 const DEEPEST_EMBED: usize = 4;

@@ -6,8 +6,8 @@ use cru_action::{Action, Class, Command, ToolKind, Verdict, is_generated, is_out
 use cru_base::text::{fold_whitespace, plural};
 
 use super::super::changes::LineCount;
-use super::super::commits::{self, MadeCommit};
-use super::super::step::StepDraft;
+use super::super::commits::MadeCommit;
+use super::super::step::{StepDraft, standing_commits};
 use super::super::work_tree::WorkTree;
 use crate::StepStatus;
 use crate::attempt::unapproved_plan;
@@ -98,7 +98,7 @@ pub(super) struct LastRun {
 
 impl<'a> Made<'a> {
     pub(super) fn of(steps: &'a [StepDraft], project: Option<&str>) -> Self {
-        let mut made = Self { commits: commits::standing(steps), ..Self::default() };
+        let mut made = Self { commits: standing_commits(steps), ..Self::default() };
         let (mut files, mut checks) = (HashMap::new(), HashMap::new());
         for (at, draft) in steps.iter().enumerate() {
             let complete = draft.step.status == StepStatus::Complete;

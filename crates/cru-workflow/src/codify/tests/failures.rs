@@ -1,7 +1,7 @@
 //! What failed, what was looked at and what was written, in its place.
 
 use super::*;
-use crate::{Evidence, FileChange, render};
+use crate::{Evidence, FileDiff, render};
 
 const HEAD: &str = "---\ntype: session\nsession_id: s\ntitle: Pumps\nproject: ~/pump\ncru_cursor: 1 5\n---\n# Pumps\n\n\
                     ## Mend the leaking pump @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"Mend the leaking pump\"\n\n";
@@ -75,10 +75,10 @@ fn looks_are_listed_in_order() {
     );
 }
 
-fn change(path: &str, removed: &[&str], added: &[&str]) -> Vec<FileChange> {
+fn change(path: &str, removed: &[&str], added: &[&str]) -> Vec<FileDiff> {
     let lines = removed.iter().map(|line| ('-', (*line).to_owned()));
     let lines = lines.chain(added.iter().map(|line| ('+', (*line).to_owned()))).collect();
-    vec![FileChange { path: path.into(), lines, ..FileChange::default() }]
+    vec![FileDiff { path: path.into(), lines, ..FileDiff::default() }]
 }
 
 /// A document is words; what was changed again, and a commit that was amended, say so.

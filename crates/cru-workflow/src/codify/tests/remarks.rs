@@ -123,7 +123,7 @@ fn versions_are_told_as_they_stand() {
 /// Edits that were put aside and did not come back are none of the result.
 #[test]
 fn a_stash_puts_edits_aside() {
-    let change = |line: &str| crate::FileChange { path: "a.c".into(), lines: vec![('+', line.into())], more: 0 };
+    let change = |line: &str| crate::FileDiff { path: "a.c".into(), lines: vec![('+', line.into())], more: 0 };
     let mut evidence = Evidence::default();
     evidence.add_changes("n-001".into(), vec![change("int valve;")]);
     let body = |then: &str| [edit("a.c", 1).as_str(), "- `Bash git stash` → Saved ^n-002\n", then].concat();
