@@ -14,7 +14,7 @@ use crate::bundles;
 use crate::call::open::{Calls, OpenCall};
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::{self, Format, State};
-use crate::file::value::{self, filled, number, object, text};
+use crate::file::value::{self, filled, number, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -49,7 +49,7 @@ fn is_header(record: &Value) -> bool {
 /// The session that the first header of a file names, else the file's name.
 fn session(bundle: &Bundle, path: &Path) -> Result<String> {
     let records = jsonl::beginning(bundle, path, 20)?;
-    let named = records.iter().find(|record| is_header(record)).map(|record| text(record, "session").to_owned());
+    let named = records.iter().find(|record| is_header(record)).map(|record| word(record, "session").to_owned());
     Ok(named.unwrap_or_else(|| bundles::stem(path)))
 }
 
@@ -109,7 +109,7 @@ struct EventStream {
 
 impl State for EventStream {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
-        text(record, "id")
+        word(record, "id")
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {

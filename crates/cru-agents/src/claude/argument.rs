@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::call::argument::{self, word};
+use crate::call::argument;
+use crate::file::value::trimmed;
 use crate::stream::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
 pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
-    let get = |key: &str| word(input, key);
+    let get = |key: &str| trimmed(input, key);
     let found = match tool {
         "TaskCreate" => get("subject").map(str::to_owned),
         "TaskUpdate" | "TaskGet" => get("taskId").map(|id| match get("status").or(get("subject")) {

@@ -13,7 +13,7 @@ use super::stream::ClaudeStream;
 use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
-use crate::file::value::{blocks, count, filled, flag, object, text};
+use crate::file::value::{blocks, count, filled, flag, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_action::ToolKind;
@@ -43,7 +43,7 @@ impl ClaudeStream {
         let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
-        if text(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
+        if word(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
             return synthetic(message, flag(record, "isApiErrorMessage"), out);
         }
         self.worked += 1;
@@ -57,7 +57,7 @@ impl ClaudeStream {
 
     /// Reads one block; why it is left out, where its kind is not known.
     fn block(&mut self, block: &Value, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Option<&'static str> {
-        match text(block, "type") {
+        match word(block, "type") {
             "text" | "connector_text" => {
                 self.works = false;
                 if let Some(words) = block_words(block) {
@@ -83,8 +83,8 @@ impl ClaudeStream {
         self.works = true;
         let input = &block["input"];
         let tool = filled(block, "name").unwrap_or("tool").to_owned();
-        let id = self.calls.name(text(block, "id"), out.record);
-        let mut call = OpenCall::new(id.clone(), text(block, "id"), &tool, text(record, "uuid"));
+        let id = self.calls.name(word(block, "id"), out.record);
+        let mut call = OpenCall::new(id.clone(), word(block, "id"), &tool, word(record, "uuid"));
         call.path = argument::path(&tool, input).map(str::to_owned);
         match ToolKind::of(&tool) {
             // It watches a command that goes on.
@@ -102,7 +102,7 @@ impl ClaudeStream {
     }
 
     fn tokens(&mut self, message: &Value, record: &Value, out: &mut Out<'_>) {
-        let id = filled(message, "id").filter(|id| *id != "REDACTED").unwrap_or(text(record, "uuid"));
+        let id = filled(message, "id").filter(|id| *id != "REDACTED").unwrap_or(word(record, "uuid"));
         if let Some(cost) =
             record["costUSD"].as_f64().filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id)
         {
@@ -132,7 +132,7 @@ impl ClaudeStream {
 /// The model with how it was asked, where that has a price of its own.
 fn served<'m>(model: &'m str, tokens: &Value) -> Cow<'m, str> {
     let [fast, us] = SERVED;
-    let is = |key: &str, word: &str| text(tokens, key).eq_ignore_ascii_case(word);
+    let is = |key: &str, meant: &str| word(tokens, key).eq_ignore_ascii_case(meant);
     let is_fast = is("speed", "fast");
     let is_us = is("inference_geo", "us");
     match (is_fast, is_us) {

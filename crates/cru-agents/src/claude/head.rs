@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::record::words;
 use super::said::{ClaudeSaid, tell};
 use crate::file::jsonl;
-use crate::file::value::{self, filled, flag, text};
+use crate::file::value::{self, filled, flag, word};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
@@ -64,18 +64,18 @@ impl ClaudeHead {
 
     fn take(&mut self, record: &Value, session: &mut String) {
         if session.is_empty() {
-            text(record, "sessionId").clone_into(session);
+            word(record, "sessionId").clone_into(session);
         }
         self.time = self.time.or_else(|| value::time(record, "timestamp"));
         if self.first.is_none() && filled(record, "uuid").is_some() {
-            self.first = Some(text(record, "uuid").to_owned());
+            self.first = Some(word(record, "uuid").to_owned());
             let agent = filled(record, "agentId").filter(|_| flag(record, "isSidechain"));
             self.key.agent = agent.map(str::to_owned);
             self.forked_from = filled(&record["forkedFrom"], "sessionId").map(str::to_owned);
-            self.is_background = text(record, "sessionKind") == "bg";
+            self.is_background = word(record, "sessionKind") == "bg";
         }
         if self.prompt.is_none()
-            && text(record, "type") == "user"
+            && word(record, "type") == "user"
             && !flag(record, "isMeta")
             && let ClaudeSaid::Words(words) = tell(&words(&record["message"]["content"]))
         {

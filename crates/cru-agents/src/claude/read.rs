@@ -15,7 +15,7 @@ use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, ClaudeNode, Tree};
 use super::workflow;
 use crate::file::jsonl;
-use crate::file::value::{self, filled, flag, text};
+use crate::file::value::{self, filled, flag, word};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
 use cru_base::Result;
@@ -142,9 +142,9 @@ impl<'s> ClaudeReader<'s> {
 
     /// Takes in a line of which only the place in the chain counts.
     fn link(&mut self, envelope: &Value, line: &[u8]) -> Fate {
-        let uuid = text(envelope, "uuid");
+        let uuid = word(envelope, "uuid");
         let id = tree::id(uuid);
-        let parent = self.tree.get(tree::id(text(envelope, "parentUuid")));
+        let parent = self.tree.get(tree::id(word(envelope, "parentUuid")));
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
@@ -164,16 +164,16 @@ impl<'s> ClaudeReader<'s> {
     }
 
     fn record(&mut self, record: &Value, line: &[u8]) -> Fate {
-        if text(record, "type") == "progress" {
+        if word(record, "type") == "progress" {
             return self.link(record, line);
         }
-        let uuid = text(record, "uuid");
+        let uuid = word(record, "uuid");
         let id = tree::id(uuid);
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
             return Fate::Skipped("duplicate record");
         }
-        let logical = text(record, "logicalParentUuid");
-        let parent = self.tree.get(tree::id(text(record, "parentUuid"))).or_else(|| self.tree.get(tree::id(logical)));
+        let logical = word(record, "logicalParentUuid");
+        let parent = self.tree.get(tree::id(word(record, "parentUuid"))).or_else(|| self.tree.get(tree::id(logical)));
         let stream = self.stream_of(record, parent);
         let state = &mut self.streams[stream];
         if state.is_full() {
@@ -188,7 +188,7 @@ impl<'s> ClaudeReader<'s> {
         let time = value::time(record, "timestamp");
         let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time);
         state.meta(record, &mut out);
-        let fate = match text(record, "type") {
+        let fate = match word(record, "type") {
             _ if copied => Fate::Skipped("copied from another session"),
             "assistant" => {
                 let fate = state.assistant(record, &mut out, &mut self.agents);
@@ -209,7 +209,7 @@ impl<'s> ClaudeReader<'s> {
             "queue-operation" => state.queue_operation(record, &out),
             "file-history-snapshot" | "file-history-delta" => Fate::Skipped("file history of the host"),
             "summary" => {
-                let (leaf, words) = (text(record, "leafUuid").to_owned(), text(record, "summary").to_owned());
+                let (leaf, words) = (word(record, "leafUuid").to_owned(), word(record, "summary").to_owned());
                 self.summaries.push((stream, number, leaf, words, self.file.path.clone()));
                 Fate::Skipped(BOOKKEEPING_REASON)
             }

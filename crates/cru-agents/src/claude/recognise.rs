@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::file::jsonl;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 
 /// Whether one of the file's first records is of this host's kind: another kind may stand before it, and newer versions
 /// write kinds that are not known yet.
@@ -19,7 +19,7 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
 
 fn is_ours(envelope: &Value) -> bool {
     let has_session = filled(envelope, "sessionId").is_some();
-    match text(envelope, "type") {
+    match word(envelope, "type") {
         "user" | "assistant" | "system" | "progress" | "attachment" => {
             has_session && filled(envelope, "uuid").is_some()
         }

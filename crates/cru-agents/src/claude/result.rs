@@ -13,7 +13,7 @@ use super::{brief, decision, persisted, proof};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
 use crate::call::{shell, task_list};
-use crate::file::value::{blocks, filled, flag, number, text};
+use crate::file::value::{blocks, filled, flag, number, word};
 use crate::stream::out::{Fate, Out};
 use crate::wrapper;
 use cru_action::ToolKind;
@@ -30,11 +30,11 @@ impl ClaudeStream {
         out: &mut Out<'_>,
         agents: &mut Agents,
     ) -> Fate {
-        let host_id = text(block, "tool_use_id");
-        let made_by = [text(record, "sourceToolAssistantUUID"), text(record, "parentUuid")];
+        let host_id = word(block, "tool_use_id");
+        let made_by = [word(record, "sourceToolAssistantUUID"), word(record, "parentUuid")];
         let (words, attachments) = flatten(&block["content"]);
         let denial = match (flag(block, "is_error"), alone) {
-            (true, true) => denial::read(&words, text(record, "toolDenialKind"), filled(record, "userFeedback")),
+            (true, true) => denial::read(&words, word(record, "toolDenialKind"), filled(record, "userFeedback")),
             (true, false) => denial::read(&words, "", None),
             (false, _) => None,
         };
@@ -79,7 +79,7 @@ impl ClaudeStream {
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
             ..files.into()
         }));
-        self.workflow(&call, text(detail, "runId"), words, out, agents);
+        self.workflow(&call, word(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         } else if refused.is_some() {
@@ -127,7 +127,7 @@ impl ClaudeStream {
             .as_ref()
             .is_some_and(|key| agents.started(key, &self.key, agent.as_deref(), task.as_deref()).has_stream);
         let model = filled(detail, "resolvedModel").map(str::to_owned).or_else(|| input("model"));
-        let background = flag(detail, "isAsync") || text(detail, "status") == "async_launched";
+        let background = flag(detail, "isAsync") || word(detail, "status") == "async_launched";
         Some(SubagentRun {
             // By the stream its coming back is joined, also where its own file is not at hand.
             stream: key.filter(|_| has_stream || background),
@@ -185,7 +185,7 @@ fn flatten(content: &Value) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
     let (mut words, mut attachments) = (Vec::new(), Vec::new());
     let parts = blocks(content);
     for part in &parts {
-        let key = if text(part, "type") == "tool_reference" { "tool_name" } else { "text" };
+        let key = if word(part, "type") == "tool_reference" { "tool_name" } else { "text" };
         match record::attachment(part) {
             Some(sent) => attachments.push(sent),
             None => words.extend(part[key].as_str()),
@@ -212,7 +212,7 @@ fn duration(detail: &Value) -> Option<u64> {
     let seconds = || detail["durationSeconds"].as_f64().filter(|seconds| *seconds >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
-    number(detail, "durationMs").or_else(|| number(detail, "totalDurationMs")).or_else(from_seconds)
+    number(detail, ["durationMs", "totalDurationMs"]).or_else(from_seconds)
 }
 
 fn task(id: &str, input: &Value, status: &str) -> Task {

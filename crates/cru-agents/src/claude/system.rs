@@ -7,7 +7,7 @@ use super::record::words;
 use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
-use crate::file::value::{self, filled, number, object, text};
+use crate::file::value::{self, filled, number, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank};
@@ -36,7 +36,7 @@ pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
 impl ClaudeStream {
     /// Reads a system line.
     pub(super) fn system(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        match text(record, "subtype") {
+        match word(record, "subtype") {
             "compact_boundary" => {
                 self.flush_compaction(out);
                 let meta = &record["compactMetadata"];
@@ -76,11 +76,11 @@ impl ClaudeStream {
     /// Reads an attachment line.
     pub(super) fn attachment(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
         let Some(attachment) = object(record, "attachment") else { return Fate::Skipped(reason::EMPTY) };
-        if text(attachment, "type") != "queued_command" {
+        if word(attachment, "type") != "queued_command" {
             return Fate::Skipped("context added by the host");
         }
         out.time = value::time(attachment, "timestamp").or(out.time);
-        let from = text(&attachment["origin"], "kind");
+        let from = word(&attachment["origin"], "kind");
         if !matches!(from, "" | "human" | "task-notification") {
             return Fate::Skipped(reason::INJECTED);
         }
@@ -90,7 +90,7 @@ impl ClaudeStream {
     /// Reads a queue operation.
     pub(super) fn queue_operation(&mut self, record: &Value, out: &Out<'_>) -> Fate {
         let words = words(&record["content"]);
-        match text(record, "operation") {
+        match word(record, "operation") {
             "enqueue" => {
                 let by_host = !matches!(tell_queued(&words), ClaudeSaid::Words(_) | ClaudeSaid::Command(_));
                 self.queue.enqueue(words, by_host, out.time, self.worked);
@@ -105,9 +105,9 @@ impl ClaudeStream {
 
     /// Reads a line about the whole session.
     pub(super) fn session_line(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let told = match text(record, "type") {
-            "custom-title" => self.title(TitleRank::Custom, text(record, "customTitle"), out),
-            "ai-title" => self.title(TitleRank::Host, text(record, "aiTitle"), out),
+        let told = match word(record, "type") {
+            "custom-title" => self.title(TitleRank::Custom, word(record, "customTitle"), out),
+            "ai-title" => self.title(TitleRank::Host, word(record, "aiTitle"), out),
             "pr-link" => match (filled(record, "prUrl"), number(record, "prNumber")) {
                 (Some(url), Some(number)) if self.is_new_pull(url) => {
                     out.emit(EventKind::PullRequest { url: url.into(), number });
@@ -124,7 +124,7 @@ impl ClaudeStream {
                         value: name.to_owned().into(),
                     }));
                 }
-                self.project(text(tree, "originalCwd"), out)
+                self.project(word(tree, "originalCwd"), out)
             }
             "continued-in" => match filled(record, "continuedInSessionId").filter(|next| *next != self.key.session) {
                 Some(next) => {
@@ -134,7 +134,7 @@ impl ClaudeStream {
                 }
                 None => false,
             },
-            "relocated" => self.project(text(record, "relocatedCwd"), out),
+            "relocated" => self.project(word(record, "relocatedCwd"), out),
             kind if BOOKKEEPING.contains(&kind) => false,
             kind => return Fate::Skipped(unknown("unknown record type", kind)),
         };

@@ -11,7 +11,7 @@ use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
 use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
 use crate::call::tools;
-use crate::file::value::{blocks, filled, flag, object, text};
+use crate::file::value::{blocks, filled, flag, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
@@ -33,9 +33,9 @@ impl ClaudeStream {
         let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
         let mut strange = None;
         let blocks = blocks(&message["content"]);
-        let alone = blocks.iter().filter(|block| text(block, "type") == "tool_result").count() == 1;
+        let alone = blocks.iter().filter(|block| word(block, "type") == "tool_result").count() == 1;
         for block in &blocks {
-            match text(block, "type") {
+            match word(block, "type") {
                 "tool_result" => {
                     let fate = self.result(block, record, alone, out, agents);
                     gathered.note(fate);
@@ -57,7 +57,7 @@ impl ClaudeStream {
         }
         let attachments = std::mem::take(&mut gathered.attachments);
         if gathered.words.is_some() || !attachments.is_empty() {
-            let source = text(record, "promptSource");
+            let source = word(record, "promptSource");
             let text = gathered.words.take().unwrap_or_default();
             let origin = if gathered.command { PromptOrigin::Command } else { self.origin(&text, source) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
@@ -208,8 +208,8 @@ impl ClaudeStream {
 
 /// Whether the line is marked as put there by the host.
 fn is_hosts(record: &Value) -> bool {
-    let origin = text(&record["origin"], "kind");
-    flag(record, "isMeta") || text(record, "promptSource") == "system" || !matches!(origin, "" | "human")
+    let origin = word(&record["origin"], "kind");
+    flag(record, "isMeta") || word(record, "promptSource") == "system" || !matches!(origin, "" | "human")
 }
 
 /// What the parts of a user line come to.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::reason;
 use super::record::{duration, local_picture, picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
-use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, text};
+use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
@@ -18,7 +18,7 @@ const NO_MODEL: &str = "unknown";
 impl CodexStream {
     /// Reads an event.
     pub(super) fn told(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
-        match text(event, "type") {
+        match word(event, "type") {
             "user_message" => {
                 let words = filled(event, "message").unwrap_or_default();
                 self.user(words, attachments(event), out)
@@ -61,7 +61,7 @@ impl CodexStream {
                 Fate::Skipped(reason::TWICE)
             }
             "thread_rolled_back" => self.rolled_back(event, out),
-            "thread_name_updated" => match self.titled(text(event, "thread_name")) {
+            "thread_name_updated" => match self.titled(word(event, "thread_name")) {
                 Some(name) => {
                     let title = SessionFact::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
                     out.emit(EventKind::Meta(title));
@@ -86,7 +86,7 @@ impl CodexStream {
     fn beside(&mut self, event: &Value) -> Fate {
         let duration_ms = duration(event).filter(|millis| *millis > 0);
         let mut hint = Hint { duration_ms, ..Hint::default() };
-        match text(event, "type") {
+        match word(event, "type") {
             "exec_command_end" => hint.exit = exit(event, "exit_code"),
             "mcp_tool_call_end" => {
                 let result = &event["result"];
@@ -94,7 +94,7 @@ impl CodexStream {
             }
             "patch_apply_end" => hint.diffs = diffs(&event["changes"]),
             "collab_agent_spawn_end" => {
-                let part = filled(event, "new_agent_role").or(filled(event, "new_agent_nickname")).map(str::to_owned);
+                let part = filled(event, ["new_agent_role", "new_agent_nickname"]).map(str::to_owned);
                 hint.agent = filled(event, "new_thread_id").map(|id| (id.to_owned(), part));
             }
             "web_search_end" => {
@@ -189,7 +189,7 @@ impl CodexStream {
     fn completed(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
         let Some(item) = object(event, "item") else { return Fate::Skipped(reason::EMPTY) };
         // Versions write the types in several ways: `UserMessage`, `userMessage`, `user_message`.
-        let kind = text(item, "type").replace('_', "").to_ascii_lowercase();
+        let kind = word(item, "type").replace('_', "").to_ascii_lowercase();
         match kind.as_str() {
             "usermessage" => {
                 let parts = blocks(&item["content"]);
@@ -227,7 +227,7 @@ impl CodexStream {
             | "subagentactivity"
             | "sleep" => {}
             "" => return Fate::Skipped("no record type"),
-            _ => return Fate::Skipped(unknown("unknown item", text(item, "type"))),
+            _ => return Fate::Skipped(unknown("unknown item", word(item, "type"))),
         }
         Fate::Skipped(reason::TWICE)
     }
@@ -246,7 +246,7 @@ impl CodexStream {
         self.settle_agent(out);
         self.calls.begin_turn();
         self.in_turn = false;
-        match text(event, "reason") {
+        match word(event, "reason") {
             // The person said something else meanwhile, or a review came to its end.
             "replaced" | "review_ended" => Fate::Skipped("beginning or end of a turn"),
             _ => {
@@ -289,7 +289,7 @@ impl CodexStream {
 fn hint(item: &Value) -> Hint {
     let duration = duration(item).or_else(|| number(item, "duration_ms"));
     Hint {
-        failed: matches!(text(item, "status"), "failed" | "declined"),
+        failed: matches!(word(item, "status"), "failed" | "declined"),
         exit: exit(item, "exit_code"),
         duration_ms: duration.filter(|millis| *millis > 0),
         diffs: diffs(&item["changes"]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::record::payload;
 use crate::file::jsonl;
-use crate::file::value::{self, filled, number, text};
+use crate::file::value::{self, filled, number, word};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
@@ -47,7 +47,7 @@ impl CodexHead {
         let mut head = Self::default();
         jsonl::first(bundle, path, LOOKED_AT, |record| {
             head.time = head.time.or_else(|| value::time(&record, "timestamp"));
-            let is_meta = match text(&record, "type") {
+            let is_meta = match word(&record, "type") {
                 "session_meta" => true,
                 // The header of the oldest files.
                 "" => filled(&record, "id").is_some(),
@@ -91,7 +91,7 @@ impl CodexHead {
         self.id = own("id").or_else(|| own("session_id")).unwrap_or_default();
         self.parent = own("parent_thread_id").or_else(|| word(spawn, "parent_thread_id")).filter(|it| *it != self.id);
         let base = &meta["history_base"];
-        let end = number(base, "end_ordinal_exclusive").or_else(|| number(base, "ordinal"));
+        let end = number(base, ["end_ordinal_exclusive", "ordinal"]);
         self.base = word(base, "thread_id").map(|rollout| CodexBase { rollout, end });
         let rollout = self.base.as_ref().map(|base| base.rollout.clone());
         self.forked_from = own("forked_from_id").or(rollout).filter(|origin| *origin != self.id);

@@ -10,7 +10,7 @@ use super::record::words;
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
 use crate::call::open::OpenCall;
-use crate::file::value::{self, base64_size, blocks, filled, length, list, text};
+use crate::file::value::{self, base64_size, blocks, filled, length, list, word};
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
 use cru_session::event::{Call, CallResult, EventKind};
@@ -18,7 +18,7 @@ use cru_session::event::{Call, CallResult, EventKind};
 impl CodexStream {
     /// Reads an item.
     pub(super) fn item(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        match text(item, "type") {
+        match word(item, "type") {
             "message" => self.message(item, out),
             "reasoning" => self.reasoning(item, out),
             "function_call" | "custom_tool_call" | "tool_call" | "local_shell_call" => self.call(item, out),
@@ -39,7 +39,7 @@ impl CodexStream {
     }
 
     fn message(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        match text(item, "role") {
+        match word(item, "role") {
             "assistant" => {
                 let text = said::shown(&words(&blocks(&item["content"]))).to_owned();
                 self.settle_users(out);
@@ -103,7 +103,7 @@ impl CodexStream {
     }
 
     fn call(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        let kind = text(item, "type");
+        let kind = word(item, "type");
         let named = filled(&item["function"], "name");
         let name =
             filled(item, "name").or(named).unwrap_or(if kind == "local_shell_call" { "local_shell" } else { "tool" });
@@ -173,7 +173,7 @@ impl CodexStream {
         };
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
-        let failed = text(item, "status") == "failed";
+        let failed = word(item, "status") == "failed";
         let id = self.open(&host_id, tool, &args, action, CodexAction::Other, out);
         let brief = match (failed, found) {
             (true, _) => None,
@@ -203,10 +203,10 @@ impl CodexStream {
     }
 
     fn image(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        let args = text(item, "revised_prompt").to_owned();
-        let bytes = base64_size(text(item, "result"));
+        let args = word(item, "revised_prompt").to_owned();
+        let bytes = base64_size(word(item, "result"));
         let host_id = format!("image@{}", out.record);
-        let failed = text(item, "status") == "failed";
+        let failed = word(item, "status") == "failed";
         let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexAction::Other, out);
         let picture = cru_session::event::Attachment { media_type: "image/png".into(), bytes };
         let attachments = if bytes > 0 { vec![picture] } else { Vec::new() };

@@ -10,7 +10,7 @@ use super::reason;
 use super::record::payload;
 use super::stream::CodexStream;
 use crate::file::jsonl;
-use crate::file::value::{self, canonical, canonical_but, filled, object, text};
+use crate::file::value::{self, canonical, canonical_but, filled, object, word};
 use crate::stream::intake::LATER;
 use crate::stream::out::{Fate, Out};
 use cru_base::Result;
@@ -140,7 +140,7 @@ impl<'s> CodexReader<'s> {
         // A re-serialised record is the same record: its time, kind and call name it.
         let number = match filled(envelope, "timestamp") {
             Some(time) => {
-                let kinds = [text(envelope, "type"), text(payload, "type"), text(payload, "call_id")];
+                let kinds = [word(envelope, "type"), word(payload, "type"), word(payload, "call_id")];
                 stream.consume(format!("{time} {}", kinds.join(" ")).as_bytes())
             }
             None => stream.consume(line),
@@ -153,7 +153,7 @@ impl<'s> CodexReader<'s> {
         }
         let time = value::time(envelope, "timestamp");
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
-        let goes_on = self.file.head.goes_on() && text(envelope, "type") == "session_meta";
+        let goes_on = self.file.head.goes_on() && word(envelope, "type") == "session_meta";
         if let Some(end) = self.file.head.base.as_ref().filter(|_| goes_on).and_then(|base| base.end) {
             stream.goes_back(end, &mut out);
         }
@@ -189,15 +189,15 @@ impl<'s> CodexReader<'s> {
             own.insert(mark);
         }
         // Work of its own shows that the copy has come to its end; what the host notes between is no work.
-        let works = match text(envelope, "type") {
-            "response_item" => !matches!(text(payload, "role"), "developer" | "system" | "user"),
-            "event_msg" => matches!(text(payload, "type"), "user_message" | "agent_message"),
+        let works = match word(envelope, "type") {
+            "response_item" => !matches!(word(payload, "role"), "developer" | "system" | "user"),
+            "event_msg" => matches!(word(payload, "type"), "user_message" | "agent_message"),
             _ => false,
         };
         if works && !copied {
             self.file.copying = false;
         }
-        copied && text(envelope, "type") != "session_meta"
+        copied && word(envelope, "type") != "session_meta"
     }
 
     fn stream(&mut self, head: &CodexHead, path: &Path) -> usize {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::file::jsonl;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 
 /// Whether the file's first records are of this host's kind.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
@@ -13,7 +13,7 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
 }
 
 fn is_ours(record: &Value) -> bool {
-    match text(record, "type") {
+    match word(record, "type") {
         "session_meta" | "turn_context" | "response_item" | "event_msg" | "compacted" | "world_state" => {
             record["payload"].is_object()
         }

@@ -7,12 +7,11 @@ use serde_json::Value;
 use super::answer::{self, CodexAnswer};
 use super::call::CodexAction;
 use super::stream::{CodexStream, Hint};
-use crate::call::argument::word;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
-use crate::file::value::{self, filled};
+use crate::file::value::{self, filled, trimmed};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
@@ -202,7 +201,7 @@ fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'stati
     let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
     let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let made = questions.iter().filter_map(|question| {
-        let answer = answers.get(word(question, "id")?)?;
+        let answer = answers.get(trimmed(question, "id")?)?;
         let taken: Vec<&str> = match answer.get("answers").unwrap_or(answer) {
             Value::String(text) => vec![text.as_str()],
             Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),

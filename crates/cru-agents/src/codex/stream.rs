@@ -17,7 +17,7 @@ use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::call::tools;
-use crate::file::value::{self, filled, object, text};
+use crate::file::value::{self, filled, object, word};
 use crate::stream::intake::Intake;
 use crate::stream::out::{Fate, Out, changed};
 use crate::stream::place::Place;
@@ -127,10 +127,10 @@ impl CodexStream {
 
     /// Reads one record of the session's own.
     pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Fate {
-        match text(envelope, "type") {
+        match word(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
-                text(payload, "model").clone_into(&mut self.model);
+                word(payload, "model").clone_into(&mut self.model);
                 self.moved(payload, out);
                 Fate::Skipped("settings of a turn")
             }
@@ -154,16 +154,16 @@ impl CodexStream {
     }
 
     fn session(&mut self, meta: &Value, out: &mut Out<'_>) -> Fate {
-        let id = filled(meta, "id").or(filled(meta, "session_id")).unwrap_or("");
+        let id = filled(meta, ["id", "session_id"]).unwrap_or("");
         if !id.is_empty() && id != self.id {
             return Fate::Skipped("copied from another session");
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         self.moved(meta, out);
-        let version = changed(&mut self.version, text(meta, "cli_version"));
+        let version = changed(&mut self.version, word(meta, "cli_version"));
         out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
         if let Some(git) = object(meta, "git") {
-            let branch = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD");
+            let branch = changed(&mut self.branch, word(git, "branch")).filter(|branch| *branch != "HEAD");
             out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
             out.facts(filled(git, "commit_hash").map(|commit| SessionFact::Commit(commit.into())));
         }
@@ -186,7 +186,7 @@ impl CodexStream {
     }
 
     fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
-        out.folder(&mut self.place, text(payload, "cwd"));
+        out.folder(&mut self.place, word(payload, "cwd"));
     }
 
     /// A title where it is new.

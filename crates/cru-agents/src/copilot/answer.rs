@@ -11,8 +11,7 @@ use crate::call::brief;
 use crate::call::open::OpenCall;
 use crate::call::question::Answered;
 use crate::call::tools::{self, Answer};
-use crate::file::jsonl::word;
-use crate::file::value::filled;
+use crate::file::value::{filled, trimmed, word};
 use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
@@ -100,7 +99,7 @@ impl CopilotSession {
     }
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
-        let said = |key: &str| call.input.as_ref().and_then(|input| tools::text(input, &[key])).map(str::to_owned);
+        let said = |key: &str| call.input.as_ref().and_then(|input| trimmed(input, key)).map(str::to_owned);
         let worked = self.agents.contains_key(host_id);
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(host_id.to_owned()) };
         let name = self.agents.get(host_id).filter(|name| !name.is_empty()).cloned();
@@ -131,8 +130,7 @@ fn between(from: Timestamp, to: Timestamp) -> Option<u64> {
 
 /// The text of an answer: what the agent was given, else why there is none.
 fn output(record: &Value) -> &str {
-    let places = ["/data/result/content", "/data/result", "/data/error/message", "/data/error"];
-    places.iter().map(|place| word(record, place)).find(|text| !text.is_empty()).unwrap_or("")
+    filled(record, ["/data/result/content", "/data/result", "/data/error/message", "/data/error"]).unwrap_or("")
 }
 
 /// An answered question, with what was offered and not taken.
@@ -143,7 +141,7 @@ fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
 
 /// A plan that a person approved.
 fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
-    let plan = tools::text(call.input.as_ref()?, &["summary", "plan"]).unwrap_or("");
+    let plan = trimmed(call.input.as_ref()?, ["summary", "plan"]).unwrap_or("");
     output.starts_with("Plan approved").then(|| DecisionEvent {
         title: "Plan approved".into(),
         text: plan.to_owned().into(),

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::session::CopilotSession;
 use crate::bundles;
-use crate::file::jsonl::{Format, beginning, word};
-use crate::file::value::filled;
+use crate::file::jsonl::{Format, beginning};
+use crate::file::value::{filled, word};
 use crate::record;
 use cru_base::Result;
 use cru_session::event::StreamKey;

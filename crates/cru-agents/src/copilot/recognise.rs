@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::file::jsonl::word;
+use crate::file::value::word;
 use crate::record::has_line;
 
 /// Whether the file begins with events of this host.

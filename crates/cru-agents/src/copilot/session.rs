@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::tokens::CopilotTokens;
 use crate::call::open::OpenCall;
-use crate::file::jsonl::{State, count, list, word};
-use crate::file::value::filled;
+use crate::file::jsonl::State;
+use crate::file::value::{count, filled, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::stream::out::{Fate, Out};
@@ -208,7 +208,7 @@ impl CopilotSession {
 /// Something sent along: a picture, a file.
 fn attachment(sent: &Value) -> Option<Attachment<'_>> {
     let kind = word(sent, "/mimeType");
-    let path = ["/path", "/displayName"].iter().map(|key| word(sent, key)).find(|path| !path.is_empty());
+    let path = filled(sent, ["/path", "/displayName"]);
     let shown = if kind.is_empty() { path? } else { kind };
     Some(Attachment { media_type: shown.into(), bytes: count(sent, "/size") })
 }

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{count, text};
-use crate::file::jsonl::word;
-use crate::file::value::{self, filled, flag};
+use crate::file::value::{self, filled, flag, number, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession, attachment};
 use crate::stream::out::Out;
@@ -33,7 +31,7 @@ pub(super) fn parts(record: &Value) -> Vec<Value> {
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     if record.get("role").is_none() {
-        let tokens = ["prompt_tokens", "completion_tokens"].map(|key| count(record, &[key]).unwrap_or(0));
+        let tokens = ["prompt_tokens", "completion_tokens"].map(|key| number(record, key).unwrap_or(0));
         let title = filled(record, "title").filter(|title| !NO_TITLE.contains(title));
         let tokens = tokens.into_iter().fold(0, u64::saturating_add);
         session.head(&json!({ "title": title, "tokens": tokens, "cost": record["cost"] }), out);
@@ -43,7 +41,7 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     let parts = parts(record);
     match word(record, "/role") {
         _ if parts.is_empty() => Some("broken message"),
-        "assistant" if count(record, &["is_summary_message"]) == Some(1) => {
+        "assistant" if number(record, "is_summary_message") == Some(1) => {
             let summary = parts.iter().find_map(|part| filled(&part["data"], "text"));
             session.compact(None, summary.unwrap_or_default(), out)
         }
@@ -73,7 +71,7 @@ fn told(session: &mut RecordSession, parts: &[Value], is_person: bool, out: &mut
             "finish" => match word(data, "/reason") {
                 "canceled" => left = session.stop(out).or(left),
                 reason @ ("error" | "content_filter") => {
-                    session.fail(text(data, &["message", "details"]).unwrap_or(reason), out);
+                    session.fail(filled(data, ["message", "details"]).unwrap_or(reason), out);
                 }
                 _ => {}
             },
@@ -133,8 +131,7 @@ fn shell_ended(content: &str, is_shell: bool) -> (&str, Option<i32>) {
 
 /// A file that was sent along.
 fn binary(data: &Value) -> Attachment<'static> {
-    let media =
-        ["MIMEType", "mime_type"].iter().find_map(|key| filled(data, key)).unwrap_or("application/octet-stream");
-    let sent = ["Data", "data"].iter().find_map(|key| filled(data, key)).unwrap_or_default();
+    let media = filled(data, ["MIMEType", "mime_type"]).unwrap_or("application/octet-stream");
+    let sent = filled(data, ["Data", "data"]).unwrap_or_default();
     attachment(media, sent)
 }

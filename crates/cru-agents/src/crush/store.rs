@@ -6,10 +6,9 @@ use std::cell::RefCell;
 use serde_json::{Value, json};
 
 use super::session::{HOST, parts};
-use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
-use crate::file::value::{self, filled};
+use crate::file::value::{self, filled, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::SubagentRun;

@@ -9,7 +9,8 @@ use super::chat;
 use super::session::{self, HOST};
 use crate::bundles;
 use crate::call::started::StartedAgents;
-use crate::file::jsonl::{Format, beginning, word};
+use crate::file::jsonl::{Format, beginning};
+use crate::file::value::{filled, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -103,7 +104,7 @@ impl Format for Cursor {
         let mut agent = None;
         if parent.is_some() {
             let records = beginning(bundle, path, RECORDS)?;
-            let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
+            let named = records.iter().find_map(|record| filled(record, "/agent"));
             agent = Some(named.unwrap_or("agent").to_owned());
         }
         let aside = parent.is_none() && (chat::folder(path).is_some() || self.started.contains_key(&key.session));

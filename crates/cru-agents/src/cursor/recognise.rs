@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::file::jsonl::word;
+use crate::file::value::word;
 use crate::record::has_line;
 
 /// Whether the file begins with messages of this host: a role and a message, and nothing that others add.

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{said, stamp};
-use crate::file::jsonl::word;
-use crate::file::value::{self, filled};
+use crate::file::value::{self, filled, word};
 use crate::record::session::RecordSession;
 use crate::record::{RecordHost, message};
 use crate::stream::out::Out;
@@ -34,9 +33,8 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
 fn ended(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     match word(record, "/status") {
         "error" | "failed" => {
-            let told = ["/error/message", "/error", "/message"].iter().map(|place| word(record, place));
-            let text = told.into_iter().find(|text| !text.is_empty()).unwrap_or("The turn ended with an error.");
-            session.fail(text, out)
+            let text = filled(record, ["/error/message", "/error", "/message"]);
+            session.fail(text.unwrap_or("The turn ended with an error."), out)
         }
         "aborted" | "cancelled" | "canceled" | "interrupted" => session.stop(out),
         _ => Some("end of a turn"),
@@ -46,11 +44,6 @@ fn ended(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Opti
 /// The blocks of a message.
 fn blocks(record: &Value) -> Vec<Cow<'_, Value>> {
     value::blocks(&record["message"]["content"])
-}
-
-/// The first of these words of a block that says something.
-fn first<'v>(block: &'v Value, names: &[&str]) -> Option<&'v str> {
-    names.iter().map(|name| word(block, name)).find(|word| !word.is_empty())
 }
 
 /// What a message asks, without what the host put around it.
@@ -92,7 +85,7 @@ fn assistant(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> 
         match word(&block, "/type") {
             "text" => session.reply(said::prose(word(&block, "/text")), out),
             "thinking" | "reasoning" => {
-                session.think(said::prose(first(&block, &["/thinking", "/text"]).unwrap_or_default()), out);
+                session.think(said::prose(filled(&block, ["/thinking", "/text"]).unwrap_or_default()), out);
             }
             "tool_use" | "tool_call" | "tool-call" => call(session, &block, out),
             // Blocks of a later version that hold words still say them.
@@ -107,14 +100,14 @@ fn assistant(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> 
 
 /// The tool of a call or an answer.
 fn tool(block: &Value) -> Option<&str> {
-    first(block, &["/name", "/toolName"])
+    filled(block, ["/name", "/toolName"])
 }
 
 fn call(session: &mut RecordSession, block: &Value, out: &mut Out<'_>) {
     let tool = tool(block).unwrap_or("tool");
     // Without ids an answer finds its call by the name of the tool.
     let own = || format!("{tool}#{}.{}", out.record, session.waiting.len());
-    let id = first(block, &["/id", "/toolCallId"]).map_or_else(own, str::to_owned);
+    let id = filled(block, ["/id", "/toolCallId"]).map_or_else(own, str::to_owned);
     let input = ["input", "args", "arguments"].into_iter().find_map(|key| block.get(key));
     session.call(&id, tool, input.unwrap_or(&Value::Null), out);
 }
@@ -128,7 +121,7 @@ fn answers(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Op
         let content =
             ["content", "result", "output"].into_iter().find(|key| block.get(*key).is_some_and(|it| *it != ""));
         let answer = message::answer(&block, content.unwrap_or("content"));
-        match first(&block, &["/tool_use_id", "/toolCallId"]) {
+        match filled(&block, ["/tool_use_id", "/toolCallId"]) {
             Some(id) => session.answer(id, answer, out),
             None => session.answer_next(tool(&block).unwrap_or_default(), answer, out),
         };

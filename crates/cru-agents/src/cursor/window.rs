@@ -10,10 +10,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::window_session::HOST;
-use crate::file::jsonl::{list, word};
 use crate::file::sqlite::{Database, holds};
 use crate::file::tables::{RowFormat, StoredSession};
-use crate::file::value::{self, filled};
+use crate::file::value::{self, filled, list, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::SubagentRun;
@@ -84,7 +83,7 @@ impl RowFormat for CursorWindow {
         for session in &mut sessions {
             session.parent = session.parent.take().or_else(|| parents.get(&session.id).cloned());
             let kind = ["/subagentInfo/subagentTypeName", "/subagentInfo/subagentType"];
-            let kind = kind.iter().map(|place| word(&session.row, place)).find(|kind| !kind.is_empty());
+            let kind = filled(&session.row, kind);
             session.agent = session.parent.as_ref().map(|_| kind.unwrap_or("agent").to_owned());
             session.task = filled(&session.row, "name").filter(|_| session.parent.is_some()).map(str::to_owned);
         }

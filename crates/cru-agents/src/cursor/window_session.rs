@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::said;
 use crate::call::tools::Answer;
 use crate::call::touched::changed;
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled};
+use crate::file::value::{self, filled, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{RecordSession, usage};
 use crate::stream::out::Out;
@@ -60,7 +59,7 @@ fn head(row: &Value) -> Value {
     let used = row.get("usageData").and_then(Value::as_object);
     let cents: f64 = used.into_iter().flat_map(|it| it.values()).filter_map(cents).sum();
     json!({
-        "cwd": places.iter().map(|place| word(row, place)).find(|folder| !folder.is_empty()),
+        "cwd": filled(row, places),
         "title": row.get("name"), "model": model(word(row, "/modelConfig/modelName")), "cost": cents / 100.0,
     })
 }
@@ -87,8 +86,7 @@ fn agent(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Opti
     out.told |= used != Usage::default();
     session.think(word(record, "/thinking/text"), out);
     session.reply(said::prose(word(record, "/text")), out);
-    let failure = ["/errorDetails/message", "/errorDetails/error"].iter().map(|place| word(record, place));
-    if let Some(text) = failure.into_iter().find(|text| !text.is_empty()) {
+    if let Some(text) = filled(record, ["/errorDetails/message", "/errorDetails/error"]) {
         session.fail(text, out);
     }
     if let Some(of) = record.get("toolFormerData").filter(|call| call.is_object()) {
@@ -141,7 +139,7 @@ fn said_in(result: &Value) -> Option<Cow<'static, str>> {
         ["output", "contents", "content", "text", "message", "clientVisibleErrorMessage", "modelVisibleErrorMessage"];
     let text = match result {
         Value::Object(_) => {
-            let word = NAMES.iter().find_map(|key| filled(result, key)).map(str::to_owned);
+            let word = filled(result, NAMES).map(str::to_owned);
             let error = || result.get("error").and_then(said_in).map(Cow::into_owned);
             word.or_else(error).unwrap_or_else(|| result.to_string())
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::call::task_list;
-use crate::file::jsonl::{count, list, word};
+use crate::file::value::{count, filled, list, word};
 use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{RecordHost, message};
 use crate::stream::out::Out;
@@ -42,8 +42,7 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
             None
         }
         "compaction_state" => {
-            let summary = ["/summaryText", "/summary"].iter().map(|place| word(record, place));
-            let summary = summary.into_iter().find(|text| !text.trim().is_empty()).map(Cow::Borrowed);
+            let summary = filled(record, ["/summaryText", "/summary"]).map(Cow::Borrowed);
             let tokens = Some(count(record, "/tokensBefore")).filter(|tokens| *tokens > 0);
             out.emit(EventKind::Compaction { trigger: None, tokens_before: tokens, summary });
             None

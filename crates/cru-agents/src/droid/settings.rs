@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::file::jsonl::{count, word};
-use crate::file::value;
+use crate::file::value::{self, count, word};
 use crate::record::session::usage;
 use cru_base::{Error, Result};
 use cru_session::event::Usage;

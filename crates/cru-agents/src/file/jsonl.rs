@@ -114,24 +114,6 @@ pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &m
     Ok(())
 }
 
-/// A word of a record, `""` where there is none: `word(record, "/data/content")`.
-pub(crate) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
-    record.pointer(pointer).and_then(Value::as_str).unwrap_or("")
-}
-
-/// A count of a record, 0 where there is none.
-pub(crate) fn count(record: &Value, pointer: &str) -> u64 {
-    let value = record.pointer(pointer);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-    let float = || value.and_then(Value::as_f64).filter(|number| *number > 0.0).map(|number| number as u64);
-    value.and_then(Value::as_u64).or_else(float).unwrap_or(0)
-}
-
-/// The members of a list of a record.
-pub(crate) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
-    record.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
 /// The records at the beginning of a file, as far as they are whole.
 pub(crate) fn beginning(bundle: &Bundle, path: &Path, most: usize) -> Result<Vec<Value>> {
     let mut records = Vec::new();

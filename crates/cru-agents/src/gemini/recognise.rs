@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::file::document::{items, member, members};
 use crate::file::jsonl;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 use cru_base::json;
 
 /// Records that are looked at.
@@ -28,7 +28,7 @@ pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
 }
 
 fn is_message(value: &Value) -> bool {
-    let kind = matches!(text(value, "type"), "user" | "gemini" | "info" | "error" | "warning");
+    let kind = matches!(word(value, "type"), "user" | "gemini" | "info" | "error" | "warning");
     let alone = value.get("content").is_some() && value.get("message").is_none() && value.get("uuid").is_none();
     kind && alone && filled(value, "id").is_some() && filled(value, "timestamp").is_some()
 }

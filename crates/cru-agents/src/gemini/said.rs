@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::file::value::{base64_size, filled, flag, list, text};
+use crate::file::value::{base64_size, filled, flag, list, word};
 use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
@@ -73,12 +73,12 @@ fn joined(content: &Value) -> String {
             let mut words = String::new();
             for part in parts {
                 words.push_str(
-                    part.as_str().unwrap_or_else(|| if flag(part, "thought") { "" } else { text(part, "text") }),
+                    part.as_str().unwrap_or_else(|| if flag(part, "thought") { "" } else { word(part, "text") }),
                 );
             }
             words
         }
-        part => text(part, "text").to_owned(),
+        part => word(part, "text").to_owned(),
     }
 }
 
@@ -86,7 +86,7 @@ fn joined(content: &Value) -> String {
 pub(super) fn attachments(message: &Value) -> Vec<Attachment<'static>> {
     let sent = |part: &Value| {
         let data = part.get("inlineData")?;
-        let bytes = base64_size(text(data, "data"));
+        let bytes = base64_size(word(data, "data"));
         let media_type = filled(data, "mimeType").unwrap_or("application/octet-stream").to_owned();
         Some(Attachment { media_type: media_type.into(), bytes })
     };

@@ -8,7 +8,7 @@ use super::result;
 use super::said::{self, GeminiSaid, Ran};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, task_list, tools};
-use crate::file::value::{count, filled, list, text, time};
+use crate::file::value::{count, filled, list, time, word};
 use crate::record::RecordHost;
 use crate::record::session::{RecordSession, usage_with_cache};
 use crate::stream::out::Out;
@@ -27,7 +27,7 @@ pub(super) fn message(
     words: &str,
     out: &mut Out<'_>,
 ) -> Option<&'static str> {
-    match text(message, "type") {
+    match word(message, "type") {
         "user" if said::is_answer(message) => Some("answer of a tool, as its call tells it"),
         "user" => match said::tell(words) {
             GeminiSaid::Ran(ran) => {
@@ -74,7 +74,7 @@ fn shell_line(session: &mut RecordSession, ran: &Ran<'_>, out: &mut Out<'_>) {
 fn agent(session: &mut RecordSession, message: &Value, words: &str, out: &mut Out<'_>) {
     let at = out.time;
     for thought in list(message, "thoughts") {
-        let (subject, said) = (text(thought, "subject").trim(), text(thought, "description").trim());
+        let (subject, said) = (word(thought, "subject").trim(), word(thought, "description").trim());
         let text = if subject.is_empty() { said.to_owned() } else { format!("**{subject}**\n\n{said}") };
         out.time = time(thought, "timestamp").or(at);
         session.think(&text, out);
@@ -94,7 +94,7 @@ fn agent(session: &mut RecordSession, message: &Value, words: &str, out: &mut Ou
 
 /// Whether a call may still change.
 pub(super) fn is_open(call: &Value) -> bool {
-    matches!(text(call, "status"), "validating" | "scheduled" | "executing" | "awaiting_approval" | "pending")
+    matches!(word(call, "status"), "validating" | "scheduled" | "executing" | "awaiting_approval" | "pending")
 }
 
 /// Tells a call and its answer; `at` is its message's time.
@@ -110,7 +110,7 @@ pub(super) fn call(
     if tool == "write_todos" {
         return told.emit(record, at, EventKind::Tasks(task_list::of_call(input)));
     }
-    session.call(text(call, "id"), tool, input, &mut told.out(record, at));
+    session.call(word(call, "id"), tool, input, &mut told.out(record, at));
     if is_open(call) {
         return;
     }
@@ -144,7 +144,7 @@ fn touched(session: &RecordSession, tool: &str, call: &Value, output: &str, crea
         ToolKind::Read => files.read(path, result::lines(output)),
         ToolKind::Write | ToolKind::Edit => {
             let file = FileRef { path, created, ..FileRef::default() };
-            let diff = call.get("resultDisplay").map_or("", |display| text(display, "fileDiff"));
+            let diff = call.get("resultDisplay").map_or("", |display| word(display, "fileDiff"));
             tools::wrote(tool, input, file, diff, &mut files);
         }
         _ => return None,

@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use self::store::GooseStore;
 use super::{bundles, claude};
-use crate::file::jsonl::{self, beginning, word};
+use crate::file::jsonl::{self, beginning};
 use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
+use crate::file::value::word;
 use cru_base::Result;
 use cru_session::source::{Bundle, Importer, Sink};
 

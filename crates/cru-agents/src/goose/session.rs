@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{count, dollars};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled, flag};
+use crate::file::value::{self, dollars, filled, flag, list, number, trimmed, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession, attachment, usage_with_cache};
 use crate::stream::out::Out;
@@ -89,7 +87,7 @@ fn left_out(kind: &str) -> &'static str {
 
 /// What is said of the session as a whole; it may be another the next time.
 fn about(session: &mut RecordSession, row: &Value, out: &mut Out<'_>) {
-    let title = ["name", "description"].iter().find_map(|key| filled(row, key)).map(str::trim);
+    let title = trimmed(row, ["name", "description"]);
     let config = filled(row, "model_config_json").and_then(|text| value::read(text.as_bytes())).unwrap_or_default();
     let words = [("provider_name", "provider"), ("goose_mode", "mode")];
     let words = words.into_iter().filter_map(|(key, name)| Some((name.to_owned(), filled(row, key)?.into())));
@@ -99,12 +97,12 @@ fn about(session: &mut RecordSession, row: &Value, out: &mut Out<'_>) {
     if used.is_empty() && sum != Usage::default() {
         used.push(counted(&config["model_name"], sum));
     }
-    let tokens = count(row, &["accumulated_total_tokens"]).filter(|_| used.is_empty());
-    let paid: Vec<f64> = list(row, "/used").iter().filter_map(|row| dollars(row, &["cost"])).collect();
-    let cost = if paid.is_empty() { dollars(row, &["accumulated_cost"]) } else { Some(paid.iter().sum()) };
+    let tokens = number(row, "accumulated_total_tokens").filter(|_| used.is_empty());
+    let paid: Vec<f64> = list(row, "/used").iter().filter_map(|row| dollars(row, "cost")).collect();
+    let cost = if paid.is_empty() { dollars(row, "accumulated_cost") } else { Some(paid.iter().sum()) };
     let head = json!({
         "cwd": row["working_dir"], "title": title.filter(|title| !NO_TITLE.contains(title)), "model": config["model_name"],
-        "named": count(row, &["user_set_name"]) == Some(1) || flag(row, "user_set_name"), "used": used, "cost": cost, "tokens": tokens,
+        "named": number(row, "user_set_name") == Some(1) || flag(row, "user_set_name"), "used": used, "cost": cost, "tokens": tokens,
         "more": words.collect::<Map<String, Value>>(),
     });
     session.head(&head, out);
@@ -124,7 +122,7 @@ fn message_of(
             "text" => session.reply(word(part, "/text"), out),
             "image" if is_person => sent.push(image(part)),
             "thinking" | "reasoning" if !is_person => {
-                session.think(filled(part, "thinking").or(filled(part, "text")).unwrap_or_default(), out);
+                session.think(filled(part, ["thinking", "text"]).unwrap_or_default(), out);
             }
             "toolRequest" | "frontendToolRequest" if !is_person => {
                 let input = part.pointer("/toolCall/value/arguments").or_else(|| part.pointer("/toolCall/error"));

@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 
 use super::session::{HOST, content};
 use crate::call::started::StartedAgents;
-use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
-use crate::file::value::{filled, list};
+use crate::file::value::{filled, list, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::source::Account;

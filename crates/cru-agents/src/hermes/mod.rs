@@ -14,9 +14,10 @@ use std::path::Path;
 use self::store::HermesStore;
 use super::bundles;
 use crate::file::document::{member, members};
-use crate::file::jsonl::{self, word};
+use crate::file::jsonl;
 use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
+use crate::file::value::word;
 use cru_base::Result;
 use cru_session::source::{Bundle, Importer, Sink};
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{dollars, member, members, told};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled};
+use crate::file::document::{member, members, told};
+use crate::file::value::{self, dollars, filled, list, word};
 use crate::record::session::{RecordSession, attachment};
 use crate::record::{self, EachSession, RecordHost};
 use crate::stream::out::Out;
@@ -67,17 +66,13 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
         }
         "user" => session.prompt(&skill(&text).unwrap_or(text), sent, out),
         "assistant" => {
-            session.think(
-                ["reasoning", "reasoning_content"].iter().find_map(|key| filled(record, key)).unwrap_or_default(),
-                out,
-            );
+            session.think(filled(record, ["reasoning", "reasoning_content"]).unwrap_or_default(), out);
             session.reply(&text, out);
             let read = filled(record, "tool_calls").and_then(|calls| value::read(calls.as_bytes()));
             let calls =
                 read.as_ref().and_then(Value::as_array).map_or_else(|| list(record, "/tool_calls"), Vec::as_slice);
             for call in calls {
-                let tool =
-                    [word(call, "/function/name"), word(call, "/name")].into_iter().find(|name| !name.is_empty());
+                let tool = filled(call, ["/function/name", "/name"]);
                 let given =
                     ["/function/arguments", "/arguments", "/input"].iter().find_map(|place| call.pointer(place));
                 session.call(word(call, "/id"), tool.unwrap_or("tool"), given.unwrap_or(&Value::Null), out);
@@ -114,8 +109,8 @@ fn about(row: &Value) -> Value {
                 "cache_read": used["cache_read_tokens"], "cache_write": used["cache_write_tokens"]})
         })
         .collect();
-    let cost = |row: &Value| dollars(row, &["actual_cost_usd", "estimated_cost_usd"]);
-    let source = filled(row, "source").or_else(|| filled(row, "platform"));
+    let cost = |row: &Value| dollars(row, ["actual_cost_usd", "estimated_cost_usd"]);
+    let source = filled(row, ["source", "platform"]);
     json!({
         "cwd": row["cwd"], "branch": row["git_branch"], "title": row["title"], "model": row["model"], "used": used,
         "more": source.map(|source| json!({ "source": source })),
@@ -142,7 +137,7 @@ fn answer(
     let exit = result.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let error = filled(&result, "error");
     let failed = error.is_some() || result["success"] == false || text.starts_with("Error executing tool");
-    let words = ["output", "content", "result", "message", "diff"].iter().find_map(|key| filled(&result, key));
+    let words = filled(&result, ["output", "content", "result", "message", "diff"]);
     let words = words.filter(|_| error.is_none()).or(error);
     // What a shell printed may be nothing.
     let is_silent = words.is_none() && result.get("output").is_some_and(Value::is_string);

@@ -6,9 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{self, count, member, members};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled};
+use crate::file::document::{self, member, members};
+use crate::file::value::{self, filled, list, number, word};
 use crate::record::session::{RecordSession, attachment, file_path, spoken, usage};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
@@ -77,7 +76,7 @@ fn whole(text: &str) -> Value {
             (Some(2), Some(_)) => {
                 if let (Some(Value::Array(items)), Value::Array(more)) = (step_into(&mut root, path), new) {
                     items.truncate(
-                        count(&entry, &["i"]).map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
+                        number(&entry, "i").map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
                     );
                     items.extend(more);
                 }
@@ -151,7 +150,7 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
         left = parts(session, request, rounds.is_empty(), out);
     }
     for round in rounds {
-        out.time = document::moment(round, &["timestamp"]).or(out.time);
+        out.time = value::moment(round, "timestamp").or(out.time);
         session.think(&thoughts(&round["thinking"]), out);
         session.reply(word(round, "/response"), out);
         for call in list(round, "/toolCalls") {
@@ -173,8 +172,8 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
     if says {
         left = list(request, "/response").iter().find_map(|part| stranger(session, part)).or(left);
     }
-    let elapsed = count(&request["result"]["timings"], &["totalElapsed"]).and_then(|it| i64::try_from(it).ok());
-    let begun = document::moment(request, &["timestamp"]);
+    let elapsed = number(&request["result"]["timings"], "totalElapsed").and_then(|it| i64::try_from(it).ok());
+    let begun = value::moment(request, "timestamp");
     out.time = begun
         .zip(elapsed)
         .and_then(|(begun, elapsed)| begun.checked_add(jiff::SignedDuration::from_millis(elapsed)).ok())
@@ -193,7 +192,7 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
 
 fn thoughts(thinking: &Value) -> String {
     let text = &thinking["text"];
-    text.as_str().map_or_else(|| document::strings(Some(text)).join("\n"), str::to_owned)
+    text.as_str().map_or_else(|| value::strings(Some(text)).join("\n"), str::to_owned)
 }
 
 /// Whether a person refused the call that a part of an answer stands for.
@@ -220,7 +219,7 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
             "inlineReference" => {
                 let named = filled(part, "name").map(str::to_owned);
                 let path = ["/inlineReference/path", "/inlineReference/uri/path", "/inlineReference/location/uri/path"];
-                let path = path.iter().map(|at| word(part, at)).find(|path| !path.is_empty()).unwrap_or_default();
+                let path = filled(part, path).unwrap_or_default();
                 session.more(
                     false,
                     &format!("`{}`", named.unwrap_or_else(|| session.place.show(path).into_owned())),
@@ -231,7 +230,7 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
             "toolInvocationSerialized" if calls => {
                 let id = filled(part, "toolCallId").map_or_else(|| format!("{}.{at}", out.record), str::to_owned);
                 let command = ["/toolSpecificData/commandLine/original", "/toolSpecificData/command"];
-                let command = command.iter().map(|at| word(part, at)).find(|text| !text.is_empty());
+                let command = filled(part, command);
                 let path = part
                     .pointer("/invocationMessage/uris")
                     .and_then(Value::as_object)

@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use self::store::KiroStore;
 use super::bundles;
-use crate::file::jsonl::{self, word};
+use crate::file::jsonl;
 use crate::file::sqlite::{holds, is_database};
 use crate::file::tables;
+use crate::file::value::word;
 use cru_session::source::Importer;
 
 /// Its row in the table.

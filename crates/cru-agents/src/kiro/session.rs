@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::moment;
-use crate::file::jsonl::{list, word};
-use crate::file::value::filled;
+use crate::file::value::{filled, list, moment, word};
 use crate::record::session::{RecordSession, attachment};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
@@ -31,7 +29,7 @@ pub(super) static HOST: RecordHost = RecordHost {
 pub(super) fn about(row: &Value) -> Value {
     let model = row.get("model_info").and_then(|info| filled(info, "model_id")).or_else(|| filled(row, "model"));
     json!({
-        "cwd": filled(row, "key").or_else(|| filled(row, "cwd")), "title": row.get("title"), "model": model,
+        "cwd": filled(row, ["key", "cwd"]), "title": row.get("title"), "model": model,
         "started": row.get("created_at"),
     })
 }
@@ -74,7 +72,7 @@ fn entry(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Opti
         }
     }
     // The answer came later than what was asked.
-    out.time = record.get("request_metadata").and_then(|it| moment(it, &["stream_end_timestamp_ms"])).or(out.time);
+    out.time = record.get("request_metadata").and_then(|it| moment(it, "stream_end_timestamp_ms")).or(out.time);
     for (kind, said) in record.get("assistant").and_then(Value::as_object).into_iter().flatten() {
         match kind.as_str() {
             "Response" | "ToolUse" => {
@@ -125,10 +123,10 @@ fn asked(session: &mut RecordSession, id: &str, tool: &str, input: Option<&Value
 
 /// Why an answer is left out, where it is.
 fn answer(session: &mut RecordSession, result: &Value, is_cancelled: bool, out: &mut Out<'_>) -> Option<&'static str> {
-    let id = filled(result, "tool_use_id").or_else(|| filled(result, "toolUseId")).unwrap_or_default();
+    let id = filled(result, ["tool_use_id", "toolUseId"]).unwrap_or_default();
     let (mut words, mut exit) = (Vec::new(), None);
     for piece in list(result, "/content") {
-        let text = filled(piece, "Text").or_else(|| filled(piece, "data")).map(str::to_owned);
+        let text = filled(piece, ["Text", "data"]).map(str::to_owned);
         let object = piece.get("Json").or_else(|| piece.get("data")).filter(|it| it.is_object());
         let Some(object) = object else {
             words.extend(text);

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::session::HOST;
 use crate::file::document::{items, member, members, told};
-use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
+use crate::file::value::word;
 use crate::record::session::RecordSession;
 use cru_base::Result;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::lines;
 use crate::call::brief::first_line;
-use crate::file::value::{count, flag, list, text};
+use crate::file::value::{count, flag, list, word};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
@@ -18,7 +18,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
         ToolKind::Read => return read(output),
         ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
         ToolKind::Write => {
-            let lines = plural(text(input, "content").lines().count() as u64, "line");
+            let lines = plural(word(input, "content").lines().count() as u64, "line");
             let verb = if lines::created(metadata) { "created" } else { "written" };
             return Some(format!("{verb}, {lines}"));
         }
@@ -35,7 +35,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
             files => Some(format!("{}{more}", plural(files, "file"))),
         },
         "webfetch" => {
-            let (_, kind) = text(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
+            let (_, kind) = word(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
             let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
@@ -55,7 +55,7 @@ fn change(metadata: &Value) -> Option<String> {
     if let Some(file) = lines::changed(metadata).filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
-    crate::call::brief::change(text(metadata, "diff"))
+    crate::call::brief::change(word(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.

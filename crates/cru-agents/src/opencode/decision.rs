@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::call::question::Answered;
-use crate::file::document::strings;
-use crate::file::value::list;
+use crate::file::value::{list, strings};
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::newer;
 use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
-use crate::file::value::text;
+use crate::file::value::word;
 use cru_base::Result;
 use cru_session::source::{Account, Bundle, Sink};
 
@@ -31,7 +31,7 @@ pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<
     let messages: Vec<Option<Piece<'_>>> = whole.chain(cut).collect();
     let is_agent = |piece: &Option<Piece<'_>>| {
         let value = piece.and_then(|piece| piece.value()).unwrap_or_default();
-        let said = value.get("info").map_or_else(|| text(&value, "type"), |info| text(info, "role"));
+        let said = value.get("info").map_or_else(|| word(&value, "type"), |info| word(info, "role"));
         Ok(said == "assistant")
     };
     tell(&head, &messages, is_agent, |piece| Ok(message(*piece)), path, sink, &mut account)?;
@@ -45,7 +45,7 @@ pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> OpenC
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let id = messages(document).iter().take(20).find_map(|message| {
         let message = message.value()?;
-        let id = text(message.get("info")?, "sessionID").to_owned();
+        let id = word(message.get("info")?, "sessionID").to_owned();
         (!id.is_empty() && id != "REDACTED").then_some(id)
     });
     OpenCodeHead::of(info, &id.unwrap_or_else(|| stem.into_owned()))

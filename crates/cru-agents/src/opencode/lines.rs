@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::call::touched;
-use crate::file::value::{list, text};
+use crate::file::value::{list, word};
 use cru_session::LineAnchor;
 
 /// The lines of a file that were read: `12: text`, and `00012| text` of older versions, between marks of the host.
@@ -21,14 +21,14 @@ pub(super) fn changed(metadata: &Value) -> Option<&Value> {
 
 /// Whether the call made the file.
 pub(super) fn created(metadata: &Value) -> bool {
-    let added = changed(metadata).is_some_and(|file| text(file, "status") == "added");
+    let added = changed(metadata).is_some_and(|file| word(file, "status") == "added");
     added || metadata.get("exists") == Some(&Value::Bool(false))
 }
 
 /// The unified diff of an edit.
 pub(super) fn diff(metadata: &Value) -> &str {
-    match text(metadata, "diff") {
-        "" => changed(metadata).map_or("", |file| text(file, "patch")),
+    match word(metadata, "diff") {
+        "" => changed(metadata).map_or("", |file| word(file, "patch")),
         diff => diff,
     }
 }

@@ -9,7 +9,7 @@ use super::part::{is_final, lasting};
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use super::{newer, reason};
-use crate::file::value::{count, filled, flag, millis, text};
+use crate::file::value::{count, filled, flag, millis, word};
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
@@ -31,7 +31,7 @@ impl OpenCodeSession<'_> {
                 return self.lost(&parts);
             }
         };
-        let role = text(&info, "role");
+        let role = word(&info, "role");
         let time = info.get("time").and_then(|time| millis(time, "created"));
         let done = settled || is_done(&info);
         // The words of a message are written after it.
@@ -57,7 +57,7 @@ impl OpenCodeSession<'_> {
             "agent-switched" => Some("choice of an agent"),
             "model-switched" => Some("choice of a model"),
             "location-switched" => {
-                self.told.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+                self.told.see(record, info.get("location").map_or("", |location| word(location, "directory")));
                 None
             }
             "idle" => Some("end of a turn"),
@@ -78,10 +78,10 @@ impl OpenCodeSession<'_> {
 
     /// A compaction that is a message of its own.
     fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) -> Option<&'static str> {
-        if text(info, "status") == "failed" {
+        if word(info, "status") == "failed" {
             return Some("compaction that failed");
         }
-        let trigger = if text(info, "reason") == "manual" { "manual" } else { "auto" };
+        let trigger = if word(info, "reason") == "manual" { "manual" } else { "auto" };
         self.compaction = Some((record, time, trigger));
         self.compacted(filled(info, "summary"));
         if let Some(tokens) = info.get("tokens") {
@@ -91,11 +91,11 @@ impl OpenCodeSession<'_> {
     }
 
     fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
-        self.told.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
+        self.told.see(record, info.get("path").map_or("", |path| word(path, "cwd")));
         let mut turn = Turn {
             time,
             model: filled(info, "modelID").unwrap_or("unknown").to_owned(),
-            summary: flag(info, "summary") || text(info, "mode") == "compaction",
+            summary: flag(info, "summary") || word(info, "mode") == "compaction",
             counted: false,
         };
         if !turn.summary {
@@ -131,7 +131,7 @@ impl OpenCodeSession<'_> {
         if (error.is_none() && tokens.is_none()) || !self.told.takes_more() {
             return;
         }
-        let name = error.map_or("", |error| text(error, "name"));
+        let name = error.map_or("", |error| word(error, "name"));
         let Some(record) = self.told.take(&json!({ "end": name, "tokens": tokens, "cost": info.get("cost") }), "")
         else {
             return;
@@ -191,11 +191,11 @@ fn usage(tokens: &Value) -> Usage {
 /// Whether the host has said that a message is whole.
 fn is_done(info: &Value) -> bool {
     let completed = info.get("time").and_then(|time| time.get("completed")).is_some_and(Value::is_number);
-    match text(info, "role") {
+    match word(info, "role") {
         "user" => false,
         "assistant" => completed || info.get("error").is_some_and(Value::is_object),
-        newer::SHELL => completed || !matches!(text(info, "status"), "" | "running"),
-        _ => text(info, "status") != "running",
+        newer::SHELL => completed || !matches!(word(info, "status"), "" | "running"),
+        _ => word(info, "status") != "running",
     }
 }
 

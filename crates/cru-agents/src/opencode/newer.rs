@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
-use crate::file::value::{filled, list, text};
+use crate::file::value::{filled, list, word};
 
 /// The type of the rows of a person's line for the shell.
 pub(super) const SHELL: &str = "shell";
@@ -24,7 +24,7 @@ pub(super) fn message(id: &str, kind: &str, created: Option<i64>, bytes: &[u8]) 
     let OpenCodeContent::Whole(row) = item.content else {
         return OpenCodeMessage { info: item, parts: Vec::new() };
     };
-    let kind = if kind.is_empty() { text(&row, "type") } else { kind };
+    let kind = if kind.is_empty() { word(&row, "type") } else { kind };
     let parts = parts(kind, &row, id);
     let info = OpenCodeContent::Whole(info(kind, &row, created));
     OpenCodeMessage { info: OpenCodeItem { id: item.id, content: info }, parts }
@@ -45,9 +45,9 @@ fn info(kind: &str, row: &Value, created: Option<i64>) -> Value {
         info.insert("modelID".to_owned(), model.into());
     }
     if let Some(error) = row.get("error").filter(|error| !error.is_null()) {
-        let name = match text(error, "type") {
+        let name = match word(error, "type") {
             "aborted" | "interrupted" => "MessageAbortedError",
-            "" => text(error, "name"),
+            "" => word(error, "name"),
             other => other,
         };
         info.insert("error".to_owned(), json!({ "name": name, "data": { "message": said(error) } }));
@@ -62,18 +62,18 @@ fn said(error: &Value) -> &str {
 
 fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
     let part = |part: Value| {
-        let id = text(&part, "id").to_owned();
+        let id = word(&part, "id").to_owned();
         OpenCodeItem { id, content: OpenCodeContent::Whole(part) }
     };
     match kind {
         "user" => {
-            let words = json!({ "type": "text", "text": text(row, "text") });
+            let words = json!({ "type": "text", "text": word(row, "text") });
             let files = list(row, "files").iter().map(file);
             let agents = list(row, "agents").iter().map(|_| json!({ "type": "agent" }));
             std::iter::once(words).chain(files).chain(agents).map(part).collect()
         }
         "assistant" => {
-            let own = list(row, "content").iter().map(|piece| match text(piece, "type") {
+            let own = list(row, "content").iter().map(|piece| match word(piece, "type") {
                 "tool" => tool(piece),
                 "text" | "reasoning" => timed(piece),
                 _ => piece.clone(),
@@ -89,8 +89,8 @@ fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
 
 /// A file that a person sent, or that a tool answered with.
 fn file(file: &Value) -> Value {
-    let url = filled(file, "uri").or_else(|| filled(file, "url"));
-    let mut part = json!({ "type": "file", "mime": text(file, "mime"), "url": url, "filename": file.get("name") });
+    let url = filled(file, ["uri", "url"]);
+    let mut part = json!({ "type": "file", "mime": word(file, "mime"), "url": url, "filename": file.get("name") });
     if let (Some(source), Some(part)) = (file.get("source").filter(|it| !it.is_null()), part.as_object_mut()) {
         part.insert("source".to_owned(), source.clone());
     }
@@ -125,10 +125,10 @@ fn tool(piece: &Value) -> Value {
     json!({
         "type": "tool",
         "id": piece.get("id"),
-        "callID": filled(piece, "callID").or_else(|| filled(piece, "id")),
-        "tool": filled(piece, "name").or_else(|| filled(piece, "tool")),
+        "callID": filled(piece, ["callID", "id"]),
+        "tool": filled(piece, ["name", "tool"]),
         "state": {
-            "status": match text(state, "status") { "streaming" => "pending", status => status },
+            "status": match word(state, "status") { "streaming" => "pending", status => status },
             // Until the call is whole its arguments are text.
             "input": state.get("input").filter(|input| input.is_object()).unwrap_or(&Value::Object(Map::new())),
             "output": output,
@@ -143,18 +143,18 @@ fn tool(piece: &Value) -> Value {
 /// A person's own line for the shell, as a call.
 fn shell(row: &Value, id: &str) -> Value {
     let time = &row["time"];
-    let is_done = match text(row, "status") {
+    let is_done = match word(row, "status") {
         "" => time.get("completed").is_some_and(Value::is_number),
         status => status != "running",
     };
-    let output = row.get("output").map_or("", |output| output.as_str().unwrap_or_else(|| text(output, "output")));
+    let output = row.get("output").map_or("", |output| output.as_str().unwrap_or_else(|| word(output, "output")));
     json!({
         "type": "tool",
-        "callID": filled(row, "callID").or_else(|| filled(row, "shellID")).unwrap_or(id),
+        "callID": filled(row, ["callID", "shellID"]).unwrap_or(id),
         "tool": "bash",
         "state": {
             "status": if is_done { "completed" } else { "running" },
-            "input": { "command": text(row, "command") },
+            "input": { "command": word(row, "command") },
             "output": output,
             "metadata": { "exit": row.get("exit") },
             "time": { "start": time.get("created"), "end": time.get("completed") },

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use super::message::Turn;
 use super::reason;
 use super::session::OpenCodeSession;
-use crate::file::value::{filled, list, millis, text};
+use crate::file::value::{filled, list, millis, word};
 use crate::unknown::unknown;
 use cru_session::event::EventKind;
 
 /// Whether a part changes no more while its message goes on; `followed`: another stands behind it.
 pub(super) fn is_final(part: &Value, followed: bool) -> bool {
-    match text(part, "type") {
+    match word(part, "type") {
         "tool" => {
-            let status = part.get("state").map_or("", |state| text(state, "status"));
+            let status = part.get("state").map_or("", |state| word(state, "status"));
             !matches!(status, "pending" | "running")
         }
         "text" | "reasoning" => followed || part.get("time").and_then(|time| time.get("end")).is_some(),
@@ -23,7 +23,7 @@ pub(super) fn is_final(part: &Value, followed: bool) -> bool {
 
 /// What stays the same of a part in every place that it is kept in.
 pub(super) fn lasting(part: &Value) -> Value {
-    let kind = text(part, "type");
+    let kind = word(part, "type");
     let get = |key: &str| part.get(key).unwrap_or(&Value::Null);
     match kind {
         "text" | "reasoning" => json!([kind, get("text"), get("synthetic"), get("ignored")]),
@@ -43,7 +43,7 @@ pub(super) fn lasting(part: &Value) -> Value {
 impl OpenCodeSession<'_> {
     /// Reads a part of the agent's message.
     pub(super) fn part(&mut self, record: u64, part: &Value, turn: &mut Turn) {
-        let kind = text(part, "type");
+        let kind = word(part, "type");
         if kind == "step-start" {
             self.flush(&[]);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::export::messages;
 use crate::file::document::{Piece, member, members};
 use crate::file::sqlite::is_database;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 
 /// Whether the file is one that is read, or that belongs to one.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
@@ -36,7 +36,7 @@ pub(super) fn is_export(head: &[u8]) -> bool {
     });
     let message = messages(&document).first().and_then(Piece::value);
     let message = message.is_some_and(|message| {
-        let known = |info: &serde_json::Value| matches!(text(info, "role"), "user" | "assistant");
+        let known = |info: &serde_json::Value| matches!(word(info, "role"), "user" | "assistant");
         message.get("info").is_some_and(known) && message.get("parts").is_some_and(serde_json::Value::is_array)
     });
     session || (message && member(&document, "sessionId").is_none())

@@ -10,7 +10,7 @@ use super::tool::Asked;
 use super::{brief, decision, lines};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
-use crate::file::value::{base64_size, filled, flag, list, text};
+use crate::file::value::{base64_size, filled, flag, list, word};
 use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
@@ -36,7 +36,7 @@ impl OpenCodeSession<'_> {
         is_error: bool,
     ) {
         let metadata = &state["metadata"];
-        let output = if is_error { text(state, "error") } else { text(state, "output") };
+        let output = if is_error { word(state, "error") } else { word(state, "output") };
         let whole = if is_error { None } else { self.told.spilled(output) };
         let output = whole.as_deref().unwrap_or(output);
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
@@ -110,7 +110,7 @@ impl OpenCodeSession<'_> {
         let named = argument::path(asked.tool, asked.input).map(|path| self.told.place.show(path).into_owned());
         match ToolKind::of_call(asked.tool, asked.input) {
             ToolKind::Read => {
-                let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
+                let folder = metadata.get("display").is_some_and(|display| word(display, "type") == "directory");
                 if let Some(path) = named.filter(|_| !folder) {
                     files.read(path, lines::read(output));
                 }
@@ -157,7 +157,7 @@ impl OpenCodeSession<'_> {
         if !asked.is_subagent() {
             return None;
         }
-        let named = filled(metadata, "sessionId").or_else(|| filled(metadata, "sessionID"));
+        let named = filled(metadata, ["sessionId", "sessionID"]);
         let session = named.or_else(|| id_in(output));
         let own = self.told.own_id().to_owned();
         let stream = session.map(|id| StreamKey { session: own, agent: Some(id.to_owned()) });
@@ -199,7 +199,7 @@ fn without_notes(output: &str) -> &str {
 }
 
 fn attachment(file: &Value) -> Attachment<'static> {
-    let data = text(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
+    let data = word(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
     let media_type = filled(file, "mime").unwrap_or("application/octet-stream").to_owned();
     Attachment { media_type: media_type.into(), bytes: base64_size(data) }
 }

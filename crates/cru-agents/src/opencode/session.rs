@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::store::OpenCodeHead;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 use crate::stream::teller::Teller;
 use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
 
@@ -43,7 +43,7 @@ impl<'s> OpenCodeSession<'s> {
 
     /// The session's own row.
     pub(super) fn begin(&mut self, head: &OpenCodeHead, title: &str) {
-        let directory = text(&head.info, "directory");
+        let directory = word(&head.info, "directory");
         let Some(record) = self.told.take(&json!({ "session": head.id, "directory": directory }), &head.id) else {
             return;
         };
@@ -64,7 +64,7 @@ impl<'s> OpenCodeSession<'s> {
     /// The session ends here, as far as it was read.
     pub(super) fn end(&mut self, info: &Value) {
         self.flush(&[]);
-        let undone = info.get("revert").map_or("", |revert| text(revert, "messageID"));
+        let undone = info.get("revert").map_or("", |revert| word(revert, "messageID"));
         let at = self.before.iter().find(|(id, _)| !undone.is_empty() && id == undone).map(|(_, record)| *record);
         if let Some(record) = at.filter(|_| !self.told.held && !self.told.intake.is_full()) {
             let last = self.told.intake.records();

@@ -9,7 +9,7 @@ use cru_session::event::StreamKey;
 use cru_session::source::{Account, Header, Sink};
 
 use super::session::OpenCodeSession;
-use crate::file::value::{self, filled, text};
+use crate::file::value::{self, filled, word};
 use crate::stream::teller::Teller;
 
 /// Why a message is left out that cannot be read.
@@ -43,7 +43,7 @@ impl OpenCodeItem {
     pub(super) fn of_value(value: Option<Value>, bytes: &[u8], id: &str) -> Self {
         match value.filter(Value::is_object) {
             Some(value) => {
-                let id = if id.is_empty() { text(&value, "id") } else { id };
+                let id = if id.is_empty() { word(&value, "id") } else { id };
                 // A redaction tool leaves one word in place of every id.
                 let id = if id == "REDACTED" { String::new() } else { id.to_owned() };
                 Self { id, content: OpenCodeContent::Whole(value) }
@@ -109,7 +109,7 @@ impl OpenCodeHead {
 
     /// What a sub-agent was asked, and its type: the host makes one title of both.
     fn asked(&self) -> (&str, Option<&str>) {
-        let title = text(&self.info, "title");
+        let title = word(&self.info, "title");
         let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
         split.map_or((title, None), |(task, agent)| (task, Some(agent)))
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::argument;
 use super::session::OpenCodeSession;
 use crate::call::task_list;
-use crate::file::value::{filled, list, millis, text};
+use crate::file::value::{filled, list, millis, word};
 use cru_session::event::{EventKind, PromptOrigin};
 
 /// The name under which a person's own shell line is told.
@@ -42,7 +42,7 @@ impl OpenCodeSession<'_> {
         let tool = filled(part, "tool").unwrap_or("tool");
         let invalid = tool == "invalid";
         let asked = Asked {
-            id: self.told.calls.name(text(part, "callID"), record),
+            id: self.told.calls.name(word(part, "callID"), record),
             tool: if invalid { filled(input, "tool").unwrap_or(tool) } else { tool },
             input: if invalid { &none } else { input },
             invalid,
@@ -54,10 +54,10 @@ impl OpenCodeSession<'_> {
             self.told.out(record, start).prompt(args.as_str(), PromptOrigin::Shell);
         }
         self.told.out(record, start).call(&asked.id, name, args, asked.input.clone());
-        if asked.tool == "todowrite" && text(state, "status") == "completed" {
+        if asked.tool == "todowrite" && word(state, "status") == "completed" {
             self.list(record, list(asked.input, "todos"));
         }
-        match text(state, "status") {
+        match word(state, "status") {
             "completed" => self.answer(record, end, &asked, state, false),
             "error" => self.answer(record, end, &asked, state, true),
             // No answer is recorded.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
-use crate::file::value::{filled, millis, text};
+use crate::file::value::{filled, millis, word};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 
@@ -67,7 +67,7 @@ impl TreePlace {
     fn info(&self, session: &str) -> Option<Value> {
         let path = Self { root: self.root.clone(), session: session.to_owned() }.session_file()?;
         let value: Value = serde_json::from_slice(&read_file(&path).ok()?).ok()?;
-        (text(&value, "id") == session).then_some(value)
+        (word(&value, "id") == session).then_some(value)
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
         let item = OpenCodeItem::of(&read_file(&path)?, &id);
         let (created, is_agent) = match &item.content {
             super::store::OpenCodeContent::Whole(info) => {
-                (info.get("time").and_then(|time| millis(time, "created")), text(info, "role") == "assistant")
+                (info.get("time").and_then(|time| millis(time, "created")), word(info, "role") == "assistant")
             }
             _ => (None, false),
         };

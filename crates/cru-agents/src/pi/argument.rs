@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::call::argument::{self, word};
+use crate::call::argument;
+use crate::file::value::trimmed;
 use crate::stream::place::Place;
 
 /// The main argument of a call, in full; paths as a note writes them.
 pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     let found = match tool {
-        "process" => word(input, "action").map(|action| match word(input, "sessionId") {
+        "process" => trimmed(input, "action").map(|action| match trimmed(input, "sessionId") {
             Some(session) => format!("{action} {session}"),
             None => action.to_owned(),
         }),

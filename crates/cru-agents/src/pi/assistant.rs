@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::session::PiSession;
-use crate::file::value::{blocks, filled, object, text};
+use crate::file::value::{blocks, filled, object, word};
 use crate::record::session::usage;
 use crate::stream::out::{Fate, Out};
 use crate::unknown::unknown;
@@ -15,11 +15,11 @@ impl PiSession {
     /// Reads a message of the agent; `id` is its entry's.
     pub(super) fn assistant(&mut self, message: &Value, id: &str, out: &mut Out<'_>) -> Fate {
         self.tokens(object(message, "usage"), filled(message, "model"), out);
-        let stopped = text(message, "stopReason") == "aborted";
-        let failed = text(message, "stopReason") == "error";
+        let stopped = word(message, "stopReason") == "aborted";
+        let failed = word(message, "stopReason") == "error";
         let mut strange = None;
         for block in blocks(&message["content"]) {
-            match text(&block, "type") {
+            match word(&block, "type") {
                 "text" => {
                     if let Some(words) = filled(&block, "text") {
                         out.emit(EventKind::Reply(crate::wrapper::reply(super::IMPORTER.id, words).into()));

@@ -6,7 +6,7 @@ use super::session::PiSession;
 use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 use crate::stream::out::Out;
 use cru_action::ToolKind;
 
@@ -14,10 +14,10 @@ impl PiSession {
     /// Tells a call of the message `made_by`. `runs`: the message was not stopped, so that the host carries it out.
     pub(super) fn call(&mut self, block: &Value, made_by: &str, runs: bool, out: &mut Out<'_>) {
         let tool = filled(block, "name").unwrap_or("tool").to_owned();
-        let id = self.calls.name(text(block, "id"), out.record);
+        let id = self.calls.name(word(block, "id"), out.record);
         let input = super::argument::unmarked(&tool, &block["arguments"]);
         if runs {
-            let mut call = OpenCall::new(id.clone(), text(block, "id"), &tool, made_by);
+            let mut call = OpenCall::new(id.clone(), word(block, "id"), &tool, made_by);
             call.path = argument::path(&tool, &input).map(str::to_owned);
             match ToolKind::of_call(&tool, &input) {
                 ToolKind::Shell => call.effects = shell::effects(&tool, &input, &self.place),

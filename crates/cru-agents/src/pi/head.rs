@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::file::jsonl;
-use crate::file::value::{self, filled, text};
+use crate::file::value::{self, filled, word};
 use cru_base::Result;
 use cru_session::source::Bundle;
 
@@ -69,10 +69,10 @@ impl PiHead {
         let mut head = Self { above: Above::of(path), ..Self::default() };
         for record in jsonl::beginning(bundle, path, RECORDS)? {
             let time = value::time(&record, "timestamp");
-            if text(&record, "type") == "session" {
-                let origin = filled(&record, "parentSession").or_else(|| filled(&record, "branchedFrom"));
+            if word(&record, "type") == "session" {
+                let origin = filled(&record, ["parentSession", "branchedFrom"]);
                 head.origin = origin.map(str::to_owned);
-                text(&record, "id").trim().clone_into(&mut head.session);
+                word(&record, "id").trim().clone_into(&mut head.session);
                 head.time = time.or(head.time);
                 break;
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::file::jsonl;
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 
 /// Whether the file begins with a session's header, or with entries of a session that was cut.
 pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
@@ -20,12 +20,12 @@ pub(super) fn recognise(path: &Path, head: &[u8]) -> bool {
 /// What one line says; `None` where it says nothing.
 fn sign(record: &Value) -> Option<bool> {
     let has_id = filled(record, "id").is_some();
-    match text(record, "type") {
+    match word(record, "type") {
         "session" => Some(has_id),
         // oh-my-pi writes one before the header.
         "title" => None,
         "message" => {
-            let role = text(&record["message"], "role");
+            let role = word(&record["message"], "role");
             let known = matches!(role, "user" | "assistant" | "toolResult" | "bashExecution");
             Some(known && filled(record, "timestamp").is_some())
         }

@@ -9,7 +9,7 @@ use super::{brief, lines};
 use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
-use crate::file::value::{blocks, flag, text};
+use crate::file::value::{blocks, flag, word};
 use crate::stream::out::{Fate, Out};
 use cru_action::ToolKind;
 use cru_session::FileRef;
@@ -18,14 +18,14 @@ use cru_session::event::{Attachment, CallResult, EventKind};
 impl PiSession {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
     pub(super) fn result(&mut self, message: &Value, parent: &str, out: &mut Out<'_>) -> Fate {
-        let host_id = text(message, "toolCallId");
+        let host_id = word(message, "toolCallId");
         let Some(call) = self.calls.close(host_id, [parent, ""]) else {
             let known = self.calls.knows(host_id);
             return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
         };
         let (said, attachments) = flatten(&message["content"]);
         let details = &message["details"];
-        let failed = flag(message, "isError") || text(details, "status") == "error";
+        let failed = flag(message, "isError") || word(details, "status") == "error";
         let (output, end) = if failed && ToolKind::of(&call.tool) == ToolKind::Shell {
             ended(&said)
         } else {
@@ -33,7 +33,7 @@ impl PiSession {
         };
         let none = Map::new();
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
-        let diff = text(details, "diff");
+        let diff = word(details, "diff");
         let told = if failed || !attachments.is_empty() { None } else { brief::of(&call.tool, input, output, diff) };
         let pictures = !attachments.is_empty();
         let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
@@ -85,7 +85,7 @@ impl PiSession {
 fn flatten(content: &Value) -> (String, Vec<Attachment<'static>>) {
     let (mut words, mut attachments) = (Vec::new(), Vec::new());
     for block in blocks(content) {
-        if text(&block, "type") == "image" {
+        if word(&block, "type") == "image" {
             attachments.push(attachment(&block));
         } else if let Some(piece) = block["text"].as_str() {
             words.push(piece.to_owned());

@@ -14,7 +14,7 @@ use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::tools;
 use crate::file::jsonl::State;
-use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, text};
+use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -48,7 +48,7 @@ pub(super) struct PiSession {
 impl State for PiSession {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
         // The header's id is the session's; a redaction tool leaves one word in place of every id.
-        let is_own = text(record, "type") != "session";
+        let is_own = word(record, "type") != "session";
         filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("")
     }
 
@@ -76,7 +76,7 @@ impl PiSession {
 
     /// Reads one entry, whose time is `out`'s.
     fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let kind = text(record, "type");
+        let kind = word(record, "type");
         if kind == "session" {
             return self.header(record, out);
         }
@@ -105,11 +105,11 @@ impl PiSession {
             }
             "session_info" => title(filled(record, "name"), TitleRank::Custom, out),
             "title" | "title_change" => {
-                let rank = if text(record, "source") == "user" { TitleRank::Custom } else { TitleRank::Host };
+                let rank = if word(record, "source") == "user" { TitleRank::Custom } else { TitleRank::Host };
                 title(filled(record, "title"), rank, out)
             }
             "model_change" => {
-                if let Some(model) = filled(record, "modelId").or_else(|| filled(record, "model")) {
+                if let Some(model) = filled(record, ["modelId", "model"]) {
                     model.clone_into(&mut self.model);
                 }
                 Fate::Skipped("choice of a model")
@@ -127,7 +127,7 @@ impl PiSession {
     /// A bookmark that the person set. The host sets those of copied entries again, at the end of what it copied.
     fn label(&self, record: &Value, out: &mut Out<'_>) -> Fate {
         let Some(label) = filled(record, "label") else { return Fate::Skipped("removed label") };
-        let Some(to) = self.tracker.content_of(text(record, "targetId")) else {
+        let Some(to) = self.tracker.content_of(word(record, "targetId")) else {
             return Fate::Skipped("label of an unknown entry");
         };
         if to <= self.copied {
@@ -141,7 +141,7 @@ impl PiSession {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         out.facts(self.forked.map(SessionFact::CopiedUntil));
-        out.folder(&mut self.place, text(record, "cwd"));
+        out.folder(&mut self.place, word(record, "cwd"));
         if let Some(model) = filled(record, "modelId") {
             model.clone_into(&mut self.model);
         }
@@ -155,14 +155,14 @@ impl PiSession {
             self.tracker.fork();
         }
         let message = &record["message"];
-        let role = text(message, "role");
-        let what = match (text(record, "type"), role) {
-            ("message", "branchSummary") => What::Branch(text(message, "fromId")),
+        let role = word(message, "role");
+        let what = match (word(record, "type"), role) {
+            ("message", "branchSummary") => What::Branch(word(message, "fromId")),
             ("message", "compactionSummary") | ("compaction", _) => What::Compaction,
             ("message", "user") if is_handoff(message) => What::Handoff,
             ("message", "system") => What::Aside,
             ("message" | "custom_message", _) => What::Content,
-            ("branch_summary", _) => What::Branch(text(record, "fromId")),
+            ("branch_summary", _) => What::Branch(word(record, "fromId")),
             _ => What::Aside,
         };
         let parent = match record.get("parentId") {
@@ -172,15 +172,15 @@ impl PiSession {
             // The first version of the format has no tree.
             _ => Parent::Unsaid,
         };
-        self.tracker.see(out.record, Entry { id: text(record, "id"), parent, time: out.time, what })
+        self.tracker.see(out.record, Entry { id: word(record, "id"), parent, time: out.time, what })
     }
 
     fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
         let message = &record["message"];
-        match text(message, "role") {
+        match word(message, "role") {
             "user" => self.user(message, out),
-            "assistant" => self.assistant(message, text(record, "id"), out),
-            "toolResult" => self.result(message, text(record, "parentId"), out),
+            "assistant" => self.assistant(message, word(record, "id"), out),
+            "toolResult" => self.result(message, word(record, "parentId"), out),
             "bashExecution" => self.shell(message, out),
             "compactionSummary" => compaction(message, out),
             "branchSummary" => branch(boundary, message, out),
@@ -196,12 +196,12 @@ impl PiSession {
         let mut attachments = Vec::new();
         let mut strange = None;
         for block in blocks(&message["content"]) {
-            match text(&block, "type") {
+            match word(&block, "type") {
                 "text" => {
                     if !words.is_empty() {
                         words.push_str("\n\n");
                     }
-                    words.push_str(text(&block, "text"));
+                    words.push_str(word(&block, "text"));
                 }
                 "image" => attachments.push(attachment(&block)),
                 kind => strange = Some(unknown("unknown block", kind)),
@@ -226,7 +226,7 @@ impl PiSession {
     fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
         let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
         out.prompt(line, PromptOrigin::Shell);
-        let output = text(message, "output");
+        let output = word(message, "output");
         let exit = exit(message, "exitCode");
         let stopped = flag(message, "cancelled");
         let brief = match (stopped, output.trim().is_empty()) {
@@ -270,7 +270,7 @@ fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
 /// What an extension keeps for itself; a failure of the model service is told that way by one host.
 fn custom(record: &Value, out: &mut Out<'_>) -> Fate {
     let error = filled(&record["data"], "error");
-    match error.filter(|_| text(record, "customType").ends_with("prompt-error")) {
+    match error.filter(|_| word(record, "customType").ends_with("prompt-error")) {
         Some(text) => {
             out.emit(EventKind::ApiError(text.into()));
             Fate::Shown
@@ -282,5 +282,5 @@ fn custom(record: &Value, out: &mut Out<'_>) -> Fate {
 /// A picture.
 pub(super) fn attachment(block: &Value) -> Attachment<'static> {
     let media_type = filled(block, "mimeType").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: base64_size(text(block, "data")) }
+    Attachment { media_type: media_type.into(), bytes: base64_size(word(block, "data")) }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::node::field;
-use crate::file::document::{objects, strings, text};
+use crate::file::value::{filled, objects, strings};
 use crate::stream::out::{self, Out};
 use cru_session::event::{EventKind, Remark};
 
@@ -24,22 +24,22 @@ pub(super) fn tell(node: &Value, out: &mut Out<'_>) {
         }
     }
     for quirk in objects(field(node, "observations", "modelQuirks")) {
-        let Some(observation) = text(quirk, &["observation"]) else { continue };
+        let Some(observation) = filled(quirk, "observation") else { continue };
         let fields =
             fields(quirk, &[("Frequency", "frequency"), ("Severity", "severity"), ("Workaround", "workaround")]);
-        remark("quirk", text(quirk, &["model"]).unwrap_or("").to_owned(), observation.to_owned(), fields, out);
+        remark("quirk", filled(quirk, "model").unwrap_or("").to_owned(), observation.to_owned(), fields, out);
     }
 }
 
 fn lesson(level: &str, lesson: &Value, out: &mut Out<'_>) {
-    let summary = lesson.as_str().or_else(|| text(lesson, &["summary"]));
-    let details = text(lesson, &["details"]);
+    let summary = lesson.as_str().or_else(|| filled(lesson, "summary"));
+    let details = filled(lesson, "details");
     let claim: Vec<&str> =
         summary.into_iter().chain(details.filter(|details| summary != Some(details))).map(str::trim).collect();
     if claim.is_empty() {
         return;
     }
-    let title = match text(lesson, &["confidence"]) {
+    let title = match filled(lesson, "confidence") {
         Some(confidence) => format!("{level} · {confidence}"),
         None => level.to_owned(),
     };
@@ -52,7 +52,7 @@ fn lesson(level: &str, lesson: &Value, out: &mut Out<'_>) {
 }
 
 fn fields(value: &Value, names: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
-    names.iter().filter_map(|(shown, name)| Some((*shown, text(value, &[*name])?.to_owned()))).collect()
+    names.iter().filter_map(|(shown, name)| Some((*shown, filled(value, [*name])?.to_owned()))).collect()
 }
 
 fn remark(kind: &'static str, title: String, text: String, fields: Vec<(&'static str, String)>, out: &mut Out<'_>) {

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::lesson;
-use crate::file::document::{count, moment, objects, strings, text};
+use crate::file::value::{filled, moment, number, objects, strings};
 use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::thousands;
@@ -22,7 +22,7 @@ fn word<'v>(node: &'v Value, section: &str, name: &str) -> Option<&'v str> {
 
 /// When its segment began.
 pub(super) fn began(node: &Value) -> Option<Timestamp> {
-    moment(node.get("metadata")?, &["timestamp"]).or_else(|| moment(node, &["timestamp"]))
+    moment(node.get("metadata")?, "timestamp").or_else(|| moment(node, "timestamp"))
 }
 
 /// When its segment ended.
@@ -73,7 +73,7 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
     let minutes = field(node, "metadata", "durationMinutes").and_then(Value::as_f64).filter(|minutes| *minutes > 0.0);
     put("Duration", minutes.map(|minutes| format!("{minutes} min")));
     put("Entries", segment(node));
-    put("Segment tokens", count(&node["daemonMeta"], &["segmentTokenCount"]).map(thousands));
+    put("Segment tokens", number(&node["daemonMeta"], "segmentTokenCount").map(thousands));
     put("RLM", flag("daemonMeta", "rlmUsed").filter(|is| *is).map(|_| "used".to_owned()));
     put("Version", version(node));
     put("Analyzed", analyzed(node));
@@ -87,10 +87,10 @@ fn fields(node: &Value, place: &Place) -> Vec<(&'static str, String)> {
 /// `e1 … e9 (12)`.
 fn segment(node: &Value) -> Option<String> {
     let segment = node.get("source")?.get("segment")?;
-    let ends = [text(segment, &["startEntryId"]), text(segment, &["endEntryId"])];
+    let ends = [filled(segment, "startEntryId"), filled(segment, "endEntryId")];
     let mut ends =
         ends.into_iter().flatten().map(|id| format!("`{}`", id.replace('`', "'"))).collect::<Vec<_>>().join(" … ");
-    if let Some(count) = count(segment, &["entryCount"]) {
+    if let Some(count) = number(segment, "entryCount") {
         let gap = if ends.is_empty() { "" } else { " " };
         ends = format!("{ends}{gap}({count})");
     }
@@ -100,14 +100,14 @@ fn segment(node: &Value) -> Option<String> {
 /// `2, after a1b2-v1`: said only of one that was read again.
 fn version(node: &Value) -> Option<String> {
     let before = strings(node.get("previousVersions"));
-    let version = count(node, &["version"]).filter(|version| *version > 1 || !before.is_empty())?;
+    let version = number(node, "version").filter(|version| *version > 1 || !before.is_empty())?;
     Some(if before.is_empty() { version.to_string() } else { format!("{version}, after {}", before.join(", ")) })
 }
 
 /// `2026-01-06T02:00:00Z by 9f2c11ab`.
 fn analyzed(node: &Value) -> Option<String> {
     let metadata = &node["metadata"];
-    let at = moment(metadata, &["analyzedAt"]).or_else(|| moment(node, &["analyzedAt"])).map(time::format);
+    let at = moment(metadata, "analyzedAt").or_else(|| moment(node, "analyzedAt")).map(time::format);
     let by = word(node, "metadata", "analyzerVersion").map(|by| format!("by `{}`", by.replace('`', "'")));
     let told: Vec<String> = at.into_iter().chain(by).collect();
     (!told.is_empty()).then(|| told.join(" "))
@@ -115,10 +115,10 @@ fn analyzed(node: &Value) -> Option<String> {
 
 fn decisions(node: &Value, out: &mut Out<'_>) {
     for decision in objects(field(node, "content", "keyDecisions")) {
-        let Some(what) = text(decision, &["what"]) else { continue };
+        let Some(what) = filled(decision, "what") else { continue };
         out.emit(EventKind::Decision(DecisionEvent {
             title: what.into(),
-            why: text(decision, &["why"]).map(Into::into),
+            why: filled(decision, "why").map(Into::into),
             rejected: strings(decision.get("alternativesConsidered")).into_iter().map(Into::into).collect(),
             ..DecisionEvent::default()
         }));
@@ -127,17 +127,17 @@ fn decisions(node: &Value, out: &mut Out<'_>) {
 
 fn errors(node: &Value, out: &mut Out<'_>) {
     for error in objects(field(node, "content", "errorsSeen")) {
-        let message = text(error, &["message"]).unwrap_or("");
-        let title = text(error, &["type"]).unwrap_or("Error");
+        let message = filled(error, "message").unwrap_or("");
+        let title = filled(error, "type").unwrap_or("Error");
         let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
         let fields = if resolved { vec![("Resolution".into(), "resolved in this segment".into())] } else { Vec::new() };
         out.emit(EventKind::Remark(Remark { fields, ..remark("error", title, message) }));
     }
     for error in objects(field(node, "observations", "toolUseErrors")) {
-        let parts = [text(error, &["tool"]), text(error, &["errorType"])];
+        let parts = [filled(error, "tool"), filled(error, "errorType")];
         let title = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        let mut said: Vec<String> = text(error, &["context"]).map(str::to_owned).into_iter().collect();
-        said.extend(text(error, &["model"]).map(|model| format!("The model was {model}.")));
+        let mut said: Vec<String> = filled(error, "context").map(str::to_owned).into_iter().collect();
+        said.extend(filled(error, "model").map(|model| format!("The model was {model}.")));
         if error.get("wasRetried").and_then(Value::as_bool) == Some(true) {
             said.push("It was tried again.".to_owned());
         }
@@ -150,9 +150,9 @@ fn errors(node: &Value, out: &mut Out<'_>) {
 fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
     let daemon = &node["daemonMeta"];
     for (number, decision) in (1..).zip(objects(daemon.get("decisions"))) {
-        let Some(what) = text(decision, &["decision"]) else { continue };
-        let at = moment(decision, &["timestamp"]).map(|at| ("At".into(), time::format(at).into()));
-        let told = remark("context", format!("pi-brain: {what}"), text(decision, &["reasoning"]).unwrap_or(""));
+        let Some(what) = filled(decision, "decision") else { continue };
+        let at = moment(decision, "timestamp").map(|at| ("At".into(), time::format(at).into()));
+        let told = remark("context", format!("pi-brain: {what}"), filled(decision, "reasoning").unwrap_or(""));
         out.emit(EventKind::Remark(Remark { fields: at.into_iter().collect(), folded: true, ..told }));
         if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
             out.emit(EventKind::Task(Task {

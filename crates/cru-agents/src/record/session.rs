@@ -11,9 +11,8 @@ use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
-use crate::file::document::{count, dollars, moment};
-use crate::file::jsonl::{State, list, word};
-use crate::file::value::{self, filled};
+use crate::file::jsonl::State;
+use crate::file::value::{self, dollars, filled, list, moment, number, word};
 use crate::stream::out::{Fate, Out};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -102,7 +101,7 @@ impl State for RecordSession {
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {
-        self.host.times.iter().find_map(|path| inner(record, path).and_then(|(inner, name)| moment(inner, &[name])))
+        self.host.times.iter().find_map(|path| inner(record, path).and_then(|(inner, name)| moment(inner, name)))
     }
 
     fn waits(&self) -> bool {
@@ -174,15 +173,15 @@ impl RecordSession {
             word("branch").map(SessionFact::Branch),
             word("commit").map(SessionFact::Commit),
             word("version").map(SessionFact::HostVersion),
-            moment(head, &["started"]).map(SessionFact::Started),
-            moment(head, &["copied"]).map(SessionFact::CopiedUntil),
+            moment(head, "started").map(SessionFact::Started),
+            moment(head, "copied").map(SessionFact::CopiedUntil),
             head.get("more")
                 .filter(|more| more.as_object().is_some_and(|more| !more.is_empty()))
                 .map(|more| SessionFact::Property { key: self.host.id.into(), value: more.clone() }),
         ];
         let time = out.time;
         for fact in facts.into_iter().flatten() {
-            out.time = moment(head, &["ended"]).filter(|_| matches!(fact, SessionFact::Started(_))).or(time);
+            out.time = moment(head, "ended").filter(|_| matches!(fact, SessionFact::Started(_))).or(time);
             out.facts([fact]);
         }
         out.time = time;
@@ -194,14 +193,14 @@ impl RecordSession {
             self.usage(model, model, sum, out);
         }
         let counts = usage(&head["usage"], COUNTS);
-        let mut all = count(head, &["tokens"]);
+        let mut all = number(head, "tokens");
         if filled(head, "model").is_none() && counts != Usage::default() {
             all = Some(counts.used());
         } else {
             self.usage("session", "", counts, out);
         }
         let all = all.filter(|tokens| *tokens > 0).map(SessionFact::Tokens);
-        out.facts(all.into_iter().chain(dollars(head, &["cost"]).map(SessionFact::TotalCost)));
+        out.facts(all.into_iter().chain(dollars(head, "cost").map(SessionFact::TotalCost)));
     }
 
     /// Words under a person's name; why nothing is told of them, where nothing is.
@@ -369,7 +368,7 @@ fn inner<'v, 'p>(record: &'v Value, path: &'p str) -> Option<(&'v Value, &'p str
 /// Counts of tokens by the names that a host gives them: input without cached ones, output, read from and written to a
 /// cache.
 pub(crate) fn usage(counts: &Value, [input, output, cache_read, cache_write]: [&str; 4]) -> Usage {
-    let of = |name: &str| count(counts, &[name]).unwrap_or(0);
+    let of = |name: &str| number(counts, name).unwrap_or(0);
     Usage {
         input: of(input),
         output: of(output),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::call::argument;
-use crate::file::document::{count, objects, strings, text};
+use crate::file::value::{filled, number, objects, strings};
 use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, thousands};
@@ -15,14 +15,14 @@ use cru_session::event::{CallResult, DecisionEvent, EventKind};
 
 /// The id of a cell.
 pub(super) fn id(value: &Value) -> Option<&str> {
-    text(value, &["id", "cell_id"])
+    filled(value, ["id", "cell_id"])
 }
 
 /// Tells a cell; `call` is the id of its call, `known` has those of the cells before it.
 pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, place: &Place, out: &mut Out<'_>) {
     let (input, output) = (&value["input"], &value["output"]);
-    let kind = text(value, &["type"]).unwrap_or("tool");
-    let tool = text(input, &["operation", "source"]).unwrap_or(kind);
+    let kind = filled(value, "type").unwrap_or("tool");
+    let tool = filled(input, ["operation", "source"]).unwrap_or(kind);
     let given = input.get("args").cloned().unwrap_or_default();
     out.call(call, tool, argument::telling(tool, &given, place), given);
     if let Some(id) = id(value) {
@@ -38,15 +38,15 @@ pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, pla
         }
     }
     let metadata = &value["metadata"];
-    if let Some(model) = text(metadata, &["model"]) {
+    if let Some(model) = filled(metadata, "model") {
         out.detail(call, "model", model);
     }
     for (name, label) in [("depth", "depth"), ("tokens_used", "tokens")] {
-        if let Some(number) = count(metadata, &[name]).filter(|number| *number > 0) {
+        if let Some(number) = number(metadata, name).filter(|number| *number > 0) {
             out.detail(call, label, thousands(number));
         }
     }
-    let error = text(output, &["error"]);
+    let error = filled(output, "error");
     let result = output.get("result").filter(|result| !result.is_null());
     let told = result.map(|result| result.as_str().map_or_else(|| Cow::Owned(result.to_string()), Cow::Borrowed));
     if let Some(said) = error.map(Cow::Borrowed).or(told) {
@@ -54,7 +54,7 @@ pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, pla
             call: call.into(),
             output: said,
             failed: error.is_some(),
-            duration_ms: count(output, &["execution_time_ms"]),
+            duration_ms: number(output, "execution_time_ms"),
             ..CallResult::default()
         }));
     }
@@ -62,12 +62,12 @@ pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, pla
 
 /// Tells a decision of `reasoning/decisions.jsonl`.
 pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
-    let Some(title) = text(value, &["decision", "title", "chosen", "summary", "question"]) else {
+    let Some(title) = filled(value, ["decision", "title", "chosen", "summary", "question"]) else {
         return Fate::Skipped("decision without words");
     };
     let words = |item: &Value| match item {
         Value::String(text) => Some(text.clone()),
-        other => text(other, &["option", "title", "text", "description"]).map(str::to_owned),
+        other => filled(other, ["option", "title", "text", "description"]).map(str::to_owned),
     };
     let list = |names: &[&str]| -> Vec<String> {
         let found = names.iter().find_map(|name| value.get(*name)?.as_array());
@@ -79,7 +79,7 @@ pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
     out.emit(EventKind::Decision(DecisionEvent {
         title: fold_whitespace(title).into(),
         text: evidence.into(),
-        why: text(value, &["rationale", "why", "reason", "reasoning"]).map(|why| why.to_owned().into()),
+        why: filled(value, ["rationale", "why", "reason", "reasoning"]).map(|why| why.to_owned().into()),
         rejected: rejected.into_iter().filter(|option| option != title).map(Into::into).collect(),
         ..DecisionEvent::default()
     }));
@@ -88,7 +88,7 @@ pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
 
 /// Tells a trace of reasoning, as thinking.
 pub(super) fn trace(value: &Value, out: &mut Out<'_>) -> Fate {
-    match text(value, &["content", "thought", "text", "trace", "reasoning"]) {
+    match filled(value, ["content", "thought", "text", "trace", "reasoning"]) {
         Some(words) => {
             out.emit(EventKind::Thinking(words.to_owned().into()));
             Fate::Shown
@@ -102,7 +102,7 @@ pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
     let names = ["entries", "facts", "memories", "items"];
     let listed = names.iter().find_map(|name| value.get(*name).filter(|list| list.is_array()));
     let lines: Vec<String> = if let Some(list) = listed {
-        let words = objects(Some(list)).filter_map(|it| text(it, &["content", "text", "value"]));
+        let words = objects(Some(list)).filter_map(|it| filled(it, ["content", "text", "value"]));
         words.map(|words| format!("- {}", fold_whitespace(words))).collect()
     } else {
         let map = ["working_memory", "memory", "task"].iter().find_map(|name| value.get(*name)?.as_object());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
-use crate::file::document::{count, moment, objects, text};
+use crate::file::value::{filled, moment, number, objects};
 use crate::stream::out::{Fate, Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -22,7 +22,7 @@ pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Fate {
     if words.trim().is_empty() {
         return Fate::Skipped("empty message");
     }
-    match text(value, &["role", "type"]).unwrap_or("") {
+    match filled(value, ["role", "type"]).unwrap_or("") {
         "user" | "human" => {
             out.prompt(words, PromptOrigin::Typed);
             Fate::Shown
@@ -43,7 +43,7 @@ fn words(value: &Value) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(blocks @ Value::Array(_)) => {
-            let texts = objects(Some(blocks)).filter_map(|block| text(block, &["text"]));
+            let texts = objects(Some(blocks)).filter_map(|block| filled(block, "text"));
             texts.collect::<Vec<_>>().join("\n\n")
         }
         _ => String::new(),
@@ -52,20 +52,20 @@ fn words(value: &Value) -> String {
 
 /// Tells the output of a tool, with the file that it touched where the log says so; `id` is the call's.
 pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
-    let tool = text(value, &["tool_name", "tool", "name"]).unwrap_or("tool");
+    let tool = filled(value, ["tool_name", "tool", "name"]).unwrap_or("tool");
     let input = value.get("tool_input").or_else(|| value.get("input")).cloned().unwrap_or_default();
     let args = match access {
         Some(access) => place.show(&access.path).into_owned(),
         None => argument::telling(tool, &input, place),
     };
     out.call(id, tool, args, input);
-    if let Some(cell) = text(value, &["cell_id"]) {
+    if let Some(cell) = filled(value, "cell_id") {
         out.detail(id, "cell", cell);
     }
     let exit = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let told_so = value.get("is_error").and_then(Value::as_bool) == Some(true);
     let failed = exit.map_or(told_so, |code| code != 0);
-    let preview = text(value, &["content_preview", "preview", "content", "output"]).unwrap_or("");
+    let preview = filled(value, ["content_preview", "preview", "content", "output"]).unwrap_or("");
     let (reads, writes) = access.map(|access| files(access, place)).unwrap_or_default();
     out.emit(EventKind::Result(CallResult {
         call: id.into(),
@@ -102,8 +102,8 @@ fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
 /// Tells which files a context knew, where no log does.
 pub(super) fn file_table(files: &Value, place: &Place, out: &mut Out<'_>) -> Fate {
     let row = |(name, about): (&String, &Value)| {
-        let size = count(about, &["size_bytes", "size"]).map(|size| plural(size, "byte"));
-        let hash = text(about, &["hash"]).map(|hash| format!("hash {}", truncate(&fold_whitespace(hash), 64)));
+        let size = number(about, ["size_bytes", "size"]).map(|size| plural(size, "byte"));
+        let hash = filled(about, "hash").map(|hash| format!("hash {}", truncate(&fold_whitespace(hash), 64)));
         let facts: Vec<String> = size.into_iter().chain(hash).collect();
         let facts = if facts.is_empty() { String::new() } else { format!(": {}", facts.join(", ")) };
         format!("- `{}`{facts}", place.show(name).replace('`', "'"))
@@ -124,7 +124,7 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
         Some(Value::Object(map)) => map.len(),
         _ => 0,
     };
-    let users = messages.into_iter().flatten().rev().filter(|it| text(it, &["role"]) == Some("user"));
+    let users = messages.into_iter().flatten().rev().filter(|it| filled(it, "role") == Some("user"));
     let last = users.map(words).map(|words| fold_whitespace(&words)).find(|words| !words.is_empty());
     let mut fields = Vec::new();
     if let Some(last) = last {
@@ -147,7 +147,7 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
     if let Some(at) = out.time {
         fields.push(("At".into(), time::format(at).into()));
     }
-    let words = text(value, &["summary", "reason", "trigger"]).unwrap_or("");
+    let words = filled(value, ["summary", "reason", "trigger"]).unwrap_or("");
     let told = remark("checkpoint", "compaction: before the context was shortened", words);
     out.emit(EventKind::Remark(Remark { fields, folded: true, ..told }));
     Fate::Shown
@@ -157,11 +157,11 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
 pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Fate {
     let listed = ["events", "steps"].iter().find_map(|name| value.get(*name)?.as_array()).map_or(0, Vec::len);
     let metadata = &value["metadata"];
-    let count = count(value, &["events_count", "event_count"]).unwrap_or((events + listed) as u64);
+    let count = number(value, ["events_count", "event_count"]).unwrap_or((events + listed) as u64);
     let names = ["summary", "final_summary", "outcome", "final_answer", "result"];
-    let words = text(value, &names).or_else(|| text(metadata, &names)).unwrap_or("");
+    let words = filled(value, &names).or_else(|| filled(metadata, &names)).unwrap_or("");
     let mut fields = Vec::new();
-    if let Some(query) = text(value, &["query", "task", "goal"]) {
+    if let Some(query) = filled(value, ["query", "task", "goal"]) {
         fields.push(("Task".into(), query.to_owned().into()));
     }
     if count > 0 {
@@ -174,5 +174,5 @@ pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out
 
 /// The names under which the time of a record stands.
 pub(super) fn when(value: &Value) -> Option<jiff::Timestamp> {
-    moment(value, &["timestamp", "time", "ts", "created_at", "externalized_at", "saved_at", "ended_at", "started_at"])
+    moment(value, ["timestamp", "time", "ts", "created_at", "externalized_at", "saved_at", "ended_at", "started_at"])
 }

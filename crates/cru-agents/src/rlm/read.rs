@@ -14,9 +14,9 @@ use super::file::RlmKind;
 use super::head::RlmHead;
 use super::touch::{Access, Waiting};
 use crate::call::open::Calls;
-use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
+use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members};
 use crate::file::jsonl::DUPLICATE;
-use crate::file::value;
+use crate::file::value::{self, filled};
 use crate::stream::out::Fate;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
@@ -202,7 +202,7 @@ impl RlmSession {
                 self.skip(file, "event of a trajectory");
             }
             events += 1;
-            if sum.is_null() || text(&value, &["summary", "final_summary", "final_answer"]).is_some() {
+            if sum.is_null() || filled(&value, ["summary", "final_summary", "final_answer"]).is_some() {
                 sum = value;
             }
         }
@@ -251,7 +251,7 @@ impl RlmSession {
         self.head.open(&mut place, &mut teller.out(0, self.head.started));
         let asks = records
             .first()
-            .is_some_and(|first| first.what == What::Message && text(&first.value, &["role"]) == Some("user"));
+            .is_some_and(|first| first.what == What::Message && filled(&first.value, "role") == Some("user"));
         let all_cells: HashSet<&str> =
             records.iter().filter(|it| it.what == What::Cell).filter_map(|it| cell::id(&it.value)).collect();
         let mut cells: HashMap<&str, String> = HashMap::new();
@@ -267,7 +267,7 @@ impl RlmSession {
             let lies_at = || shown(&files[record.file], &place);
             let fate = match (record.what, &record.access) {
                 (What::Message, _) => context::message(value, &mut out),
-                (What::Output, _) if text(value, &["cell_id"]).is_some_and(|id| all_cells.contains(id)) => {
+                (What::Output, _) if filled(value, "cell_id").is_some_and(|id| all_cells.contains(id)) => {
                     Fate::Skipped("output that its cell tells")
                 }
                 (What::Cell, _) => {
@@ -326,7 +326,7 @@ fn in_order(records: Vec<RlmRecord>) -> Vec<RlmRecord> {
 fn join(records: &mut [RlmRecord]) {
     let mut waiting = Waiting::default();
     for (index, record) in records.iter().enumerate().filter(|(_, record)| record.what == What::Output) {
-        waiting.add(text(&record.value, &["tool_name", "tool", "name"]).unwrap_or(""), record.time, index);
+        waiting.add(filled(&record.value, ["tool_name", "tool", "name"]).unwrap_or(""), record.time, index);
     }
     for index in 0..records.len() {
         let RlmRecord { what: What::Access, access: Some(access), time, .. } = &records[index] else { continue };

@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::tools::Answer;
 use crate::call::touched::changed;
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled, flag, text};
+use crate::file::value::{self, filled, flag, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession, attachment};
 use crate::stream::out::Out;
@@ -59,7 +58,7 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
 
 /// The parts of a message of older versions, in the form of newer ones.
 fn older(message: &Value) -> Vec<Value> {
-    let segment = |segment: &Value| match text(segment, "type") {
+    let segment = |segment: &Value| match word(segment, "type") {
         "text" => json!({ "Text": segment.get("text") }),
         "thinking" => json!({ "Thinking": { "text": segment.get("text") } }),
         _ => json!({ "RedactedThinking": null }),
@@ -71,7 +70,7 @@ fn older_agent(message: &Value) -> Value {
     let calls = list(message, "/tool_uses").iter().map(|call| json!({ "ToolUse": call }));
     let parts: Vec<Value> = older(message).into_iter().chain(calls).collect();
     let answers = list(message, "/tool_results").iter();
-    let answers: Map<String, Value> = answers.map(|it| (text(it, "tool_use_id").to_owned(), it.clone())).collect();
+    let answers: Map<String, Value> = answers.map(|it| (word(it, "tool_use_id").to_owned(), it.clone())).collect();
     json!({ "content": parts, "tool_results": answers })
 }
 
@@ -90,7 +89,7 @@ pub(super) fn about(about: &Value, folder: &str) -> Value {
             "cache_read": row["cache_read_input_tokens"], "cache_write": row["cache_creation_input_tokens"]})
     });
     json!({
-        "cwd": if folder.is_empty() { text(snapshot, "worktree_path") } else { folder }, "model": model,
+        "cwd": if folder.is_empty() { word(snapshot, "worktree_path") } else { folder }, "model": model,
         "branch": snapshot["git_state"]["current_branch"], "commit": snapshot["git_state"]["head_sha"],
         "used": used.collect::<Vec<_>>(),
     })
@@ -100,7 +99,7 @@ fn user(session: &mut RecordSession, parts: &[Value], out: &mut Out<'_>) -> Opti
     let (mut words, mut sent, mut strange) = (String::new(), Vec::new(), None);
     for part in parts {
         match part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str) {
-            "Text" => words.push_str(text(part, "Text")),
+            "Text" => words.push_str(word(part, "Text")),
             "Mention" => words.push_str(&mention(session, &part["Mention"]["uri"])),
             "Image" => sent.push(attachment("image/png", word(part, "/Image/source"))),
             kind => strange = Some(unknown("unknown part", kind)),
@@ -113,7 +112,7 @@ fn user(session: &mut RecordSession, parts: &[Value], out: &mut Out<'_>) -> Opti
 fn mention(session: &RecordSession, uri: &Value) -> String {
     let (kind, what) = uri.as_object().and_then(|it| it.iter().next()).unzip();
     let names = ["abs_path", "path", "name", "url", "id"];
-    let name = names.iter().find_map(|key| filled(what?, key)).or(kind.map(String::as_str)).unwrap_or("?");
+    let name = what.and_then(|what| filled(what, names)).or(kind.map(String::as_str)).unwrap_or("?");
     format!("@{}", session.place.show(name))
 }
 
@@ -121,12 +120,12 @@ fn agent(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Opt
     let mut strange = None;
     for part in list(message, "/content") {
         match part.as_object().and_then(|it| it.keys().next()).map_or("", String::as_str) {
-            "Text" => session.reply(text(part, "Text"), out),
+            "Text" => session.reply(word(part, "Text"), out),
             "Thinking" => session.think(word(part, "/Thinking/text"), out),
             "RedactedThinking" => {}
             "ToolUse" => {
                 let call = &part["ToolUse"];
-                let answer = message.get("tool_results").and_then(|all| all.get(text(call, "id")));
+                let answer = message.get("tool_results").and_then(|all| all.get(word(call, "id")));
                 strange = ask(session, call, answer, out).or(strange);
             }
             kind => strange = Some(unknown("unknown part", kind)),
@@ -138,24 +137,24 @@ fn agent(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Opt
 /// A call with its answer, where that has come.
 fn ask(session: &mut RecordSession, call: &Value, answer: Option<&Value>, out: &mut Out<'_>) -> Option<&'static str> {
     let given = call.get("input").filter(|input| input.is_object()).cloned();
-    let mut input = given.or_else(|| value::read(text(call, "raw_input").as_bytes())).unwrap_or_default();
+    let mut input = given.or_else(|| value::read(word(call, "raw_input").as_bytes())).unwrap_or_default();
     let result = answer.and_then(|answer| answer.get("output")).unwrap_or(&Value::Null);
     complete(session, &mut input, result);
-    session.call(text(call, "id"), filled(call, "name").unwrap_or("tool"), &input, out);
+    session.call(word(call, "id"), filled(call, "name").unwrap_or("tool"), &input, out);
     let answer = answer?;
     let said = content(answer);
     let stopped = said.starts_with(STOPPED);
     let denied = REFUSED.iter().any(|words| said.starts_with(words));
     let told = Answer {
-        diff: text(result, "diff"),
+        diff: word(result, "diff"),
         failed: flag(answer, "is_error"),
         denied,
         output: said,
         ..Answer::default()
     };
-    let left = session.answer(text(call, "id"), told, out);
+    let left = session.answer(word(call, "id"), told, out);
     if stopped {
-        out.emit(EventKind::Interrupt { call: Some(text(call, "id").to_owned().into()) });
+        out.emit(EventKind::Interrupt { call: Some(word(call, "id").to_owned().into()) });
     }
     left
 }
@@ -172,7 +171,7 @@ fn complete(session: &RecordSession, input: &mut Value, result: &Value) {
     }
     let has_text = ["edits", "content", "old_text", "old_string"].iter().any(|key| input.get(key).is_some());
     if !has_text && input.is_object() && result.get("new_text").is_some() {
-        let (before, after) = changed(text(result, "old_text"), text(result, "new_text"));
+        let (before, after) = changed(word(result, "old_text"), word(result, "new_text"));
         (input["old_string"], input["new_string"]) = (before.into(), after.into());
     }
 }

@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::session::{HOST, about};
 use crate::call::started::StartedAgents;
 use crate::file::document::{Piece, items, member, members};
-use crate::file::jsonl::word;
 use crate::file::sqlite::Database;
 use crate::file::tables::{RowFormat, StoredSession};
-use crate::file::value::filled;
+use crate::file::value::{filled, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
 
