@@ -14,7 +14,7 @@ use crate::call::argument;
 use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::file::value::{blocks, count, filled, flag, object, word};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, SessionFact, Usage};
@@ -39,8 +39,8 @@ const FAILURES: &[&str] = &[
 
 impl ClaudeStream {
     /// Reads an assistant line.
-    pub(super) fn assistant(&mut self, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
-        let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
+    pub(super) fn assistant(&mut self, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Option<&'static str> {
+        let Some(message) = object(record, "message") else { return Some(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
         if word(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
@@ -52,7 +52,7 @@ impl ClaudeStream {
         for block in blocks(&message["content"]) {
             strange = self.block(&block, record, out, agents).or(strange);
         }
-        out.fate(strange)
+        out.left(strange)
     }
 
     /// Reads one block; why it is left out, where its kind is not known.
@@ -157,12 +157,12 @@ fn usage(tokens: &Value) -> Usage {
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
-fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Fate {
+fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Option<&'static str> {
     let text = words(&message["content"]);
     let text = text.trim();
     if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {
-        return Fate::Skipped(reason::INJECTED);
+        return Some(reason::INJECTED);
     }
     out.emit(EventKind::ApiError(Cow::Borrowed(text)));
-    Fate::Shown
+    None
 }

@@ -7,14 +7,13 @@ use serde_json::Value;
 use super::agents::Agents;
 use super::denial::{self, Denial};
 use super::record;
-use super::said::reason;
 use super::stream::ClaudeStream;
 use super::{brief, decision, persisted, proof};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
 use crate::call::{shell, task_list};
 use crate::file::value::{blocks, filled, flag, number, word};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::Task;
@@ -29,7 +28,7 @@ impl ClaudeStream {
         alone: bool,
         out: &mut Out<'_>,
         agents: &mut Agents,
-    ) -> Fate {
+    ) -> Option<&'static str> {
         let host_id = word(block, "tool_use_id");
         let made_by = [word(record, "sourceToolAssistantUUID"), word(record, "parentUuid")];
         let (words, attachments) = flatten(&block["content"]);
@@ -46,8 +45,7 @@ impl ClaudeStream {
             let known = self.calls.knows(host_id);
             refusal_words(refusal, host_id, out);
             self.unmet.extend((!known && !out.told).then(|| host_id.to_owned()));
-            let reason = if known { "repeated answer" } else { reason::UNMET };
-            return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
+            return (!out.told).then_some(self.calls.unmet(host_id));
         };
         let detail = if alone { &record["toolUseResult"] } else { &Value::Null };
         let persisted = persisted::read(&words, detail, &self.transcript);
@@ -89,7 +87,7 @@ impl ClaudeStream {
         if !failed {
             self.consequences(&call, detail, out);
         }
-        Fate::Shown
+        None
     }
 
     fn files(&self, call: &OpenCall, detail: &Value, output: &str) -> TouchedFiles {

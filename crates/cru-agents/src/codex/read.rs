@@ -12,7 +12,7 @@ use super::stream::CodexStream;
 use crate::file::jsonl;
 use crate::file::value::{self, canonical, canonical_but, filled, object, word};
 use crate::stream::intake::LATER;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -108,8 +108,8 @@ impl<'s> CodexReader<'s> {
         let value = value::read(line);
         let record = value.as_ref().filter(|value| value.is_object());
         match record.map(|record| self.record(record, line)) {
-            Some(Fate::Shown) => self.file.account.represent(),
-            Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
+            Some(None) => self.file.account.represent(),
+            Some(Some(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
             None if self.is_copy(line, value.as_ref()) => self.file.account.skip("duplicate record"),
@@ -127,15 +127,15 @@ impl<'s> CodexReader<'s> {
         self.file.account.rename(reason::TWICE, reason::INJECTED, injected);
     }
 
-    fn record(&mut self, envelope: &Value, line: &[u8]) -> Fate {
+    fn record(&mut self, envelope: &Value, line: &[u8]) -> Option<&'static str> {
         let payload = payload(envelope);
         if self.is_copy(line, Some(envelope)) {
-            return Fate::Skipped("duplicate record");
+            return Some("duplicate record");
         }
         let copied = self.is_of_origin(envelope, payload);
         let stream = &mut self.streams[self.file.stream];
         if stream.is_full() {
-            return Fate::Skipped(LATER);
+            return Some(LATER);
         }
         // A re-serialised record is the same record: its time, kind and call name it.
         let number = match filled(envelope, "timestamp") {
@@ -149,7 +149,7 @@ impl<'s> CodexReader<'s> {
             if let Some(info) = object(payload, "info") {
                 stream.counter.count(info);
             }
-            return Fate::Skipped("copied from another session");
+            return Some("copied from another session");
         }
         let time = value::time(envelope, "timestamp");
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
@@ -160,11 +160,11 @@ impl<'s> CodexReader<'s> {
         if let Some(ordinal) = value::number(envelope, "ordinal") {
             stream.ordinals.push((ordinal, number));
         }
-        let fate = stream.record(envelope, payload, &mut out);
+        let left = stream.record(envelope, payload, &mut out);
         for (id, part, task) in std::mem::take(&mut stream.spawned) {
             self.spawned.entry(id).or_insert((part, task));
         }
-        fate
+        left
     }
 
     /// Whether a record stands in an earlier file of the session.

@@ -12,7 +12,7 @@ use crate::call::question::Answered;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
 use crate::file::value::{self, filled, trimmed};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
@@ -21,12 +21,12 @@ const NOTICEABLE_MS: u64 = 50;
 
 impl CodexStream {
     /// Reads an answer.
-    pub(super) fn answer(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn answer(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = match (filled(item, "call_id"), filled(item, "name")) {
             (Some(id), _) => id.to_owned(),
             (None, name) => format!("{}@", name.unwrap_or("tool")),
         };
-        let Some(call) = self.calls.close(&host_id, ["", ""]) else { return self.orphan(&host_id) };
+        let Some(call) = self.calls.close(&host_id, ["", ""]) else { return Some(self.calls.unmet(&host_id)) };
         let action = self.actions.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
@@ -92,7 +92,7 @@ impl CodexStream {
             }
             _ => {}
         }
-        Fate::Shown
+        None
     }
 
     /// A command that ran in the background ended: its own step says how. Whether the command is known.

@@ -43,10 +43,7 @@ impl CopilotSession {
         if self.silent.contains(host_id) {
             return Some("line of state");
         }
-        let Some(call) = self.told.calls.close(host_id, ["", ""]) else {
-            let known = self.told.calls.knows(host_id);
-            return Some(if known { "repeated answer" } else { "answer without its call" });
-        };
+        let Some(call) = self.told.calls.close(host_id, ["", ""]) else { return Some(self.told.calls.unmet(host_id)) };
         let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
         let output = output(record);

@@ -11,7 +11,7 @@ use crate::file::jsonl::State;
 use crate::file::value::{count, filled, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// Where a record has its id and its time.
@@ -60,7 +60,7 @@ impl State for CopilotSession {
         self.told.time(record)
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         if let Some(task) = self.task.take() {
             out.prompt(task, PromptOrigin::Task);
             out.told = false;
@@ -112,7 +112,7 @@ impl State for CopilotSession {
                 _ => self.told.left_out("unknown record type", kind),
             }),
         };
-        out.fate(strange)
+        out.left(strange)
     }
 
     fn waits(&self) -> bool {

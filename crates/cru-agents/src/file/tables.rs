@@ -215,8 +215,8 @@ fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, recor
     teller.waits = state.waits();
     let Some(number) = teller.take(lasting, &id) else { return };
     let time = state.time(&record);
-    let fate = state.tell(record, &mut teller.out(number, time));
-    teller.count(fate.left());
+    let left = state.tell(record, &mut teller.out(number, time));
+    teller.count(left);
 }
 
 /// The stream is read to its end.

@@ -56,12 +56,12 @@ pub(crate) fn word<'v>(value: &'v Value, place: &str) -> &'v str {
 }
 
 /// A word that says something.
-pub(crate) fn filled<'v>(value: &'v Value, places: impl Places) -> Option<&'v str> {
+pub(crate) fn filled(value: &Value, places: impl Places) -> Option<&str> {
     first(value, places, |it| it.as_str().filter(|text| !text.trim().is_empty()))
 }
 
 /// The same without white space around it.
-pub(crate) fn trimmed<'v>(value: &'v Value, places: impl Places) -> Option<&'v str> {
+pub(crate) fn trimmed(value: &Value, places: impl Places) -> Option<&str> {
     filled(value, places).map(str::trim)
 }
 

@@ -134,8 +134,8 @@ fn take(message: &Value, last: bool, session: &mut RecordSession, told: &mut Tel
     let Some(record) = told.take(&lasting, id) else { return };
     let mut out = told.out(record, at);
     let left = session::message(session, message, &words, &mut out);
-    let fate = out.fate(left);
-    told.count(fate.left());
+    let left = out.left(left);
+    told.count(left);
     let calls = if word(message, "type") == "gemini" { list(message, "toolCalls") } else { &[] };
     for call in calls.iter().filter(|call| call.is_object()) {
         told.held |= last && session::is_open(call);

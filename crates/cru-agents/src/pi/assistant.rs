@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::session::PiSession;
 use crate::file::value::{blocks, filled, object, word};
 use crate::record::session::usage;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl PiSession {
     /// Reads a message of the agent; `id` is its entry's.
-    pub(super) fn assistant(&mut self, message: &Value, id: &str, out: &mut Out<'_>) -> Fate {
+    pub(super) fn assistant(&mut self, message: &Value, id: &str, out: &mut Out<'_>) -> Option<&'static str> {
         self.tokens(object(message, "usage"), filled(message, "model"), out);
         let stopped = word(message, "stopReason") == "aborted";
         let failed = word(message, "stopReason") == "error";
@@ -40,7 +40,7 @@ impl PiSession {
             let text = filled(message, "errorMessage").unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));
         }
-        out.fate(strange)
+        out.left(strange)
     }
 
     /// Tells the tokens and the stored cost of one message; `model` is the one that it names.

@@ -10,19 +10,16 @@ use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
 use crate::file::value::{blocks, flag, word};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind};
 
 impl PiSession {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
-    pub(super) fn result(&mut self, message: &Value, parent: &str, out: &mut Out<'_>) -> Fate {
+    pub(super) fn result(&mut self, message: &Value, parent: &str, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = word(message, "toolCallId");
-        let Some(call) = self.calls.close(host_id, [parent, ""]) else {
-            let known = self.calls.knows(host_id);
-            return Fate::Skipped(if known { "repeated answer" } else { "answer without its call" });
-        };
+        let Some(call) = self.calls.close(host_id, [parent, ""]) else { return Some(self.calls.unmet(host_id)) };
         let (said, attachments) = flatten(&message["content"]);
         let details = &message["details"];
         let failed = flag(message, "isError") || word(details, "status") == "error";
@@ -54,7 +51,7 @@ impl PiSession {
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         }
-        Fate::Shown
+        None
     }
 
     /// Files that the answer of a call proves to be read and written.

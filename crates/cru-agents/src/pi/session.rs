@@ -15,7 +15,7 @@ use crate::call::started::StartedAgents;
 use crate::call::tools;
 use crate::file::jsonl::State;
 use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, word};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
@@ -61,7 +61,7 @@ impl State for PiSession {
         self.calls.waiting() > 0
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         self.entry(&record, out)
     }
 }
@@ -75,7 +75,7 @@ impl PiSession {
     }
 
     /// Reads one entry, whose time is `out`'s.
-    fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let kind = word(record, "type");
         if kind == "session" {
             return self.header(record, out);
@@ -83,7 +83,7 @@ impl PiSession {
         let boundary = self.boundary(record, out);
         if self.in_copy && self.has_origin {
             self.copied = out.record;
-            return Fate::Skipped(reason::COPIED);
+            return Some(reason::COPIED);
         }
         let boundary = boundary.as_ref();
         if let Some(boundary) = boundary.filter(|boundary| boundary.is(BoundaryKind::TreeJump)) {
@@ -101,7 +101,7 @@ impl PiSession {
             }
             "usage" => {
                 self.tokens(object(record, "usage"), filled(record, "model"), out);
-                if out.told { Fate::Shown } else { Fate::Skipped(reason::EMPTY) }
+                (!out.told).then_some(reason::EMPTY)
             }
             "session_info" => title(filled(record, "name"), TitleRank::Custom, out),
             "title" | "title_change" => {
@@ -112,32 +112,32 @@ impl PiSession {
                 if let Some(model) = filled(record, ["modelId", "model"]) {
                     model.clone_into(&mut self.model);
                 }
-                Fate::Skipped("choice of a model")
+                Some("choice of a model")
             }
-            "thinking_level_change" => Fate::Skipped("choice of a thinking level"),
+            "thinking_level_change" => Some("choice of a thinking level"),
             "label" => self.label(record, out),
             "custom" => custom(record, out),
-            "custom_message" => Fate::Skipped(reason::EXTENSION),
-            "context_edit" => Fate::Skipped("change of the context"),
-            "" => Fate::Skipped("no record type"),
-            kind => Fate::Skipped(unknown("unknown record type", kind)),
+            "custom_message" => Some(reason::EXTENSION),
+            "context_edit" => Some("change of the context"),
+            "" => Some("no record type"),
+            kind => Some(unknown("unknown record type", kind)),
         }
     }
 
     /// A bookmark that the person set. The host sets those of copied entries again, at the end of what it copied.
-    fn label(&self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(label) = filled(record, "label") else { return Fate::Skipped("removed label") };
+    fn label(&self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(label) = filled(record, "label") else { return Some("removed label") };
         let Some(to) = self.tracker.content_of(word(record, "targetId")) else {
-            return Fate::Skipped("label of an unknown entry");
+            return Some("label of an unknown entry");
         };
         if to <= self.copied {
-            return Fate::Skipped(reason::COPIED);
+            return Some(reason::COPIED);
         }
         out.emit(EventKind::Bookmark { to, label: label.into() });
-        Fate::Shown
+        None
     }
 
-    fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         out.facts(self.forked.map(SessionFact::CopiedUntil));
@@ -145,7 +145,7 @@ impl PiSession {
         if let Some(model) = filled(record, "modelId") {
             model.clone_into(&mut self.model);
         }
-        Fate::Shown
+        None
     }
 
     /// Takes an entry into the chain; the boundary before it.
@@ -175,7 +175,7 @@ impl PiSession {
         self.tracker.see(out.record, Entry { id: word(record, "id"), parent, time: out.time, what })
     }
 
-    fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
+    fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Option<&'static str> {
         let message = &record["message"];
         match word(message, "role") {
             "user" => self.user(message, out),
@@ -184,14 +184,14 @@ impl PiSession {
             "bashExecution" => self.shell(message, out),
             "compactionSummary" => compaction(message, out),
             "branchSummary" => branch(boundary, message, out),
-            "custom" | "hookMessage" => Fate::Skipped(reason::EXTENSION),
-            "system" => Fate::Skipped("system prompt"),
-            "" => Fate::Skipped(reason::EMPTY),
-            role => Fate::Skipped(unknown("unknown role", role)),
+            "custom" | "hookMessage" => Some(reason::EXTENSION),
+            "system" => Some("system prompt"),
+            "" => Some(reason::EMPTY),
+            role => Some(unknown("unknown role", role)),
         }
     }
 
-    fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
+    fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let mut words = String::new();
         let mut attachments = Vec::new();
         let mut strange = None;
@@ -208,23 +208,23 @@ impl PiSession {
             }
         }
         if words.trim().is_empty() && attachments.is_empty() {
-            return Fate::Skipped(strange.unwrap_or(reason::EMPTY));
+            return Some(strange.unwrap_or(reason::EMPTY));
         }
         let (text, origin) = match tell(&words) {
             PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
             PiSaid::Words(text) => (text, PromptOrigin::Typed),
             PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
-            PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
+            PiSaid::Host if attachments.is_empty() => return Some(reason::HOST_WORDS),
             PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
-        strange.map_or(Fate::Shown, Fate::Skipped)
+        strange
     }
 
     /// A shell command that the person ran in the host.
-    fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
+    fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(line) = filled(message, "command") else { return Some(reason::EMPTY) };
         out.prompt(line, PromptOrigin::Shell);
         let output = word(message, "output");
         let exit = exit(message, "exitCode");
@@ -238,7 +238,7 @@ impl PiSession {
         let exit = exit.filter(|_| failed);
         let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
         tools::shell_line(&mut self.calls, line, result, out);
-        Fate::Shown
+        None
     }
 }
 
@@ -248,34 +248,34 @@ fn is_handoff(message: &Value) -> bool {
     asks_to_hand_over(blocks.iter().find_map(|block| filled(block, "text")).unwrap_or(""))
 }
 
-fn compaction(told: &Value, out: &mut Out<'_>) -> Fate {
+fn compaction(told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let (tokens_before, summary) = (number(told, "tokensBefore"), filled(told, "summary").map(Cow::Borrowed));
     out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
-    Fate::Shown
+    None
 }
 
-fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Fate {
+fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let to = boundary.and_then(|boundary| boundary.follows).unwrap_or(0);
     let summary = filled(told, "summary").map(Cow::Borrowed);
     out.emit(EventKind::Branch { to, summary });
-    Fate::Shown
+    None
 }
 
-fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
-    let Some(text) = text else { return Fate::Skipped("empty title") };
+fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Option<&'static str> {
+    let Some(text) = text else { return Some("empty title") };
     out.emit(EventKind::Meta(SessionFact::Title { rank, text: text.into() }));
-    Fate::Shown
+    None
 }
 
 /// What an extension keeps for itself; a failure of the model service is told that way by one host.
-fn custom(record: &Value, out: &mut Out<'_>) -> Fate {
+fn custom(record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let error = filled(&record["data"], "error");
     match error.filter(|_| word(record, "customType").ends_with("prompt-error")) {
         Some(text) => {
             out.emit(EventKind::ApiError(text.into()));
-            Fate::Shown
+            None
         }
-        None => Fate::Skipped("state of an extension"),
+        None => Some("state of an extension"),
     }
 }
 

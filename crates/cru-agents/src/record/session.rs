@@ -7,13 +7,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::call::open::Calls;
+use crate::call::open::{Calls, UNMET};
 use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::State;
 use crate::file::value::{self, dollars, filled, list, moment, number, word};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use crate::wrapper;
@@ -108,11 +108,11 @@ impl State for RecordSession {
         self.host.answers && (self.calls.waiting() > 0 || self.asked.is_some())
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         let beside = self.beside.take();
         self.head(&beside, out);
         let strange = (self.host.tell)(self, &record, out);
-        out.fate(strange)
+        out.left(strange)
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
@@ -216,7 +216,7 @@ impl RecordSession {
         let own = wrapper::own_words(self.host.id, words);
         let own = own.trim();
         if own.is_empty() && attachments.is_empty() {
-            return if words.trim().is_empty() { None } else { Some(HOST_WORDS) };
+            return (!words.trim().is_empty()).then_some(HOST_WORDS);
         }
         self.flush(out);
         self.calls.begin_turn();
@@ -288,9 +288,7 @@ impl RecordSession {
     /// The answer of a call; why nothing is told of it, where nothing is.
     pub(crate) fn answer(&mut self, id: &str, mut answer: Answer<'_>, out: &mut Out<'_>) -> Option<&'static str> {
         self.flush(out);
-        let Some(call) = self.calls.close(id, ["", ""]) else {
-            return Some(if self.calls.knows(id) { "repeated answer" } else { "answer without its call" });
-        };
+        let Some(call) = self.calls.close(id, ["", ""]) else { return Some(self.calls.unmet(id)) };
         if let Some(at) = self.waiting.iter().position(|(open, _)| open == id) {
             self.waiting.remove(at);
         }
@@ -306,7 +304,7 @@ impl RecordSession {
         let found = self.waiting.iter().find(|(_, name)| tool.is_empty() || name == tool).map(|(id, _)| id.clone());
         match found {
             Some(id) => self.answer(&id, answer, out),
-            None => Some("answer without its call"),
+            None => Some(UNMET),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::call::argument;
 use crate::file::value::{filled, number, objects, strings};
-use crate::stream::out::{Fate, Out, remark};
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{fold_whitespace, thousands};
 use cru_session::event::{CallResult, DecisionEvent, EventKind};
@@ -61,9 +61,9 @@ pub(super) fn cell(value: &Value, call: &str, known: &HashMap<&str, String>, pla
 }
 
 /// Tells a decision of `reasoning/decisions.jsonl`.
-pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
+pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let Some(title) = filled(value, ["decision", "title", "chosen", "summary", "question"]) else {
-        return Fate::Skipped("decision without words");
+        return Some("decision without words");
     };
     let words = |item: &Value| match item {
         Value::String(text) => Some(text.clone()),
@@ -83,22 +83,22 @@ pub(super) fn decision(value: &Value, out: &mut Out<'_>) -> Fate {
         rejected: rejected.into_iter().filter(|option| option != title).map(Into::into).collect(),
         ..DecisionEvent::default()
     }));
-    Fate::Shown
+    None
 }
 
 /// Tells a trace of reasoning, as thinking.
-pub(super) fn trace(value: &Value, out: &mut Out<'_>) -> Fate {
+pub(super) fn trace(value: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     match filled(value, ["content", "thought", "text", "trace", "reasoning"]) {
         Some(words) => {
             out.emit(EventKind::Thinking(words.to_owned().into()));
-            Fate::Shown
+            None
         }
-        None => Fate::Skipped("trace without words"),
+        None => Some("trace without words"),
     }
 }
 
 /// Tells the memory at the end of a session.
-pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
+pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let names = ["entries", "facts", "memories", "items"];
     let listed = names.iter().find_map(|name| value.get(*name).filter(|list| list.is_array()));
     let lines: Vec<String> = if let Some(list) = listed {
@@ -113,8 +113,8 @@ pub(super) fn snapshot(value: &Value, out: &mut Out<'_>) -> Fate {
         map.into_iter().flatten().map(line).collect()
     };
     if lines.is_empty() {
-        return Fate::Skipped("empty memory");
+        return Some("empty memory");
     }
     out.emit(EventKind::Remark(remark("summary", "Memory at the end", lines.join("\n"))));
-    Fate::Shown
+    None
 }

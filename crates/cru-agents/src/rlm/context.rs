@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
 use crate::file::value::{filled, moment, number, objects};
-use crate::stream::out::{Fate, Out, remark};
+use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_base::text::{fold_whitespace, plural, truncate};
@@ -17,23 +17,23 @@ use cru_session::time;
 pub(super) const MESSAGES: &[&str] = &["messages", "conversation"];
 
 /// Tells a message.
-pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Fate {
+pub(super) fn message(value: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let words = words(value);
     if words.trim().is_empty() {
-        return Fate::Skipped("empty message");
+        return Some("empty message");
     }
     match filled(value, ["role", "type"]).unwrap_or("") {
         "user" | "human" => {
             out.prompt(words, PromptOrigin::Typed);
-            Fate::Shown
+            None
         }
         "assistant" | "ai" => {
             out.emit(EventKind::Reply(words.into()));
-            Fate::Shown
+            None
         }
-        "system" => Fate::Skipped("system prompt"),
-        "tool" | "tool_result" | "function" => Fate::Skipped("answer without its call"),
-        role => Fate::Skipped(unknown("unknown role", role)),
+        "system" => Some("system prompt"),
+        "tool" | "tool_result" | "function" => Some("answer without its call"),
+        role => Some(unknown("unknown role", role)),
     }
 }
 
@@ -51,7 +51,13 @@ fn words(value: &Value) -> String {
 }
 
 /// Tells the output of a tool, with the file that it touched where the log says so; `id` is the call's.
-pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
+pub(super) fn output(
+    value: &Value,
+    access: Option<&Access>,
+    id: &str,
+    place: &Place,
+    out: &mut Out<'_>,
+) -> Option<&'static str> {
     let tool = filled(value, ["tool_name", "tool", "name"]).unwrap_or("tool");
     let input = value.get("tool_input").or_else(|| value.get("input")).cloned().unwrap_or_default();
     let args = match access {
@@ -76,11 +82,11 @@ pub(super) fn output(value: &Value, access: Option<&Access>, id: &str, place: &P
         writes,
         ..CallResult::default()
     }));
-    Fate::Shown
+    None
 }
 
 /// Tells an access that no output belongs to.
-pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>) -> Fate {
+pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>) -> Option<&'static str> {
     let (tool, brief) = match access.access {
         FileAccess::Read => ("Read", "read"),
         FileAccess::Write => ("Write", "written"),
@@ -90,7 +96,7 @@ pub(super) fn access(access: &Access, id: &str, place: &Place, out: &mut Out<'_>
     let (reads, writes) = files(access, place);
     let brief = Some(brief.into());
     out.emit(EventKind::Result(CallResult { call: id.into(), brief, reads, writes, ..CallResult::default() }));
-    Fate::Shown
+    None
 }
 
 fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
@@ -100,7 +106,7 @@ fn files(access: &Access, place: &Place) -> (Vec<FileRef>, Vec<FileRef>) {
 }
 
 /// Tells which files a context knew, where no log does.
-pub(super) fn file_table(files: &Value, place: &Place, out: &mut Out<'_>) -> Fate {
+pub(super) fn file_table(files: &Value, place: &Place, out: &mut Out<'_>) -> Option<&'static str> {
     let row = |(name, about): (&String, &Value)| {
         let size = number(about, ["size_bytes", "size"]).map(|size| plural(size, "byte"));
         let hash = filled(about, "hash").map(|hash| format!("hash {}", truncate(&fold_whitespace(hash), 64)));
@@ -111,11 +117,11 @@ pub(super) fn file_table(files: &Value, place: &Place, out: &mut Out<'_>) -> Fat
     let rows: Vec<String> = files.as_object().into_iter().flatten().map(row).collect();
     let told = remark("context", plural(rows.len() as u64, "file"), rows.join("\n"));
     out.emit(EventKind::Remark(Remark { folded: true, ..told }));
-    Fate::Shown
+    None
 }
 
 /// Tells a copy of the context that was made before it was shortened; `file` is where it lies.
-pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
+pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Option<&'static str> {
     const LAST: usize = 200;
     let whole = value.get("context").filter(|context| context.is_object()).unwrap_or(value);
     let messages = MESSAGES.iter().find_map(|name| whole.get(*name)?.as_array());
@@ -150,16 +156,16 @@ pub(super) fn backup(value: &Value, file: &str, out: &mut Out<'_>) -> Fate {
     let words = filled(value, ["summary", "reason", "trigger"]).unwrap_or("");
     let told = remark("checkpoint", "compaction: before the context was shortened", words);
     out.emit(EventKind::Remark(Remark { fields, folded: true, ..told }));
-    Fate::Shown
+    None
 }
 
 /// Tells the summary of a run, of which these are the events; `file` is where it lies.
-pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Fate {
+pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out<'_>) -> Option<&'static str> {
     let listed = ["events", "steps"].iter().find_map(|name| value.get(*name)?.as_array()).map_or(0, Vec::len);
     let metadata = &value["metadata"];
     let count = number(value, ["events_count", "event_count"]).unwrap_or((events + listed) as u64);
     let names = ["summary", "final_summary", "outcome", "final_answer", "result"];
-    let words = filled(value, &names).or_else(|| filled(metadata, &names)).unwrap_or("");
+    let words = filled(value, names).or_else(|| filled(metadata, names)).unwrap_or("");
     let mut fields = Vec::new();
     if let Some(query) = filled(value, ["query", "task", "goal"]) {
         fields.push(("Task".into(), query.to_owned().into()));
@@ -169,7 +175,7 @@ pub(super) fn trajectory(value: &Value, events: usize, file: &str, out: &mut Out
     }
     fields.push(("Record".into(), format!("`{file}`").into()));
     out.emit(EventKind::Remark(Remark { fields, ..remark("summary", "Trajectory", words) }));
-    Fate::Shown
+    None
 }
 
 /// The names under which the time of a record stands.

@@ -17,7 +17,6 @@ use crate::call::open::Calls;
 use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members};
 use crate::file::jsonl::DUPLICATE;
 use crate::file::value::{self, filled};
-use crate::stream::out::Fate;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
@@ -265,15 +264,15 @@ impl RlmSession {
             let id = calls.name("", number);
             let value = &record.value;
             let lies_at = || shown(&files[record.file], &place);
-            let fate = match (record.what, &record.access) {
+            let left = match (record.what, &record.access) {
                 (What::Message, _) => context::message(value, &mut out),
                 (What::Output, _) if filled(value, "cell_id").is_some_and(|id| all_cells.contains(id)) => {
-                    Fate::Skipped("output that its cell tells")
+                    Some("output that its cell tells")
                 }
                 (What::Cell, _) => {
                     cell::cell(value, &id, &cells, &place, &mut out);
                     cells.extend(cell::id(value).map(|cell| (cell, id)));
-                    Fate::Shown
+                    None
                 }
                 (What::Decision, _) => cell::decision(value, &mut out),
                 (What::Trace, _) => cell::trace(value, &mut out),
@@ -281,12 +280,12 @@ impl RlmSession {
                 (What::Output, access) => context::output(value, access.as_ref(), &id, &place, &mut out),
                 (What::Access, Some(access)) => context::access(access, &id, &place, &mut out),
                 // The output of the same access tells it.
-                (What::Access, None) => Fate::Shown,
+                (What::Access, None) => None,
                 (What::Backup, _) => context::backup(value, &lies_at(), &mut out),
                 (What::Trajectory(events), _) => context::trajectory(value, events, &lies_at(), &mut out),
                 (What::Files, _) => context::file_table(value, &place, &mut out),
             };
-            teller.count(fate.left());
+            teller.count(left);
         }
         let mut out = teller.out(teller.intake.records(), self.head.latest.or(self.head.started));
         if records.is_empty() {

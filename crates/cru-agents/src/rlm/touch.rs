@@ -35,7 +35,7 @@ impl Access {
         let path = filled(value, ["path", "file_path", "file"])?.trim().to_owned();
         let names =
             ["operation", "op", "access_type", "access", "type", "action", "mode", "event", "tool", "tool_name"];
-        let word = filled(value, &names).unwrap_or("read").to_ascii_lowercase();
+        let word = filled(value, names).unwrap_or("read").to_ascii_lowercase();
         let access = if word.contains("creat") {
             FileAccess::Create
         } else if ["write", "edit", "modif", "delet", "w"]
