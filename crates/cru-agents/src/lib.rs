@@ -10,7 +10,6 @@ mod call;
 mod claude;
 mod codex;
 mod copilot;
-mod crush;
 mod cursor;
 mod droid;
 mod events;
@@ -18,10 +17,7 @@ mod events;
 mod example;
 mod file;
 mod gemini;
-mod goose;
-mod hermes;
 mod host;
-mod kiro;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -36,7 +32,6 @@ mod stream;
 mod told;
 mod unknown;
 mod wrapper;
-mod zed;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -63,11 +58,6 @@ pub const IMPORTERS: &[Importer] = &[
     steno::IMPORTER,
     rlm::IMPORTER,
     pibrain::IMPORTER,
-    goose::IMPORTER,
-    hermes::IMPORTER,
-    zed::IMPORTER,
-    crush::IMPORTER,
-    kiro::IMPORTER,
     host::importer::<0>(),
     host::importer::<1>(),
     host::importer::<2>(),
@@ -80,6 +70,11 @@ pub const IMPORTERS: &[Importer] = &[
     host::importer::<9>(),
     host::importer::<10>(),
     host::importer::<11>(),
+    host::importer::<12>(),
+    host::importer::<13>(),
+    host::importer::<14>(),
+    host::importer::<15>(),
+    host::importer::<16>(),
 ];
 
 /// How much of a file is looked at to recognise it.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::chat;
 use super::session::{self, HOST};
 use crate::bundles;
-use crate::call::started::StartedAgents;
 use crate::file::jsonl::{Format, beginning};
+use crate::file::tables::Begun;
 use crate::file::value::{filled, word};
 use crate::record::session::RecordSession;
 use cru_base::Result;
@@ -115,7 +115,7 @@ impl Format for Cursor {
         let key = &header.key;
         let chat = if header.aside { chat::find(&header.transcript, &key.session) } else { Value::Null };
         let started = self.started.get(&key.session).filter(|_| key.agent.is_none()).cloned().unwrap_or_default();
-        RecordSession::new(&HOST, key.clone(), chat).with(StartedAgents::of(started))
+        RecordSession::begun(&HOST, key.clone(), Begun { head: chat, asked: started, ..Begun::default() })
     }
 }
 

@@ -5,15 +5,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::window_session::HOST;
-use crate::file::sqlite::{Database, holds};
-use crate::file::tables::{RowFormat, StoredSession};
+use crate::file::sqlite::Database;
+use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
 use crate::file::value::{self, filled, list, word};
-use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::SubagentRun;
 use cru_session::source::Account;
@@ -43,16 +40,19 @@ const FIELDS: &[&str] = &[
 /// States of a call that runs.
 const RUNNING: &[&str] = &["pending", "loading", "running", "streaming"];
 
-pub(super) fn recognise(path: &Path) -> bool {
-    holds(path, "state.vscdb", &|base| base.has_column(TABLE, "value"))
-}
+pub(super) const STORE: Store = Store {
+    name: "state.vscdb",
+    columns: &[&[(TABLE, "value")]],
+    tables: &[TABLE],
+    rows: || Box::new(CursorWindow::default()),
+};
 
 fn id(row: &Value) -> Option<&str> {
     word(row, "/key").strip_prefix("composerData:").filter(|id| !id.is_empty())
 }
 
 #[derive(Default)]
-pub(super) struct CursorWindow {
+struct CursorWindow {
     /// Messages that sessions name.
     named: Cell<u64>,
     /// Rows of sessions that cannot be read.
@@ -60,9 +60,6 @@ pub(super) struct CursorWindow {
 }
 
 impl RowFormat for CursorWindow {
-    type State = RecordSession;
-    const NAMES: &'static [&'static str] = &[TABLE];
-
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
         let mut sessions = Vec::new();
         let mut parents: HashMap<String, String> = HashMap::new();
@@ -91,14 +88,13 @@ impl RowFormat for CursorWindow {
         Ok(sessions)
     }
 
-    fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
-        let mut state = RecordSession::new(&HOST, session.key(), Value::Null);
-        state.runs.extend(started.iter().filter_map(|child| {
+    fn begin(&self, _: &Database<'_>, _: &StoredSession, started: &[&StoredSession]) -> Result<Begun> {
+        let runs = started.iter().filter_map(|child| {
             let (agent, task) = (child.agent.clone().map(Cow::Owned), child.task.clone().map(Cow::Owned));
             let run = SubagentRun { stream: Some(child.key()), agent, task, ..SubagentRun::default() };
             Some((filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned(), run))
-        }));
-        Ok(state)
+        });
+        Ok(Begun { runs: runs.collect(), ..Begun::default() })
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {

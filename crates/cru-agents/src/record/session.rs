@@ -12,6 +12,7 @@ use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::State;
+use crate::file::tables::{Begun, Store};
 use crate::file::value::{self, dollars, filled, list, moment, number, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
@@ -58,6 +59,8 @@ pub(crate) struct RecordHost {
     pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
     /// Whether it keeps what came of a call: else no call waits for that, and each says so until an answer is met.
     pub(crate) answers: bool,
+    /// Its databases, which tell the sessions better that files tell, too.
+    pub(crate) store: Option<Store>,
     /// Whether its hooks are understood: what they told is read as Claude Code's.
     pub(crate) hooked: bool,
 }
@@ -142,10 +145,10 @@ impl RecordSession {
         }
     }
 
-    /// A session that started these others.
-    pub(crate) fn with(mut self, started: StartedAgents) -> Self {
-        self.started = started;
-        self
+    /// The same of a session that is kept in a database, or that started others.
+    pub(crate) fn begun(host: &'static RecordHost, key: StreamKey, begun: Begun) -> Self {
+        let Begun { head, asked, runs } = begun;
+        Self { started: StartedAgents::of(asked), runs, ..Self::new(host, key, head) }
     }
 
     /// Whether a parent gives the prompts.

@@ -1,4 +1,10 @@
-//! What each record of a thread means: its own row, or a message.
+//! Zed: the threads of its own agent as events, from `threads.db`.
+//!
+//! A row is a whole thread, a packed document. Messages have no times; a thread does. Agents that Zed runs beside its own
+//! keep stores of their own.
+
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -6,11 +12,15 @@ use serde_json::{Map, Value, json};
 
 use crate::call::tools::Answer;
 use crate::call::touched::changed;
+use crate::file::document::{Piece, items, member, members};
+use crate::file::sqlite::Database;
+use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
 use crate::file::value::{self, filled, flag, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession, attachment};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
+use cru_base::Result;
 use cru_session::event::EventKind;
 
 /// What the host calls a thread that has no title yet.
@@ -24,11 +34,22 @@ const REFUSED: [&str; 2] = ["Permission to run tool denied by user", "The user r
 const PATHS: [&str; 4] = ["path", "source_path", "destination_path", "cd"];
 
 /// A thread has times, its messages have none.
-pub(super) static HOST: RecordHost =
-    RecordHost { id: "zed", ids: &["/User/id"], times: &["updated_at"], tell, ..RecordHost::PLAIN };
+pub(super) const HOST: RecordHost = RecordHost {
+    id: "zed",
+    ids: &["/User/id"],
+    times: &["updated_at"],
+    tell,
+    store: Some(Store {
+        name: "threads.db",
+        columns: &[&[("threads", "summary"), ("threads", "data_type"), ("threads", "data")]],
+        tables: &["threads"],
+        rows: || Box::new(ZedStore),
+    }),
+    ..RecordHost::PLAIN
+};
 
 /// What a message of a person says, with the names of what it mentions.
-pub(super) fn asked(message: &Value) -> String {
+fn asked(message: &Value) -> String {
     let parts = list(message, "/User/content").iter();
     parts.filter_map(|part| part.get("Text").and_then(Value::as_str)).collect()
 }
@@ -75,7 +96,7 @@ fn older_agent(message: &Value) -> Value {
 }
 
 /// What the document says of the whole thread; `folder` is the one that its row names.
-pub(super) fn about(about: &Value, folder: &str) -> Value {
+fn about(about: &Value, folder: &str) -> Value {
     let snapshot = about.pointer("/initial_project_snapshot/worktree_snapshots/0").unwrap_or(&Value::Null);
     let model = word(about, "/model/model");
     let mut used = vec![&about["cumulative_token_usage"]];
@@ -188,4 +209,75 @@ fn content(answer: &Value) -> Cow<'static, str> {
     }
     let words = answer.get("content").map(said).filter(|text| !text.is_empty());
     words.or_else(|| answer.get("output").map(said)).unwrap_or_default().into()
+}
+
+/// Columns of threads but for their content.
+const THREAD: &str = "id, summary, updated_at, created_at, parent_id, folder_paths, folder_paths_order";
+
+/// What of a document is about the whole thread.
+const FIELDS: [&str; 4] = ["model", "cumulative_token_usage", "request_token_usage", "initial_project_snapshot"];
+
+struct ZedStore;
+
+impl RowFormat for ZedStore {
+    fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
+        let order = if base.has_column("threads", "created_at") { "created_at" } else { "updated_at" };
+        let rows = base.rows("threads", THREAD, &format!("ORDER BY {order}, id"), &[])?;
+        let session = |row: Value| {
+            let agent = filled(&row, "parent_id").map(|_| "subagent");
+            StoredSession::of(row, "parent_id", agent, "summary")
+        };
+        Ok(rows.into_iter().map(session).collect())
+    }
+
+    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<Begun> {
+        let mut begun = Begun::default();
+        for child in started {
+            let text = document(base, &child.id)?;
+            let first = messages(&text).first().and_then(Piece::value).unwrap_or_default();
+            begun.asked.push((child.key(), asked(&first)));
+        }
+        let text = document(base, &session.id)?;
+        let root = members(&text);
+        let of = |name: &str| Some((name.to_owned(), member(&root, name)?.value()?));
+        let fields: Value = FIELDS.into_iter().filter_map(of).collect();
+        begun.head = about(&fields, &folder(&session.row));
+        Ok(begun)
+    }
+
+    fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
+        let text = document(base, &session.id)?;
+        for piece in messages(&text) {
+            each(piece.value().unwrap_or_default());
+        }
+        // A document that ends in the middle, or is none.
+        if !member(&members(&text), "messages").is_some_and(|list| list.whole) {
+            each(Value::Null);
+        }
+        Ok(())
+    }
+
+    /// The arguments of a call that is still being asked for.
+    fn may_change(&self, record: &Value) -> bool {
+        let parts = record.pointer("/Agent/content").and_then(Value::as_array);
+        parts.into_iter().flatten().any(|part| part.pointer("/ToolUse/is_input_complete") == Some(&Value::Bool(false)))
+    }
+}
+
+/// The document of a thread, unpacked.
+fn document(base: &Database<'_>, id: &str) -> Result<String> {
+    let rows = base.rows("threads", "data", "WHERE id = ?1", &[id])?;
+    Ok(rows.first().map_or("", |row| word(row, "/data")).to_owned())
+}
+
+fn messages(document: &str) -> Vec<Piece<'_>> {
+    member(&members(document), "messages").map(|list| items(list.text)).unwrap_or_default()
+}
+
+/// The folder that was opened first: they stand in the order of the alphabet, and their own beside them.
+fn folder(row: &Value) -> String {
+    let folders: Vec<&str> = word(row, "/folder_paths").split(['\n', '\0']).filter(|path| !path.is_empty()).collect();
+    let first = word(row, "/folder_paths_order").split(',').next().and_then(|at| at.trim().parse::<usize>().ok());
+    let folder = first.and_then(|at| folders.get(at)).or_else(|| folders.first()).copied().unwrap_or_default();
+    folder.to_owned()
 }
