@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::file::value::{base64_size, blocks, filled, word};
+use crate::file::value::{self, blocks, filled, word};
 use cru_session::event::Attachment;
 
 /// The words of a block.
@@ -25,6 +25,5 @@ pub(super) fn attachment(block: &Value) -> Option<Attachment<'static>> {
         return None;
     }
     let source = &block["source"];
-    let media_type = filled(source, "media_type").unwrap_or("application/octet-stream").to_owned();
-    Some(Attachment { media_type: media_type.into(), bytes: base64_size(word(source, "data")) })
+    Some(value::attachment(filled(source, "media_type").unwrap_or(value::FILE), word(source, "data")))
 }

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::record::picture;
-use crate::file::value::{self, blocks, exit, filled, object};
+use crate::file::value::{self, attachment, blocks, exit, filled, object};
 use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
@@ -58,7 +57,8 @@ pub(super) fn read(output: &Value) -> CodexAnswer<'_> {
     let words: Vec<&str> = said.iter().filter_map(|part| part["text"].as_str().or(part["content"].as_str())).collect();
     let mut answer = owned(unwrapped(&words.join("\n")));
     answer.failed |= said.iter().any(|part| part["success"] == false);
-    answer.attachments = sent.iter().filter_map(|part| filled(part, "image_url").map(picture)).collect();
+    answer.attachments =
+        sent.iter().filter_map(|part| filled(part, "image_url").map(|url| attachment("", url))).collect();
     answer
 }
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::reason;
-use super::record::{duration, local_picture, picture, pictures, words};
+use super::record::{duration, local_picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
-use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, word};
+use crate::file::value::{attachment, blocks, count, exit, filled, flag, length, list, number, object, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
@@ -299,7 +299,7 @@ fn hint(item: &Value) -> Hint {
 
 /// Pictures that were sent along: as data, or as files.
 fn attachments(event: &Value) -> Vec<Attachment<'static>> {
-    let sent = list(event, "images").iter().filter_map(Value::as_str).map(picture);
+    let sent = list(event, "images").iter().filter_map(Value::as_str).map(|url| attachment("", url));
     let local = list(event, "local_images").iter().filter_map(Value::as_str).map(local_picture);
     sent.chain(local).collect()
 }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use cru_base::json;
+use cru_session::event::Attachment;
 use cru_session::time;
 
 /// The value that these bytes stand for; `None` where they are no JSON.
@@ -126,6 +127,16 @@ pub(crate) fn is_uuid(text: &str) -> bool {
 /// Decoded size of base64 data.
 pub(crate) fn base64_size(data: &str) -> u64 {
     (data.trim_end_matches('=').len() as u64).saturating_mul(3) / 4
+}
+
+/// The media type of a file of which a host says none.
+pub(crate) const FILE: &str = "application/octet-stream";
+
+/// Something that was sent along: its media type, and its bytes in base 64, perhaps as an address with both.
+pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
+    let (named, data) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or((media, data));
+    let media = named.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
+    Attachment { media_type: media.to_owned().into(), bytes: if data.contains(':') { 0 } else { base64_size(data) } }
 }
 
 /// A list; empty for what is none.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::file::value::{base64_size, filled, flag, list, word};
+use crate::file::value::{self, attachment, filled, flag, list, word};
 use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
@@ -86,9 +86,7 @@ fn joined(content: &Value) -> String {
 pub(super) fn attachments(message: &Value) -> Vec<Attachment<'static>> {
     let sent = |part: &Value| {
         let data = part.get("inlineData")?;
-        let bytes = base64_size(word(data, "data"));
-        let media_type = filled(data, "mimeType").unwrap_or("application/octet-stream").to_owned();
-        Some(Attachment { media_type: media_type.into(), bytes })
+        Some(attachment(filled(data, "mimeType").unwrap_or(value::FILE), word(data, "data")))
     };
     list(message, "content").iter().filter_map(sent).collect()
 }

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use crate::call::tools::Answer;
 use crate::file::sqlite::Database;
 use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
-use crate::file::value::{self, filled, flag, number, word};
+use crate::file::value::{self, attachment, filled, flag, number, word};
 use crate::record::RecordHost;
-use crate::record::session::{HOST_WORDS, RecordSession, attachment};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
@@ -153,7 +153,7 @@ fn shell_ended(content: &str, is_shell: bool) -> (&str, Option<i32>) {
 
 /// A file that was sent along.
 fn binary(data: &Value) -> Attachment<'static> {
-    let media = filled(data, ["MIMEType", "mime_type"]).unwrap_or("application/octet-stream");
+    let media = filled(data, ["MIMEType", "mime_type"]).unwrap_or(value::FILE);
     let sent = filled(data, ["Data", "data"]).unwrap_or_default();
     attachment(media, sent)
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::call::task_list;
 use crate::call::tools::Answer;
-use crate::file::value::{filled, list, number, word};
-use crate::record::session::{HOST_WORDS, RecordSession, attachment};
+use crate::file::value::{attachment, filled, list, number, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use cru_session::event::EventKind;

@@ -10,7 +10,7 @@ use super::tool::Asked;
 use super::{brief, decision, lines};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
-use crate::file::value::{base64_size, filled, flag, list, word};
+use crate::file::value::{self, filled, flag, list, word};
 use cru_action::ToolKind;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
@@ -200,6 +200,5 @@ fn without_notes(output: &str) -> &str {
 
 fn attachment(file: &Value) -> Attachment<'static> {
     let data = word(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
-    let media_type = filled(file, "mime").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: base64_size(data) }
+    value::attachment(filled(file, "mime").unwrap_or(value::FILE), data)
 }

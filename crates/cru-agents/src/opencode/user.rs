@@ -9,7 +9,7 @@ use super::part::lasting;
 use super::reason;
 use super::session::OpenCodeSession;
 use super::store::{OpenCodeContent, OpenCodeItem};
-use crate::file::value::{base64_size, filled, flag, word};
+use crate::file::value::{self, attachment, filled, flag, word};
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
@@ -134,9 +134,8 @@ impl OpenCodeSaid {
         if data.is_none() && (named || mime.starts_with("text/") || mime == "application/x-directory") {
             return Some("file that the words name");
         }
-        let bytes = data.map_or(0, |(_, data)| base64_size(data));
-        let media_type = if mime.is_empty() { "application/octet-stream" } else { mime };
-        self.attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
+        self.attachments
+            .push(attachment(if mime.is_empty() { value::FILE } else { mime }, data.map_or("", |(_, data)| data)));
         None
     }
 }

@@ -14,7 +14,7 @@ use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::tools;
 use crate::file::jsonl::State;
-use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, word};
+use crate::file::value::{self, blocks, exit, filled, flag, number, object, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -281,6 +281,5 @@ fn custom(record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
 
 /// A picture.
 pub(super) fn attachment(block: &Value) -> Attachment<'static> {
-    let media_type = filled(block, "mimeType").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: base64_size(word(block, "data")) }
+    value::attachment(filled(block, "mimeType").unwrap_or(value::FILE), word(block, "data"))
 }

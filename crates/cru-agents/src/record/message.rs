@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::session::{HOST_WORDS, RecordSession, attachment};
+use super::session::{HOST_WORDS, RecordSession};
 use crate::call::brief::ended;
 use crate::call::tools::Answer;
-use crate::file::value::{filled, flag, list, number, word};
+use crate::file::value::{attachment, filled, flag, list, number, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::Attachment;

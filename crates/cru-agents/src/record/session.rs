@@ -386,14 +386,6 @@ pub(crate) fn usage_with_cache(counts: &Value, names: [&str; 4]) -> Usage {
     Usage { input: all.input.checked_sub(cached).unwrap_or(all.input), ..all }
 }
 
-/// Something that was sent along: its media type, and its bytes in base 64, perhaps as an address with both.
-pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
-    let (named, data) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or((media, data));
-    let media = named.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
-    let bytes = if data.contains(':') { 0 } else { data.trim_end_matches('=').len() as u64 };
-    Attachment { media_type: media.to_owned().into(), bytes: bytes.saturating_mul(3) / 4 }
-}
-
 /// The path that an address of a file names: `file:///home/a%20b`.
 pub(crate) fn file_path(address: &str) -> String {
     let Some(rest) = address.strip_prefix("file://") else { return address.to_owned() };
