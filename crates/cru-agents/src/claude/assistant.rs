@@ -10,11 +10,11 @@ use super::agents::Agents;
 use super::record::{block_words, words};
 use super::said::reason;
 use super::stream::ClaudeStream;
-use crate::call::argument;
 use crate::call::open::OpenCall;
-use crate::call::shell;
-use crate::file::value::{blocks, count, filled, flag, object, word};
+use crate::call::{argument, shell};
+use crate::file::value::{blocks, count, filled, flag, object, trimmed, word};
 use crate::stream::out::Out;
+use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, SessionFact, Usage};
@@ -97,7 +97,7 @@ impl ClaudeStream {
             _ => {}
         }
         self.calls.open(call);
-        let args = super::argument::telling(&tool, input, &self.place);
+        let args = telling(&tool, input, &self.place);
         out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: input.clone() }));
     }
 
@@ -165,4 +165,39 @@ fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Option<&'stati
     }
     out.emit(EventKind::ApiError(Cow::Borrowed(text)));
     None
+}
+
+/// The main argument of a call, in full; paths as a note writes them.
+pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
+    let get = |key: &str| trimmed(input, key);
+    let found = match tool {
+        "TaskCreate" => get("subject").map(str::to_owned),
+        "TaskUpdate" | "TaskGet" => get("taskId").map(|id| match get("status").or(get("subject")) {
+            Some(change) => format!("#{id} {change}"),
+            None => format!("#{id}"),
+        }),
+        "SendMessage" => get("to").or(get("recipient")).map(|to| match get("summary").or(get("content")) {
+            Some(words) => format!("{to}: {words}"),
+            None => to.to_owned(),
+        }),
+        _ => None,
+    };
+    found.unwrap_or_else(|| argument::telling(tool, input, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_tool_shows_what_tells() {
+        let check = |tool: &str, input: Value, wanted: &str| {
+            assert_eq!(telling(tool, &input, &Place::default()), wanted, "{tool}");
+        };
+        check("TaskUpdate", json!({"taskId": "3", "status": "completed"}), "#3 completed");
+        check("SendMessage", json!({"to": "reviewer", "content": "done"}), "reviewer: done");
+        check("Bash", json!({"command": "ls"}), "ls");
+    }
 }

@@ -5,7 +5,6 @@
 //! by a name and counted. No note is thought of here.
 
 mod agents;
-mod argument;
 mod assistant;
 mod brief;
 mod bundle;
@@ -18,7 +17,6 @@ mod persisted;
 mod proof;
 mod queue;
 mod read;
-mod recognise;
 mod record;
 mod result;
 pub(crate) mod said;
@@ -37,7 +35,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,

@@ -13,7 +13,6 @@ mod event;
 mod head;
 mod item;
 mod read;
-mod recognise;
 mod record;
 mod result;
 mod said;
@@ -30,7 +29,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "codex",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,

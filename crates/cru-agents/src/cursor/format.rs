@@ -1,4 +1,5 @@
-//! Whose stream a transcript is: nothing in it says so, its place does.
+//! Whether a file is a transcript of this host, by its first records, and whose stream it is: nothing in it says so, its
+//! place does.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use crate::bundles;
 use crate::file::jsonl::{Format, beginning};
 use crate::file::tables::Begun;
 use crate::file::value::{filled, word};
+use crate::record::has_line;
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -119,6 +121,16 @@ impl Format for Cursor {
     }
 }
 
+/// Whether the file begins with messages of this host: a role and a message, and nothing that others add.
+pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
+    has_line(bytes, |record| {
+        let role = matches!(word(record, "/role"), "user" | "assistant" | "system");
+        let content = record.pointer("/message/content").is_some_and(|it| it.is_array() || it.is_string());
+        let others = ["type", "uuid", "sessionId", "id", "timestamp", "parentId"];
+        role && content && others.iter().all(|key| record.get(*key).is_none_or(Value::is_null))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +157,20 @@ mod tests {
         assert_eq!(of("9f/9f.jsonl"), ["9f/9f.jsonl", "9f/subagents/a.jsonl", "9f/subagents/b.jsonl"]);
         assert_eq!(of("x.jsonl"), ["x.jsonl"]);
         assert_eq!(of("9f/subagents/a.jsonl"), ["9f/subagents/a.jsonl"]);
+    }
+
+    fn is(head: &str) -> bool {
+        recognise(Path::new("a.jsonl"), head.as_bytes())
+    }
+
+    #[test]
+    fn by_content() {
+        assert!(is("{\"role\":\"user\",\"message\":{\"content\":[]}}\n"));
+        assert!(is("broken\n{\"role\":\"assistant\",\"message\":{\"content\":\"x\"},\"model\":\"m\"}\n"));
+        assert!(!is("{\"role\":\"user\",\"content\":\"x\"}\n"));
+        assert!(!is("{\"type\":\"user\",\"role\":\"user\",\"message\":{\"content\":[]}}\n"));
+        assert!(!is("{\"role\":\"user\",\"message\":{\"content\":[]},\"uuid\":\"u\"}\n"));
+        assert!(!is("{\"type\":\"turn_ended\"}\n"));
+        assert!(!is(""));
     }
 }

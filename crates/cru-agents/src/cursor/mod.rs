@@ -9,7 +9,6 @@
 
 mod chat;
 mod format;
-mod recognise;
 mod said;
 mod session;
 mod stamp;
@@ -29,7 +28,7 @@ use cru_session::source::Importer;
 pub(crate) const IMPORTER: Importer = Importer {
     id: "cursor",
     recognise: |path, head| {
-        if is_database(head) { STORE.is_own(path) } else { recognise::recognise(path, head) }
+        if is_database(head) { STORE.is_own(path) } else { format::recognise(path, head) }
     },
     bundle: |files| STORE.bundle(files, &format::session, &format::bundle),
     together: |path| Ok(STORE.together(path, &format::session)),

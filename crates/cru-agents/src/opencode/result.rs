@@ -1,19 +1,21 @@
-//! Answers of tools: output, failure, refusal, exit code, files, and the sub-agent that did the work.
+//! Answers of tools: output, failure, refusal, exit code, files, decisions, and the sub-agent that did the work.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::brief;
 use super::session::OpenCodeSession;
 use super::tool::Asked;
-use super::{brief, decision, lines};
+use crate::call::question::Answered;
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
-use crate::file::value::{self, filled, flag, list, word};
+use crate::file::value::{self, filled, flag, list, strings, word};
 use cru_action::ToolKind;
+use cru_base::text;
 use cru_session::FileRef;
-use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 /// Files that one command is said to have changed; a command that changes more is said to have changed these.
 const FILES: usize = 20;
@@ -95,11 +97,11 @@ impl OpenCodeSession<'_> {
         }
         match asked.tool {
             "question" => {
-                for made in decision::answers(asked.input, metadata, call) {
+                for made in answers(asked.input, metadata, call) {
                     self.told.emit(record, time, EventKind::Decision(made));
                 }
             }
-            "plan_exit" => self.told.emit(record, time, EventKind::Decision(decision::plan(output, call))),
+            "plan_exit" => self.told.emit(record, time, EventKind::Decision(plan(output, call))),
             _ => {}
         }
     }
@@ -112,14 +114,14 @@ impl OpenCodeSession<'_> {
             ToolKind::Read => {
                 let folder = metadata.get("display").is_some_and(|display| word(display, "type") == "directory");
                 if let Some(path) = named.filter(|_| !folder) {
-                    files.read(path, lines::read(output));
+                    files.read(path, brief::shown_lines(output));
                 }
             }
             ToolKind::Edit | ToolKind::Write => {
-                let created = lines::created(metadata);
+                let created = brief::created(metadata);
                 if let Some(path) = named {
                     let file = FileRef { path, created, ..FileRef::default() };
-                    tools::wrote(asked.tool, asked.input, file, lines::diff(metadata), &mut files);
+                    tools::wrote(asked.tool, asked.input, file, brief::diff(metadata), &mut files);
                 }
             }
             ToolKind::Patch => {
@@ -201,4 +203,22 @@ fn without_notes(output: &str) -> &str {
 fn attachment(file: &Value) -> Attachment<'static> {
     let data = word(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
     value::attachment(filled(file, "mime").unwrap_or(value::FILE), data)
+}
+
+/// Answered questions: one decision for each, with what was offered and not taken.
+pub(super) fn answers(input: &Value, metadata: &Value, call: &str) -> Vec<DecisionEvent<'static>> {
+    let answered =
+        |(question, answer)| Answered { question, taken: strings(Some(answer)), said: None, note: None }.decision(call);
+    list(input, "questions").iter().zip(list(metadata, "answers")).filter_map(answered).collect()
+}
+
+/// A plan that a person approved.
+pub(super) fn plan(output: &str, call: &str) -> DecisionEvent<'static> {
+    DecisionEvent {
+        title: "Plan approved".into(),
+        text: text::truncate(output.trim(), 400).into_owned().into(),
+        approval: true,
+        call: Some(call.to_owned().into()),
+        ..DecisionEvent::default()
+    }
 }

@@ -4,15 +4,12 @@
 //! goes back leaves a branch behind in the same file; one who forks gets a new file that begins with a copy. Nothing
 //! here relies on a field being there or of its usual type, and what is not known is passed over by a name and counted.
 
-mod argument;
 mod assistant;
 mod below;
 mod brief;
 mod call;
 mod head;
-mod lines;
 mod read;
-mod recognise;
 mod result;
 mod said;
 mod session;
@@ -27,7 +24,7 @@ use cru_session::source::{Bundle, Importer};
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pi",
-    recognise: recognise::recognise,
+    recognise: head::recognise,
     bundle: |files| {
         bundles::by_session(files, |path| {
             head::PiHead::read(&Bundle::default(), path).map(|it| (it.session, (), it.time))

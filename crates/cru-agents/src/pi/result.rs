@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::brief;
 use super::session::{PiSession, attachment};
-use super::{brief, lines};
 use crate::call::open::OpenCall;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
@@ -62,10 +62,10 @@ impl PiSession {
         let named = call.path.as_deref().map(|path| self.place.show(path).into_owned());
         match (ToolKind::of(&call.tool), named) {
             (ToolKind::Read, Some(path)) => {
-                files.read(path, if pictures { None } else { lines::read(input, output) });
+                files.read(path, if pictures { None } else { brief::shown_lines(input, output) });
             }
             (ToolKind::Edit, Some(path)) => {
-                files.wrote(FileRef { path, ..FileRef::default() }, &lines::changed(diff));
+                files.wrote(FileRef { path, ..FileRef::default() }, &brief::changed(diff));
             }
             (ToolKind::Write, Some(path)) => {
                 let file = FileRef { path, ..FileRef::default() };

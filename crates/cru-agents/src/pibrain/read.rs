@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::bundle::parts;
 use super::bundle::{id_in, session};
 use super::node::{self, field};
-use super::recognise::parts;
 use super::totals::Totals;
 use super::version;
 use crate::file::document::{self, BROKEN, Where};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::bundle::look;
 use super::cell;
 use super::context::{self, MESSAGES, when};
 use super::file::RlmKind;
+use super::file::look;
 use super::head::RlmHead;
 use super::touch::{Access, Waiting};
 use crate::call::open::Calls;

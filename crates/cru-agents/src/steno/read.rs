@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bundle::is_open;
-use super::{node, recognise};
+use super::{bundle, node};
 use crate::call::open::Calls;
 use crate::file::document::{self, Where, items, member, members, told};
 use crate::file::value::{exact_but, filled, moment};
@@ -84,7 +84,7 @@ impl StenoGraph {
         let mut place = Where::new(document);
         // For sessions that name none.
         let project = told(&root, &["project", "cwd"]);
-        let sessions = match recognise::sessions(&root) {
+        let sessions = match bundle::sessions(&root) {
             Some(sessions) => sessions.iter().map(|piece| piece.text).collect(),
             None if member(&root, "nodes").is_some() => vec![document],
             None => Vec::new(),
