@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::edit::{self, AiderPiece};
-use super::host::{self, AiderTold};
+use super::mark::{self, AiderTold};
 use super::mark::{AiderMark, Stand, mark, started};
 use crate::call::brief;
 use crate::file::markdown::{Block, Fences, History, counted};
@@ -87,7 +87,7 @@ impl History for AiderRun {
                 }
                 AiderMark::Start => (RunKind::Start, *line),
                 AiderMark::Prompt(words) => (RunKind::Prompt, words),
-                AiderMark::Host(said) if host::tell(said) == AiderTold::Report => (RunKind::Report, said),
+                AiderMark::Host(said) if mark::tell(said) == AiderTold::Report => (RunKind::Report, said),
                 AiderMark::Host(said) => (RunKind::Host, said),
                 AiderMark::Blank | AiderMark::Text => (RunKind::Reply, *line),
             };
@@ -227,7 +227,7 @@ impl AiderRun {
     }
 
     fn host(&mut self, said: &str, out: &mut Out<'_>) -> Option<&'static str> {
-        match host::tell(said) {
+        match mark::tell(said) {
             AiderTold::Nothing(reason) => return Some(reason),
             AiderTold::Version(version) => out.facts([SessionFact::HostVersion(version.into())]),
             AiderTold::Model(model) => model.clone_into(&mut self.model),

@@ -7,13 +7,10 @@
 mod agents;
 mod assistant;
 mod brief;
-mod bundle;
 pub(crate) mod decision;
 mod denial;
-mod describe;
 mod head;
 mod hook;
-mod persisted;
 mod proof;
 mod queue;
 mod read;
@@ -35,10 +32,10 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
-    recognise: bundle::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    recognise: head::recognise,
+    bundle: head::bundle,
+    together: head::together,
     read: read::read,
-    beside: bundle::beside,
+    beside: head::beside,
     hooked: Some(hook::transcripts),
 };

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agents::Agents;
-use super::describe;
-use super::head::ClaudeHead;
+use super::head::{ClaudeHead, described};
 use super::record::words;
 use super::said::reason;
 use super::stream::ClaudeStream;
@@ -32,7 +31,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         reader.agents.has_file(&head.key, head.prompt.as_deref());
         if let Some(run) = workflow::run_of(path) {
             reader.agents.has_run(&head.key, run, head.prompt.as_deref());
-            if let Some((agent, task)) = describe::beside(path) {
+            if let Some((agent, task)) = described(path) {
                 reader.agents.described(&head.key, agent, task);
             }
         }
@@ -92,7 +91,7 @@ impl<'s> ClaudeReader<'s> {
     }
 
     fn file(&mut self, bundle: &Bundle, path: &Path, head: ClaudeHead) -> Result<()> {
-        if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| describe::beside(path)) {
+        if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| described(path)) {
             self.agents.described(&head.key, agent, task);
         }
         let left_out = left_out(&head);

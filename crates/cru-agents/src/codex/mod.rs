@@ -6,7 +6,6 @@
 //! and what is not known is passed over by a name and counted. No note is thought of here.
 
 mod answer;
-mod bundle;
 mod call;
 mod code;
 mod event;
@@ -29,9 +28,9 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "codex",
-    recognise: bundle::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    recognise: head::recognise,
+    bundle: head::bundle,
+    together: head::together,
     read: read::read,
     beside: bundles::alone,
     hooked: None,

@@ -9,7 +9,6 @@
 
 mod chat;
 mod format;
-mod said;
 mod session;
 mod stamp;
 mod window;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::said;
+use super::session::{own_words, prose};
 use crate::call::tools::Answer;
 use crate::call::touched::changed;
 use crate::file::value::{self, filled, list, word};
@@ -71,7 +71,7 @@ fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     }
     let images = ["/images", "/context/selectedImages"].into_iter().flat_map(|place| list(record, place));
     let attachments: Vec<_> = images.map(|_| Attachment { media_type: "image".into(), bytes: 0 }).collect();
-    let text = said::words(text).unwrap_or_default();
+    let text = own_words(text).unwrap_or_default();
     if !text.is_empty() || !attachments.is_empty() {
         session.calls.begin_turn();
         let origin = if session.is_agent() { PromptOrigin::Task } else { PromptOrigin::Typed };
@@ -85,7 +85,7 @@ fn agent(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Opti
     session.usage(word(record, "/bubbleId"), "", used, out);
     out.told |= used != Usage::default();
     session.think(word(record, "/thinking/text"), out);
-    session.reply(said::prose(word(record, "/text")), out);
+    session.reply(prose(word(record, "/text")), out);
     if let Some(text) = filled(record, ["/errorDetails/message", "/errorDetails/error"]) {
         session.fail(text, out);
     }

@@ -7,7 +7,6 @@
 mod bundle;
 mod read;
 pub(crate) mod result;
-mod said;
 mod session;
 mod thread;
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::said;
 use super::session::{self, HOST};
 use super::thread::{Entry, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
@@ -129,7 +128,7 @@ fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink)
 
 /// Takes in a message and its calls. `last`: nothing of the agent stands behind it.
 fn take(message: &Value, last: bool, session: &mut RecordSession, told: &mut Teller<'_>) {
-    let (id, at, words) = (word(message, "id"), time(message, "timestamp"), said::words(message));
+    let (id, at, words) = (word(message, "id"), time(message, "timestamp"), session::words(message));
     let lasting = json!({ "type": word(message, "type"), "id": id, "words": words.trim() });
     let Some(record) = told.take(&lasting, id) else { return };
     let mut out = told.out(record, at);

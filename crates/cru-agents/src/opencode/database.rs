@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
 use super::newer::{self as version2};
-use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::session::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, word};
 use cru_base::{Error, Result};

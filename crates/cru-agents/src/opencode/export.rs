@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::newer;
-use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::session::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
 use crate::file::value::word;
 use cru_base::Result;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use crate::file::value::{filled, list, word};
 
 /// The type of the rows of a person's line for the shell.

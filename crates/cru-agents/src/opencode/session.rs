@@ -1,12 +1,16 @@
-//! One session while it is read: what later records need, and how records are taken in.
+//! One session while it is read, with what the three places that sessions are kept in have in common: its row and its messages, one
+//! at a time.
+
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::store::OpenCodeHead;
-use crate::file::value::{filled, word};
+use crate::file::value::{self, filled, word};
 use crate::stream::teller::Teller;
-use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
+use cru_base::Result;
+use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact, StreamKey};
+use cru_session::source::{Account, Header, Sink};
 
 /// The state of one session.
 pub(super) struct OpenCodeSession<'s> {
@@ -80,4 +84,148 @@ impl<'s> OpenCodeSession<'s> {
 fn is_placeholder(title: &str) -> bool {
     let rest = title.strip_prefix("New session - ").or_else(|| title.strip_prefix("Child session - "));
     rest.is_some_and(|rest| rest.parse::<Timestamp>().is_ok())
+}
+
+/// Why a message is left out that cannot be read.
+const BROKEN: &str = "broken message";
+
+/// A message or a part as it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCodeItem {
+    pub(super) id: String,
+    pub(super) content: OpenCodeContent,
+}
+
+/// What stands in it.
+#[derive(Clone, Debug)]
+pub(super) enum OpenCodeContent {
+    /// An object.
+    Whole(Value),
+    /// Something else: its bytes, and why it is left out.
+    Broken(Vec<u8>, &'static str),
+    /// The beginning of one: the file ends in it.
+    Cut,
+}
+
+impl OpenCodeItem {
+    /// Of the bytes that stand somewhere. `id` is the one that it is kept under, `""` for its own.
+    pub(super) fn of(bytes: &[u8], id: &str) -> Self {
+        Self::of_value(value::read(bytes), bytes, id)
+    }
+
+    /// Of a value that was read.
+    pub(super) fn of_value(value: Option<Value>, bytes: &[u8], id: &str) -> Self {
+        match value.filter(Value::is_object) {
+            Some(value) => {
+                let id = if id.is_empty() { word(&value, "id") } else { id };
+                // A redaction tool leaves one word in place of every id.
+                let id = if id == "REDACTED" { String::new() } else { id.to_owned() };
+                Self { id, content: OpenCodeContent::Whole(value) }
+            }
+            None => Self { id: id.to_owned(), content: OpenCodeContent::Broken(bytes.to_vec(), BROKEN) },
+        }
+    }
+}
+
+/// A message with its parts.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCodeMessage {
+    pub(super) info: OpenCodeItem,
+    pub(super) parts: Vec<OpenCodeItem>,
+}
+
+/// A session's own row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenCodeHead {
+    /// Its id.
+    pub(super) id: String,
+    /// The session that started it.
+    pub(super) parent: Option<String>,
+    /// The session that it goes on from, in which the host keeps what was said before.
+    pub(super) forked: Option<String>,
+    /// The one that started that.
+    pub(super) above: Option<String>,
+    /// All that is said of it.
+    pub(super) info: Value,
+}
+
+impl OpenCodeHead {
+    /// Of what is said of a session; `id` for one that does not say its own.
+    pub(super) fn of(info: Value, id: &str) -> Self {
+        let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
+        let id = known("id").unwrap_or_else(|| id.to_owned());
+        let parent = known("parentID").filter(|parent| *parent != id);
+        let forked = known("forkedFrom").filter(|forked| *forked != id && parent.is_none());
+        Self { id, parent, forked, above: None, info }
+    }
+
+    /// The session that it was started from.
+    pub(super) fn origin(&self) -> Option<&String> {
+        self.parent.as_ref().or(self.forked.as_ref())
+    }
+
+    /// Its identity. A sub-agent belongs to the session that started it.
+    pub(super) fn key(&self) -> StreamKey {
+        match &self.parent {
+            Some(parent) => StreamKey { session: parent.clone(), agent: Some(self.id.clone()) },
+            None => StreamKey { session: self.id.clone(), agent: None },
+        }
+    }
+
+    /// The identity of the session that it was started from.
+    fn parent_key(&self) -> Option<StreamKey> {
+        let parent = self.origin()?.clone();
+        Some(match self.above.clone().filter(|above| *above != parent) {
+            Some(above) => StreamKey { session: above, agent: Some(parent) },
+            None => StreamKey { session: parent, agent: None },
+        })
+    }
+
+    /// What a sub-agent was asked, and its type: the host makes one title of both.
+    fn asked(&self) -> (&str, Option<&str>) {
+        let title = word(&self.info, "title");
+        let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
+        split.map_or((title, None), |(task, agent)| (task, Some(agent)))
+    }
+}
+
+/// Tells a session of these messages, in order; which are the agent's, and how one of them is read.
+pub(super) fn tell<M>(
+    head: &OpenCodeHead,
+    messages: &[M],
+    is_agent: impl Fn(&M) -> Result<bool>,
+    read: impl Fn(&M) -> Result<OpenCodeMessage>,
+    path: &Path,
+    sink: &mut dyn Sink,
+    account: &mut Account,
+) -> Result<()> {
+    let key = head.key();
+    if !sink.wants(&key) {
+        return Ok(());
+    }
+    let (asked, agent) = head.asked();
+    let is_started = key.agent.is_some();
+    let header = Header {
+        key,
+        parent: head.parent_key(),
+        transcript: path.to_owned(),
+        agent: is_started.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
+        task: Some(asked.to_owned()).filter(|task| is_started && !task.is_empty()),
+        ..Header::default()
+    };
+    let paths = [path.to_owned()];
+    let mut session = OpenCodeSession::new(Teller::open(header, &paths, sink, std::slice::from_mut(account)));
+    session.begin(head, asked);
+    let mut settled = messages.len();
+    while settled > 0 {
+        settled -= 1;
+        if is_agent(&messages[settled])? {
+            break;
+        }
+    }
+    for (index, message) in messages.iter().enumerate() {
+        session.message(read(message)?, index < settled);
+    }
+    session.end(&head.info);
+    Ok(())
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::session::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
 use crate::file::value::{filled, millis, word};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
@@ -101,7 +101,7 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
     let mut account = Account::default();
     let info = OpenCodeItem::of(&read_file(path)?, "");
     let info = match info.content {
-        super::store::OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
+        super::session::OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
         // A message without its session.
         _ => Value::Null,
     };
@@ -113,7 +113,7 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
     for (id, path) in folder.map(|folder| files_in(&folder)).unwrap_or_default() {
         let item = OpenCodeItem::of(&read_file(&path)?, &id);
         let (created, is_agent) = match &item.content {
-            super::store::OpenCodeContent::Whole(info) => {
+            super::session::OpenCodeContent::Whole(info) => {
                 (info.get("time").and_then(|time| millis(time, "created")), word(info, "role") == "assistant")
             }
             _ => (None, false),

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::part::lasting;
+use super::message::lasting;
 use super::reason;
 use super::session::OpenCodeSession;
-use super::store::{OpenCodeContent, OpenCodeItem};
+use super::session::{OpenCodeContent, OpenCodeItem};
 use crate::file::value::{self, attachment, filled, flag, word};
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};

@@ -7,9 +7,7 @@
 mod assistant;
 mod below;
 mod brief;
-mod call;
 mod head;
-mod read;
 mod result;
 mod said;
 mod session;
@@ -31,7 +29,7 @@ pub(super) const IMPORTER: Importer = Importer {
         })
     },
     together: head::together,
-    read: |bundle, sink| jsonl::read(read::Pi::default(), bundle, sink),
+    read: |bundle, sink| jsonl::read(session::Pi::default(), bundle, sink),
     beside: bundles::alone,
     hooked: None,
 };

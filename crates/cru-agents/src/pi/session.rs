@@ -3,23 +3,26 @@
 //! It holds only what later entries need: open calls, the chain of entries, the model, and what was consumed.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::head::PiHead;
-use super::reason;
 use super::said::{PiSaid, tell};
+use super::{below, reason};
 use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::tools;
-use crate::file::jsonl::State;
+use crate::file::jsonl::{Format, State};
 use crate::file::value::{self, blocks, exit, filled, flag, number, object, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
+use cru_base::Result;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
+use cru_session::source::{Bundle, Header};
 
 /// The state of one session.
 #[derive(Debug, Default)]
@@ -282,4 +285,35 @@ fn custom(record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
 /// A picture.
 pub(super) fn attachment(block: &Value) -> Attachment<'static> {
     value::attachment(filled(block, "mimeType").unwrap_or(value::FILE), word(block, "data"))
+}
+
+/// Each file is a session.
+#[derive(Default)]
+pub(super) struct Pi {
+    /// The beginning of the file that is read.
+    head: PiHead,
+    /// Whether the file that it was forked from is at hand.
+    has_origin: bool,
+}
+
+impl Format for Pi {
+    type State = PiSession;
+
+    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
+        self.head = PiHead::read(bundle, path)?;
+        self.has_origin = self.head.origin(path).is_some_and(|(_, at_hand)| at_hand);
+        Ok(Header {
+            key: StreamKey { session: self.head.session.clone(), agent: None },
+            parent: self.head.before(path).map(|session| StreamKey { session, agent: None }),
+            agent: self.head.runner().map(|_| "agent".to_owned()),
+            transcript: path.to_owned(),
+            aside: below::folder(path).is_dir(),
+            ..Header::default()
+        })
+    }
+
+    fn begin(&mut self, header: &Header) -> PiSession {
+        let started = below::started(&header.transcript, &header.key);
+        PiSession::new(&self.head, self.has_origin, started)
+    }
 }

@@ -5,7 +5,6 @@
 //! are computed and not taken over. Nothing here relies on a field being there or of its usual type.
 
 mod bundle;
-mod lesson;
 mod node;
 mod read;
 mod totals;

@@ -4,7 +4,6 @@
 //! of the context made before it was shortened, summaries of its runs. They are read together. Files are never changed,
 //! and a time that nobody knew stays unknown.
 
-mod cell;
 mod context;
 mod file;
 mod head;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::cell;
 use super::context::{self, MESSAGES, when};
 use super::file::RlmKind;
 use super::file::look;
@@ -252,7 +251,7 @@ impl RlmSession {
             .first()
             .is_some_and(|first| first.what == What::Message && filled(&first.value, "role") == Some("user"));
         let all_cells: HashSet<&str> =
-            records.iter().filter(|it| it.what == What::Cell).filter_map(|it| cell::id(&it.value)).collect();
+            records.iter().filter(|it| it.what == What::Cell).filter_map(|it| context::id(&it.value)).collect();
         let mut cells: HashMap<&str, String> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             teller.go_to_file(record.file);
@@ -270,13 +269,13 @@ impl RlmSession {
                     Some("output that its cell tells")
                 }
                 (What::Cell, _) => {
-                    cell::cell(value, &id, &cells, &place, &mut out);
-                    cells.extend(cell::id(value).map(|cell| (cell, id)));
+                    context::cell(value, &id, &cells, &place, &mut out);
+                    cells.extend(context::id(value).map(|cell| (cell, id)));
                     None
                 }
-                (What::Decision, _) => cell::decision(value, &mut out),
-                (What::Trace, _) => cell::trace(value, &mut out),
-                (What::Memory, _) => cell::snapshot(value, &mut out),
+                (What::Decision, _) => context::decision(value, &mut out),
+                (What::Trace, _) => context::trace(value, &mut out),
+                (What::Memory, _) => context::snapshot(value, &mut out),
                 (What::Output, access) => context::output(value, access.as_ref(), &id, &place, &mut out),
                 (What::Access, Some(access)) => context::access(access, &id, &place, &mut out),
                 // The output of the same access tells it.
