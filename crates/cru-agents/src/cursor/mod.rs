@@ -12,7 +12,6 @@ mod format;
 mod session;
 mod stamp;
 mod window;
-mod window_session;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     bundle: |files| STORE.bundle(files, &format::session, &format::bundle),
     together: |path| Ok(STORE.together(path, &format::session)),
     read: |bundle, sink| {
-        let begin = |key, begun| RecordSession::begun(&window_session::HOST, key, begun);
+        let begin = |key, begun| RecordSession::begun(&window::HOST, key, begun);
         let rest = STORE.read_first(bundle, &format::session, &begin, sink)?;
         jsonl::read(format::Cursor::default(), &rest, sink)
     },

@@ -6,7 +6,6 @@
 
 mod assistant;
 mod below;
-mod brief;
 mod head;
 mod result;
 mod said;
