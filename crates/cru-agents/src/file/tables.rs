@@ -99,7 +99,7 @@ impl StoredSession {
     }
 
     /// What its stream is; `keys` are the identities of all sessions by their ids.
-    fn header(&self, path: &Path, keys: &HashMap<&str, StreamKey>) -> Header {
+    pub(crate) fn header(&self, path: &Path, keys: &HashMap<&str, StreamKey>) -> Header {
         let alone = |id: &String| StreamKey { session: id.clone(), agent: None };
         Header {
             key: self.key(),

@@ -32,8 +32,8 @@ pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
             let folder = path.parent().filter(|_| database::has_tables(&path)).map(Path::to_owned);
             databases.entry(folder.unwrap_or_else(|| path.clone())).or_default().push(path);
         } else {
-            let head = export::head(&members(&String::from_utf8_lossy(&head)), &path);
-            let updated = head.info.get("time").and_then(|time| millis(time, "updated"));
+            let session = export::session(&members(&String::from_utf8_lossy(&head)), &path);
+            let updated = millis(&session.row, "/time/updated");
             ranked.insert((0, std::cmp::Reverse(updated.map_or(0, jiff::Timestamp::as_millisecond)), path));
         }
     }

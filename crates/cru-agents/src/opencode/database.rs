@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::kept::{self, KeptMessage};
 use super::newer::{self as version2};
-use super::session::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, word};
 use cru_base::{Error, Result};
@@ -111,10 +111,10 @@ fn sessions(
             account.skip("session of which another database knows more");
             continue;
         }
-        let mut head = OpenCodeHead::of(info(base, &id)?, &id);
-        head.above = head.origin().and_then(|parent| parents.get(parent)).cloned();
+        let session = session_of(info(base, &id)?, &id);
+        let above = session.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
         let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
-        if let Some(origin) = &head.forked {
+        if let Some(origin) = session.parent.as_ref().filter(|_| session.agent.is_none()) {
             let (own, copied) = kept::own(rows, &newer(base, origin)?);
             account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
@@ -122,7 +122,8 @@ fn sessions(
         for row in &told_again {
             account.skip_all(1 + parts_of(base, row), "second form of a message");
         }
-        tell(&head, &rows, |row| is_agent(base, row), |row| message(base, row), path, sink, account)?;
+        let header = header(&session, path, above);
+        tell(&session, header, &rows, |row| is_agent(base, row), |row| message(base, row), sink, account)?;
     }
     Ok(())
 }

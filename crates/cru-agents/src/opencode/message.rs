@@ -31,7 +31,7 @@ impl OpenCodeSession<'_> {
             }
         };
         let role = word(&info, "role");
-        let time = info.get("time").and_then(|time| millis(time, "created"));
+        let time = millis(&info, "/time/created");
         let done = settled || is_done(&info);
         // The words of a message are written after it.
         self.told.held |= parts.is_empty() && !done;
@@ -56,7 +56,7 @@ impl OpenCodeSession<'_> {
             "agent-switched" => Some("choice of an agent"),
             "model-switched" => Some("choice of a model"),
             "location-switched" => {
-                self.told.see(record, info.get("location").map_or("", |location| word(location, "directory")));
+                self.told.out(record, None).folder(&mut self.place, word(&info, "/location/directory"));
                 None
             }
             "idle" => Some("end of a turn"),
@@ -90,7 +90,7 @@ impl OpenCodeSession<'_> {
     }
 
     fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
-        self.told.see(record, info.get("path").map_or("", |path| word(path, "cwd")));
+        self.told.out(record, None).folder(&mut self.place, word(info, "/path/cwd"));
         let mut turn = Turn {
             time,
             model: filled(info, "modelID").unwrap_or("unknown").to_owned(),
@@ -135,7 +135,7 @@ impl OpenCodeSession<'_> {
         else {
             return;
         };
-        let time = info.get("time").and_then(|time| millis(time, "completed")).or(turn.time);
+        let time = millis(info, "/time/completed").or(turn.time);
         if let Some(tokens) = tokens {
             self.tokens(record, &turn.model, tokens, info);
         }
@@ -189,7 +189,7 @@ fn usage(tokens: &Value) -> Usage {
 
 /// Whether the host has said that a message is whole.
 fn is_done(info: &Value) -> bool {
-    let completed = info.get("time").and_then(|time| time.get("completed")).is_some_and(Value::is_number);
+    let completed = info.pointer("/time/completed").is_some_and(Value::is_number);
     match word(info, "role") {
         "user" => false,
         "assistant" => completed || info.get("error").is_some_and(Value::is_object),
@@ -214,10 +214,10 @@ fn failure(name: &str) -> String {
 pub(super) fn is_final(part: &Value, followed: bool) -> bool {
     match word(part, "type") {
         "tool" => {
-            let status = part.get("state").map_or("", |state| word(state, "status"));
+            let status = word(part, "/state/status");
             !matches!(status, "pending" | "running")
         }
-        "text" | "reasoning" => followed || part.get("time").and_then(|time| time.get("end")).is_some(),
+        "text" | "reasoning" => followed || part.pointer("/time/end").is_some(),
         _ => true,
     }
 }
@@ -248,7 +248,7 @@ impl OpenCodeSession<'_> {
         if kind == "step-start" {
             self.flush(&[]);
         }
-        let time = part.get("time").and_then(|time| millis(time, "start")).or(turn.time);
+        let time = millis(part, "/time/start").or(turn.time);
         let left = match (kind, filled(part, "text")) {
             ("text" | "reasoning", None) => Some(reason::EMPTY),
             ("text", Some(words)) if turn.summary => {

@@ -66,7 +66,7 @@ impl OpenCodeSession<'_> {
             ..files.into()
         };
         // What changed while a command only looked, somebody else changed.
-        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.told.place) {
+        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.place) {
             self.waiting.push((record, time, result));
         } else {
             self.told.emit(record, time, EventKind::Result(result));
@@ -109,7 +109,7 @@ impl OpenCodeSession<'_> {
     /// Files that the answer proves to be read and written.
     fn files(&mut self, asked: &Asked<'_>, metadata: &Value, output: &str) -> TouchedFiles {
         let mut files = TouchedFiles::default();
-        let named = argument::path(asked.tool, asked.input).map(|path| self.told.place.show(path).into_owned());
+        let named = argument::path(asked.tool, asked.input).map(|path| self.place.show(path).into_owned());
         match ToolKind::of_call(asked.tool, asked.input) {
             ToolKind::Read => {
                 let folder = metadata.get("display").is_some_and(|display| word(display, "type") == "directory");
@@ -125,10 +125,10 @@ impl OpenCodeSession<'_> {
                 }
             }
             ToolKind::Patch => {
-                patch::written(&argument::patched(asked.tool, asked.input, &self.told.place), &mut files);
+                patch::written(&argument::patched(asked.tool, asked.input, &self.place), &mut files);
             }
             ToolKind::Shell => {
-                shell::touched(&shell::effects(asked.tool, asked.input, &self.told.place), output, &mut files);
+                shell::touched(&shell::effects(asked.tool, asked.input, &self.place), output, &mut files);
                 return files;
             }
             _ => {}
@@ -142,7 +142,7 @@ impl OpenCodeSession<'_> {
         let alone = self.waiting.len() == 1;
         for (record, time, mut result) in std::mem::take(&mut self.waiting) {
             if alone {
-                for path in files.iter().take(FILES).map(|path| self.told.place.show(path).into_owned()) {
+                for path in files.iter().take(FILES).map(|path| self.place.show(path).into_owned()) {
                     let known = self.changed.contains(&path) || result.writes.iter().any(|file| file.path == path);
                     if !known {
                         result.writes.push(FileRef { path, ..FileRef::default() });

@@ -6,7 +6,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::call::open::Calls;
+use crate::file::tables::StoredSession;
 use crate::file::value::{self, filled, word};
+use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
 use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact, StreamKey};
@@ -15,6 +18,8 @@ use cru_session::source::{Account, Header, Sink};
 /// The state of one session.
 pub(super) struct OpenCodeSession<'s> {
     pub(super) told: Teller<'s>,
+    pub(super) place: Place,
+    pub(super) calls: Calls,
     /// A compaction that was asked for and whose summary was not read yet: its record, time, and what started it.
     pub(super) compaction: Option<(u64, Option<Timestamp>, &'static str)>,
     /// Whether the next command was run by the person.
@@ -32,9 +37,11 @@ pub(super) struct OpenCodeSession<'s> {
 }
 
 impl<'s> OpenCodeSession<'s> {
-    pub(super) fn new(told: Teller<'s>) -> Self {
+    fn new(told: Teller<'s>) -> Self {
         Self {
             told,
+            place: Place::default(),
+            calls: Calls::default(),
             compaction: None,
             by_person: false,
             context: 0,
@@ -46,16 +53,14 @@ impl<'s> OpenCodeSession<'s> {
     }
 
     /// The session's own row.
-    pub(super) fn begin(&mut self, head: &OpenCodeHead, title: &str) {
-        let directory = word(&head.info, "directory");
-        let Some(record) = self.told.take(&json!({ "session": head.id, "directory": directory }), &head.id) else {
-            return;
-        };
+    fn begin(&mut self, StoredSession { id, row, .. }: &StoredSession) {
+        let directory = word(row, "directory");
+        let Some(record) = self.told.take(&json!({ "session": id, "directory": directory }), id) else { return };
         self.told.shown();
-        self.told.see(record, directory);
         let mut out = self.told.out(record, None);
-        out.facts(filled(&head.info, "version").map(|version| SessionFact::HostVersion(version.into())));
-        out.title(Some(title).filter(|title| !title.trim().is_empty() && !is_placeholder(title)));
+        out.folder(&mut self.place, directory);
+        out.facts(filled(row, "version").map(|version| SessionFact::HostVersion(version.into())));
+        out.title(Some(asked(row).0).filter(|title| !title.trim().is_empty() && !is_placeholder(title)));
     }
 
     /// Notes where a message begins.
@@ -66,9 +71,9 @@ impl<'s> OpenCodeSession<'s> {
     }
 
     /// The session ends here, as far as it was read.
-    pub(super) fn end(&mut self, info: &Value) {
+    fn end(&mut self, info: &Value) {
         self.flush(&[]);
-        let undone = info.get("revert").map_or("", |revert| word(revert, "messageID"));
+        let undone = word(info, "/revert/messageID");
         let at = self.before.iter().find(|(id, _)| !undone.is_empty() && id == undone).map(|(_, record)| *record);
         if let Some(record) = at.filter(|_| !self.told.held && !self.told.intake.is_full()) {
             let last = self.told.intake.records();
@@ -134,88 +139,49 @@ pub(super) struct OpenCodeMessage {
     pub(super) parts: Vec<OpenCodeItem>,
 }
 
-/// A session's own row.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OpenCodeHead {
-    /// Its id.
-    pub(super) id: String,
-    /// The session that started it.
-    pub(super) parent: Option<String>,
-    /// The session that it goes on from, in which the host keeps what was said before.
-    pub(super) forked: Option<String>,
-    /// The one that started that.
-    pub(super) above: Option<String>,
-    /// All that is said of it.
-    pub(super) info: Value,
+/// A session, of what is said of it; `id` for one that does not say its own. One without an agent and with a parent is a fork: it
+/// goes on from that session, in which the host keeps what was said before.
+pub(super) fn session_of(info: Value, id: &str) -> StoredSession {
+    let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
+    let id = known("id").unwrap_or_else(|| id.to_owned());
+    let other = |key| known(key).filter(|other| *other != id);
+    let (task, agent) = asked(&info);
+    let agent = other("parentID").map(|_| agent.or(filled(&info, "agent")).unwrap_or("agent").to_owned());
+    let task = Some(task.to_owned()).filter(|task| agent.is_some() && !task.is_empty());
+    StoredSession { parent: other("parentID").or_else(|| other("forkedFrom")), id, agent, task, row: info }
 }
 
-impl OpenCodeHead {
-    /// Of what is said of a session; `id` for one that does not say its own.
-    pub(super) fn of(info: Value, id: &str) -> Self {
-        let known = |key| filled(&info, key).filter(|id| *id != "REDACTED").map(str::to_owned);
-        let id = known("id").unwrap_or_else(|| id.to_owned());
-        let parent = known("parentID").filter(|parent| *parent != id);
-        let forked = known("forkedFrom").filter(|forked| *forked != id && parent.is_none());
-        Self { id, parent, forked, above: None, info }
-    }
+/// What a sub-agent was asked, and its type: the host makes one title of both.
+fn asked(info: &Value) -> (&str, Option<&str>) {
+    let title = word(info, "title");
+    let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
+    split.map_or((title, None), |(task, agent)| (task, Some(agent)))
+}
 
-    /// The session that it was started from.
-    pub(super) fn origin(&self) -> Option<&String> {
-        self.parent.as_ref().or(self.forked.as_ref())
-    }
-
-    /// Its identity. A sub-agent belongs to the session that started it.
-    pub(super) fn key(&self) -> StreamKey {
-        match &self.parent {
-            Some(parent) => StreamKey { session: parent.clone(), agent: Some(self.id.clone()) },
-            None => StreamKey { session: self.id.clone(), agent: None },
-        }
-    }
-
-    /// The identity of the session that it was started from.
-    fn parent_key(&self) -> Option<StreamKey> {
-        let parent = self.origin()?.clone();
-        Some(match self.above.clone().filter(|above| *above != parent) {
-            Some(above) => StreamKey { session: above, agent: Some(parent) },
-            None => StreamKey { session: parent, agent: None },
-        })
-    }
-
-    /// What a sub-agent was asked, and its type: the host makes one title of both.
-    fn asked(&self) -> (&str, Option<&str>) {
-        let title = word(&self.info, "title");
-        let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
-        split.map_or((title, None), |(task, agent)| (task, Some(agent)))
-    }
+/// The stream of a session that stands in `path`; `above` is the one that started its parent.
+pub(super) fn header(session: &StoredSession, path: &Path, above: Option<String>) -> Header {
+    let parent = session.parent.as_deref().unwrap_or_default();
+    let above = above.filter(|above| *above != parent);
+    let above = above.map(|above| (parent, StreamKey { session: above, agent: Some(parent.to_owned()) }));
+    Header { aside: false, ..session.header(path, &above.into_iter().collect()) }
 }
 
 /// Tells a session of these messages, in order; which are the agent's, and how one of them is read.
 pub(super) fn tell<M>(
-    head: &OpenCodeHead,
+    session: &StoredSession,
+    header: Header,
     messages: &[M],
     is_agent: impl Fn(&M) -> Result<bool>,
     read: impl Fn(&M) -> Result<OpenCodeMessage>,
-    path: &Path,
     sink: &mut dyn Sink,
     account: &mut Account,
 ) -> Result<()> {
-    let key = head.key();
-    if !sink.wants(&key) {
+    if !sink.wants(&header.key) {
         return Ok(());
     }
-    let (asked, agent) = head.asked();
-    let is_started = key.agent.is_some();
-    let header = Header {
-        key,
-        parent: head.parent_key(),
-        transcript: path.to_owned(),
-        agent: is_started.then(|| agent.or_else(|| filled(&head.info, "agent")).unwrap_or("agent").to_owned()),
-        task: Some(asked.to_owned()).filter(|task| is_started && !task.is_empty()),
-        ..Header::default()
-    };
-    let paths = [path.to_owned()];
-    let mut session = OpenCodeSession::new(Teller::open(header, &paths, sink, std::slice::from_mut(account)));
-    session.begin(head, asked);
+    let paths = [header.transcript.clone()];
+    let mut told = OpenCodeSession::new(Teller::open(header, &paths, sink, std::slice::from_mut(account)));
+    told.begin(session);
     let mut settled = messages.len();
     while settled > 0 {
         settled -= 1;
@@ -224,8 +190,8 @@ pub(super) fn tell<M>(
         }
     }
     for (index, message) in messages.iter().enumerate() {
-        session.message(read(message)?, index < settled);
+        told.message(read(message)?, index < settled);
     }
-    session.end(&head.info);
+    told.end(&session.row);
     Ok(())
 }

@@ -42,12 +42,12 @@ impl OpenCodeSession<'_> {
         let tool = filled(part, "tool").unwrap_or("tool");
         let invalid = tool == "invalid";
         let asked = Asked {
-            id: self.told.calls.name(word(part, "callID"), record),
+            id: self.calls.name(word(part, "callID"), record),
             tool: if invalid { filled(input, "tool").unwrap_or(tool) } else { tool },
             input: if invalid { &none } else { input },
             invalid,
         };
-        let args = telling(asked.tool, asked.input, &self.told.place);
+        let args = telling(asked.tool, asked.input, &self.place);
         let mut name = asked.tool;
         if self.by_person && asked.tool == "bash" && !args.trim().is_empty() {
             name = SHELL;
