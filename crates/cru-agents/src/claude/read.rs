@@ -207,7 +207,6 @@ impl<'s> ClaudeReader<'s> {
             "system" => state.system(record, &mut out, &self.agents),
             "attachment" => state.attachment(record, &mut out, &self.agents),
             "queue-operation" => state.queue_operation(record, &out),
-            "file-history-snapshot" | "file-history-delta" => Some("file history of the host"),
             "summary" => {
                 let (leaf, words) = (word(record, "leafUuid").to_owned(), word(record, "summary").to_owned());
                 self.summaries.push((stream, number, leaf, words, self.file.path.clone()));

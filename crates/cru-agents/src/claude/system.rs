@@ -9,27 +9,8 @@ use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
 use crate::file::value::{self, filled, number, object, word};
 use crate::stream::out::Out;
-use crate::unknown::unknown;
+use crate::unknown::left_out;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank};
-
-/// Session-level lines that only serve the host.
-const BOOKKEEPING: &[&str] = &[
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "atis-latch",
-    "attribution-snapshot",
-    "bridge-session",
-    "content-replacement",
-    "fork-context-ref",
-    "frame-link",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "started",
-    "tag",
-    "task-summary",
-];
 
 pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
 
@@ -48,8 +29,6 @@ impl ClaudeStream {
                 });
                 None
             }
-            "microcompact_boundary" => Some("answers of tools taken out of the context"),
-            "api_error" => Some("failure that the host retried"),
             "local_command" => {
                 let text = words(&record["content"]);
                 let mut gathered = Gathered::default();
@@ -57,19 +36,9 @@ impl ClaudeStream {
                 // A command of the interface that the host ran by itself; what it prints is no work.
                 Some(gathered.reason.unwrap_or(reason::INTERFACE))
             }
-            "away_summary" => Some("recap by the host"),
             // Notices of older versions have none.
-            ""
-            | "bridge_status"
-            | "informational"
-            | "init"
-            | "model_refusal_fallback"
-            | "model_refusal_no_fallback"
-            | "scheduled_task_fire"
-            | "status"
-            | "stop_hook_summary"
-            | "turn_duration" => Some(BOOKKEEPING_REASON),
-            subtype => Some(unknown("unknown system line", subtype)),
+            "" => Some(BOOKKEEPING_REASON),
+            subtype => Some(left_out(super::IMPORTER.id, "unknown system line", subtype)),
         }
     }
 
@@ -135,8 +104,7 @@ impl ClaudeStream {
                 None => false,
             },
             "relocated" => self.project(word(record, "relocatedCwd"), out),
-            kind if BOOKKEEPING.contains(&kind) => false,
-            kind => return Some(unknown("unknown record type", kind)),
+            kind => return Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
         };
         (!told).then_some(BOOKKEEPING_REASON)
     }

@@ -9,7 +9,7 @@ use super::record::{duration, local_picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
 use crate::file::value::{attachment, blocks, count, exit, filled, flag, length, list, number, object, word};
 use crate::stream::out::Out;
-use crate::unknown::unknown;
+use crate::unknown::{left_out, unknown};
 use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
 
 /// Name of the model where no record says it.
@@ -101,54 +101,8 @@ impl CodexStream {
                 self.found = length(event, "results");
                 return reason::TWICE;
             }
-            "agent_message_delta"
-            | "agent_reasoning_delta"
-            | "agent_reasoning_section_break"
-            | "exec_command_begin"
-            | "exec_command_output_delta"
-            | "mcp_tool_call_begin"
-            | "patch_apply_begin"
-            | "web_search_begin"
-            | "view_image_tool_call"
-            | "image_generation_begin"
-            | "image_generation_end"
-            | "dynamic_tool_call_request"
-            | "dynamic_tool_call_response"
-            | "exited_review_mode"
-            | "plan_update"
-            | "item_started"
-            | "terminal_interaction"
-            | "turn_diff"
-            | "raw_response_item"
-            | "sub_agent_activity"
-            | "request_user_input" => {
-                return reason::TWICE;
-            }
-            "exec_approval_request"
-            | "apply_patch_approval_request"
-            | "guardian_assessment"
-            | "request_permissions" => {
-                return "approval, told by its call";
-            }
-            "undo_started" | "undo_completed" => return "undo of files",
-            "thread_goal_updated" => return "goal kept by the host",
-            "stream_error" => return "retry of the host",
-            "background_event"
-            | "warning"
-            | "deprecation_notice"
-            | "session_configured"
-            | "thread_settings_applied"
-            | "mcp_startup_update"
-            | "mcp_startup_complete"
-            | "shutdown_complete"
-            | "model_reroute"
-            | "hook_started"
-            | "hook_completed"
-            | "skills_update_available" => return reason::HOSTS,
-            kind if kind.starts_with("collab_") => return reason::TWICE,
-            kind if kind.starts_with("realtime_") => return "voice session",
             "" => return "no record type",
-            kind => return unknown("unknown event", kind),
+            kind => return left_out(super::IMPORTER.id, "unknown event", kind),
         }
         self.remember(filled(event, "call_id"), hint);
         reason::TWICE
@@ -212,22 +166,11 @@ impl CodexStream {
                     self.thoughts.second(out.record, out.time, text, Vec::new());
                 }
             }
-            "extension"
-            | "websearch"
-            | "imageview"
-            | "imagegeneration"
-            | "contextcompaction"
-            | "plan"
-            | "hookprompt"
-            | "enteredreviewmode"
-            | "exitedreviewmode"
-            | "collabagenttoolcall"
-            | "collabtoolcall"
-            | "dynamictoolcall"
-            | "subagentactivity"
-            | "sleep" => {}
             "" => return Some("no record type"),
-            _ => return Some(unknown("unknown item", word(item, "type"))),
+            kind => {
+                let known = super::IMPORTER.agent().why_left(kind);
+                return Some(known.unwrap_or_else(|| unknown("unknown item", word(item, "type"))));
+            }
         }
         Some(reason::TWICE)
     }

@@ -44,6 +44,4 @@ mod reason {
     pub(super) const INJECTED: &str = "text the host put in";
     /// Nothing in it.
     pub(super) const EMPTY: &str = "empty record";
-    /// What the host notes for itself.
-    pub(super) const HOSTS: &str = "bookkeeping of the host";
 }

@@ -21,7 +21,7 @@ use crate::file::value::{self, filled, object, word};
 use crate::stream::intake::Intake;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
-use crate::unknown::unknown;
+use crate::unknown::left_out;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
 
@@ -137,17 +137,12 @@ impl CodexStream {
             "response_item" => self.item(payload, out),
             "event_msg" => self.told(payload, out),
             "compacted" => self.compacted(payload, out),
-            "world_state" | "retained_context" => Some("state of the host"),
-            "inter_agent_communication" | "inter_agent_communication_metadata" => Some("message between agents"),
-            "token_usage_record" => Some(reason::TWICE),
-            "security_risk_score" => Some(reason::HOSTS),
-            "realtime_item" => Some("voice session"),
             "" if filled(envelope, "record_type").is_some() => Some("state of the host"),
             "" if envelope["payload"].is_null() && filled(envelope, "id").is_some() => self.session(payload, out),
             "" => Some("no record type"),
             // The oldest files hold items without an envelope.
             _ if envelope["payload"].is_null() => self.item(payload, out),
-            kind => Some(unknown("unknown record type", kind)),
+            kind => Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
         }
     }
 

@@ -99,18 +99,8 @@ impl State for CopilotSession {
                 out.told = true;
                 None
             }
-            "system.message" => Some("system prompt"),
-            "system.notification" => Some("notice of the host"),
-            "skill.invoked" => Some("text of a skill"),
             "" => Some("no record type"),
-            kind => Some(match kind.split('.').next().unwrap_or("") {
-                "hook" => "hook",
-                "permission" | "user_input" | "elicitation" | "sampling" | "external_tool" | "command" => {
-                    "question of the host"
-                }
-                "subagent" => "end of a sub-agent",
-                _ => self.told.left_out("unknown record type", kind),
-            }),
+            kind => Some(self.told.left_out("unknown record type", kind)),
         };
         out.left(strange)
     }

@@ -110,18 +110,6 @@ fn hidden(role: &str, parts: &[Value], is_summary: bool, out: &mut Out<'_>) -> O
     }
 }
 
-/// Why a part is left out that is no word, call or answer.
-fn left_out(kind: &str) -> &'static str {
-    match kind {
-        "redactedThinking" => "thinking without its text",
-        "toolConfirmationRequest" | "actionRequired" => "question of the host",
-        "systemNotification" | "contextLengthExceeded" | "summarizationRequested" | "conversationCompacted" => {
-            HOST_WORDS
-        }
-        kind => unknown("unknown part", kind),
-    }
-}
-
 /// What is said of the session as a whole; it may be another the next time.
 fn about(session: &mut RecordSession, row: &Value, out: &mut Out<'_>) {
     let title = trimmed(row, ["name", "description"]);
@@ -167,7 +155,7 @@ fn message_of(
                 session.call(word(part, "/id"), tool, input.unwrap_or(&Value::Null), out);
             }
             "toolResponse" => skipped = answer(session, part, out).or(skipped),
-            kind => skipped = Some(left_out(kind)),
+            kind => skipped = Some(session.left_out("unknown part", kind)),
         }
     }
     if is_person { session.prompt(&words.join("\n\n"), sent, out).or(skipped) } else { skipped }

@@ -9,7 +9,7 @@ use super::session::OpenCodeSession;
 use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use super::{newer, reason};
 use crate::file::value::{count, filled, flag, list, millis, word};
-use crate::unknown::unknown;
+use crate::unknown::left_out;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl OpenCodeSession<'_> {
@@ -52,17 +52,13 @@ impl OpenCodeSession<'_> {
                 None
             }
             newer::COMPACTION => self.compaction_row(record, time, &info),
-            "synthetic" | "system" | "skill" => Some(reason::HOST_WORDS),
-            "agent-switched" => Some("choice of an agent"),
-            "model-switched" => Some("choice of a model"),
             "location-switched" => {
                 self.told.out(record, None).folder(&mut self.place, word(&info, "/location/directory"));
                 None
             }
-            "idle" => Some("end of a turn"),
             role => {
                 self.lost(&parts);
-                Some(unknown("unknown role", role))
+                Some(left_out(super::IMPORTER.id, "unknown role", role))
             }
         };
         self.told.count(left);
@@ -279,12 +275,11 @@ impl OpenCodeSession<'_> {
             }
             ("step-start", _) => Some("begin of a step"),
             ("snapshot", _) => Some("snapshot of the files"),
-            ("retry", _) => Some("try of the model service that failed"),
             ("agent", _) => Some("choice of an agent"),
             ("file", _) => Some("file of the agent"),
             ("compaction", _) => Some("mark of a compaction"),
             ("", _) => Some("no part type"),
-            (kind, _) => Some(unknown("unknown part", kind)),
+            (kind, _) => Some(left_out(super::IMPORTER.id, "unknown part", kind)),
         };
         self.told.count(left);
     }

@@ -41,6 +41,4 @@ mod reason {
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// A fork begins with the entries of the session it came from.
     pub(super) const COPIED: &str = "copied from another session";
-    /// Words that an extension put into the context.
-    pub(super) const EXTENSION: &str = "message of an extension";
 }

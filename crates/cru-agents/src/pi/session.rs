@@ -18,7 +18,7 @@ use crate::file::jsonl::{Format, State};
 use crate::file::value::{self, blocks, exit, filled, flag, number, object, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use crate::unknown::unknown;
+use crate::unknown::{left_out, unknown};
 use cru_base::Result;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
@@ -117,13 +117,10 @@ impl PiSession {
                 }
                 Some("choice of a model")
             }
-            "thinking_level_change" => Some("choice of a thinking level"),
             "label" => self.label(record, out),
             "custom" => custom(record, out),
-            "custom_message" => Some(reason::EXTENSION),
-            "context_edit" => Some("change of the context"),
             "" => Some("no record type"),
-            kind => Some(unknown("unknown record type", kind)),
+            kind => Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
         }
     }
 
@@ -187,10 +184,8 @@ impl PiSession {
             "bashExecution" => self.shell(message, out),
             "compactionSummary" => compaction(message, out),
             "branchSummary" => branch(boundary, message, out),
-            "custom" | "hookMessage" => Some(reason::EXTENSION),
-            "system" => Some("system prompt"),
             "" => Some(reason::EMPTY),
-            role => Some(unknown("unknown role", role)),
+            role => Some(left_out(super::IMPORTER.id, "unknown role", role)),
         }
     }
 

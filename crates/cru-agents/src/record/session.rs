@@ -16,11 +16,10 @@ use crate::file::tables::{Begun, Store};
 use crate::file::value::{self, dollars, filled, list, moment, number, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use crate::unknown::unknown;
+use crate::unknown::left_out;
 use crate::wrapper;
 use cru_action::ToolKind;
 use cru_base::text::percent_decoded;
-use cru_session::agent_table;
 use cru_session::event::{
     Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
 };
@@ -313,9 +312,7 @@ impl RecordSession {
 
     /// Why a record or a part of that type is left out, of which a host says nothing else.
     pub(crate) fn left_out(&self, what: &'static str, kind: &str) -> &'static str {
-        let is = |state: &String| state == kind || state.ends_with('.') && kind.starts_with(state.as_str());
-        let row = agent_table::by_id(self.host.id);
-        if row.is_some_and(|row| row.states.iter().any(is)) { "state of the host" } else { unknown(what, kind) }
+        left_out(self.host.id, what, kind)
     }
 
     /// The service of the model failed.
