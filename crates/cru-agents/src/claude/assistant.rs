@@ -16,26 +16,13 @@ use crate::file::value::{blocks, count, filled, flag, object, trimmed, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
+use crate::wrapper::{self, Means};
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, SessionFact, Usage};
 use cru_session::usage::SERVED;
 
 /// The model name of texts that the host wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
-
-/// Beginnings of synthetic texts that report a failure of the service.
-const FAILURES: &[&str] = &[
-    "API Error",
-    "Claude AI usage limit reached",
-    "Credit balance is too low",
-    "Failed to authenticate",
-    "Invalid API key",
-    "OAuth token",
-    "Prompt is too long",
-    "Request timed out",
-    "You've hit your",
-    "You've reached your",
-];
 
 impl ClaudeStream {
     /// Reads an assistant line.
@@ -160,7 +147,7 @@ fn usage(tokens: &Value) -> Usage {
 fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Option<&'static str> {
     let text = words(&message["content"]);
     let text = text.trim();
-    if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {
+    if text.is_empty() || !(marked || wrapper::is(super::IMPORTER.id, Means::Failed, text)) {
         return Some(reason::INJECTED);
     }
     out.emit(EventKind::ApiError(Cow::Borrowed(text)));

@@ -110,7 +110,7 @@ pub(super) fn tell_queued(text: &str) -> ClaudeSaid<'_> {
             return ClaudeSaid::Command(line.to_owned());
         }
     }
-    if wrapper::is_queued_by_host(AGENT, line) {
+    if wrapper::is(AGENT, Means::Queued, line) {
         return ClaudeSaid::Nothing(reason::INJECTED);
     }
     tell(text)

@@ -186,7 +186,7 @@ impl CodexStream {
 
     fn tool_search(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let input = arguments(&item["arguments"]);
-        let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
+        let args = word(&input, "query").to_owned();
         let host_id = filled(item, "call_id").map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
         self.open(&host_id, "ToolSearch", &args, input, CodexAction::Other, out);
         None

@@ -270,12 +270,11 @@ fn call(session: &mut RecordSession, call: &Value, out: &mut Out<'_>) {
     }
     let read = |name: &str| call.get(name).map(|it| arguments(it).unwrap_or_else(|| it.clone())).unwrap_or_default();
     let (result, error) = (read("result"), read("error"));
-    let exit = result.get("exitCode").or_else(|| result.get("exit_code")).and_then(Value::as_i64);
     let answer = Answer {
         output: said_in(&error).or_else(|| said_in(&result)).unwrap_or_default(),
         denied: word(call, "/userDecision") == "rejected" || status == "rejected" || result["rejected"] == true,
         failed: matches!(status, "error" | "failed") || said_in(&error).is_some(),
-        exit: exit.and_then(|code| i32::try_from(code).ok()),
+        exit: value::exit(&result, ["exitCode", "exit_code"]),
         ..Answer::default()
     };
     session.answer(&id, answer, out);

@@ -27,9 +27,6 @@ use cru_session::source::Account;
 /// What the host calls a session that has no title yet.
 const NO_TITLE: &[&str] = &["New Session", "Untitled Session"];
 
-/// The host's words for a call that a person refused.
-const REFUSED: &str = "User denied permission";
-
 /// An answer is there when it is done.
 pub(super) const HOST: RecordHost = RecordHost {
     id: "crush",
@@ -109,7 +106,7 @@ fn shell(session: &mut RecordSession, data: &Value, out: &mut Out<'_>) {
     // It has no id of the host's.
     let id = format!("shell@{}", out.record);
     session.call(&id, "bash", &json!({ "command": data["command"] }), out);
-    let exit = data.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let exit = value::exit(data, "exit_code");
     session.answer(&id, Answer { output: word(data, "/output").into(), exit, ..Answer::default() }, out);
 }
 
@@ -128,7 +125,6 @@ fn answer(session: &mut RecordSession, data: &Value, out: &mut Out<'_>) -> Optio
         brief: lines[0].zip(lines[1]).map(|(added, removed)| Cow::Owned(format!("+{added} −{removed}"))),
         diff: filled(&said, "diff").unwrap_or_default(),
         failed: flag(data, "is_error"),
-        denied: output.starts_with(REFUSED),
         exit,
         duration_ms: took.filter(|_| is_shell),
         attachments: Some(binary(data)).filter(|sent| sent.bytes > 0).into_iter().collect(),

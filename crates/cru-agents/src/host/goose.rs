@@ -66,10 +66,6 @@ fn session(path: &Path) -> (String, u64) {
 /// Names that the host gives before it has one.
 const NO_TITLE: &[&str] = &["New session", "New Session", "New Chat", "CLI Session", "ACP Session"];
 
-/// How the host begins its words that a person refused a call, and that its mode did.
-const REFUSED: &str = "The user has declined to run this tool.";
-const BY_MODE: &str = "Let the user know the tool call was skipped in";
-
 /// A message with its parts, wherever they stand.
 fn content(record: &Value) -> Value {
     match filled(record, "content_json").and_then(|text| value::read(text.as_bytes())) {
@@ -171,12 +167,8 @@ fn answer(session: &mut RecordSession, part: &Value, out: &mut Out<'_>) -> Optio
         Some(error) => (error.as_str().or(filled(error, "message")).unwrap_or_default().to_owned(), Vec::new()),
         None => flat(value),
     };
-    let exit = value.pointer("/structuredContent/exit_code").and_then(Value::as_i64);
-    let exit = exit.and_then(|code| i32::try_from(code).ok());
-    let denied = [REFUSED, BY_MODE].iter().any(|words| output.starts_with(words));
-    let denial = output.lines().next().filter(|_| output.starts_with(BY_MODE)).map(|it| Cow::Owned(it.to_owned()));
-    let exit = exit.filter(|_| !denied);
-    let answer = Answer { output: output.into(), failed, denied, denial, exit, attachments, ..Answer::default() };
+    let exit = value::exit(value, "/structuredContent/exit_code");
+    let answer = Answer { output: output.into(), failed, exit, attachments, ..Answer::default() };
     session.answer(word(part, "/id"), answer, out)
 }
 

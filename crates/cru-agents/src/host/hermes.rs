@@ -169,7 +169,7 @@ fn answer(
     out: &mut Out<'_>,
 ) -> Option<&'static str> {
     let result = value::read(text.as_bytes()).filter(Value::is_object).unwrap_or_default();
-    let exit = result.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let exit = value::exit(&result, "exit_code");
     let error = filled(&result, "error");
     let failed = error.is_some() || result["success"] == false || text.starts_with("Error executing tool");
     let words = filled(&result, ["output", "content", "result", "message", "diff"]);

@@ -23,9 +23,6 @@ use crate::unknown::unknown;
 use cru_base::Result;
 use cru_session::event::{Attachment, EventKind};
 
-/// The host's words for a call that a person refused.
-const REFUSED: [&str; 2] = ["Tool use was cancelled by the user", "The user denied"];
-
 /// Each file of lines is a session; one of the same name beside it describes it.
 pub(super) const HOST: RecordHost = RecordHost {
     id: "kiro",
@@ -161,11 +158,10 @@ fn answer(session: &mut RecordSession, result: &Value, is_cancelled: bool, out: 
         let printed: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|key| filled(object, key)).collect();
         words.push(if status.is_some() { printed.join("\n") } else { object.to_string() });
     }
-    let exit = exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code != 0);
+    let exit = exit.and_then(|code| i32::try_from(code).ok());
     let output: Cow<'_, str> = words.join("\n").into();
-    let denied = is_cancelled || REFUSED.iter().any(|words| output.starts_with(words));
-    let failed = !denied && (word(result, "/status").eq_ignore_ascii_case("error") || exit.is_some());
-    session.answer(id, Answer { output, failed, denied, exit, ..Answer::default() }, out)
+    let failed = word(result, "/status").eq_ignore_ascii_case("error");
+    session.answer(id, Answer { output, failed, denied: is_cancelled, exit, ..Answer::default() }, out)
 }
 
 /// The tables, the newest first, and the order in which a later row counts.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::call::tools::Answer;
 use crate::file::document::items;
 use crate::file::jsonl::beginning;
-use crate::file::value::{dollars, filled, list, number, word};
+use crate::file::value::{dollars, exit, filled, list, number, word};
 use crate::record::session::{HOST_WORDS, RecordSession, usage_with_cache};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
@@ -85,8 +85,7 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             let seen = &event["observation"];
             let (output, attachments) =
                 message::flat(seen.get("content").or_else(|| seen.get("output")).unwrap_or(seen));
-            let exit = [seen, &seen["metadata"]].into_iter().find_map(|it| it.get("exit_code")?.as_i64());
-            let exit = exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0);
+            let exit = exit(seen, ["exit_code", "/metadata/exit_code"]).filter(|code| *code >= 0);
             let failed = seen["is_error"] == true;
             session.answer(
                 word(event, "/tool_call_id"),
@@ -165,13 +164,12 @@ fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Op
         ("", "error") if event.get("cause").is_none() => session.fail(word(event, "/content"), out),
         ("", kind) => {
             let extras = &event["extras"];
-            let exit = extras.pointer("/metadata/exit_code").and_then(Value::as_i64);
             let answer = Answer {
                 output: word(event, "/content").to_owned().into(),
                 diff: filled(extras, "diff").unwrap_or_default(),
                 failed: kind == "error",
                 denied: kind == "user_rejected",
-                exit: exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0),
+                exit: exit(extras, "/metadata/exit_code").filter(|code| *code >= 0),
                 ..Answer::default()
             };
             let cause = number(event, "cause").map(|id| id.to_string()).unwrap_or_default();

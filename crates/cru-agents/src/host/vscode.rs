@@ -13,9 +13,6 @@ use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use cru_session::source::Bundle;
 
-/// How answers of tools begin that did not do what they were asked: no field says it.
-const FAILED: [&str; 2] = ["Applying patch failed with error", "ERROR: "];
-
 pub(super) const HOST: RecordHost = RecordHost {
     id: "vscode",
     recognise: |_, head| {
@@ -157,9 +154,7 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
             let id = word(call, "/id");
             session.call(id, word(call, "/name"), &call["arguments"], out);
             if let Some(result) = metadata["toolCallResults"].get(id) {
-                let output = printed(result);
-                let failed = FAILED.iter().any(|words| output.starts_with(words));
-                session.answer(id, Answer { output: output.into(), failed, ..Answer::default() }, out);
+                session.answer(id, Answer { output: printed(result).into(), ..Answer::default() }, out);
             } else if let Some(denied) = list(request, "/response")
                 .iter()
                 .find(|part| is_refused(part) && id.starts_with(word(part, "/toolCallId")))

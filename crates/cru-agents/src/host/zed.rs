@@ -26,9 +26,8 @@ use cru_session::event::EventKind;
 /// What the host calls a thread that has no title yet.
 const NO_TITLE: &[&str] = &["New Thread", "New Agent Thread"];
 
-/// The host's words in the place of an answer, for a call that a person stopped, and that they refused.
+/// The host's words in the place of an answer, for a call that a person stopped.
 const STOPPED: &str = "Tool canceled by user";
-const REFUSED: [&str; 2] = ["Permission to run tool denied by user", "The user refused to"];
 
 /// Arguments that name files, as the host writes them: with the name of the opened folder before them.
 const PATHS: [&str; 4] = ["path", "source_path", "destination_path", "cd"];
@@ -165,14 +164,8 @@ fn ask(session: &mut RecordSession, call: &Value, answer: Option<&Value>, out: &
     let answer = answer?;
     let said = content(answer);
     let stopped = said.starts_with(STOPPED);
-    let denied = REFUSED.iter().any(|words| said.starts_with(words));
-    let told = Answer {
-        diff: word(result, "diff"),
-        failed: flag(answer, "is_error"),
-        denied,
-        output: said,
-        ..Answer::default()
-    };
+    let told =
+        Answer { diff: word(result, "diff"), failed: flag(answer, "is_error"), output: said, ..Answer::default() };
     let left = session.answer(word(call, "id"), told, out);
     if stopped {
         out.emit(EventKind::Interrupt { call: Some(word(call, "id").to_owned().into()) });

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::file::value::{filled, moment, number, objects, strings};
+use crate::file::value::{filled, flag, moment, number, objects, strings};
 use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::thousands;
@@ -128,8 +128,11 @@ fn errors(node: &Value, out: &mut Out<'_>) {
     for error in objects(field(node, "content", "errorsSeen")) {
         let message = filled(error, "message").unwrap_or("");
         let title = filled(error, "type").unwrap_or("Error");
-        let resolved = error.get("resolved").and_then(Value::as_bool) == Some(true);
-        let fields = if resolved { vec![("Resolution".into(), "resolved in this segment".into())] } else { Vec::new() };
+        let fields = if flag(error, "resolved") {
+            vec![("Resolution".into(), "resolved in this segment".into())]
+        } else {
+            Vec::new()
+        };
         out.emit(EventKind::Remark(Remark { fields, ..remark("error", title, message) }));
     }
     for error in objects(field(node, "observations", "toolUseErrors")) {
@@ -137,7 +140,7 @@ fn errors(node: &Value, out: &mut Out<'_>) {
         let title = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
         let mut said: Vec<String> = filled(error, "context").map(str::to_owned).into_iter().collect();
         said.extend(filled(error, "model").map(|model| format!("The model was {model}.")));
-        if error.get("wasRetried").and_then(Value::as_bool) == Some(true) {
+        if flag(error, "wasRetried") {
             said.push("It was tried again.".to_owned());
         }
         let title = if title.is_empty() { "Tool error" } else { &title };
@@ -153,7 +156,7 @@ fn analyst(node: &Value, id: &str, out: &mut Out<'_>) {
         let at = moment(decision, "timestamp").map(|at| ("At".into(), time::format(at).into()));
         let told = remark("context", format!("pi-brain: {what}"), filled(decision, "reasoning").unwrap_or(""));
         out.emit(EventKind::Remark(Remark { fields: at.into_iter().collect(), folded: true, ..told }));
-        if decision.get("needsReview").and_then(Value::as_bool) == Some(true) {
+        if flag(decision, "needsReview") {
             out.emit(EventKind::Task(Task {
                 id: format!("REVIEW-{id}-{number}"),
                 content: format!("Review: {what}"),

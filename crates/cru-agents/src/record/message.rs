@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::session::{HOST_WORDS, RecordSession};
 use crate::call::brief::ended;
 use crate::call::tools::Answer;
-use crate::file::value::{attachment, filled, flag, list, number, word};
+use crate::file::value::{attachment, exit, filled, flag, list, number, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::Attachment;
@@ -74,13 +74,12 @@ pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
     let inner = if content == "run" { value.get("result").or_else(|| value.get("error")) } else { Some(value) };
     let inner = inner.unwrap_or(&Value::Null);
     let (output, attachments) = flat(inner);
-    let exit = ["exitCode", "exit_code"].iter().find_map(|key| inner.get(key)?.as_i64());
     let (printed, ended) = ended(&output, "[Process exited with code ", "]");
     let output = if ended.is_some() { printed.to_owned() } else { output };
     Answer {
         output: output.into(),
         attachments,
-        exit: exit.and_then(|code| i32::try_from(code).ok()).or(ended),
+        exit: exit(inner, ["exitCode", "exit_code"]).or(ended),
         failed: status == "error" || flag(record, "is_error") || flag(record, "isError") || inner_failed(inner),
         denied: matches!(status, "cancelled" | "canceled" | "rejected-by-user" | "rejected"),
         ..Answer::default()

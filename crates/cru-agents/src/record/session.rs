@@ -17,7 +17,7 @@ use crate::file::value::{self, dollars, filled, list, moment, number, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::left_out;
-use crate::wrapper;
+use crate::wrapper::{self, Means};
 use cru_action::ToolKind;
 use cru_base::text::percent_decoded;
 use cru_session::event::{
@@ -295,7 +295,13 @@ impl RecordSession {
             self.waiting.remove(at);
         }
         answer.subagent = answer.subagent.or_else(|| self.runs.remove(id));
-        answer.exit = answer.exit.filter(|code| *code != 0);
+        let says = |means| wrapper::is(self.host.id, means, &answer.output);
+        if says(Means::RefusedByHost) {
+            answer.denial = answer.output.lines().next().map(|line| line.to_owned().into());
+        }
+        answer.denied |= answer.denial.is_some() || says(Means::Refused);
+        answer.failed |= says(Means::Failed);
+        answer.exit = answer.exit.filter(|code| *code != 0 && !answer.denied);
         answer.failed = !answer.denied && (answer.failed || answer.exit.is_some());
         tools::answer(&call, answer, &self.place, out);
         None

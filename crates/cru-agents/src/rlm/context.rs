@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::touch::{Access, FileAccess};
 use crate::call::argument;
-use crate::file::value::{filled, moment, number, objects, strings};
+use crate::file::value::{self, filled, flag, moment, number, objects, strings};
 use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -71,8 +71,8 @@ pub(super) fn output(
     if let Some(cell) = filled(value, "cell_id") {
         out.detail(id, "cell", cell);
     }
-    let exit = value.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
-    let told_so = value.get("is_error").and_then(Value::as_bool) == Some(true);
+    let exit = value::exit(value, "exit_code");
+    let told_so = flag(value, "is_error");
     let failed = exit.map_or(told_so, |code| code != 0);
     let preview = filled(value, ["content_preview", "preview", "content", "output"]).unwrap_or("");
     let (reads, writes) = access.map(|access| files(access, place)).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::file::value::{filled, strings};
+use crate::file::value::{filled, flag, list, strings};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
@@ -48,8 +48,8 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
             out.detail(id, name, value);
         }
     }
-    let reads = files(node.get("inputs"), place);
-    let writes = files(node.get("outputs"), place);
+    let reads = files(list(node, "inputs"), place);
+    let writes = files(list(node, "outputs"), place);
     for (file, sum) in reads.iter().chain(&writes) {
         if let Some((method, sum)) = sum {
             out.detail(id, method, format!("{} {sum}", file.path));
@@ -94,13 +94,11 @@ fn split<'r>(node: &Value, raw: &'r str) -> (String, &'r str) {
 type StenoSum = (&'static str, String);
 
 /// The files of a list. Their checksums are no hashes of ours and never stand as such.
-fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<StenoSum>)> {
-    let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+fn files(list: &[Value], place: &Place) -> Vec<(FileRef, Option<StenoSum>)> {
     let file = |item: &Value| {
         let path = item.as_str().or_else(|| filled(item, ["path", "file"]))?.trim();
         let path = place.show(path.trim_start_matches('@')).into_owned();
-        let is_new = |name: &str| item.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let created = is_new("created") || filled(item, ["action", "change", "kind"]) == Some("created");
+        let created = flag(item, "created") || filled(item, ["action", "change", "kind"]) == Some("created");
         let (hash, sum) = filled(item, "hash").map_or((None, None), hash);
         (!path.is_empty()).then_some((FileRef { path, hash, created, ..FileRef::default() }, sum))
     };
