@@ -60,6 +60,17 @@ impl Answered<'_> {
     }
 }
 
+/// A plan that a person approved.
+pub(crate) fn approval(title: &str, plan: &str, call: Option<&str>) -> DecisionEvent<'static> {
+    DecisionEvent {
+        title: title.to_owned().into(),
+        text: plan.to_owned().into(),
+        approval: true,
+        call: call.map(|call| call.to_owned().into()),
+        ..DecisionEvent::default()
+    }
+}
+
 /// What was offered: labels and what they mean.
 pub(crate) fn offered(question: &Value) -> Vec<(&str, Option<&str>)> {
     let options = ["options", "choices"].iter().find_map(|key| question.get(key)?.as_array());

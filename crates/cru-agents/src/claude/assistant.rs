@@ -12,7 +12,7 @@ use super::said::reason;
 use super::stream::ClaudeStream;
 use crate::call::open::OpenCall;
 use crate::call::{argument, shell};
-use crate::file::value::{blocks, count, filled, flag, object, trimmed, word};
+use crate::file::value::{self, blocks, count, filled, flag, object, trimmed, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
@@ -131,16 +131,11 @@ fn served<'m>(model: &'m str, tokens: &Value) -> Cow<'m, str> {
 }
 
 fn usage(tokens: &Value) -> Usage {
-    let hour = count(&tokens["cache_creation"], "ephemeral_1h_input_tokens");
-    Usage {
-        input: count(tokens, "input_tokens"),
-        output: count(tokens, "output_tokens"),
-        cache_write: count(tokens, "cache_creation_input_tokens"),
-        cache_write_1h: hour.min(count(tokens, "cache_creation_input_tokens")),
-        cache_read: count(tokens, "cache_read_input_tokens"),
-        web_searches: count(&tokens["server_tool_use"], "web_search_requests"),
-        ..Usage::default()
-    }
+    let names = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    let usage = value::usage(tokens, names);
+    let hour = count(tokens, "/cache_creation/ephemeral_1h_input_tokens");
+    let web_searches = count(tokens, "/server_tool_use/web_search_requests");
+    Usage { cache_write_1h: hour.min(usage.cache_write), web_searches, ..usage }
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.

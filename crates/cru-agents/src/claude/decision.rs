@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::call::argument::heading;
-use crate::call::question::{Answered, offered};
+use crate::call::question::{Answered, approval, offered};
 use crate::file::value::list;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
@@ -62,13 +62,7 @@ pub(crate) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static>
     let title = heading(plan);
     let title = title.strip_prefix("Plan:").map_or(title, str::trim_start);
     let title = if title.is_empty() { "Plan approved".to_owned() } else { format!("Plan: {title}") };
-    DecisionEvent {
-        title: text::truncate(&title, 120).into_owned().into(),
-        text: plan.trim().to_owned().into(),
-        approval: true,
-        call: call.map(|call| call.to_owned().into()),
-        ..DecisionEvent::default()
-    }
+    approval(&text::truncate(&title, 120), plan.trim(), call)
 }
 
 #[cfg(test)]

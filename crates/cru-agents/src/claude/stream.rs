@@ -196,12 +196,6 @@ impl ClaudeStream {
 
 /// The tokens of one model as the host sums them up.
 fn summed(told: &Value) -> Usage {
-    Usage {
-        input: value::count(told, "inputTokens"),
-        output: value::count(told, "outputTokens"),
-        cache_write: value::count(told, "cacheCreationInputTokens"),
-        cache_read: value::count(told, "cacheReadInputTokens"),
-        web_searches: value::count(told, "webSearchRequests"),
-        ..Usage::default()
-    }
+    let usage = value::usage(told, ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"]);
+    Usage { web_searches: value::count(told, "webSearchRequests"), ..usage }
 }

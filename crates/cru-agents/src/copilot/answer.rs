@@ -9,7 +9,7 @@ use super::format::is_agent;
 use super::session::CopilotSession;
 use crate::call::brief;
 use crate::call::open::OpenCall;
-use crate::call::question::Answered;
+use crate::call::question::{Answered, approval};
 use crate::call::tools::{self, Answer};
 use crate::file::value::{filled, trimmed, word};
 use crate::stream::out::Out;
@@ -139,11 +139,5 @@ fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
 /// A plan that a person approved.
 fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
     let plan = trimmed(call.input.as_ref()?, ["summary", "plan"]).unwrap_or("");
-    output.starts_with("Plan approved").then(|| DecisionEvent {
-        title: "Plan approved".into(),
-        text: plan.to_owned().into(),
-        approval: true,
-        call: Some(call.id.clone().into()),
-        ..DecisionEvent::default()
-    })
+    output.starts_with("Plan approved").then(|| approval("Plan approved", plan, Some(&call.id)))
 }

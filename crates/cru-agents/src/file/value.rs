@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use cru_base::json;
-use cru_session::event::Attachment;
+use cru_session::event::{Attachment, Usage};
 use cru_session::time;
 
 /// The value that these bytes stand for; `None` where they are no JSON.
@@ -137,6 +137,21 @@ pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
     let (named, data) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or((media, data));
     let media = named.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
     Attachment { media_type: media.to_owned().into(), bytes: if data.contains(':') { 0 } else { base64_size(data) } }
+}
+
+/// Counts of tokens by the places that a host gives them: input without cached ones, output, read from and written to a
+/// cache.
+pub(crate) fn usage(counts: &Value, [input, output, cache_read, cache_write]: [&str; 4]) -> Usage {
+    let of = |place: &str| count(counts, place);
+    let (input, output) = (of(input), of(output));
+    Usage { input, output, cache_read: of(cache_read), cache_write: of(cache_write), ..Usage::default() }
+}
+
+/// The same of a host that counts what was read from and written to a cache as input, too.
+pub(crate) fn usage_with_cache(counts: &Value, names: [&str; 4]) -> Usage {
+    let all = usage(counts, names);
+    let cached = all.cache_read.saturating_add(all.cache_write);
+    Usage { input: all.input.checked_sub(cached).unwrap_or(all.input), ..all }
 }
 
 /// A list; empty for what is none.

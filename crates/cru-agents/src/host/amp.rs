@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::file::document::{self, items, member, members};
-use crate::file::value::{filled, list, moment, number, word};
-use crate::record::session::{RecordSession, file_path, usage};
+use crate::file::value::{filled, list, moment, number, usage, word};
+use crate::record::session::{RecordSession, file_path};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 

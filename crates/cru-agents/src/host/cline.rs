@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
 use crate::file::document::{self, items, member, members};
-use crate::file::value::{self, dollars, filled, moment, number, word};
-use crate::record::session::{RecordSession, exit_of, usage_with_cache};
+use crate::file::value::{self, dollars, filled, moment, number, usage_with_cache, word};
+use crate::record::session::{RecordSession, exit_of};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 use cru_action::ToolKind;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
 use crate::file::jsonl::beginning;
-use crate::file::value::{filled, flag, list, number, word};
-use crate::record::session::{HOST_WORDS, RecordSession, usage};
+use crate::file::value::{filled, flag, list, number, usage, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use crate::unknown::unknown;

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::call::tools::Answer;
 use crate::file::jsonl::beginning;
-use crate::file::value::{attachment, count, filled, flag, list, word};
+use crate::file::value::{attachment, count, filled, flag, list, usage_with_cache, word};
 use crate::gemini::result::shell;
-use crate::record::session::{RecordSession, usage_with_cache};
+use crate::record::session::RecordSession;
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use crate::unknown::unknown;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
 use crate::file::document::{self, member, members};
-use crate::file::value::{self, attachment, filled, list, number, word};
-use crate::record::session::{RecordSession, file_path, spoken, usage};
+use crate::file::value::{self, attachment, filled, list, number, usage, word};
+use crate::record::session::{RecordSession, file_path, spoken};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use cru_session::source::Bundle;

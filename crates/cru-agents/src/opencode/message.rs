@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::session::OpenCodeSession;
 use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use super::{newer, reason};
-use crate::file::value::{count, filled, flag, list, millis, word};
+use crate::file::value::{self, count, filled, flag, list, millis, word};
 use crate::unknown::left_out;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
@@ -173,14 +173,8 @@ pub(super) struct Turn {
 
 /// Tokens; thinking is counted beside the other output.
 fn usage(tokens: &Value) -> Usage {
-    let cache = &tokens["cache"];
-    Usage {
-        input: count(tokens, "input"),
-        output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
-        cache_write: count(cache, "write"),
-        cache_read: count(cache, "read"),
-        ..Usage::default()
-    }
+    let usage = value::usage(tokens, ["input", "output", "/cache/read", "/cache/write"]);
+    Usage { output: usage.output.saturating_add(count(tokens, "reasoning")), ..usage }
 }
 
 /// Whether the host has said that a message is whole.

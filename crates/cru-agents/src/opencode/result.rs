@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::brief;
 use super::session::OpenCodeSession;
 use super::tool::Asked;
-use crate::call::question::Answered;
+use crate::call::question::{Answered, approval};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
 use crate::file::value::{self, filled, flag, list, strings, word};
@@ -101,7 +101,11 @@ impl OpenCodeSession<'_> {
                     self.told.emit(record, time, EventKind::Decision(made));
                 }
             }
-            "plan_exit" => self.told.emit(record, time, EventKind::Decision(plan(output, call))),
+            "plan_exit" => self.told.emit(
+                record,
+                time,
+                EventKind::Decision(approval("Plan approved", &text::truncate(output.trim(), 400), Some(call))),
+            ),
             _ => {}
         }
     }
@@ -210,15 +214,4 @@ pub(super) fn answers(input: &Value, metadata: &Value, call: &str) -> Vec<Decisi
     let answered =
         |(question, answer)| Answered { question, taken: strings(Some(answer)), said: None, note: None }.decision(call);
     list(input, "questions").iter().zip(list(metadata, "answers")).filter_map(answered).collect()
-}
-
-/// A plan that a person approved.
-pub(super) fn plan(output: &str, call: &str) -> DecisionEvent<'static> {
-    DecisionEvent {
-        title: "Plan approved".into(),
-        text: text::truncate(output.trim(), 400).into_owned().into(),
-        approval: true,
-        call: Some(call.to_owned().into()),
-        ..DecisionEvent::default()
-    }
 }

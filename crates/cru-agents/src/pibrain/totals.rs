@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::node::field;
-use crate::file::value::{dollars, filled, number, objects, strings};
-use crate::record::session::usage;
+use crate::file::value::{dollars, filled, number, objects, strings, usage};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::event::{EventKind, SessionFact};

@@ -13,7 +13,7 @@ use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::State;
 use crate::file::tables::{Begun, Store};
-use crate::file::value::{self, dollars, filled, list, moment, number, word};
+use crate::file::value::{self, dollars, filled, list, moment, number, usage, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::left_out;
@@ -367,26 +367,6 @@ impl RecordSession {
 fn inner<'v, 'p>(record: &'v Value, path: &'p str) -> Option<(&'v Value, &'p str)> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     Some((record.pointer(above)?, name))
-}
-
-/// Counts of tokens by the names that a host gives them: input without cached ones, output, read from and written to a
-/// cache.
-pub(crate) fn usage(counts: &Value, [input, output, cache_read, cache_write]: [&str; 4]) -> Usage {
-    let of = |name: &str| number(counts, name).unwrap_or(0);
-    Usage {
-        input: of(input),
-        output: of(output),
-        cache_read: of(cache_read),
-        cache_write: of(cache_write),
-        ..Usage::default()
-    }
-}
-
-/// The same of a host that counts what was read from and written to a cache as input, too.
-pub(crate) fn usage_with_cache(counts: &Value, names: [&str; 4]) -> Usage {
-    let all = usage(counts, names);
-    let cached = all.cache_read.saturating_add(all.cache_write);
-    Usage { input: all.input.checked_sub(cached).unwrap_or(all.input), ..all }
 }
 
 /// The path that an address of a file names: `file:///home/a%20b`.
