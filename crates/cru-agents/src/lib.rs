@@ -171,10 +171,9 @@ pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found
     let mut known = Vec::new();
     for path in files {
         match head(&path) {
-            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => found.strangers.push((path, "empty file")),
             Ok(head) if (importer.recognise)(&path, &head) => known.push(path),
             Ok(_) => found.strangers.push((path, "not a transcript of this agent")),
-            Err(_) => found.strangers.push((path, UNREADABLE)),
+            Err(reason) => found.strangers.push((path, reason)),
         }
     }
     found.bundles = (importer.bundle)(known)?;
@@ -194,11 +193,14 @@ pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     })
 }
 
-fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+/// What of a file is looked at to recognise it; why nothing of it is.
+fn head(path: &Path) -> std::result::Result<Vec<u8>, &'static str> {
     let mut head = Vec::new();
-    match file::unpack::peek_file(path)?.take(HEAD).read_to_end(&mut head) {
+    let file = file::unpack::peek_file(path).map_err(|_| UNREADABLE)?;
+    match file.take(HEAD).read_to_end(&mut head) {
         // What was unpacked before the damage tells enough.
-        Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(error),
+        Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(UNREADABLE),
+        _ if head.iter().all(u8::is_ascii_whitespace) => Err("empty file"),
         _ => Ok(head),
     }
 }

@@ -21,7 +21,7 @@ use crate::file::value::{self, filled, object, word};
 use crate::stream::intake::Intake;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
-use crate::unknown::left_out;
+use crate::unknown::unknown;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
 use cru_session::source::{Bounds, Consumed};
 
@@ -140,9 +140,11 @@ impl CodexStream {
             "" if filled(envelope, "record_type").is_some() => Some("state of the host"),
             "" if envelope["payload"].is_null() && filled(envelope, "id").is_some() => self.session(payload, out),
             "" => Some("no record type"),
-            // The oldest files hold items without an envelope.
-            _ if envelope["payload"].is_null() => self.item(payload, out),
-            kind => Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
+            kind => match super::IMPORTER.agent().why_left(kind) {
+                // The oldest files hold items without an envelope.
+                None if envelope["payload"].is_null() => self.item(payload, out),
+                known => Some(known.unwrap_or_else(|| unknown("unknown record type", kind))),
+            },
         }
     }
 

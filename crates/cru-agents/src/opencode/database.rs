@@ -11,8 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::kept::{self, KeptMessage};
-use super::newer::{self as version2};
+use super::newer::{self as version2, KeptMessage};
 use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, word};
@@ -113,9 +112,9 @@ fn sessions(
         }
         let session = session_of(info(base, &id)?, &id);
         let above = session.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
-        let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
+        let (mut rows, told_again) = version2::chosen(older(base, &id)?, newer(base, &id)?);
         if let Some(origin) = session.parent.as_ref().filter(|_| session.agent.is_none()) {
-            let (own, copied) = kept::own(rows, &newer(base, origin)?);
+            let (own, copied) = version2::own(rows, &newer(base, origin)?);
             account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
         }

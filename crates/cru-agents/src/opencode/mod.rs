@@ -8,7 +8,6 @@ mod brief;
 mod bundle;
 mod database;
 mod export;
-mod kept;
 mod message;
 mod newer;
 mod result;
