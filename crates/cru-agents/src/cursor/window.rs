@@ -12,7 +12,7 @@ use super::session::{own_words, prose};
 use crate::call::tools::Answer;
 use crate::call::touched::changed;
 use crate::file::sqlite::Database;
-use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, filled, list, usage, word};
 use crate::record::RecordHost;
 use crate::record::session::RecordSession;
@@ -48,7 +48,7 @@ const FIELDS: &[&str] = &[
 /// States of a call that runs.
 const RUNNING: &[&str] = &["pending", "loading", "running", "streaming"];
 
-pub(super) const STORE: Store = Store {
+pub(super) const STORE: HostStore = HostStore {
     name: "state.vscdb",
     columns: &[&[(TABLE, "value")]],
     tables: &[TABLE],

@@ -24,7 +24,7 @@ const TOLD: &str = "session that the database tells";
 
 /// The databases of a host.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct HostStore {
     /// What they are called, for one that cannot be read.
     pub(crate) name: &'static str,
     /// Tables with their columns: one has all of some of these sets.
@@ -112,7 +112,7 @@ impl StoredSession {
     }
 }
 
-impl Store {
+impl HostStore {
     /// Whether a database is one of them.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         holds(path, self.name, &|base| {

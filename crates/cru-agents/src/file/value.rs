@@ -19,23 +19,23 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Value> {
 
 /// Where a field of a value stands: the name of a member, a path to it (`/data/id`), or several of these, of which the first
 /// counts that holds what is looked for.
-pub(crate) trait Places {
+pub(crate) trait FieldPlaces {
     fn places(&self) -> &[&str];
 }
 
-impl Places for &str {
+impl FieldPlaces for &str {
     fn places(&self) -> &[&str] {
         std::slice::from_ref(self)
     }
 }
 
-impl<const N: usize> Places for [&str; N] {
+impl<const N: usize> FieldPlaces for [&str; N] {
     fn places(&self) -> &[&str] {
         self
     }
 }
 
-impl<P: Places> Places for &P {
+impl<P: FieldPlaces> FieldPlaces for &P {
     fn places(&self) -> &[&str] {
         (*self).places()
     }
@@ -47,7 +47,7 @@ fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
 }
 
 /// The first of these fields that holds what is looked for.
-fn first<'v, T>(value: &'v Value, places: impl Places, of: impl Fn(&'v Value) -> Option<T>) -> Option<T> {
+fn first<'v, T>(value: &'v Value, places: impl FieldPlaces, of: impl Fn(&'v Value) -> Option<T>) -> Option<T> {
     places.places().iter().find_map(|place| of(at(value, place)?))
 }
 
@@ -57,40 +57,40 @@ pub(crate) fn word<'v>(value: &'v Value, place: &str) -> &'v str {
 }
 
 /// A word that says something.
-pub(crate) fn filled(value: &Value, places: impl Places) -> Option<&str> {
+pub(crate) fn filled(value: &Value, places: impl FieldPlaces) -> Option<&str> {
     first(value, places, |it| it.as_str().filter(|text| !text.trim().is_empty()))
 }
 
 /// The same without white space around it.
-pub(crate) fn trimmed(value: &Value, places: impl Places) -> Option<&str> {
+pub(crate) fn trimmed(value: &Value, places: impl FieldPlaces) -> Option<&str> {
     filled(value, places).map(str::trim)
 }
 
 /// Whether a field is true.
-pub(crate) fn flag(value: &Value, places: impl Places) -> bool {
+pub(crate) fn flag(value: &Value, places: impl FieldPlaces) -> bool {
     first(value, places, |it| it.as_bool().filter(|is| *is)).is_some()
 }
 
 /// A count; 0 for what is none.
-pub(crate) fn count(value: &Value, places: impl Places) -> u64 {
+pub(crate) fn count(value: &Value, places: impl FieldPlaces) -> u64 {
     number(value, places).unwrap_or(0)
 }
 
 /// A number from 0 without its fraction.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-pub(crate) fn number(value: &Value, places: impl Places) -> Option<u64> {
+pub(crate) fn number(value: &Value, places: impl FieldPlaces) -> Option<u64> {
     let float = |it: &Value| it.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64);
     first(value, places, |it| it.as_u64().or_else(|| float(it)))
 }
 
 /// A sum of money above 0, in US dollars.
-pub(crate) fn dollars(value: &Value, places: impl Places) -> Option<f64> {
+pub(crate) fn dollars(value: &Value, places: impl FieldPlaces) -> Option<f64> {
     first(value, places, |it| it.as_f64().filter(|number| number.is_finite() && *number > 0.0))
 }
 
 /// An exit code.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-pub(crate) fn exit(value: &Value, places: impl Places) -> Option<i32> {
+pub(crate) fn exit(value: &Value, places: impl FieldPlaces) -> Option<i32> {
     first(value, places, |it| it.as_f64().map(|code| code as i32))
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn time(value: &Value, place: &str) -> Option<Timestamp> {
 
 /// A time in words, or in seconds or milliseconds since 1970. Zero stands for a time that nobody knew.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-pub(crate) fn moment(value: &Value, places: impl Places) -> Option<Timestamp> {
+pub(crate) fn moment(value: &Value, places: impl FieldPlaces) -> Option<Timestamp> {
     const MILLISECONDS: f64 = 1e11;
     first(value, places, |it| match it {
         Value::String(text) => time::parse(text.trim()).filter(|time| time.as_second() > 0),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
 use crate::file::sqlite::Database;
-use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, attachment, filled, flag, number, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
@@ -33,7 +33,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     ids: &["id"],
     times: &["finished_at", "created_at"],
     tell,
-    store: Some(Store {
+    store: Some(HostStore {
         name: "crush.db",
         columns: &[&[("messages", "parts"), ("sessions", "prompt_tokens"), ("files", "version")]],
         tables: &["sessions", "messages", "files"],

@@ -15,7 +15,7 @@ use crate::bundles;
 use crate::call::tools::Answer;
 use crate::file::jsonl::beginning;
 use crate::file::sqlite::Database;
-use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, attachment, dollars, filled, flag, list, number, trimmed, usage_with_cache, word};
 use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{RecordHost, has_line};
@@ -34,7 +34,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     ids: &["message_id", "id"],
     times: &["created_timestamp", "created", "timestamp", "created_at"],
     tell,
-    store: Some(Store {
+    store: Some(HostStore {
         name: "sessions.db",
         columns: &[&[("messages", "content_json"), ("sessions", "working_dir")]],
         tables: &["sessions", "messages", "usage_ledger"],

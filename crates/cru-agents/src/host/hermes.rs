@@ -16,7 +16,7 @@ use crate::bundles;
 use crate::call::tools::Answer;
 use crate::file::document::{member, members, told};
 use crate::file::sqlite::Database;
-use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, attachment, dollars, filled, list, word};
 use crate::record::session::RecordSession;
 use crate::record::{self, EachSession, RecordHost, has_line};
@@ -51,7 +51,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     document,
     times: &["timestamp", "started_at", "session_start"],
     tell,
-    store: Some(Store {
+    store: Some(HostStore {
         name: "state.db",
         columns: &[&[("messages", "session_id"), ("messages", "tool_calls"), ("messages", "finish_reason")]],
         tables: &["sessions", "messages", "session_model_usage"],

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::call::tools::Answer;
 use crate::file::document::{items, member, members, told};
 use crate::file::sqlite::Database;
-use crate::file::tables::{RowFormat, Store, StoredSession};
+use crate::file::tables::{HostStore, RowFormat, StoredSession};
 use crate::file::value::{attachment, filled, list, moment, word};
 use crate::record::session::RecordSession;
 use crate::record::{self, RecordHost, has_line};
@@ -37,7 +37,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     ids: &["/data/message_id"],
     times: &["created_at", "/user/timestamp", "/data/meta/timestamp"],
     tell,
-    store: Some(Store {
+    store: Some(HostStore {
         name: "data.sqlite3",
         columns: &[&[("conversations_v2", "value")], &[("conversations", "value")]],
         tables: &["conversations_v2", "conversations"],

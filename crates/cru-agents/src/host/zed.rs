@@ -14,7 +14,7 @@ use crate::call::tools::Answer;
 use crate::call::touched::changed;
 use crate::file::document::{Piece, items, member, members};
 use crate::file::sqlite::Database;
-use crate::file::tables::{Begun, RowFormat, Store, StoredSession};
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, attachment, filled, flag, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
@@ -38,7 +38,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     ids: &["/User/id"],
     times: &["updated_at"],
     tell,
-    store: Some(Store {
+    store: Some(HostStore {
         name: "threads.db",
         columns: &[&[("threads", "summary"), ("threads", "data_type"), ("threads", "data")]],
         tables: &["threads"],

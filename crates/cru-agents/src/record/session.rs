@@ -12,7 +12,7 @@ use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::State;
-use crate::file::tables::{Begun, Store};
+use crate::file::tables::{Begun, HostStore};
 use crate::file::value::{self, dollars, filled, list, moment, number, usage, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
@@ -59,7 +59,7 @@ pub(crate) struct RecordHost {
     /// Whether it keeps what came of a call: else no call waits for that, and each says so until an answer is met.
     pub(crate) answers: bool,
     /// Its databases, which tell the sessions better that files tell, too.
-    pub(crate) store: Option<Store>,
+    pub(crate) store: Option<HostStore>,
     /// Whether its hooks are understood: what they told is read as Claude Code's.
     pub(crate) hooked: bool,
 }
