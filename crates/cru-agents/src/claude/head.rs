@@ -104,11 +104,12 @@ fn folder_above(path: &Path, name: &str) -> Option<String> {
     Some(folder.parent()?.file_name()?.to_str()?.to_owned())
 }
 
-const MAX: u64 = 64 << 10;
+/// A larger file does not describe a sub-agent.
+const DESCRIPTION: u64 = 64 << 10;
 
 /// Type and task in `agent-<id>.meta.json` beside `agent-<id>.jsonl`, where it is there.
 pub(super) fn described(path: &Path) -> Option<(Option<String>, Option<String>)> {
-    let bytes = cru_base::files::read_regular(&path.with_extension("meta.json"), MAX).ok()??;
+    let bytes = cru_base::files::read_regular(&path.with_extension("meta.json"), DESCRIPTION).ok()??;
     let described = value::read(&bytes)?;
     let owned = |key: &str| filled(&described, key).map(str::to_owned);
     Some((owned("agentType"), owned("description")))

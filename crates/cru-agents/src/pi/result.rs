@@ -33,7 +33,7 @@ impl PiSession {
         let none = Map::new();
         let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
         let diff = word(details, "diff");
-        let told = if failed || !attachments.is_empty() { None } else { of(&call.tool, input, output, diff) };
+        let told = if failed || !attachments.is_empty() { None } else { brief(&call.tool, input, output, diff) };
         let pictures = !attachments.is_empty();
         let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
         let subagent = call.input.as_ref().and_then(|input| self.started.run(&call.tool, input));
@@ -117,7 +117,7 @@ fn ended(text: &str) -> (&str, End) {
 }
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
-pub(super) fn of(tool: &str, input: &Map<String, Value>, output: &str, diff: &str) -> Option<String> {
+fn brief(tool: &str, input: &Map<String, Value>, output: &str, diff: &str) -> Option<String> {
     match ToolKind::of(tool) {
         ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
         ToolKind::Read => return read(input, output),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn check(tool: &str, input: &Value, output: &str, diff: &str, wanted: Option<&str>) {
-        assert_eq!(of(tool, input.as_object().unwrap(), output, diff).as_deref(), wanted, "{tool} {output}");
+        assert_eq!(brief(tool, input.as_object().unwrap(), output, diff).as_deref(), wanted, "{tool} {output}");
     }
 
     #[test]
