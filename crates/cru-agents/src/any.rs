@@ -41,13 +41,9 @@ pub fn search(paths: &[PathBuf]) -> Result<Any> {
     let mut known: BTreeMap<usize, BTreeSet<PathBuf>> = BTreeMap::new();
     for path in found_below.union(&named).cloned().collect::<Vec<_>>() {
         let head = match head(&path) {
-            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => {
-                any.strangers.push((path, "empty file"));
-                continue;
-            }
             Ok(head) => head,
-            Err(_) => {
-                any.strangers.push((path, UNREADABLE));
+            Err(reason) => {
+                any.strangers.push((path, reason));
                 continue;
             }
         };

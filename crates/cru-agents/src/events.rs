@@ -14,8 +14,8 @@ use crate::bundles;
 use crate::call::open::{Calls, OpenCall};
 use crate::call::tools::{self, Answer};
 use crate::file::jsonl::{self, Format, State};
-use crate::file::value::{self, filled, number, object, text};
-use crate::stream::out::{Fate, Out};
+use crate::file::value::{self, filled, number, object, word};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_base::Result;
@@ -49,7 +49,7 @@ fn is_header(record: &Value) -> bool {
 /// The session that the first header of a file names, else the file's name.
 fn session(bundle: &Bundle, path: &Path) -> Result<String> {
     let records = jsonl::beginning(bundle, path, 20)?;
-    let named = records.iter().find(|record| is_header(record)).map(|record| text(record, "session").to_owned());
+    let named = records.iter().find(|record| is_header(record)).map(|record| word(record, "session").to_owned());
     Ok(named.unwrap_or_else(|| bundles::stem(path)))
 }
 
@@ -109,7 +109,7 @@ struct EventStream {
 
 impl State for EventStream {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
-        text(record, "id")
+        word(record, "id")
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {
@@ -120,26 +120,26 @@ impl State for EventStream {
         self.calls.waiting() > 0
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         if is_header(&record) {
             let is_known = number(&record, VERSION.0) == Some(VERSION.1);
-            return if is_known { Fate::Shown } else { Fate::Skipped("header of another version of the format") };
+            return (!is_known).then_some("header of another version of the format");
         }
-        let Value::Object(mut members) = record else { return Fate::Skipped("not one event on a line") };
+        let Value::Object(mut members) = record else { return Some("not one event on a line") };
         members.retain(|name, _| !OWN.contains(&name.as_str()));
         let (Some(name), 1) = (members.keys().next().cloned(), members.len()) else {
-            return Fate::Skipped("not one event on a line");
+            return Some("not one event on a line");
         };
         match EventKind::deserialize(Value::Object(members)) {
             Ok(event) => self.event(event, out),
-            Err(_) if EventKind::NAMES.contains(&name.as_str()) => Fate::Skipped(UNREADABLE),
-            Err(_) => Fate::Skipped(unknown("unknown event", &name)),
+            Err(_) if EventKind::NAMES.contains(&name.as_str()) => Some(UNREADABLE),
+            Err(_) => Some(unknown("unknown event", &name)),
         }
     }
 }
 
 impl EventStream {
-    fn event(&mut self, event: EventKind<'static>, out: &mut Out<'_>) -> Fate {
+    fn event(&mut self, event: EventKind<'static>, out: &mut Out<'_>) -> Option<&'static str> {
         match event {
             EventKind::Call(call) => self.call(call, out),
             EventKind::Result(result) => return self.result(result, out),
@@ -147,13 +147,13 @@ impl EventStream {
             EventKind::Rewind { to } | EventKind::Branch { to, .. } | EventKind::Bookmark { to, .. }
                 if to >= out.record =>
             {
-                return Fate::Skipped("event of a later line");
+                return Some("event of a later line");
             }
-            EventKind::Detail { name, .. } if !is_word(&name) => return Fate::Skipped(UNREADABLE),
+            EventKind::Detail { name, .. } if !is_word(&name) => return Some(UNREADABLE),
             EventKind::Remark(Remark { kind, fields, .. })
                 if !is_word(&kind) || !fields.iter().all(|(name, _)| is_word(name)) =>
             {
-                return Fate::Skipped(UNREADABLE);
+                return Some(UNREADABLE);
             }
             event => {
                 if let EventKind::Prompt(Prompt { origin: PromptOrigin::Typed | PromptOrigin::Command, .. }) = event {
@@ -162,7 +162,7 @@ impl EventStream {
                 out.emit(event);
             }
         }
-        Fate::Shown
+        None
     }
 
     fn call(&mut self, call: Call<'static>, out: &mut Out<'_>) {
@@ -176,7 +176,7 @@ impl EventStream {
     }
 
     /// An answer that names no files and says nothing in a few words proves what its tool does.
-    fn result(&mut self, mut result: CallResult<'static>, out: &mut Out<'_>) -> Fate {
+    fn result(&mut self, mut result: CallResult<'static>, out: &mut Out<'_>) -> Option<&'static str> {
         let is_told = !result.reads.is_empty() || !result.writes.is_empty() || !result.changes.is_empty();
         let is_told = is_told || result.brief.is_some() || result.unstated || !result.commits.is_empty();
         let is_hash = |hash: &String| (8..=64).contains(&hash.len()) && hash.bytes().all(|it| it.is_ascii_hexdigit());
@@ -203,9 +203,9 @@ impl EventStream {
             Some(call) => out.emit(EventKind::Result(CallResult { call: call.id.into(), ..result })),
             // Something that ran in the background is answered again.
             None if self.calls.knows(&result.call) => out.emit(EventKind::Result(result)),
-            None => return Fate::Skipped("answer to no call"),
+            None => return Some("answer to no call"),
         }
-        Fate::Shown
+        None
     }
 }
 

@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::bundles;
 use super::call::open::Calls;
 use super::call::tools::{self, Answer};
-use super::file::jsonl::{self, Format, State, word};
-use super::stream::out::{Fate, Out};
+use super::file::jsonl::{self, Format, State};
+use super::file::value::word;
+use super::stream::out::Out;
 use super::stream::place::Place;
 use cru_base::Result;
 use cru_session::event::{EventKind, Prompt, PromptOrigin, StreamKey};
@@ -63,7 +64,7 @@ impl State for Session {
         self.calls.waiting() > 0
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         let text = word(&record, "/text");
         match word(&record, "/kind") {
             "asked" => {
@@ -78,14 +79,14 @@ impl State for Session {
             }
             "answered" => {
                 let call = self.calls.close(word(&record, "/call"), ["", ""]);
-                let Some(call) = call else { return Fate::Skipped("answer to no call") };
+                let Some(call) = call else { return Some("answer to no call") };
                 let answer = Answer { output: text.into(), failed: record["failed"] == true, ..Answer::default() };
                 tools::answer(&call, answer, &self.place, out);
             }
-            "" => return Fate::Skipped("no record type"),
-            _ => return Fate::Skipped("unknown record type"),
+            "" => return Some("no record type"),
+            _ => return Some("unknown record type"),
         }
-        Fate::Shown
+        None
     }
 }
 

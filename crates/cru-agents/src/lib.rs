@@ -10,7 +10,6 @@ mod call;
 mod claude;
 mod codex;
 mod copilot;
-mod crush;
 mod cursor;
 mod droid;
 mod events;
@@ -18,10 +17,7 @@ mod events;
 mod example;
 mod file;
 mod gemini;
-mod goose;
-mod hermes;
 mod host;
-mod kiro;
 mod opencode;
 mod pi;
 mod pibrain;
@@ -36,7 +32,6 @@ mod stream;
 mod told;
 mod unknown;
 mod wrapper;
-mod zed;
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -63,11 +58,6 @@ pub const IMPORTERS: &[Importer] = &[
     steno::IMPORTER,
     rlm::IMPORTER,
     pibrain::IMPORTER,
-    goose::IMPORTER,
-    hermes::IMPORTER,
-    zed::IMPORTER,
-    crush::IMPORTER,
-    kiro::IMPORTER,
     host::importer::<0>(),
     host::importer::<1>(),
     host::importer::<2>(),
@@ -80,6 +70,11 @@ pub const IMPORTERS: &[Importer] = &[
     host::importer::<9>(),
     host::importer::<10>(),
     host::importer::<11>(),
+    host::importer::<12>(),
+    host::importer::<13>(),
+    host::importer::<14>(),
+    host::importer::<15>(),
+    host::importer::<16>(),
 ];
 
 /// How much of a file is looked at to recognise it.
@@ -176,10 +171,9 @@ pub fn recognised(importer: &Importer, files: BTreeSet<PathBuf>) -> Result<Found
     let mut known = Vec::new();
     for path in files {
         match head(&path) {
-            Ok(head) if head.iter().all(u8::is_ascii_whitespace) => found.strangers.push((path, "empty file")),
             Ok(head) if (importer.recognise)(&path, &head) => known.push(path),
             Ok(_) => found.strangers.push((path, "not a transcript of this agent")),
-            Err(_) => found.strangers.push((path, UNREADABLE)),
+            Err(reason) => found.strangers.push((path, reason)),
         }
     }
     found.bundles = (importer.bundle)(known)?;
@@ -199,11 +193,14 @@ pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     })
 }
 
-fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+/// What of a file is looked at to recognise it; why nothing of it is.
+fn head(path: &Path) -> std::result::Result<Vec<u8>, &'static str> {
     let mut head = Vec::new();
-    match file::unpack::peek_file(path)?.take(HEAD).read_to_end(&mut head) {
+    let file = file::unpack::peek_file(path).map_err(|_| UNREADABLE)?;
+    match file.take(HEAD).read_to_end(&mut head) {
         // What was unpacked before the damage tells enough.
-        Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(error),
+        Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(UNREADABLE),
+        _ if head.iter().all(u8::is_ascii_whitespace) => Err("empty file"),
         _ => Ok(head),
     }
 }

@@ -3,10 +3,18 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use cru_session::agent_table;
+
 /// Names that are kept; a damaged file may hold any number of them.
 const MOST: usize = 256;
 /// Bytes of a name that are told.
 const LONGEST: usize = 48;
+
+/// Why a record or a part of that type is left out, of which its importer says nothing else: as the row of the agent says, or
+/// because it is not known.
+pub(crate) fn left_out(agent: &str, what: &'static str, kind: &str) -> &'static str {
+    agent_table::by_id(agent).and_then(|row| row.why_left(kind)).unwrap_or_else(|| unknown(what, kind))
+}
 
 /// Why something is left out that is not known: ``unknown record type `cost-state` ``; `what` alone where it has no
 /// name, or one that no host gives.

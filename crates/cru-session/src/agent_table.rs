@@ -4,7 +4,7 @@
 //! The one place for these facts; `data/agents.toml` holds them. What reads an agent's transcripts is an
 //! [`Importer`](crate::source::Importer), which names its row.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,8 @@ pub struct AgentEntry {
     /// Seconds after which a command in the foreground ends where its call names no limit of its own; 0 where none is known.
     /// A longer time between call and answer holds a person's waiting, who was asked for leave.
     pub command_limit: u64,
-    /// Types of its records that tell the state of the host, which no note has; with a point at the end all that begin so.
-    pub states: Vec<String>,
+    /// Types of its records and of their parts that no note has, by the reason; with a `.` or `_` at the end all that begin so.
+    pub left: BTreeMap<String, Vec<String>>,
     /// Files in the folder of a transcript that describe its session: they are read together.
     pub described: Vec<String>,
     /// Whether its hooks are understood: they write the phases of a session.
@@ -50,6 +50,14 @@ pub struct AgentEntry {
     pub retention: Option<Retention>,
     /// Where the knowledge of its format comes from.
     pub evidence: Evidence,
+}
+
+impl AgentEntry {
+    /// Why a record or a part of that type is left out, where the row says so.
+    pub fn why_left(&self, kind: &str) -> Option<&str> {
+        let is = |known: &String| known == kind || known.ends_with(['.', '_']) && kind.starts_with(known.as_str());
+        self.left.iter().find(|(_, kinds)| kinds.iter().any(is)).map(|(reason, _)| reason.as_str())
+    }
 }
 
 /// What the importer of an agent was last compared with; empty where nobody has said.

@@ -6,7 +6,6 @@
 //! like any of these, so what counts is where a line stands and how the program ends its own: with two blanks.
 
 mod edit;
-mod host;
 mod mark;
 mod run;
 

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::edit::{self, AiderPiece};
-use super::host::{self, AiderTold};
+use super::mark::{self, AiderTold};
 use super::mark::{AiderMark, Stand, mark, started};
 use crate::call::brief;
 use crate::file::markdown::{Block, Fences, History, counted};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
 use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
@@ -87,7 +87,7 @@ impl History for AiderRun {
                 }
                 AiderMark::Start => (RunKind::Start, *line),
                 AiderMark::Prompt(words) => (RunKind::Prompt, words),
-                AiderMark::Host(said) if host::tell(said) == AiderTold::Report => (RunKind::Report, said),
+                AiderMark::Host(said) if mark::tell(said) == AiderTold::Report => (RunKind::Report, said),
                 AiderMark::Host(said) => (RunKind::Host, said),
                 AiderMark::Blank | AiderMark::Text => (RunKind::Reply, *line),
             };
@@ -110,9 +110,9 @@ impl History for AiderRun {
         blocks
     }
 
-    fn tell(&mut self, block: &Block<'_, RunKind>, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, block: &Block<'_, RunKind>, out: &mut Out<'_>) -> Option<&'static str> {
         match block.kind {
-            RunKind::Start => Fate::Shown,
+            RunKind::Start => None,
             RunKind::Prompt => self.prompt(&block.lines.join("\n"), out),
             RunKind::Reply => self.reply(&block.lines, out),
             RunKind::Host => self.host(block.lines.first().unwrap_or(&""), out),
@@ -134,7 +134,7 @@ fn identity(begun: Option<Timestamp>, lines: &[&str]) -> String {
 
 impl AiderRun {
     /// What the program reports stands at each edit.
-    fn report(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
+    fn report(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         const NAMES: &str = " to exactly match lines in ";
         for line in lines.iter().skip(1) {
             out.record += u64::from(counted(line).is_some());
@@ -142,13 +142,13 @@ impl AiderRun {
                 self.settle(path.trim(), Some("SEARCH block failed to exactly match"), true, out);
             }
         }
-        Fate::Shown
+        None
     }
 
-    fn prompt(&mut self, words: &str, out: &mut Out<'_>) -> Fate {
+    fn prompt(&mut self, words: &str, out: &mut Out<'_>) -> Option<&'static str> {
         let words = words.trim();
         if words.is_empty() || words == "<blank>" {
-            return Fate::Skipped("empty prompt");
+            return Some("empty prompt");
         }
         self.edits.clear();
         let (text, origin) = match words.strip_prefix('!') {
@@ -159,10 +159,10 @@ impl AiderRun {
         // Only the beginning has a time.
         out.time = self.begun.take();
         out.prompt(text, origin);
-        Fate::Shown
+        None
     }
 
-    fn reply(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
+    fn reply(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         for piece in edit::pieces(lines) {
             match piece {
                 AiderPiece::Prose(text) => out.emit(EventKind::Reply(text.into())),
@@ -180,7 +180,7 @@ impl AiderRun {
                 }
             }
         }
-        Fate::Shown
+        None
     }
 
     /// A call that has not been told.
@@ -226,9 +226,9 @@ impl AiderRun {
         }
     }
 
-    fn host(&mut self, said: &str, out: &mut Out<'_>) -> Fate {
-        match host::tell(said) {
-            AiderTold::Nothing(reason) => return Fate::Skipped(reason),
+    fn host(&mut self, said: &str, out: &mut Out<'_>) -> Option<&'static str> {
+        match mark::tell(said) {
+            AiderTold::Nothing(reason) => return Some(reason),
             AiderTold::Version(version) => out.facts([SessionFact::HostVersion(version.into())]),
             AiderTold::Model(model) => model.clone_into(&mut self.model),
             AiderTold::Folder(folder) => out.folder(&mut self.place, folder),
@@ -250,7 +250,7 @@ impl AiderRun {
             AiderTold::Failure(text) => out.emit(EventKind::ApiError(text.into())),
             AiderTold::Report => {}
         }
-        Fate::Shown
+        None
     }
 }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::patch::{self, PatchedFile};
+use crate::file::value::trimmed;
 use crate::stream::place::Place;
 use cru_action::tool::{self, Role};
 use cru_action::{ToolKind, argv};
@@ -105,11 +106,6 @@ pub(crate) fn heading(plan: &str) -> &str {
     line.unwrap_or("")
 }
 
-/// The text of an argument, where it says something.
-pub(crate) fn word<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
-    input.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty())
-}
-
 fn role<'v>(tool: &str, input: &'v Value, role: Role) -> Option<&'v str> {
     tool::argument(tool, input.as_object()?, role)?.1.as_str().map(str::trim)
 }
@@ -139,7 +135,7 @@ fn scope(tool: &str, input: &Value, place: &Place) -> String {
 /// What a person is asked, of several questions all.
 fn questions(input: &Value) -> Option<String> {
     let asked = input.get("questions")?.as_array()?.iter();
-    let asked = asked.filter_map(|question| word(question, "question").or_else(|| word(question, "prompt")));
+    let asked = asked.filter_map(|question| trimmed(question, ["question", "prompt"]));
     Some(asked.collect::<Vec<_>>().join(" / ")).filter(|asked| !asked.is_empty())
 }
 

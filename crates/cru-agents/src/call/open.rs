@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use super::shell::Effects;
 
+/// Why an answer is left out whose call no record tells.
+pub(crate) const UNMET: &str = "answer without its call";
+
 /// More open calls of one record are not searched; it bounds the work for damaged files.
 const MAX: usize = 512;
 
@@ -119,6 +122,11 @@ impl Calls {
     /// How many calls of the current turn have no answer.
     pub(crate) const fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// Why an answer is left out whose call is not open.
+    pub(crate) fn unmet(&self, host_id: &str) -> &'static str {
+        if self.knows(host_id) { "repeated answer" } else { UNMET }
     }
 
     /// Whether a call of that id was ever told.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::argument::word;
+use crate::file::value::trimmed;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
@@ -27,7 +27,7 @@ pub(crate) struct Answered<'a> {
 impl Answered<'_> {
     /// The decision that it is; `None` where nothing was asked or answered.
     pub(crate) fn decision(&self, call: &str) -> Option<DecisionEvent<'static>> {
-        let asked = word(self.question, "question")?;
+        let asked = trimmed(self.question, "question")?;
         let taken: Vec<&str> = self.taken.iter().map(|label| plain(label)).filter(|label| !label.is_empty()).collect();
         let said = self.said.map_or_else(|| taken.join(", "), |said| plain(said).to_owned());
         if said.is_empty() {
@@ -48,7 +48,7 @@ impl Answered<'_> {
             let label = if chosen.len() > 1 { format!("{label}: ") } else { String::new() };
             body = format!("{body}\n\n{label}{description}");
         }
-        let title = word(self.question, "header").map_or_else(|| line.clone(), |header| format!("{header}: {line}"));
+        let title = trimmed(self.question, "header").map_or_else(|| line.clone(), |header| format!("{header}: {line}"));
         Some(DecisionEvent {
             title: text::truncate(&title, TITLE).into_owned().into(),
             text: body.into(),
@@ -57,6 +57,17 @@ impl Answered<'_> {
             approval: false,
             call: Some(call.to_owned().into()),
         })
+    }
+}
+
+/// A plan that a person approved.
+pub(crate) fn approval(title: &str, plan: &str, call: Option<&str>) -> DecisionEvent<'static> {
+    DecisionEvent {
+        title: title.to_owned().into(),
+        text: plan.to_owned().into(),
+        approval: true,
+        call: call.map(|call| call.to_owned().into()),
+        ..DecisionEvent::default()
     }
 }
 
@@ -69,7 +80,7 @@ pub(crate) fn offered(question: &Value) -> Vec<(&str, Option<&str>)> {
 fn option(option: &Value) -> Option<(&str, Option<&str>)> {
     match option {
         Value::String(label) => Some((label, None)),
-        option => Some((option.get("label")?.as_str()?, word(option, "description"))),
+        option => Some((option.get("label")?.as_str()?, trimmed(option, "description"))),
     }
 }
 

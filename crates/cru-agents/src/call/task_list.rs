@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::argument::word;
+use crate::file::value::trimmed;
 use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::Task;
@@ -37,10 +37,10 @@ pub(crate) fn tell(tool: &str, input: &Value, out: &mut Out<'_>) {
 pub(crate) fn read(rows: &[Value]) -> Vec<Task> {
     let row = |(index, row): (usize, &Value)| {
         let words = ["content", "description", "step", "text", "title"];
-        let content = words.iter().find_map(|key| word(row, key))?.to_owned();
-        let id = word(row, "id").map_or_else(|| (index + 1).to_string(), str::to_owned);
-        let status = word(row, "status").unwrap_or("pending").to_lowercase();
-        let priority = word(row, "priority").map(str::to_owned);
+        let content = trimmed(row, words)?.to_owned();
+        let id = trimmed(row, "id").map_or_else(|| (index + 1).to_string(), str::to_owned);
+        let status = trimmed(row, "status").unwrap_or("pending").to_lowercase();
+        let priority = trimmed(row, "priority").map(str::to_owned);
         Some(Task { id, content, status, priority, ..Task::default() })
     };
     rows.iter().take(MOST).enumerate().filter_map(row).collect()

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::open::{Calls, OpenCall};
 use super::touched::{Exchange, TouchedFiles};
 use super::{argument, brief, patch, shell};
+use crate::file::value::trimmed;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
@@ -177,11 +178,6 @@ pub(crate) fn telling(tool: &str, input: &Value, place: &Place) -> String {
     said.map_or_else(|| argument::telling(tool, input, place), str::to_owned)
 }
 
-/// The first of these arguments that says something.
-pub(crate) fn text<'v>(input: &'v Value, keys: &[&str]) -> Option<&'v str> {
-    keys.iter().find_map(|key| input.get(key)?.as_str().map(str::trim).filter(|value| !value.is_empty()))
-}
-
 /// What a successful answer comes to; `None` leaves it to the output's first words.
 fn summary(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String> {
     match ToolKind::of_call(tool, input) {
@@ -191,7 +187,7 @@ fn summary(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String
             (lines > 1).then(|| plural(lines, "line"))
         }
         ToolKind::Write => {
-            let whole = text(input, &["file_text", "content", "contents", "code_edit"]);
+            let whole = trimmed(input, ["file_text", "content", "contents", "code_edit"]);
             whole.map(|text| format!("written, {}", plural(text.lines().count() as u64, "line")))
         }
         ToolKind::Edit => brief::change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),

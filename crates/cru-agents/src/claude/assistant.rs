@@ -10,12 +10,13 @@ use super::agents::Agents;
 use super::record::{block_words, words};
 use super::said::reason;
 use super::stream::ClaudeStream;
-use crate::call::argument;
 use crate::call::open::OpenCall;
-use crate::call::shell;
-use crate::file::value::{blocks, count, filled, flag, object, text};
-use crate::stream::out::{Fate, Out};
+use crate::call::{argument, shell};
+use crate::file::value::{self, blocks, count, filled, flag, object, trimmed, word};
+use crate::stream::out::Out;
+use crate::stream::place::Place;
 use crate::unknown::unknown;
+use crate::wrapper::{self, Means};
 use cru_action::ToolKind;
 use cru_session::event::{Call, EventKind, SessionFact, Usage};
 use cru_session::usage::SERVED;
@@ -23,27 +24,13 @@ use cru_session::usage::SERVED;
 /// The model name of texts that the host wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// Beginnings of synthetic texts that report a failure of the service.
-const FAILURES: &[&str] = &[
-    "API Error",
-    "Claude AI usage limit reached",
-    "Credit balance is too low",
-    "Failed to authenticate",
-    "Invalid API key",
-    "OAuth token",
-    "Prompt is too long",
-    "Request timed out",
-    "You've hit your",
-    "You've reached your",
-];
-
 impl ClaudeStream {
     /// Reads an assistant line.
-    pub(super) fn assistant(&mut self, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Fate {
-        let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
+    pub(super) fn assistant(&mut self, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Option<&'static str> {
+        let Some(message) = object(record, "message") else { return Some(reason::EMPTY) };
         self.flush_compaction(out);
         self.tell_untold(out);
-        if text(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
+        if word(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
             return synthetic(message, flag(record, "isApiErrorMessage"), out);
         }
         self.worked += 1;
@@ -52,12 +39,12 @@ impl ClaudeStream {
         for block in blocks(&message["content"]) {
             strange = self.block(&block, record, out, agents).or(strange);
         }
-        out.fate(strange)
+        out.left(strange)
     }
 
     /// Reads one block; why it is left out, where its kind is not known.
     fn block(&mut self, block: &Value, record: &Value, out: &mut Out<'_>, agents: &mut Agents) -> Option<&'static str> {
-        match text(block, "type") {
+        match word(block, "type") {
             "text" | "connector_text" => {
                 self.works = false;
                 if let Some(words) = block_words(block) {
@@ -83,8 +70,8 @@ impl ClaudeStream {
         self.works = true;
         let input = &block["input"];
         let tool = filled(block, "name").unwrap_or("tool").to_owned();
-        let id = self.calls.name(text(block, "id"), out.record);
-        let mut call = OpenCall::new(id.clone(), text(block, "id"), &tool, text(record, "uuid"));
+        let id = self.calls.name(word(block, "id"), out.record);
+        let mut call = OpenCall::new(id.clone(), word(block, "id"), &tool, word(record, "uuid"));
         call.path = argument::path(&tool, input).map(str::to_owned);
         match ToolKind::of(&tool) {
             // It watches a command that goes on.
@@ -97,12 +84,12 @@ impl ClaudeStream {
             _ => {}
         }
         self.calls.open(call);
-        let args = super::argument::telling(&tool, input, &self.place);
+        let args = telling(&tool, input, &self.place);
         out.emit(EventKind::Call(Call { id: id.into(), tool: tool.into(), args: args.into(), input: input.clone() }));
     }
 
     fn tokens(&mut self, message: &Value, record: &Value, out: &mut Out<'_>) {
-        let id = filled(message, "id").filter(|id| *id != "REDACTED").unwrap_or(text(record, "uuid"));
+        let id = filled(message, "id").filter(|id| *id != "REDACTED").unwrap_or(word(record, "uuid"));
         if let Some(cost) =
             record["costUSD"].as_f64().filter(|cost| cost.is_finite() && *cost > 0.0 && self.cost_of != id)
         {
@@ -132,7 +119,7 @@ impl ClaudeStream {
 /// The model with how it was asked, where that has a price of its own.
 fn served<'m>(model: &'m str, tokens: &Value) -> Cow<'m, str> {
     let [fast, us] = SERVED;
-    let is = |key: &str, word: &str| text(tokens, key).eq_ignore_ascii_case(word);
+    let is = |key: &str, meant: &str| word(tokens, key).eq_ignore_ascii_case(meant);
     let is_fast = is("speed", "fast");
     let is_us = is("inference_geo", "us");
     match (is_fast, is_us) {
@@ -144,25 +131,55 @@ fn served<'m>(model: &'m str, tokens: &Value) -> Cow<'m, str> {
 }
 
 fn usage(tokens: &Value) -> Usage {
-    let hour = count(&tokens["cache_creation"], "ephemeral_1h_input_tokens");
-    Usage {
-        input: count(tokens, "input_tokens"),
-        output: count(tokens, "output_tokens"),
-        cache_write: count(tokens, "cache_creation_input_tokens"),
-        cache_write_1h: hour.min(count(tokens, "cache_creation_input_tokens")),
-        cache_read: count(tokens, "cache_read_input_tokens"),
-        web_searches: count(&tokens["server_tool_use"], "web_search_requests"),
-        ..Usage::default()
-    }
+    let names = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    let usage = value::usage(tokens, names);
+    let hour = count(tokens, "/cache_creation/ephemeral_1h_input_tokens");
+    let web_searches = count(tokens, "/server_tool_use/web_search_requests");
+    Usage { cache_write_1h: hour.min(usage.cache_write), web_searches, ..usage }
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
-fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Fate {
+fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Option<&'static str> {
     let text = words(&message["content"]);
     let text = text.trim();
-    if text.is_empty() || !(marked || FAILURES.iter().any(|head| text.starts_with(head))) {
-        return Fate::Skipped(reason::INJECTED);
+    if text.is_empty() || !(marked || wrapper::is(super::IMPORTER.id, Means::Failed, text)) {
+        return Some(reason::INJECTED);
     }
     out.emit(EventKind::ApiError(Cow::Borrowed(text)));
-    Fate::Shown
+    None
+}
+
+/// The main argument of a call, in full; paths as a note writes them.
+pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
+    let get = |key: &str| trimmed(input, key);
+    let found = match tool {
+        "TaskCreate" => get("subject").map(str::to_owned),
+        "TaskUpdate" | "TaskGet" => get("taskId").map(|id| match get("status").or(get("subject")) {
+            Some(change) => format!("#{id} {change}"),
+            None => format!("#{id}"),
+        }),
+        "SendMessage" => get("to").or(get("recipient")).map(|to| match get("summary").or(get("content")) {
+            Some(words) => format!("{to}: {words}"),
+            None => to.to_owned(),
+        }),
+        _ => None,
+    };
+    found.unwrap_or_else(|| argument::telling(tool, input, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_tool_shows_what_tells() {
+        let check = |tool: &str, input: Value, wanted: &str| {
+            assert_eq!(telling(tool, &input, &Place::default()), wanted, "{tool}");
+        };
+        check("TaskUpdate", json!({"taskId": "3", "status": "completed"}), "#3 completed");
+        check("SendMessage", json!({"to": "reviewer", "content": "done"}), "reviewer: done");
+        check("Bash", json!({"command": "ls"}), "ls");
+    }
 }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::call::brief::first_line;
-use crate::file::value::{count, filled, flag, length, list, number, object, text};
+use crate::file::value::{count, filled, flag, length, list, number, object, word};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 
@@ -55,16 +55,16 @@ fn command(detail: &Value, output: &str) -> Option<String> {
 }
 
 fn read(detail: &Value) -> Option<String> {
-    match text(detail, "type") {
+    match word(detail, "type") {
         "file_unchanged" => return Some("unchanged since the last reading".to_owned()),
         "image" => return Some("picture".to_owned()),
         _ => {}
     }
     let file = object(detail, "file")?;
-    if text(detail, "type") == "notebook" {
+    if word(detail, "type") == "notebook" {
         return length(file, "cells").map(|cells| plural(cells, "cell"));
     }
-    if matches!(text(detail, "type"), "pdf" | "parts") {
+    if matches!(word(detail, "type"), "pdf" | "parts") {
         return Some(number(file, "count").map_or_else(|| "document".to_owned(), |pages| plural(pages, "page")));
     }
     let lines = number(file, "numLines")?;
@@ -82,7 +82,7 @@ fn change(detail: &Value) -> Option<String> {
 
 fn write(detail: &Value) -> Option<String> {
     let lines = detail["content"].as_str()?.lines().count() as u64;
-    match text(detail, "type") {
+    match word(detail, "type") {
         "create" => Some(format!("created, {}", plural(lines, "line"))),
         "update" => Some(change(detail).unwrap_or_else(|| plural(lines, "line"))),
         _ => None,
@@ -90,7 +90,7 @@ fn write(detail: &Value) -> Option<String> {
 }
 
 fn grep(detail: &Value) -> Option<String> {
-    match text(detail, "mode") {
+    match word(detail, "mode") {
         "content" => number(detail, "numLines").map(|lines| plural(lines, "line")),
         "count" => {
             let matches = number(detail, "numMatches").map(|count| match count {

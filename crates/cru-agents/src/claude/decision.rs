@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use crate::call::argument::heading;
-use crate::call::question::{Answered, offered};
+use crate::call::question::{Answered, approval, offered};
+use crate::file::value::list;
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
 /// Answered questions: one decision for each, with what was offered and not taken.
 pub(super) fn answers(input: &Value, detail: &Value, call: &str) -> Vec<DecisionEvent<'static>> {
     let (answers, notes) = (&detail["answers"], &detail["annotations"]);
-    let asked = input.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut decisions = Vec::new();
-    for question in asked {
+    for question in list(input, "questions") {
         let Some(words) = question.get("question").and_then(Value::as_str) else { continue };
         let Some(answer) = answers.get(words).and_then(answer_text) else { continue };
         let note = notes.get(words).and_then(|note| note.get("notes").or(Some(note))).and_then(Value::as_str);
@@ -62,13 +62,7 @@ pub(crate) fn approved(plan: &str, call: Option<&str>) -> DecisionEvent<'static>
     let title = heading(plan);
     let title = title.strip_prefix("Plan:").map_or(title, str::trim_start);
     let title = if title.is_empty() { "Plan approved".to_owned() } else { format!("Plan: {title}") };
-    DecisionEvent {
-        title: text::truncate(&title, 120).into_owned().into(),
-        text: plan.trim().to_owned().into(),
-        approval: true,
-        call: call.map(|call| call.to_owned().into()),
-        ..DecisionEvent::default()
-    }
+    approval(&text::truncate(&title, 120), plan.trim(), call)
 }
 
 #[cfg(test)]

@@ -3,6 +3,11 @@
 //! The host writes a refusal as an error text in words that changed over the versions; newer records also carry the
 //! kind of refusal and the person's words as fields.
 
+use crate::wrapper::{self, Means};
+
+/// The rows of the table of wrappers.
+const AGENT: &str = super::IMPORTER.id;
+
 /// What a failed answer says about a refusal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Denial<'a> {
@@ -13,15 +18,6 @@ pub(super) enum Denial<'a> {
     /// The call was stopped while it ran.
     Interrupted,
 }
-
-/// Beginnings of refusals by a person.
-const REFUSED: &[&str] = &[
-    "The user doesn't want to proceed with this tool use.",
-    "The user doesn't want to take this action right now.",
-    "The agent proposed a plan that was rejected by the user.",
-    "User rejected tool use",
-    "User rejected the plan",
-];
 
 /// What stands before a person's words.
 const BEFORE_WORDS: &[&str] = &[
@@ -40,15 +36,6 @@ const AFTER_WORDS: &[&str] = &[
 /// Beginnings of words that the host wrote for the person.
 const NOT_WORDS: &[&str] = &["The user wants to clarify these questions."];
 
-/// How the host says that its permissions refused a call: how its text begins, and what its first line holds.
-const BY_HOST: &[(&str, &str)] = &[
-    ("Permission for this action was denied by the ", ""),
-    ("Permission for this action has been denied", ""),
-    ("Permission to ", " has been denied"),
-    ("Permission to ", " has been auto-denied"),
-    ("Claude requested permissions to ", ", but you haven't granted it yet."),
-];
-
 /// What stands before and after the host's reason.
 const REASON: (&str, &str) = ("Reason: ", ". If you have other tasks");
 
@@ -60,7 +47,7 @@ pub(super) fn read<'a>(text: &'a str, kind: &str, feedback: Option<&'a str>) -> 
         _ => {}
     }
     let text = text.trim_start();
-    if REFUSED.iter().any(|head| text.starts_with(head)) {
+    if wrapper::is(AGENT, Means::Refused, text) {
         return Some(Denial::Person(feedback.or_else(|| words(text))));
     }
     if text.starts_with("[Request interrupted by user") {
@@ -68,8 +55,7 @@ pub(super) fn read<'a>(text: &'a str, kind: &str, feedback: Option<&'a str>) -> 
         return Some(Denial::Interrupted);
     }
     let first = text.lines().next().unwrap_or("");
-    let by_host =
-        !kind.is_empty() || BY_HOST.iter().any(|(head, part)| first.starts_with(head) && first.contains(part));
+    let by_host = !kind.is_empty() || wrapper::is(AGENT, Means::RefusedByHost, first);
     let reason = first.split_once(REASON.0).map_or(first, |(_, reason)| reason);
     by_host.then(|| Denial::Host(reason.split(REASON.1).next().unwrap_or(reason).trim()))
 }

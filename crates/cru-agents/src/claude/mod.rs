@@ -5,20 +5,15 @@
 //! by a name and counted. No note is thought of here.
 
 mod agents;
-mod argument;
 mod assistant;
 mod brief;
-mod bundle;
 pub(crate) mod decision;
 mod denial;
-mod describe;
 mod head;
 mod hook;
-mod persisted;
 mod proof;
 mod queue;
 mod read;
-mod recognise;
 mod record;
 mod result;
 pub(crate) mod said;
@@ -37,10 +32,10 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "claude",
-    recognise: recognise::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    recognise: head::recognise,
+    bundle: head::bundle,
+    together: head::together,
     read: read::read,
-    beside: bundle::beside,
+    beside: head::beside,
     hooked: Some(hook::transcripts),
 };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::tabs::{self, KnownText};
 use crate::call::tools;
 use crate::call::touched::{self, TouchedFiles};
-use crate::file::value::{flag, list, number, object, text};
+use crate::file::value::{flag, list, number, object, word};
 use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_action::patch::{self, PatchLine};
@@ -38,7 +38,7 @@ pub(super) fn of(
     let (before, content) = (detail["originalFile"].as_str(), detail["content"].as_str());
     match ToolKind::of(tool) {
         ToolKind::Read => {
-            let lines = match (object(detail, "file"), text(detail, "type")) {
+            let lines = match (object(detail, "file"), word(detail, "type")) {
                 (Some(read), "text") => shown(read),
                 (None, "") => of_output(output),
                 _ => None,
@@ -52,7 +52,7 @@ pub(super) fn of(
             tools::exchange(tool, input.unwrap_or(&Value::Null), file(None, false), &mut files);
         }
         ToolKind::Write => {
-            let created = text(detail, "type") == "create";
+            let created = word(detail, "type") == "create";
             if let Some(before) = before.filter(|_| !created) {
                 files.reads.push(file(Some(hash(before)).filter(|_| !place.is_windows()), false));
             }
@@ -75,10 +75,10 @@ pub(super) fn of(
                 files.reads.push(file(claimed(before), false));
             }
             let mut hunks = hunks();
-            let mut parts = vec![text(detail, "oldString"), text(detail, "newString")];
+            let mut parts = vec![word(detail, "oldString"), word(detail, "newString")];
             // Several edits of one call stand in its arguments.
             let several = input.and_then(|input| input.get("edits")?.as_array()).into_iter().flatten();
-            let both = |edit| ["old_string", "new_string"].map(|name| text(edit, name));
+            let both = |edit| ["old_string", "new_string"].map(|name| word(edit, name));
             parts.extend(several.flat_map(both));
             let known = KnownText { before, after: after.as_deref(), parts };
             let unsure = tabs::restore(&mut hunks, &known);

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agents::Agents;
-use super::describe;
-use super::head::ClaudeHead;
+use super::head::{ClaudeHead, described};
 use super::record::words;
 use super::said::reason;
 use super::stream::ClaudeStream;
 use super::system::BOOKKEEPING_REASON;
 use super::tree::{self, ClaudeNode, Tree};
 use super::workflow;
+use crate::call::open::UNMET;
 use crate::file::jsonl;
-use crate::file::value::{self, filled, flag, text};
+use crate::file::value::{self, filled, flag, word};
 use crate::stream::intake::LATER;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_base::Result;
 use cru_session::event::{StreamKey, TitleRank};
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -31,7 +31,7 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         reader.agents.has_file(&head.key, head.prompt.as_deref());
         if let Some(run) = workflow::run_of(path) {
             reader.agents.has_run(&head.key, run, head.prompt.as_deref());
-            if let Some((agent, task)) = describe::beside(path) {
+            if let Some((agent, task)) = described(path) {
                 reader.agents.described(&head.key, agent, task);
             }
         }
@@ -91,7 +91,7 @@ impl<'s> ClaudeReader<'s> {
     }
 
     fn file(&mut self, bundle: &Bundle, path: &Path, head: ClaudeHead) -> Result<()> {
-        if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| describe::beside(path)) {
+        if let Some((agent, task)) = head.key.agent.as_ref().and_then(|_| described(path)) {
             self.agents.described(&head.key, agent, task);
         }
         let left_out = left_out(&head);
@@ -119,11 +119,11 @@ impl<'s> ClaudeReader<'s> {
         self.last = None;
         let record = value::read(line).filter(Value::is_object);
         match record.map(|record| self.record(&record, line)) {
-            Some(Fate::Shown) => match self.last {
+            Some(None) => match self.last {
                 Some(stream) => self.file.account.represent_of(&self.streams[stream].key),
                 None => self.file.account.represent(),
             },
-            Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
+            Some(Some(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
             None => {
@@ -141,12 +141,12 @@ impl<'s> ClaudeReader<'s> {
     }
 
     /// Takes in a line of which only the place in the chain counts.
-    fn link(&mut self, envelope: &Value, line: &[u8]) -> Fate {
-        let uuid = text(envelope, "uuid");
+    fn link(&mut self, envelope: &Value, line: &[u8]) -> &'static str {
+        let uuid = word(envelope, "uuid");
         let id = tree::id(uuid);
-        let parent = self.tree.get(tree::id(text(envelope, "parentUuid")));
+        let parent = self.tree.get(tree::id(word(envelope, "parentUuid")));
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
-            return Fate::Skipped("duplicate record");
+            return "duplicate record";
         }
         // A progress line of an inline sub-agent's work belongs to the session that shows it.
         let stream = match parent.filter(|_| flag(envelope, "isSidechain")) {
@@ -155,29 +155,29 @@ impl<'s> ClaudeReader<'s> {
         };
         let state = &mut self.streams[stream];
         if state.is_full() {
-            return Fate::Skipped(LATER);
+            return LATER;
         }
         let record = state.consume(line, uuid);
         let turn = parent.filter(|parent| parent.stream == stream).map_or(state.turn, |parent| parent.turn);
         self.tree.insert(id, ClaudeNode { stream, record, turn });
-        Fate::Skipped("progress line")
+        "progress line"
     }
 
-    fn record(&mut self, record: &Value, line: &[u8]) -> Fate {
-        if text(record, "type") == "progress" {
-            return self.link(record, line);
+    fn record(&mut self, record: &Value, line: &[u8]) -> Option<&'static str> {
+        if word(record, "type") == "progress" {
+            return Some(self.link(record, line));
         }
-        let uuid = text(record, "uuid");
+        let uuid = word(record, "uuid");
         let id = tree::id(uuid);
         if self.tree.get(id).is_some() || (uuid.is_empty() && self.is_copy(line)) {
-            return Fate::Skipped("duplicate record");
+            return Some("duplicate record");
         }
-        let logical = text(record, "logicalParentUuid");
-        let parent = self.tree.get(tree::id(text(record, "parentUuid"))).or_else(|| self.tree.get(tree::id(logical)));
+        let logical = word(record, "logicalParentUuid");
+        let parent = self.tree.get(tree::id(word(record, "parentUuid"))).or_else(|| self.tree.get(tree::id(logical)));
         let stream = self.stream_of(record, parent);
         let state = &mut self.streams[stream];
         if state.is_full() {
-            return Fate::Skipped(LATER);
+            return Some(LATER);
         }
         self.last = Some(stream);
         let number = state.consume(line, uuid);
@@ -188,39 +188,38 @@ impl<'s> ClaudeReader<'s> {
         let time = value::time(record, "timestamp");
         let mut out = Out::new(&mut *self.sink, state.key.clone(), number, time);
         state.meta(record, &mut out);
-        let fate = match text(record, "type") {
-            _ if copied => Fate::Skipped("copied from another session"),
+        let left = match word(record, "type") {
+            _ if copied => Some("copied from another session"),
             "assistant" => {
-                let fate = state.assistant(record, &mut out, &mut self.agents);
+                let left = state.assistant(record, &mut out, &mut self.agents);
                 for _ in 0..state.tell_early(&mut out, &mut self.agents) {
-                    self.file.account.unskip_of(&state.key, reason::UNMET);
+                    self.file.account.unskip_of(&state.key, UNMET);
                 }
-                fate
+                left
             }
             "user" => {
-                let fate = state.user(record, parent, &mut out, &mut self.agents);
+                let left = state.user(record, parent, &mut out, &mut self.agents);
                 if !state.unmet.is_empty() {
                     state.keep_early(record);
                 }
-                fate
+                left
             }
             "system" => state.system(record, &mut out, &self.agents),
             "attachment" => state.attachment(record, &mut out, &self.agents),
             "queue-operation" => state.queue_operation(record, &out),
-            "file-history-snapshot" | "file-history-delta" => Fate::Skipped("file history of the host"),
             "summary" => {
-                let (leaf, words) = (text(record, "leafUuid").to_owned(), text(record, "summary").to_owned());
+                let (leaf, words) = (word(record, "leafUuid").to_owned(), word(record, "summary").to_owned());
                 self.summaries.push((stream, number, leaf, words, self.file.path.clone()));
-                Fate::Skipped(BOOKKEEPING_REASON)
+                Some(BOOKKEEPING_REASON)
             }
-            "" => Fate::Skipped("no record type"),
+            "" => Some("no record type"),
             _ => state.session_line(record, &mut out),
         };
         let before = parent.map(|parent| parent.turn);
         // A prompt begins a turn of its own; everything else stands in the turn it hangs on.
         let turn = if out.began_turn { state.turn } else { before.unwrap_or(state.turn) };
         self.tree.insert(id, ClaudeNode { stream, record: number, turn });
-        fate
+        left
     }
 
     /// Whether a line without id stands in an earlier file of the bundle.

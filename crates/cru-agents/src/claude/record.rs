@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::file::value::{base64_size, blocks, filled, text};
+use crate::file::value::{self, blocks, filled, word};
 use cru_session::event::Attachment;
 
 /// The words of a block.
 pub(super) fn block_words(block: &Value) -> Option<&str> {
-    filled(block, "text").or_else(|| filled(block, "connector_text"))
+    filled(block, ["text", "connector_text"])
 }
 
 /// The words of a message alone: its own, or those of its blocks.
@@ -21,10 +21,9 @@ pub(super) fn words(content: &Value) -> String {
 
 /// The picture or document that a block is.
 pub(super) fn attachment(block: &Value) -> Option<Attachment<'static>> {
-    if !matches!(text(block, "type"), "image" | "document") {
+    if !matches!(word(block, "type"), "image" | "document") {
         return None;
     }
     let source = &block["source"];
-    let media_type = filled(source, "media_type").unwrap_or("application/octet-stream").to_owned();
-    Some(Attachment { media_type: media_type.into(), bytes: base64_size(text(source, "data")) })
+    Some(value::attachment(filled(source, "media_type").unwrap_or(value::FILE), word(source, "data")))
 }

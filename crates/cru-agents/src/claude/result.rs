@@ -1,20 +1,20 @@
-//! Answers of tools: output, failure, refusal, files, sub-agents, and the decisions and tasks they prove.
+//! Answers of tools: output, also where the host put it aside for its size, failure, refusal, files, sub-agents, and the decisions
+//! and tasks they prove.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::agents::Agents;
 use super::denial::{self, Denial};
-use super::record;
-use super::said::reason;
 use super::stream::ClaudeStream;
-use super::{brief, decision, persisted, proof};
+use super::{brief, decision, proof, record};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
-use crate::call::{shell, task_list};
-use crate::file::value::{blocks, filled, flag, number, text};
-use crate::stream::out::{Fate, Out};
+use crate::call::{shell, spilled, task_list};
+use crate::file::value::{blocks, filled, flag, number, word};
+use crate::stream::out::Out;
 use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::Task;
@@ -29,12 +29,12 @@ impl ClaudeStream {
         alone: bool,
         out: &mut Out<'_>,
         agents: &mut Agents,
-    ) -> Fate {
-        let host_id = text(block, "tool_use_id");
-        let made_by = [text(record, "sourceToolAssistantUUID"), text(record, "parentUuid")];
+    ) -> Option<&'static str> {
+        let host_id = word(block, "tool_use_id");
+        let made_by = [word(record, "sourceToolAssistantUUID"), word(record, "parentUuid")];
         let (words, attachments) = flatten(&block["content"]);
         let denial = match (flag(block, "is_error"), alone) {
-            (true, true) => denial::read(&words, text(record, "toolDenialKind"), filled(record, "userFeedback")),
+            (true, true) => denial::read(&words, word(record, "toolDenialKind"), filled(record, "userFeedback")),
             (true, false) => denial::read(&words, "", None),
             (false, _) => None,
         };
@@ -46,11 +46,10 @@ impl ClaudeStream {
             let known = self.calls.knows(host_id);
             refusal_words(refusal, host_id, out);
             self.unmet.extend((!known && !out.told).then(|| host_id.to_owned()));
-            let reason = if known { "repeated answer" } else { reason::UNMET };
-            return if out.told { Fate::Shown } else { Fate::Skipped(reason) };
+            return (!out.told).then_some(self.calls.unmet(host_id));
         };
         let detail = if alone { &record["toolUseResult"] } else { &Value::Null };
-        let persisted = persisted::read(&words, detail, &self.transcript);
+        let persisted = persisted(&words, detail, &self.transcript);
         let words = persisted.as_ref().map_or(words.as_ref(), |persisted| persisted.text.as_str());
         let denied = matches!(denial, Some(Denial::Person(_) | Denial::Host(_)));
         let by_host = match denial {
@@ -79,7 +78,7 @@ impl ClaudeStream {
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
             ..files.into()
         }));
-        self.workflow(&call, text(detail, "runId"), words, out, agents);
+        self.workflow(&call, word(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
         } else if refused.is_some() {
@@ -89,7 +88,7 @@ impl ClaudeStream {
         if !failed {
             self.consequences(&call, detail, out);
         }
-        Fate::Shown
+        None
     }
 
     fn files(&self, call: &OpenCall, detail: &Value, output: &str) -> TouchedFiles {
@@ -127,7 +126,7 @@ impl ClaudeStream {
             .as_ref()
             .is_some_and(|key| agents.started(key, &self.key, agent.as_deref(), task.as_deref()).has_stream);
         let model = filled(detail, "resolvedModel").map(str::to_owned).or_else(|| input("model"));
-        let background = flag(detail, "isAsync") || text(detail, "status") == "async_launched";
+        let background = flag(detail, "isAsync") || word(detail, "status") == "async_launched";
         Some(SubagentRun {
             // By the stream its coming back is joined, also where its own file is not at hand.
             stream: key.filter(|_| has_stream || background),
@@ -185,7 +184,7 @@ fn flatten(content: &Value) -> (Cow<'_, str>, Vec<Attachment<'static>>) {
     let (mut words, mut attachments) = (Vec::new(), Vec::new());
     let parts = blocks(content);
     for part in &parts {
-        let key = if text(part, "type") == "tool_reference" { "tool_name" } else { "text" };
+        let key = if word(part, "type") == "tool_reference" { "tool_name" } else { "text" };
         match record::attachment(part) {
             Some(sent) => attachments.push(sent),
             None => words.extend(part[key].as_str()),
@@ -212,7 +211,7 @@ fn duration(detail: &Value) -> Option<u64> {
     let seconds = || detail["durationSeconds"].as_f64().filter(|seconds| *seconds >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     let from_seconds = || seconds().map(|seconds| (seconds * 1000.0) as u64);
-    number(detail, "durationMs").or_else(|| number(detail, "totalDurationMs")).or_else(from_seconds)
+    number(detail, ["durationMs", "totalDurationMs"]).or_else(from_seconds)
 }
 
 fn task(id: &str, input: &Value, status: &str) -> Task {
@@ -224,6 +223,54 @@ fn task(id: &str, input: &Value, status: &str) -> Task {
         status: if given.is_empty() { status.to_owned() } else { given },
         ..Task::default()
     }
+}
+
+const OPEN: &str = "<persisted-output>";
+/// How the host begins where the answer of a server is too long.
+const TOO_LONG: &str = "Error: result (";
+const CLOSE: &str = "</persisted-output>";
+
+/// An answer that the host put aside, and what it comes to where the file is gone.
+pub(super) struct Persisted {
+    pub(super) text: String,
+    pub(super) brief: Option<String>,
+}
+
+/// The answer, where the host put it aside.
+fn persisted(text: &str, detail: &Value, transcript: &Path) -> Option<Persisted> {
+    let named = filled(detail, "persistedOutputPath");
+    let inside = text.trim_start().strip_prefix(OPEN);
+    if inside.is_none() && named.is_none() && !text.trim_start().starts_with(TOO_LONG) {
+        return None;
+    }
+    if let Some(text) = spilled::whole(text, named, transcript) {
+        return Some(Persisted { text: words_of(&text).unwrap_or(text), brief: None });
+    }
+    let (head, preview) = shown(inside?);
+    let size = head.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(size, _)| size);
+    let kept = if preview.is_empty() { "not in the transcript" } else { "in the transcript only its beginning" };
+    let size = if size.is_empty() { "too much" } else { size };
+    let brief = format!("{size} of output, {kept}");
+    Some(Persisted { text: preview.to_owned(), brief: Some(brief) })
+}
+
+/// What the host says of the size, and the beginning that it left.
+fn shown(inside: &str) -> (&str, &str) {
+    let inside = inside.split_once(CLOSE).map_or(inside, |(inside, _)| inside).trim();
+    let (head, rest) = inside.split_once('\n').unwrap_or((inside, ""));
+    let rest = rest.trim_start();
+    let preview = match rest.split_once('\n') {
+        Some((line, preview)) if line.starts_with("Preview (") => preview,
+        _ => rest,
+    };
+    (head, preview.trim_end().strip_suffix("...").unwrap_or(preview).trim_end())
+}
+
+/// The words of an answer that was put aside as JSON: a list of blocks.
+fn words_of(text: &str) -> Option<String> {
+    let value = crate::file::value::read(text.trim_start().starts_with('[').then_some(text)?.as_bytes())?;
+    let words = value.as_array()?.iter().map(|block| block.get("text")?.as_str().map(Cow::Borrowed));
+    words.collect::<Option<Vec<_>>>().filter(|words| !words.is_empty()).map(|words| words.join("\n"))
 }
 
 #[cfg(test)]
@@ -239,5 +286,16 @@ mod tests {
         assert_eq!(unwrapped("<tool_use_error>No such file</tool_use_error>", false, true), ("No such file", None));
         assert_eq!(unwrapped("text\n<system-reminder>a</system-reminder>\n", false, false), ("text", None));
         assert_eq!(unwrapped("</system-reminder>", false, false), ("</system-reminder>", None));
+    }
+
+    #[test]
+    fn what_is_left_where_the_file_is_gone() {
+        let text = "<persisted-output>\nOutput too large (80KB). Full output saved to: /x/tool-results/b.txt\n\nPreview (first 2KB):\nline 0\nline 1\n...\n</persisted-output>";
+        let left = persisted(text, &Value::Null, Path::new("/nowhere/s.jsonl")).unwrap();
+        assert_eq!(left.text, "line 0\nline 1");
+        assert_eq!(left.brief.as_deref(), Some("80KB of output, in the transcript only its beginning"));
+        assert!(persisted("line 0 <persisted-output>", &Value::Null, Path::new("/nowhere/s.jsonl")).is_none());
+        assert_eq!(words_of(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).as_deref(), Some("a\nb"));
+        assert_eq!(words_of("[1, 2]"), None);
     }
 }

@@ -45,7 +45,6 @@ pub(crate) struct Notice<'a> {
 /// Reasons that are told for records which are left out.
 pub(super) mod reason {
     pub(in super::super) const EMPTY: &str = "empty message";
-    pub(in super::super) const UNMET: &str = "answer without its call";
     pub(in super::super) const INJECTED: &str = "injected by the host";
     pub(in super::super) const INTERFACE: &str = "command of the host's interface";
     pub(in super::super) const OTHER_AGENT: &str = "message of another agent";
@@ -111,7 +110,7 @@ pub(super) fn tell_queued(text: &str) -> ClaudeSaid<'_> {
             return ClaudeSaid::Command(line.to_owned());
         }
     }
-    if wrapper::is_queued_by_host(AGENT, line) {
+    if wrapper::is(AGENT, Means::Queued, line) {
         return ClaudeSaid::Nothing(reason::INJECTED);
     }
     tell(text)

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::agents::Agents;
 use super::queue::Queue;
 use crate::call::open::Calls;
-use crate::file::value::{self, text};
+use crate::file::value::{self, word};
 use crate::stream::intake::Intake;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
@@ -110,10 +110,10 @@ impl ClaudeStream {
         let met: Vec<_> = self.early.extract_if(.., |(id, _)| self.calls.knows(id)).collect();
         for (id, record) in &met {
             let blocks = value::blocks(&record["message"]["content"]);
-            let answers = || blocks.iter().filter(|block| text(block, "type") == "tool_result");
+            let answers = || blocks.iter().filter(|block| word(block, "type") == "tool_result");
             let alone = answers().count() == 1;
             let time = std::mem::replace(&mut out.time, value::time(record, "timestamp"));
-            for block in answers().filter(|block| text(block, "tool_use_id") == id) {
+            for block in answers().filter(|block| word(block, "tool_use_id") == id) {
                 self.result(block, record, alone, out, agents);
             }
             out.time = time;
@@ -123,10 +123,10 @@ impl ClaudeStream {
 
     /// Tells what the record says of the whole session, where it is new.
     pub(super) fn meta(&mut self, record: &Value, out: &mut Out<'_>) {
-        out.folder(&mut self.place, text(record, "cwd"));
-        let branch = changed(&mut self.branch, text(record, "gitBranch")).filter(|branch| *branch != "HEAD");
+        out.folder(&mut self.place, word(record, "cwd"));
+        let branch = changed(&mut self.branch, word(record, "gitBranch")).filter(|branch| *branch != "HEAD");
         out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
-        let version = changed(&mut self.version, text(record, "version"));
+        let version = changed(&mut self.version, word(record, "version"));
         out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
     }
 
@@ -196,12 +196,6 @@ impl ClaudeStream {
 
 /// The tokens of one model as the host sums them up.
 fn summed(told: &Value) -> Usage {
-    Usage {
-        input: value::count(told, "inputTokens"),
-        output: value::count(told, "outputTokens"),
-        cache_write: value::count(told, "cacheCreationInputTokens"),
-        cache_read: value::count(told, "cacheReadInputTokens"),
-        web_searches: value::count(told, "webSearchRequests"),
-        ..Usage::default()
-    }
+    let usage = value::usage(told, ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"]);
+    Usage { web_searches: value::count(told, "webSearchRequests"), ..usage }
 }

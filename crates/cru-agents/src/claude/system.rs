@@ -7,36 +7,17 @@ use super::record::words;
 use super::said::{ClaudeSaid, reason, tell_queued};
 use super::stream::{ClaudeCompaction, ClaudeStream};
 use super::user::Gathered;
-use crate::file::value::{self, filled, number, object, text};
-use crate::stream::out::{Fate, Out};
-use crate::unknown::unknown;
+use crate::file::value::{self, filled, number, object, word};
+use crate::stream::out::Out;
+use crate::unknown::left_out;
 use cru_session::event::{EventKind, SessionFact, StreamKey, TitleRank};
-
-/// Session-level lines that only serve the host.
-const BOOKKEEPING: &[&str] = &[
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "atis-latch",
-    "attribution-snapshot",
-    "bridge-session",
-    "content-replacement",
-    "fork-context-ref",
-    "frame-link",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "started",
-    "tag",
-    "task-summary",
-];
 
 pub(super) const BOOKKEEPING_REASON: &str = "host bookkeeping";
 
 impl ClaudeStream {
     /// Reads a system line.
-    pub(super) fn system(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        match text(record, "subtype") {
+    pub(super) fn system(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
+        match word(record, "subtype") {
             "compact_boundary" => {
                 self.flush_compaction(out);
                 let meta = &record["compactMetadata"];
@@ -46,68 +27,56 @@ impl ClaudeStream {
                     trigger: filled(meta, "trigger").map(str::to_owned),
                     tokens_before: number(meta, "preTokens"),
                 });
-                Fate::Shown
+                None
             }
-            "microcompact_boundary" => Fate::Skipped("answers of tools taken out of the context"),
-            "api_error" => Fate::Skipped("failure that the host retried"),
             "local_command" => {
                 let text = words(&record["content"]);
                 let mut gathered = Gathered::default();
                 self.said(super::said::tell(&text), &mut gathered, out, agents);
                 // A command of the interface that the host ran by itself; what it prints is no work.
-                Fate::Skipped(gathered.reason.unwrap_or(reason::INTERFACE))
+                Some(gathered.reason.unwrap_or(reason::INTERFACE))
             }
-            "away_summary" => Fate::Skipped("recap by the host"),
             // Notices of older versions have none.
-            ""
-            | "bridge_status"
-            | "informational"
-            | "init"
-            | "model_refusal_fallback"
-            | "model_refusal_no_fallback"
-            | "scheduled_task_fire"
-            | "status"
-            | "stop_hook_summary"
-            | "turn_duration" => Fate::Skipped(BOOKKEEPING_REASON),
-            subtype => Fate::Skipped(unknown("unknown system line", subtype)),
+            "" => Some(BOOKKEEPING_REASON),
+            subtype => Some(left_out(super::IMPORTER.id, "unknown system line", subtype)),
         }
     }
 
     /// Reads an attachment line.
-    pub(super) fn attachment(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
-        let Some(attachment) = object(record, "attachment") else { return Fate::Skipped(reason::EMPTY) };
-        if text(attachment, "type") != "queued_command" {
-            return Fate::Skipped("context added by the host");
+    pub(super) fn attachment(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
+        let Some(attachment) = object(record, "attachment") else { return Some(reason::EMPTY) };
+        if word(attachment, "type") != "queued_command" {
+            return Some("context added by the host");
         }
         out.time = value::time(attachment, "timestamp").or(out.time);
-        let from = text(&attachment["origin"], "kind");
+        let from = word(&attachment["origin"], "kind");
         if !matches!(from, "" | "human" | "task-notification") {
-            return Fate::Skipped(reason::INJECTED);
+            return Some(reason::INJECTED);
         }
         self.queued(&attachment["prompt"], out, agents)
     }
 
     /// Reads a queue operation.
-    pub(super) fn queue_operation(&mut self, record: &Value, out: &Out<'_>) -> Fate {
+    pub(super) fn queue_operation(&mut self, record: &Value, out: &Out<'_>) -> Option<&'static str> {
         let words = words(&record["content"]);
-        match text(record, "operation") {
+        match word(record, "operation") {
             "enqueue" => {
                 let by_host = !matches!(tell_queued(&words), ClaudeSaid::Words(_) | ClaudeSaid::Command(_));
                 self.queue.enqueue(words, by_host, out.time, self.worked);
             }
             "dequeue" => self.queue.dequeue(self.worked),
-            "remove" if self.queue.remove(&words, self.works, out.record) => return Fate::Shown,
+            "remove" if self.queue.remove(&words, self.works, out.record) => return None,
             "popAll" => self.queue.take_back(),
             _ => {}
         }
-        Fate::Skipped("queue bookkeeping")
+        Some("queue bookkeeping")
     }
 
     /// Reads a line about the whole session.
-    pub(super) fn session_line(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let told = match text(record, "type") {
-            "custom-title" => self.title(TitleRank::Custom, text(record, "customTitle"), out),
-            "ai-title" => self.title(TitleRank::Host, text(record, "aiTitle"), out),
+    pub(super) fn session_line(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let told = match word(record, "type") {
+            "custom-title" => self.title(TitleRank::Custom, word(record, "customTitle"), out),
+            "ai-title" => self.title(TitleRank::Host, word(record, "aiTitle"), out),
             "pr-link" => match (filled(record, "prUrl"), number(record, "prNumber")) {
                 (Some(url), Some(number)) if self.is_new_pull(url) => {
                     out.emit(EventKind::PullRequest { url: url.into(), number });
@@ -117,14 +86,14 @@ impl ClaudeStream {
             },
             "cost-state" => self.host_sums(record, out),
             "worktree-state" => {
-                let Some(tree) = object(record, "worktreeSession") else { return Fate::Skipped(BOOKKEEPING_REASON) };
+                let Some(tree) = object(record, "worktreeSession") else { return Some(BOOKKEEPING_REASON) };
                 if let Some(name) = filled(tree, "worktreeName") {
                     out.quiet(EventKind::Meta(SessionFact::Property {
                         key: "worktree".into(),
                         value: name.to_owned().into(),
                     }));
                 }
-                self.project(text(tree, "originalCwd"), out)
+                self.project(word(tree, "originalCwd"), out)
             }
             "continued-in" => match filled(record, "continuedInSessionId").filter(|next| *next != self.key.session) {
                 Some(next) => {
@@ -134,10 +103,9 @@ impl ClaudeStream {
                 }
                 None => false,
             },
-            "relocated" => self.project(text(record, "relocatedCwd"), out),
-            kind if BOOKKEEPING.contains(&kind) => false,
-            kind => return Fate::Skipped(unknown("unknown record type", kind)),
+            "relocated" => self.project(word(record, "relocatedCwd"), out),
+            kind => return Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
         };
-        if told { Fate::Shown } else { Fate::Skipped(BOOKKEEPING_REASON) }
+        (!told).then_some(BOOKKEEPING_REASON)
     }
 }

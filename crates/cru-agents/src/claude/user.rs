@@ -11,8 +11,8 @@ use super::said::{ClaudeSaid, Notice, plan_in, reason, tell, tell_queued};
 use super::stream::ClaudeStream;
 use super::tree::ClaudeNode;
 use crate::call::tools;
-use crate::file::value::{blocks, filled, flag, object, text};
-use crate::stream::out::{Fate, Out};
+use crate::file::value::{blocks, filled, flag, object, word};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, StreamKey};
 
@@ -24,21 +24,21 @@ impl ClaudeStream {
         parent: Option<ClaudeNode>,
         out: &mut Out<'_>,
         agents: &mut Agents,
-    ) -> Fate {
-        let Some(message) = object(record, "message") else { return Fate::Skipped(reason::EMPTY) };
+    ) -> Option<&'static str> {
+        let Some(message) = object(record, "message") else { return Some(reason::EMPTY) };
         if flag(record, "isCompactSummary") {
             self.summary(words(&message["content"]).into(), out);
-            return Fate::Shown;
+            return None;
         }
         let mut gathered = Gathered { meta: is_hosts(record), ..Gathered::default() };
         let mut strange = None;
         let blocks = blocks(&message["content"]);
-        let alone = blocks.iter().filter(|block| text(block, "type") == "tool_result").count() == 1;
+        let alone = blocks.iter().filter(|block| word(block, "type") == "tool_result").count() == 1;
         for block in &blocks {
-            match text(block, "type") {
+            match word(block, "type") {
                 "tool_result" => {
-                    let fate = self.result(block, record, alone, out, agents);
-                    gathered.note(fate);
+                    let left = self.result(block, record, alone, out, agents);
+                    gathered.note(left);
                 }
                 "image" | "document" if !gathered.meta => gathered.attachments.extend(attachment(block)),
                 "image" | "document" => {}
@@ -57,16 +57,16 @@ impl ClaudeStream {
         }
         let attachments = std::mem::take(&mut gathered.attachments);
         if gathered.words.is_some() || !attachments.is_empty() {
-            let source = text(record, "promptSource");
+            let source = word(record, "promptSource");
             let text = gathered.words.take().unwrap_or_default();
             let origin = if gathered.command { PromptOrigin::Command } else { self.origin(&text, source) };
             self.prompt(Prompt { text, origin, attachments }, parent, out);
-            return strange.map_or(Fate::Shown, Fate::Skipped);
+            return strange;
         }
         if let Some(reason) = strange {
-            return Fate::Skipped(reason);
+            return Some(reason);
         }
-        if out.told { Fate::Shown } else { Fate::Skipped(gathered.reason.unwrap_or(reason::EMPTY)) }
+        (!out.told).then_some(gathered.reason.unwrap_or(reason::EMPTY))
     }
 
     /// How words at the prompt came.
@@ -107,11 +107,11 @@ impl ClaudeStream {
     }
 
     /// Words of an attachment of the host that holds a queued prompt.
-    pub(super) fn queued(&mut self, content: &Value, out: &mut Out<'_>, agents: &Agents) -> Fate {
+    pub(super) fn queued(&mut self, content: &Value, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
         let attachments: Vec<_> = blocks(content).iter().filter_map(|block| attachment(block)).collect();
         let text = words(content);
         if self.queue.arrived(&text) {
-            return Fate::Skipped("duplicate record");
+            return Some("duplicate record");
         }
         let prompt = match tell_queued(&text) {
             ClaudeSaid::Words(text) => Prompt { text, origin: PromptOrigin::Queued, attachments },
@@ -120,11 +120,11 @@ impl ClaudeStream {
             ClaudeSaid::Nothing(_) if !attachments.is_empty() => {
                 Prompt { text: Cow::Borrowed(""), origin: PromptOrigin::Queued, attachments }
             }
-            ClaudeSaid::Nothing(reason) => return Fate::Skipped(reason),
-            _ => return Fate::Skipped(reason::INJECTED),
+            ClaudeSaid::Nothing(reason) => return Some(reason),
+            _ => return Some(reason::INJECTED),
         };
         out.emit(EventKind::Prompt(prompt));
-        Fate::Shown
+        None
     }
 
     /// One text under a person's name, told apart.
@@ -137,21 +137,21 @@ impl ClaudeStream {
     ) {
         match said {
             ClaudeSaid::Notice(notice) => {
-                let fate = self.notice(&notice, out, agents);
-                gathered.note(fate);
+                let left = self.notice(&notice, out, agents);
+                gathered.note(left);
             }
             ClaudeSaid::Interrupt { tool } => {
                 let call = self.refused.take().filter(|_| tool);
                 out.emit(EventKind::Interrupt { call: call.map(Cow::Owned) });
             }
             ClaudeSaid::Summary(text) => self.summary(text, out),
-            ClaudeSaid::Nothing(reason) => gathered.note(Fate::Skipped(reason)),
+            ClaudeSaid::Nothing(reason) => gathered.note(Some(reason)),
             ClaudeSaid::Plan(text) => {
                 gathered.plan = Some(plan_in(&text).to_owned());
                 gathered.say(text);
             }
             // A line that is marked as the host's own is none of the person's words.
-            _ if gathered.meta => gathered.note(Fate::Skipped(reason::INJECTED)),
+            _ if gathered.meta => gathered.note(Some(reason::INJECTED)),
             ClaudeSaid::Words(text) => gathered.say(text),
             ClaudeSaid::Command(line) => {
                 gathered.command = true;
@@ -167,7 +167,7 @@ impl ClaudeStream {
 
     fn shell_output(&mut self, output: &str, gathered: &mut Gathered<'_>, out: &mut Out<'_>) {
         let Some(line) = self.shell.take() else {
-            gathered.note(Fate::Skipped(reason::INJECTED));
+            gathered.note(Some(reason::INJECTED));
             return;
         };
         let quiet = output.trim().is_empty() || output == "(Bash completed with no output)";
@@ -191,10 +191,10 @@ impl ClaudeStream {
     }
 
     /// Something that ran in the background came back.
-    pub(super) fn notice(&mut self, notice: &Notice<'_>, out: &mut Out<'_>, agents: &Agents) -> Fate {
+    pub(super) fn notice(&mut self, notice: &Notice<'_>, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(notice.task.to_owned()) };
         if notice.task.is_empty() || agents.get(&stream).is_none() {
-            return Fate::Skipped("notice of a background command");
+            return Some("notice of a background command");
         }
         let summary = notice.result.unwrap_or(notice.summary);
         out.emit(EventKind::SubagentDone {
@@ -202,14 +202,14 @@ impl ClaudeStream {
             summary: Some(summary).filter(|summary| !summary.is_empty()).map(Cow::Borrowed),
             failed: !matches!(notice.status, "completed" | ""),
         });
-        Fate::Shown
+        None
     }
 }
 
 /// Whether the line is marked as put there by the host.
 fn is_hosts(record: &Value) -> bool {
-    let origin = text(&record["origin"], "kind");
-    flag(record, "isMeta") || text(record, "promptSource") == "system" || !matches!(origin, "" | "human")
+    let origin = word(&record["origin"], "kind");
+    flag(record, "isMeta") || word(record, "promptSource") == "system" || !matches!(origin, "" | "human")
 }
 
 /// What the parts of a user line come to.
@@ -226,7 +226,7 @@ pub(super) struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     fn say(&mut self, text: Cow<'a, str>) {
         if self.meta {
-            self.note(Fate::Skipped(reason::INJECTED));
+            self.note(Some(reason::INJECTED));
             return;
         }
         self.words = Some(match self.words.take() {
@@ -235,9 +235,7 @@ impl<'a> Gathered<'a> {
         });
     }
 
-    fn note(&mut self, fate: Fate) {
-        if let Fate::Skipped(reason) = fate {
-            self.reason.get_or_insert(reason);
-        }
+    fn note(&mut self, left: Option<&'static str>) {
+        self.reason = self.reason.or(left);
     }
 }

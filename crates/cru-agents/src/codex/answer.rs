@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::record::picture;
-use crate::file::value::{self, blocks, exit, filled, object};
+use crate::file::value::{self, attachment, blocks, exit, filled, object};
+use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
 /// An answer, unwrapped.
@@ -29,21 +29,6 @@ pub(super) struct CodexAnswer<'a> {
     pub(super) attachments: Vec<Attachment<'static>>,
 }
 
-/// Beginnings of answers that are the host's own word that something went wrong.
-const FAILURES: &[&str] = &[
-    "Error: ",
-    "apply_patch verification failed",
-    "error: ",
-    "exec_command failed",
-    "execution error:",
-    "failed in sandbox",
-    "failed to parse",
-    "invalid patch",
-    "patch rejected",
-    "unsupported call",
-    "write_stdin failed",
-];
-
 /// What the host says where its policy refuses a call.
 const BY_POLICY: &[&str] =
     &["rejected by user approval settings", "rejected: blocked by policy", "approval required by policy"];
@@ -58,7 +43,8 @@ pub(super) fn read(output: &Value) -> CodexAnswer<'_> {
     let words: Vec<&str> = said.iter().filter_map(|part| part["text"].as_str().or(part["content"].as_str())).collect();
     let mut answer = owned(unwrapped(&words.join("\n")));
     answer.failed |= said.iter().any(|part| part["success"] == false);
-    answer.attachments = sent.iter().filter_map(|part| filled(part, "image_url").map(picture)).collect();
+    answer.attachments =
+        sent.iter().filter_map(|part| filled(part, "image_url").map(|url| attachment("", url))).collect();
     answer
 }
 
@@ -75,7 +61,7 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
     }
     const LOOKED_AT: usize = 2000;
     let head = &text[..cru_base::lines::floor_char_boundary(text, LOOKED_AT)];
-    let own = FAILURES.iter().any(|start| head.starts_with(start));
+    let own = wrapper::is(super::IMPORTER.id, Means::Failed, head);
     let rejected = own || head.starts_with("exec command rejected") || head.starts_with("rejected by user");
     let denied_by_host = rejected && BY_POLICY.iter().any(|words| head.contains(words));
     let denied = rejected && head.contains("rejected by user") && !denied_by_host;

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::reason;
-use super::record::{duration, local_picture, picture, pictures, words};
+use super::record::{duration, local_picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
-use crate::file::value::{blocks, count, exit, filled, flag, length, list, number, object, text};
-use crate::stream::out::{Fate, Out};
-use crate::unknown::unknown;
+use crate::file::value::{attachment, blocks, count, exit, filled, flag, length, list, number, object, word};
+use crate::stream::out::Out;
+use crate::unknown::{left_out, unknown};
 use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
 
 /// Name of the model where no record says it.
@@ -17,57 +17,57 @@ const NO_MODEL: &str = "unknown";
 
 impl CodexStream {
     /// Reads an event.
-    pub(super) fn told(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
-        match text(event, "type") {
+    pub(super) fn told(&mut self, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        match word(event, "type") {
             "user_message" => {
                 let words = filled(event, "message").unwrap_or_default();
                 self.user(words, attachments(event), out)
             }
-            "agent_message" => self.reply_again(filled(event, "message").unwrap_or_default(), out),
+            "agent_message" => Some(self.reply_again(filled(event, "message").unwrap_or_default(), out)),
             "agent_reasoning" | "agent_reasoning_raw_content" => {
-                let Some(words) = filled(event, "text") else { return Fate::Skipped(reason::EMPTY) };
+                let Some(words) = filled(event, "text") else { return Some(reason::EMPTY) };
                 self.settle_users(out);
                 if self.thoughts.is_full() {
                     self.settle_agent(out);
                 }
                 self.thoughts.second(out.record, out.time, words, Vec::new());
-                Fate::Skipped(reason::TWICE)
+                Some(reason::TWICE)
             }
             "item_completed" => self.completed(event, out),
             "token_count" => self.tokens(event, out),
             "task_started" | "turn_started" => {
                 self.in_turn = false;
                 self.tells_turns = true;
-                Fate::Skipped("beginning or end of a turn")
+                Some("beginning or end of a turn")
             }
             "task_complete" | "turn_complete" => {
                 self.acts(out);
                 self.in_turn = false;
                 let error = filled(&event["error"], "message");
                 if error.is_some_and(|error| self.fails(error, out)) {
-                    return Fate::Shown;
+                    return None;
                 }
-                Fate::Skipped("beginning or end of a turn")
+                Some("beginning or end of a turn")
             }
             "turn_aborted" => self.aborted(event, out),
             "error" => {
                 let message = filled(event, "message").unwrap_or("error");
-                if self.fails(message, out) { Fate::Shown } else { Fate::Skipped(reason::TWICE) }
+                (!self.fails(message, out)).then_some(reason::TWICE)
             }
             "context_compacted" => {
                 if matches!(self.compaction, CodexCompaction::None) {
                     self.compaction = CodexCompaction::Event(out.record, out.time);
                 }
-                Fate::Skipped(reason::TWICE)
+                Some(reason::TWICE)
             }
             "thread_rolled_back" => self.rolled_back(event, out),
-            "thread_name_updated" => match self.titled(text(event, "thread_name")) {
+            "thread_name_updated" => match self.titled(word(event, "thread_name")) {
                 Some(name) => {
                     let title = SessionFact::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
                     out.emit(EventKind::Meta(title));
-                    Fate::Shown
+                    None
                 }
-                None => Fate::Skipped("repeated title"),
+                None => Some("repeated title"),
             },
             "entered_review_mode" => {
                 let hint = filled(event, "user_facing_hint").map(|hint| format!(" {hint}")).unwrap_or_default();
@@ -76,17 +76,17 @@ impl CodexStream {
                 self.calls.begin_turn();
                 self.prompts.push(out.record);
                 out.prompt(text, PromptOrigin::Command);
-                Fate::Shown
+                None
             }
-            _ => self.beside(event),
+            _ => Some(self.beside(event)),
         }
     }
 
     /// Events that belong to calls, and those that a note does not use.
-    fn beside(&mut self, event: &Value) -> Fate {
+    fn beside(&mut self, event: &Value) -> &'static str {
         let duration_ms = duration(event).filter(|millis| *millis > 0);
         let mut hint = Hint { duration_ms, ..Hint::default() };
-        match text(event, "type") {
+        match word(event, "type") {
             "exec_command_end" => hint.exit = exit(event, "exit_code"),
             "mcp_tool_call_end" => {
                 let result = &event["result"];
@@ -94,64 +94,18 @@ impl CodexStream {
             }
             "patch_apply_end" => hint.diffs = diffs(&event["changes"]),
             "collab_agent_spawn_end" => {
-                let part = filled(event, "new_agent_role").or(filled(event, "new_agent_nickname")).map(str::to_owned);
+                let part = filled(event, ["new_agent_role", "new_agent_nickname"]).map(str::to_owned);
                 hint.agent = filled(event, "new_thread_id").map(|id| (id.to_owned(), part));
             }
             "web_search_end" => {
                 self.found = length(event, "results");
-                return Fate::Skipped(reason::TWICE);
+                return reason::TWICE;
             }
-            "agent_message_delta"
-            | "agent_reasoning_delta"
-            | "agent_reasoning_section_break"
-            | "exec_command_begin"
-            | "exec_command_output_delta"
-            | "mcp_tool_call_begin"
-            | "patch_apply_begin"
-            | "web_search_begin"
-            | "view_image_tool_call"
-            | "image_generation_begin"
-            | "image_generation_end"
-            | "dynamic_tool_call_request"
-            | "dynamic_tool_call_response"
-            | "exited_review_mode"
-            | "plan_update"
-            | "item_started"
-            | "terminal_interaction"
-            | "turn_diff"
-            | "raw_response_item"
-            | "sub_agent_activity"
-            | "request_user_input" => {
-                return Fate::Skipped(reason::TWICE);
-            }
-            "exec_approval_request"
-            | "apply_patch_approval_request"
-            | "guardian_assessment"
-            | "request_permissions" => {
-                return Fate::Skipped("approval, told by its call");
-            }
-            "undo_started" | "undo_completed" => return Fate::Skipped("undo of files"),
-            "thread_goal_updated" => return Fate::Skipped("goal kept by the host"),
-            "stream_error" => return Fate::Skipped("retry of the host"),
-            "background_event"
-            | "warning"
-            | "deprecation_notice"
-            | "session_configured"
-            | "thread_settings_applied"
-            | "mcp_startup_update"
-            | "mcp_startup_complete"
-            | "shutdown_complete"
-            | "model_reroute"
-            | "hook_started"
-            | "hook_completed"
-            | "skills_update_available" => return Fate::Skipped(reason::HOSTS),
-            kind if kind.starts_with("collab_") => return Fate::Skipped(reason::TWICE),
-            kind if kind.starts_with("realtime_") => return Fate::Skipped("voice session"),
-            "" => return Fate::Skipped("no record type"),
-            kind => return Fate::Skipped(unknown("unknown event", kind)),
+            "" => return "no record type",
+            kind => return left_out(super::IMPORTER.id, "unknown event", kind),
         }
         self.remember(filled(event, "call_id"), hint);
-        Fate::Skipped(reason::TWICE)
+        reason::TWICE
     }
 
     /// Keeps what was told of a call until its answer.
@@ -162,19 +116,19 @@ impl CodexStream {
         }
     }
 
-    fn user(&mut self, text: &str, attachments: Vec<Attachment<'static>>, out: &mut Out<'_>) -> Fate {
+    fn user(&mut self, text: &str, attachments: Vec<Attachment<'static>>, out: &mut Out<'_>) -> Option<&'static str> {
         self.has_events = true;
-        let Some(sent) = self.users.first(text) else { return Fate::Skipped(reason::TWICE) };
+        let Some(sent) = self.users.first(text) else { return Some(reason::TWICE) };
         let attachments = if attachments.is_empty() { sent } else { attachments };
         if text.trim().is_empty() && attachments.is_empty() {
-            return Fate::Skipped(reason::EMPTY);
+            return Some(reason::EMPTY);
         }
         self.prompt(text, attachments, (out.record, out.time), out)
     }
 
-    fn reply_again(&mut self, text: &str, out: &mut Out<'_>) -> Fate {
+    fn reply_again(&mut self, text: &str, out: &mut Out<'_>) -> &'static str {
         if text.trim().is_empty() {
-            return Fate::Skipped(reason::EMPTY);
+            return reason::EMPTY;
         }
         // The agent answers: the words before it are not told by an event any more.
         self.settle_users(out);
@@ -182,25 +136,25 @@ impl CodexStream {
             self.settle_agent(out);
         }
         self.replies.second(out.record, out.time, text, Vec::new());
-        Fate::Skipped(reason::TWICE)
+        reason::TWICE
     }
 
     /// Newer versions tell finished items instead of events.
-    fn completed(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(item) = object(event, "item") else { return Fate::Skipped(reason::EMPTY) };
+    fn completed(&mut self, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(item) = object(event, "item") else { return Some(reason::EMPTY) };
         // Versions write the types in several ways: `UserMessage`, `userMessage`, `user_message`.
-        let kind = text(item, "type").replace('_', "").to_ascii_lowercase();
+        let kind = word(item, "type").replace('_', "").to_ascii_lowercase();
         match kind.as_str() {
             "usermessage" => {
                 let parts = blocks(&item["content"]);
                 let (sent, text) = (pictures(&parts), words(&parts));
                 // The event of the same words was there.
                 if self.unanswered.as_deref() == Some(text.trim()) {
-                    return Fate::Skipped(reason::TWICE);
+                    return Some(reason::TWICE);
                 }
                 return self.user(&text, sent, out);
             }
-            "agentmessage" => return self.reply_again(&words(&blocks(&item["content"])), out),
+            "agentmessage" => return Some(self.reply_again(&words(&blocks(&item["content"])), out)),
             "commandexecution" | "filechange" | "mcptoolcall" => self.remember(filled(item, "id"), hint(item)),
             "contextcompaction" if matches!(self.compaction, CodexCompaction::None) => {
                 self.compaction = CodexCompaction::Event(out.record, out.time);
@@ -212,46 +166,35 @@ impl CodexStream {
                     self.thoughts.second(out.record, out.time, text, Vec::new());
                 }
             }
-            "extension"
-            | "websearch"
-            | "imageview"
-            | "imagegeneration"
-            | "contextcompaction"
-            | "plan"
-            | "hookprompt"
-            | "enteredreviewmode"
-            | "exitedreviewmode"
-            | "collabagenttoolcall"
-            | "collabtoolcall"
-            | "dynamictoolcall"
-            | "subagentactivity"
-            | "sleep" => {}
-            "" => return Fate::Skipped("no record type"),
-            _ => return Fate::Skipped(unknown("unknown item", text(item, "type"))),
+            "" => return Some("no record type"),
+            kind => {
+                let known = super::IMPORTER.agent().why_left(kind);
+                return Some(known.unwrap_or_else(|| unknown("unknown item", word(item, "type"))));
+            }
         }
-        Fate::Skipped(reason::TWICE)
+        Some(reason::TWICE)
     }
 
-    fn tokens(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(info) = object(event, "info") else { return Fate::Skipped("limits of the account") };
-        let Some(usage) = self.counter.count(info) else { return Fate::Skipped("repeated token counts") };
+    fn tokens(&mut self, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(info) = object(event, "info") else { return Some("limits of the account") };
+        let Some(usage) = self.counter.count(info) else { return Some("repeated token counts") };
         let model = if self.model.trim().is_empty() { NO_MODEL } else { &self.model };
         let message = Cow::Owned(format!("tokens@{}", out.record));
         out.emit(EventKind::Usage { message, model: Cow::Borrowed(model), usage });
-        Fate::Shown
+        None
     }
 
-    fn aborted(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+    fn aborted(&mut self, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         self.settle_users(out);
         self.settle_agent(out);
         self.calls.begin_turn();
         self.in_turn = false;
-        match text(event, "reason") {
+        match word(event, "reason") {
             // The person said something else meanwhile, or a review came to its end.
-            "replaced" | "review_ended" => Fate::Skipped("beginning or end of a turn"),
+            "replaced" | "review_ended" => Some("beginning or end of a turn"),
             _ => {
                 out.emit(EventKind::Interrupt { call: None });
-                Fate::Shown
+                None
             }
         }
     }
@@ -269,10 +212,10 @@ impl CodexStream {
     }
 
     /// A person went back: the last prompts and all that followed them are no longer a part of the talk.
-    fn rolled_back(&mut self, event: &Value, out: &mut Out<'_>) -> Fate {
+    fn rolled_back(&mut self, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let count = usize::try_from(count(event, "num_turns")).unwrap_or(usize::MAX);
         if count == 0 {
-            return Fate::Skipped(reason::EMPTY);
+            return Some(reason::EMPTY);
         }
         self.settle_users(out);
         self.settle_agent(out);
@@ -281,7 +224,7 @@ impl CodexStream {
         let to = self.prompts.get(kept).map_or(out.record, |first| first.saturating_sub(1));
         self.prompts.truncate(kept);
         out.emit(EventKind::Rewind { to });
-        Fate::Shown
+        None
     }
 }
 
@@ -289,7 +232,7 @@ impl CodexStream {
 fn hint(item: &Value) -> Hint {
     let duration = duration(item).or_else(|| number(item, "duration_ms"));
     Hint {
-        failed: matches!(text(item, "status"), "failed" | "declined"),
+        failed: matches!(word(item, "status"), "failed" | "declined"),
         exit: exit(item, "exit_code"),
         duration_ms: duration.filter(|millis| *millis > 0),
         diffs: diffs(&item["changes"]),
@@ -299,7 +242,7 @@ fn hint(item: &Value) -> Hint {
 
 /// Pictures that were sent along: as data, or as files.
 fn attachments(event: &Value) -> Vec<Attachment<'static>> {
-    let sent = list(event, "images").iter().filter_map(Value::as_str).map(picture);
+    let sent = list(event, "images").iter().filter_map(Value::as_str).map(|url| attachment("", url));
     let local = list(event, "local_images").iter().filter_map(Value::as_str).map(local_picture);
     sent.chain(local).collect()
 }

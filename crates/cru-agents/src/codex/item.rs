@@ -10,15 +10,15 @@ use super::record::words;
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
 use crate::call::open::OpenCall;
-use crate::file::value::{self, base64_size, blocks, filled, length, list, text};
-use crate::stream::out::{Fate, Out};
+use crate::file::value::{self, base64_size, blocks, filled, length, list, word};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::{Call, CallResult, EventKind};
 
 impl CodexStream {
     /// Reads an item.
-    pub(super) fn item(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        match text(item, "type") {
+    pub(super) fn item(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        match word(item, "type") {
             "message" => self.message(item, out),
             "reasoning" => self.reasoning(item, out),
             "function_call" | "custom_tool_call" | "tool_call" | "local_shell_call" => self.call(item, out),
@@ -30,37 +30,37 @@ impl CodexStream {
             "tool_search_call" => self.tool_search(item, out),
             "tool_search_output" => self.found_tools(item, out),
             "image_generation_call" => self.image(item, out),
-            "ghost_snapshot" => Fate::Skipped("snapshot of the host"),
-            "agent_message" => Fate::Skipped("message between agents"),
-            "compaction" | "compaction_summary" | "context_compaction" => Fate::Skipped(reason::TWICE),
-            "" => Fate::Skipped("no record type"),
-            kind => Fate::Skipped(unknown("unknown item", kind)),
+            "ghost_snapshot" => Some("snapshot of the host"),
+            "agent_message" => Some("message between agents"),
+            "compaction" | "compaction_summary" | "context_compaction" => Some(reason::TWICE),
+            "" => Some("no record type"),
+            kind => Some(unknown("unknown item", kind)),
         }
     }
 
-    fn message(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        match text(item, "role") {
+    fn message(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        match word(item, "role") {
             "assistant" => {
                 let text = said::shown(&words(&blocks(&item["content"]))).to_owned();
                 self.settle_users(out);
                 if text.trim().is_empty() {
-                    return Fate::Skipped(reason::EMPTY);
+                    return Some(reason::EMPTY);
                 }
                 if self.replies.first(&text).is_none() {
-                    return Fate::Skipped(reason::TWICE);
+                    return Some(reason::TWICE);
                 }
                 self.acts(out);
                 out.emit(EventKind::Reply(text.into()));
-                Fate::Shown
+                None
             }
             "user" => self.under_their_name(item, out),
-            "developer" | "system" => Fate::Skipped("instructions of the host"),
-            role => Fate::Skipped(unknown("unknown role", role)),
+            "developer" | "system" => Some("instructions of the host"),
+            role => Some(unknown("unknown role", role)),
         }
     }
 
     /// A message under a person's name: it waits whether an event says that they are their words.
-    fn under_their_name(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    fn under_their_name(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let mut text = String::new();
         let parts = blocks(&item["content"]);
         let pictures = super::record::pictures(&parts);
@@ -74,16 +74,16 @@ impl CodexStream {
             }
         }
         if text.is_empty() && pictures.is_empty() {
-            return Fate::Skipped(reason::INJECTED);
+            return Some(reason::INJECTED);
         }
         if self.users.is_full() {
             self.settle_users(out);
         }
         self.users.second(out.record, out.time, &text, pictures);
-        Fate::Skipped(reason::TWICE)
+        Some(reason::TWICE)
     }
 
-    fn reasoning(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    fn reasoning(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         self.settle_users(out);
         let parts = blocks(&item["content"]);
         let said = list(item, "summary").iter().chain(parts.iter().map(AsRef::as_ref));
@@ -96,14 +96,14 @@ impl CodexStream {
             }
         }
         match (told, any) {
-            (true, _) => Fate::Shown,
-            (false, true) => Fate::Skipped(reason::TWICE),
-            (false, false) => Fate::Skipped("thinking that the host encrypted"),
+            (true, _) => None,
+            (false, true) => Some(reason::TWICE),
+            (false, false) => Some("thinking that the host encrypted"),
         }
     }
 
-    fn call(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        let kind = text(item, "type");
+    fn call(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let kind = word(item, "type");
         let named = filled(&item["function"], "name");
         let name =
             filled(item, "name").or(named).unwrap_or(if kind == "local_shell_call" { "local_shell" } else { "tool" });
@@ -119,7 +119,7 @@ impl CodexStream {
             _ => told.tool,
         };
         self.open(&host_id, &tool, &told.args, input, told.action, out);
-        Fate::Shown
+        None
     }
 
     /// Tells a call and remembers it until its answer; the id told.
@@ -160,7 +160,7 @@ impl CodexStream {
         out.emit(EventKind::Result(result));
     }
 
-    fn search(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    fn search(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let action = item["action"].clone();
         let get = |key: &str| action.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let first = || action.get("queries")?.as_array()?.iter().find_map(Value::as_str);
@@ -173,7 +173,7 @@ impl CodexStream {
         };
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
-        let failed = text(item, "status") == "failed";
+        let failed = word(item, "status") == "failed";
         let id = self.open(&host_id, tool, &args, action, CodexAction::Other, out);
         let brief = match (failed, found) {
             (true, _) => None,
@@ -181,42 +181,37 @@ impl CodexStream {
             (false, None) => Some(Cow::Borrowed("done, results not recorded")),
         };
         self.done(CallResult { call: id.into(), failed, brief, ..CallResult::default() }, out);
-        Fate::Shown
+        None
     }
 
-    fn tool_search(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    fn tool_search(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let input = arguments(&item["arguments"]);
-        let args = input.get("query").and_then(Value::as_str).unwrap_or("").to_owned();
+        let args = word(&input, "query").to_owned();
         let host_id = filled(item, "call_id").map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
         self.open(&host_id, "ToolSearch", &args, input, CodexAction::Other, out);
-        Fate::Shown
+        None
     }
 
-    fn found_tools(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    fn found_tools(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = filled(item, "call_id").unwrap_or("ToolSearch@");
-        let Some(call) = self.calls.close(host_id, ["", ""]) else { return self.orphan(host_id) };
+        let Some(call) = self.calls.close(host_id, ["", ""]) else { return Some(self.calls.unmet(host_id)) };
         self.actions.remove(&call.id);
         let brief = length(item, "tools")
             .map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
         out.emit(EventKind::Result(CallResult { call: call.id.into(), brief, ..CallResult::default() }));
-        Fate::Shown
+        None
     }
 
-    fn image(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
-        let args = text(item, "revised_prompt").to_owned();
-        let bytes = base64_size(text(item, "result"));
+    fn image(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let args = word(item, "revised_prompt").to_owned();
+        let bytes = base64_size(word(item, "result"));
         let host_id = format!("image@{}", out.record);
-        let failed = text(item, "status") == "failed";
+        let failed = word(item, "status") == "failed";
         let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexAction::Other, out);
         let picture = cru_session::event::Attachment { media_type: "image/png".into(), bytes };
         let attachments = if bytes > 0 { vec![picture] } else { Vec::new() };
         self.done(CallResult { call: id.into(), failed, attachments, ..CallResult::default() }, out);
-        Fate::Shown
-    }
-
-    /// An answer whose call is not open.
-    pub(super) fn orphan(&self, host_id: &str) -> Fate {
-        Fate::Skipped(if self.calls.knows(host_id) { "repeated answer" } else { "answer without its call" })
+        None
     }
 }
 

@@ -6,14 +6,12 @@
 //! and what is not known is passed over by a name and counted. No note is thought of here.
 
 mod answer;
-mod bundle;
 mod call;
 mod code;
 mod event;
 mod head;
 mod item;
 mod read;
-mod recognise;
 mod record;
 mod result;
 mod said;
@@ -30,9 +28,9 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "codex",
-    recognise: recognise::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    recognise: head::recognise,
+    bundle: head::bundle,
+    together: head::together,
     read: read::read,
     beside: bundles::alone,
     hooked: None,
@@ -46,6 +44,4 @@ mod reason {
     pub(super) const INJECTED: &str = "text the host put in";
     /// Nothing in it.
     pub(super) const EMPTY: &str = "empty record";
-    /// What the host notes for itself.
-    pub(super) const HOSTS: &str = "bookkeeping of the host";
 }

@@ -10,9 +10,9 @@ use super::reason;
 use super::record::payload;
 use super::stream::CodexStream;
 use crate::file::jsonl;
-use crate::file::value::{self, canonical, canonical_but, filled, object, text};
+use crate::file::value::{self, canonical, canonical_but, filled, object, word};
 use crate::stream::intake::LATER;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -108,8 +108,8 @@ impl<'s> CodexReader<'s> {
         let value = value::read(line);
         let record = value.as_ref().filter(|value| value.is_object());
         match record.map(|record| self.record(record, line)) {
-            Some(Fate::Shown) => self.file.account.represent(),
-            Some(Fate::Skipped(reason)) => self.file.account.skip(reason),
+            Some(None) => self.file.account.represent(),
+            Some(Some(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
             None if self.is_copy(line, value.as_ref()) => self.file.account.skip("duplicate record"),
@@ -127,20 +127,20 @@ impl<'s> CodexReader<'s> {
         self.file.account.rename(reason::TWICE, reason::INJECTED, injected);
     }
 
-    fn record(&mut self, envelope: &Value, line: &[u8]) -> Fate {
+    fn record(&mut self, envelope: &Value, line: &[u8]) -> Option<&'static str> {
         let payload = payload(envelope);
         if self.is_copy(line, Some(envelope)) {
-            return Fate::Skipped("duplicate record");
+            return Some("duplicate record");
         }
         let copied = self.is_of_origin(envelope, payload);
         let stream = &mut self.streams[self.file.stream];
         if stream.is_full() {
-            return Fate::Skipped(LATER);
+            return Some(LATER);
         }
         // A re-serialised record is the same record: its time, kind and call name it.
         let number = match filled(envelope, "timestamp") {
             Some(time) => {
-                let kinds = [text(envelope, "type"), text(payload, "type"), text(payload, "call_id")];
+                let kinds = [word(envelope, "type"), word(payload, "type"), word(payload, "call_id")];
                 stream.consume(format!("{time} {}", kinds.join(" ")).as_bytes())
             }
             None => stream.consume(line),
@@ -149,22 +149,22 @@ impl<'s> CodexReader<'s> {
             if let Some(info) = object(payload, "info") {
                 stream.counter.count(info);
             }
-            return Fate::Skipped("copied from another session");
+            return Some("copied from another session");
         }
         let time = value::time(envelope, "timestamp");
         let mut out = Out::new(&mut *self.sink, stream.key.clone(), number, time);
-        let goes_on = self.file.head.goes_on() && text(envelope, "type") == "session_meta";
+        let goes_on = self.file.head.goes_on() && word(envelope, "type") == "session_meta";
         if let Some(end) = self.file.head.base.as_ref().filter(|_| goes_on).and_then(|base| base.end) {
             stream.goes_back(end, &mut out);
         }
         if let Some(ordinal) = value::number(envelope, "ordinal") {
             stream.ordinals.push((ordinal, number));
         }
-        let fate = stream.record(envelope, payload, &mut out);
+        let left = stream.record(envelope, payload, &mut out);
         for (id, part, task) in std::mem::take(&mut stream.spawned) {
             self.spawned.entry(id).or_insert((part, task));
         }
-        fate
+        left
     }
 
     /// Whether a record stands in an earlier file of the session.
@@ -189,15 +189,15 @@ impl<'s> CodexReader<'s> {
             own.insert(mark);
         }
         // Work of its own shows that the copy has come to its end; what the host notes between is no work.
-        let works = match text(envelope, "type") {
-            "response_item" => !matches!(text(payload, "role"), "developer" | "system" | "user"),
-            "event_msg" => matches!(text(payload, "type"), "user_message" | "agent_message"),
+        let works = match word(envelope, "type") {
+            "response_item" => !matches!(word(payload, "role"), "developer" | "system" | "user"),
+            "event_msg" => matches!(word(payload, "type"), "user_message" | "agent_message"),
             _ => false,
         };
         if works && !copied {
             self.file.copying = false;
         }
-        copied && text(envelope, "type") != "session_meta"
+        copied && word(envelope, "type") != "session_meta"
     }
 
     fn stream(&mut self, head: &CodexHead, path: &Path) -> usize {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::file::value::{base64_size, count, filled, object};
+use crate::file::value::{attachment, count, filled, object};
 use cru_session::event::Attachment;
 
 /// What a line says; the oldest files hold that alone.
@@ -23,13 +23,6 @@ pub(super) fn words(parts: &[Cow<'_, Value>]) -> String {
     parts.iter().filter_map(|part| filled(part, "text")).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a data address says of a picture: `data:image/png;base64,…`.
-pub(super) fn picture(url: &str) -> Attachment<'static> {
-    let (media, data) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or(("image", ""));
-    let media = media.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
-    Attachment { media_type: media.to_owned().into(), bytes: base64_size(data) }
-}
-
 /// A picture that is a file.
 pub(super) fn local_picture(path: &str) -> Attachment<'static> {
     let kind = path.rsplit_once('.').map(|(_, kind)| kind.to_ascii_lowercase());
@@ -44,7 +37,7 @@ pub(super) fn local_picture(path: &str) -> Attachment<'static> {
 /// The pictures among the parts of a message.
 pub(super) fn pictures(parts: &[Cow<'_, Value>]) -> Vec<Attachment<'static>> {
     let picture = |part: &Cow<'_, Value>| {
-        filled(part, "image_url").map(picture).or_else(|| filled(part, "path").map(local_picture))
+        filled(part, "image_url").map(|url| attachment("", url)).or_else(|| filled(part, "path").map(local_picture))
     };
     parts.iter().filter_map(picture).collect()
 }

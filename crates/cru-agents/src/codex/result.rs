@@ -7,13 +7,12 @@ use serde_json::Value;
 use super::answer::{self, CodexAnswer};
 use super::call::CodexAction;
 use super::stream::{CodexStream, Hint};
-use crate::call::argument::word;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
 use crate::call::shell;
 use crate::call::touched::TouchedFiles;
-use crate::file::value::{self, filled};
-use crate::stream::out::{Fate, Out};
+use crate::file::value::{self, filled, list, trimmed, word};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
@@ -22,12 +21,12 @@ const NOTICEABLE_MS: u64 = 50;
 
 impl CodexStream {
     /// Reads an answer.
-    pub(super) fn answer(&mut self, item: &Value, out: &mut Out<'_>) -> Fate {
+    pub(super) fn answer(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = match (filled(item, "call_id"), filled(item, "name")) {
             (Some(id), _) => id.to_owned(),
             (None, name) => format!("{}@", name.unwrap_or("tool")),
         };
-        let Some(call) = self.calls.close(&host_id, ["", ""]) else { return self.orphan(&host_id) };
+        let Some(call) = self.calls.close(&host_id, ["", ""]) else { return Some(self.calls.unmet(&host_id)) };
         let action = self.actions.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
@@ -93,7 +92,7 @@ impl CodexStream {
             }
             _ => {}
         }
-        Fate::Shown
+        None
     }
 
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
@@ -162,10 +161,8 @@ impl CodexStream {
 /// The answer of a form that has its output and exit code in an object.
 fn old(item: &Value) -> Option<CodexAnswer<'_>> {
     let value = item.get("result").filter(|result| !result.is_null())?;
-    let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
-    let exit = value.get("exitCode").or(value.get("exit_code")).and_then(Value::as_i64);
-    let exit = exit.and_then(|exit| i32::try_from(exit).ok());
-    let (stdout, stderr) = (get("stdout"), get("stderr"));
+    let exit = value::exit(value, ["exitCode", "exit_code"]);
+    let (stdout, stderr) = (word(value, "stdout"), word(value, "stderr"));
     let text = match value.as_str() {
         Some(text) => text.to_owned(),
         None if stderr.is_empty() => stdout.to_owned(),
@@ -200,9 +197,8 @@ fn refused(what: &str, call: &str) -> DecisionEvent<'static> {
 fn answered(asked: &Value, output: &str, call: &str) -> Vec<DecisionEvent<'static>> {
     let value = value::read(output.as_bytes()).unwrap_or_default();
     let Some(answers) = value.get("answers").and_then(Value::as_object) else { return Vec::new() };
-    let questions = asked.get("questions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let made = questions.iter().filter_map(|question| {
-        let answer = answers.get(word(question, "id")?)?;
+    let made = list(asked, "questions").iter().filter_map(|question| {
+        let answer = answers.get(trimmed(question, "id")?)?;
         let taken: Vec<&str> = match answer.get("answers").unwrap_or(answer) {
             Value::String(text) => vec![text.as_str()],
             Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),

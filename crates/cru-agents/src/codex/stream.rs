@@ -17,9 +17,9 @@ use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::call::tools;
-use crate::file::value::{self, filled, object, text};
+use crate::file::value::{self, filled, object, word};
 use crate::stream::intake::Intake;
-use crate::stream::out::{Fate, Out, changed};
+use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
@@ -126,48 +126,43 @@ impl CodexStream {
     }
 
     /// Reads one record of the session's own.
-    pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Fate {
-        match text(envelope, "type") {
+    pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        match word(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
-                text(payload, "model").clone_into(&mut self.model);
+                word(payload, "model").clone_into(&mut self.model);
                 self.moved(payload, out);
-                Fate::Skipped("settings of a turn")
+                Some("settings of a turn")
             }
             "response_item" => self.item(payload, out),
             "event_msg" => self.told(payload, out),
             "compacted" => self.compacted(payload, out),
-            "world_state" | "retained_context" => Fate::Skipped("state of the host"),
-            "inter_agent_communication" | "inter_agent_communication_metadata" => {
-                Fate::Skipped("message between agents")
-            }
-            "token_usage_record" => Fate::Skipped(reason::TWICE),
-            "security_risk_score" => Fate::Skipped(reason::HOSTS),
-            "realtime_item" => Fate::Skipped("voice session"),
-            "" if filled(envelope, "record_type").is_some() => Fate::Skipped("state of the host"),
+            "" if filled(envelope, "record_type").is_some() => Some("state of the host"),
             "" if envelope["payload"].is_null() && filled(envelope, "id").is_some() => self.session(payload, out),
-            "" => Fate::Skipped("no record type"),
-            // The oldest files hold items without an envelope.
-            _ if envelope["payload"].is_null() => self.item(payload, out),
-            kind => Fate::Skipped(unknown("unknown record type", kind)),
+            "" => Some("no record type"),
+            kind => match super::IMPORTER.agent().why_left(kind) {
+                // The oldest files hold items without an envelope.
+                None if envelope["payload"].is_null() => self.item(payload, out),
+                known => Some(known.unwrap_or_else(|| unknown("unknown record type", kind))),
+            },
         }
     }
 
-    fn session(&mut self, meta: &Value, out: &mut Out<'_>) -> Fate {
-        let id = filled(meta, "id").or(filled(meta, "session_id")).unwrap_or("");
+    fn session(&mut self, meta: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let id = filled(meta, ["id", "session_id"]).unwrap_or("");
         if !id.is_empty() && id != self.id {
-            return Fate::Skipped("copied from another session");
+            return Some("copied from another session");
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         self.moved(meta, out);
-        let version = changed(&mut self.version, text(meta, "cli_version"));
+        let version = changed(&mut self.version, word(meta, "cli_version"));
         out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
         if let Some(git) = object(meta, "git") {
-            let branch = changed(&mut self.branch, text(git, "branch")).filter(|branch| *branch != "HEAD");
+            let branch = changed(&mut self.branch, word(git, "branch")).filter(|branch| *branch != "HEAD");
             out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
             out.facts(filled(git, "commit_hash").map(|commit| SessionFact::Commit(commit.into())));
         }
-        Fate::Shown
+        None
     }
 
     /// The session goes on in another file from an earlier place: what followed is no longer a part of the talk.
@@ -186,7 +181,7 @@ impl CodexStream {
     }
 
     fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
-        out.folder(&mut self.place, text(payload, "cwd"));
+        out.folder(&mut self.place, word(payload, "cwd"));
     }
 
     /// A title where it is new.
@@ -201,7 +196,7 @@ impl CodexStream {
         attachments: Vec<Attachment<'static>>,
         at: (u64, Option<Timestamp>),
         out: &mut Out<'_>,
-    ) -> Fate {
+    ) -> Option<&'static str> {
         let mut ran = None;
         let (words, origin) = match said::read(text) {
             CodexSaid::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
@@ -212,7 +207,7 @@ impl CodexStream {
                 ran = Some(run).filter(|run| run.ended);
                 (Cow::Owned(command), PromptOrigin::Shell)
             }
-            CodexSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::INJECTED),
+            CodexSaid::Host if attachments.is_empty() => return Some(reason::INJECTED),
             CodexSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.settle_agent(out);
@@ -233,7 +228,7 @@ impl CodexStream {
         if let Some(run) = ran {
             self.ran(run, at, out);
         }
-        Fate::Shown
+        None
     }
 
     /// A command that the person ran, and what came of it.
@@ -268,7 +263,7 @@ impl CodexStream {
             // Pictures alone are an answer of a tool where no event says that a person sent them.
             let is_hosts = held.text.is_empty() || said::is_element(&held.text) || self.is_said(&held.text);
             let told = told || !is_hosts;
-            if told && self.prompt(&held.text, held.attachments, (held.record, held.time), out) == Fate::Shown {
+            if told && self.prompt(&held.text, held.attachments, (held.record, held.time), out).is_none() {
                 self.untwinned += 1;
             } else {
                 self.injected += 1;
@@ -308,7 +303,7 @@ impl CodexStream {
         }
     }
 
-    fn compacted(&mut self, payload: &Value, out: &mut Out<'_>) -> Fate {
+    fn compacted(&mut self, payload: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         self.settle_users(out);
         self.settle_agent(out);
         // The event came first, or it comes again.
@@ -319,7 +314,7 @@ impl CodexStream {
             tokens_before,
             summary: filled(payload, "message").map(Cow::Borrowed),
         });
-        Fate::Shown
+        None
     }
 
     /// The file ends: what waits is told.

@@ -2,54 +2,32 @@
 
 use serde_json::Value;
 
-use crate::file::value::{count, number, object};
+use crate::file::value::{self, number, object};
 use cru_session::event::Usage;
 
 /// The sums that were last told.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
-    last: Option<CodexSum>,
+    last: Option<Usage>,
     /// Whether the next sums hold what was used in another file.
     inherits: bool,
     /// Tokens of the context, as of the last message.
     context: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CodexSum {
-    input: u64,
-    cached: u64,
-    cache_write: u64,
-    output: u64,
+/// Counts as the host writes them: what a cache gave and took is a part of the input.
+fn counts(tokens: &Value) -> Usage {
+    value::usage(tokens, ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"])
 }
 
-impl CodexSum {
-    fn of(tokens: &Value) -> Self {
-        Self {
-            input: count(tokens, "input_tokens"),
-            cached: count(tokens, "cached_input_tokens"),
-            cache_write: count(tokens, "cache_write_input_tokens"),
-            output: count(tokens, "output_tokens"),
-        }
-    }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            input: self.input.saturating_sub(before.input),
-            cached: self.cached.saturating_sub(before.cached),
-            cache_write: self.cache_write.saturating_sub(before.cache_write),
-            output: self.output.saturating_sub(before.output),
-        }
-    }
-
-    fn usage(self) -> Usage {
-        Usage {
-            input: self.input.saturating_sub(self.cached).saturating_sub(self.cache_write),
-            output: self.output,
-            cache_write: self.cache_write,
-            cache_read: self.cached,
-            ..Usage::default()
-        }
+/// What came to a sum since it was told before.
+fn since(sum: Usage, before: Usage) -> Usage {
+    Usage {
+        input: sum.input.saturating_sub(before.input),
+        output: sum.output.saturating_sub(before.output),
+        cache_write: sum.cache_write.saturating_sub(before.cache_write),
+        cache_read: sum.cache_read.saturating_sub(before.cache_read),
+        ..sum
     }
 }
 
@@ -62,16 +40,17 @@ impl Counter {
         if let Some(last) = last {
             self.context = number(last, "total_tokens").filter(|total| *total > 0).or(self.context);
         }
-        let (sum, before) = (CodexSum::of(object(info, "total_token_usage")?), self.last.unwrap_or_default());
+        let (sum, before) = (counts(object(info, "total_token_usage")?), self.last.unwrap_or_default());
         self.last = Some(sum);
         let anew = sum.input < before.input || sum.output < before.output;
         let inherits = std::mem::take(&mut self.inherits) && last.is_some() && sum != before;
-        let new = if anew || inherits { CodexSum::of(last.unwrap_or(&Value::Null)) } else { sum.since(before) };
-        (new != CodexSum::default()).then(|| new.usage())
+        let new = if anew || inherits { counts(last.unwrap_or(&Value::Null)) } else { since(sum, before) };
+        let input = new.input.saturating_sub(new.cache_read).saturating_sub(new.cache_write);
+        (new != Usage::default()).then_some(Usage { input, ..new })
     }
 
     /// The next sums go on from those of another file: of them only the last message is new.
-    pub(super) const fn inherit(&mut self, from: Option<CodexSum>) {
+    pub(super) const fn inherit(&mut self, from: Option<Usage>) {
         if from.is_some() {
             self.last = from;
         }
@@ -79,7 +58,7 @@ impl Counter {
     }
 
     /// The sums that were last told.
-    pub(super) const fn sum(&self) -> Option<CodexSum> {
+    pub(super) const fn sum(&self) -> Option<Usage> {
         self.last
     }
 

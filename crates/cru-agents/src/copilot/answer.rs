@@ -9,10 +9,9 @@ use super::format::is_agent;
 use super::session::CopilotSession;
 use crate::call::brief;
 use crate::call::open::OpenCall;
-use crate::call::question::Answered;
+use crate::call::question::{Answered, approval};
 use crate::call::tools::{self, Answer};
-use crate::file::jsonl::word;
-use crate::file::value::filled;
+use crate::file::value::{filled, trimmed, word};
 use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
@@ -44,10 +43,7 @@ impl CopilotSession {
         if self.silent.contains(host_id) {
             return Some("line of state");
         }
-        let Some(call) = self.told.calls.close(host_id, ["", ""]) else {
-            let known = self.told.calls.knows(host_id);
-            return Some(if known { "repeated answer" } else { "answer without its call" });
-        };
+        let Some(call) = self.told.calls.close(host_id, ["", ""]) else { return Some(self.told.calls.unmet(host_id)) };
         let shell = ToolKind::of(&call.tool) == ToolKind::Shell;
         let failed = record.pointer("/data/success") == Some(&Value::Bool(false));
         let output = output(record);
@@ -100,7 +96,7 @@ impl CopilotSession {
     }
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
-        let said = |key: &str| call.input.as_ref().and_then(|input| tools::text(input, &[key])).map(str::to_owned);
+        let said = |key: &str| call.input.as_ref().and_then(|input| trimmed(input, key)).map(str::to_owned);
         let worked = self.agents.contains_key(host_id);
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(host_id.to_owned()) };
         let name = self.agents.get(host_id).filter(|name| !name.is_empty()).cloned();
@@ -131,8 +127,7 @@ fn between(from: Timestamp, to: Timestamp) -> Option<u64> {
 
 /// The text of an answer: what the agent was given, else why there is none.
 fn output(record: &Value) -> &str {
-    let places = ["/data/result/content", "/data/result", "/data/error/message", "/data/error"];
-    places.iter().map(|place| word(record, place)).find(|text| !text.is_empty()).unwrap_or("")
+    filled(record, ["/data/result/content", "/data/result", "/data/error/message", "/data/error"]).unwrap_or("")
 }
 
 /// An answered question, with what was offered and not taken.
@@ -143,12 +138,6 @@ fn answered(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
 
 /// A plan that a person approved.
 fn approved(call: &OpenCall, output: &str) -> Option<DecisionEvent<'static>> {
-    let plan = tools::text(call.input.as_ref()?, &["summary", "plan"]).unwrap_or("");
-    output.starts_with("Plan approved").then(|| DecisionEvent {
-        title: "Plan approved".into(),
-        text: plan.to_owned().into(),
-        approval: true,
-        call: Some(call.id.clone().into()),
-        ..DecisionEvent::default()
-    })
+    let plan = trimmed(call.input.as_ref()?, ["summary", "plan"]).unwrap_or("");
+    output.starts_with("Plan approved").then(|| approval("Plan approved", plan, Some(&call.id)))
 }

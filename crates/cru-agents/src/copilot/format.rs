@@ -1,4 +1,5 @@
-//! Whose stream a record is of: the session of its file, or a sub-agent that a call of it started.
+//! Whether a file is a session of this host, by its first records, and whose stream a record is of: the session of its file,
+//! or a sub-agent that a call of it started.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ use serde_json::Value;
 
 use super::session::CopilotSession;
 use crate::bundles;
-use crate::file::jsonl::{Format, beginning, word};
-use crate::file::value::filled;
-use crate::record;
+use crate::file::jsonl::{Format, beginning};
+use crate::file::value::{filled, word};
+use crate::record::{self, has_line};
 use cru_base::Result;
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header};
@@ -109,4 +110,34 @@ impl Format for Copilot {
 /// Whether a tool starts a sub-agent.
 pub(super) fn is_agent(tool: &str) -> bool {
     tool == "task"
+}
+
+/// Whether the file begins with events of this host.
+pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
+    has_line(bytes, |record| {
+        let kind = word(record, "/type");
+        let part = kind.split('.').next().unwrap_or("");
+        let known = matches!(part, "session" | "user" | "assistant" | "tool" | "hook" | "system" | "subagent");
+        kind.contains('.') && known && record.get("data").is_some_and(serde_json::Value::is_object)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(head: &str) -> bool {
+        recognise(Path::new("a.jsonl"), head.as_bytes())
+    }
+
+    #[test]
+    fn by_content() {
+        assert!(is("{\"type\":\"session.start\",\"data\":{\"sessionId\":\"s\"}}\n"));
+        assert!(is("broken\n{\"type\":\"user.message\",\"data\":{}}\n"));
+        assert!(!is("{\"type\":\"session.start\"}\n"));
+        assert!(!is("{\"type\":\"session\",\"data\":{}}\n"));
+        assert!(!is("{\"type\":\"thread.started\",\"data\":{}}\n"));
+        assert!(!is("{\"role\":\"user\",\"message\":{}}\n"));
+        assert!(!is(""));
+    }
 }

@@ -6,7 +6,6 @@
 
 mod answer;
 mod format;
-mod recognise;
 mod session;
 mod tokens;
 
@@ -20,7 +19,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "copilot",
-    recognise: recognise::recognise,
+    recognise: format::recognise,
     bundle: format::bundle,
     together: format::together,
     read: |bundle, sink| jsonl::read(format::Copilot::default(), bundle, sink),

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::tokens::CopilotTokens;
 use crate::call::open::OpenCall;
-use crate::file::jsonl::{State, count, list, word};
-use crate::file::value::filled;
+use crate::file::jsonl::State;
+use crate::file::value::{count, filled, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// Where a record has its id and its time.
@@ -60,7 +60,7 @@ impl State for CopilotSession {
         self.told.time(record)
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         if let Some(task) = self.task.take() {
             out.prompt(task, PromptOrigin::Task);
             out.told = false;
@@ -99,20 +99,10 @@ impl State for CopilotSession {
                 out.told = true;
                 None
             }
-            "system.message" => Some("system prompt"),
-            "system.notification" => Some("notice of the host"),
-            "skill.invoked" => Some("text of a skill"),
             "" => Some("no record type"),
-            kind => Some(match kind.split('.').next().unwrap_or("") {
-                "hook" => "hook",
-                "permission" | "user_input" | "elicitation" | "sampling" | "external_tool" | "command" => {
-                    "question of the host"
-                }
-                "subagent" => "end of a sub-agent",
-                _ => self.told.left_out("unknown record type", kind),
-            }),
+            kind => Some(self.told.left_out("unknown record type", kind)),
         };
-        out.fate(strange)
+        out.left(strange)
     }
 
     fn waits(&self) -> bool {
@@ -208,7 +198,7 @@ impl CopilotSession {
 /// Something sent along: a picture, a file.
 fn attachment(sent: &Value) -> Option<Attachment<'_>> {
     let kind = word(sent, "/mimeType");
-    let path = ["/path", "/displayName"].iter().map(|key| word(sent, key)).find(|path| !path.is_empty());
+    let path = filled(sent, ["/path", "/displayName"]);
     let shown = if kind.is_empty() { path? } else { kind };
     Some(Attachment { media_type: shown.into(), bytes: count(sent, "/size") })
 }

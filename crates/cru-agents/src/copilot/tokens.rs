@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::record::session::usage_with_cache;
+use crate::file::value::usage_with_cache;
 use crate::stream::out::Out;
 use cru_session::event::{EventKind, Usage};
 

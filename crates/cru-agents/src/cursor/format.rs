@@ -1,4 +1,5 @@
-//! Whose stream a transcript is: nothing in it says so, its place does.
+//! Whether a file is a transcript of this host, by its first records, and whose stream it is: nothing in it says so, its
+//! place does.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,10 @@ use serde_json::Value;
 use super::chat;
 use super::session::{self, HOST};
 use crate::bundles;
-use crate::call::started::StartedAgents;
-use crate::file::jsonl::{Format, beginning, word};
+use crate::file::jsonl::{Format, beginning};
+use crate::file::tables::Begun;
+use crate::file::value::{filled, word};
+use crate::record::has_line;
 use crate::record::session::RecordSession;
 use cru_base::Result;
 use cru_session::event::StreamKey;
@@ -103,7 +106,7 @@ impl Format for Cursor {
         let mut agent = None;
         if parent.is_some() {
             let records = beginning(bundle, path, RECORDS)?;
-            let named = records.iter().map(|record| word(record, "/agent")).find(|name| !name.is_empty());
+            let named = records.iter().find_map(|record| filled(record, "/agent"));
             agent = Some(named.unwrap_or("agent").to_owned());
         }
         let aside = parent.is_none() && (chat::folder(path).is_some() || self.started.contains_key(&key.session));
@@ -114,8 +117,18 @@ impl Format for Cursor {
         let key = &header.key;
         let chat = if header.aside { chat::find(&header.transcript, &key.session) } else { Value::Null };
         let started = self.started.get(&key.session).filter(|_| key.agent.is_none()).cloned().unwrap_or_default();
-        RecordSession::new(&HOST, key.clone(), chat).with(StartedAgents::of(started))
+        RecordSession::begun(&HOST, key.clone(), Begun { head: chat, asked: started, ..Begun::default() })
     }
+}
+
+/// Whether the file begins with messages of this host: a role and a message, and nothing that others add.
+pub(super) fn recognise(_: &Path, bytes: &[u8]) -> bool {
+    has_line(bytes, |record| {
+        let role = matches!(word(record, "/role"), "user" | "assistant" | "system");
+        let content = record.pointer("/message/content").is_some_and(|it| it.is_array() || it.is_string());
+        let others = ["type", "uuid", "sessionId", "id", "timestamp", "parentId"];
+        role && content && others.iter().all(|key| record.get(*key).is_none_or(Value::is_null))
+    })
 }
 
 #[cfg(test)]
@@ -144,5 +157,20 @@ mod tests {
         assert_eq!(of("9f/9f.jsonl"), ["9f/9f.jsonl", "9f/subagents/a.jsonl", "9f/subagents/b.jsonl"]);
         assert_eq!(of("x.jsonl"), ["x.jsonl"]);
         assert_eq!(of("9f/subagents/a.jsonl"), ["9f/subagents/a.jsonl"]);
+    }
+
+    fn is(head: &str) -> bool {
+        recognise(Path::new("a.jsonl"), head.as_bytes())
+    }
+
+    #[test]
+    fn by_content() {
+        assert!(is("{\"role\":\"user\",\"message\":{\"content\":[]}}\n"));
+        assert!(is("broken\n{\"role\":\"assistant\",\"message\":{\"content\":\"x\"},\"model\":\"m\"}\n"));
+        assert!(!is("{\"role\":\"user\",\"content\":\"x\"}\n"));
+        assert!(!is("{\"type\":\"user\",\"role\":\"user\",\"message\":{\"content\":[]}}\n"));
+        assert!(!is("{\"role\":\"user\",\"message\":{\"content\":[]},\"uuid\":\"u\"}\n"));
+        assert!(!is("{\"type\":\"turn_ended\"}\n"));
+        assert!(!is(""));
     }
 }

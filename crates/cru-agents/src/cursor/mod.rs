@@ -9,31 +9,30 @@
 
 mod chat;
 mod format;
-mod recognise;
-mod said;
 mod session;
 mod stamp;
 mod window;
-mod window_session;
 
 #[cfg(test)]
 mod tests;
 
-use self::window::CursorWindow;
+use self::window::STORE;
+use crate::file::jsonl;
 use crate::file::sqlite::is_database;
-use crate::file::{jsonl, tables};
+use crate::record::session::RecordSession;
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(crate) const IMPORTER: Importer = Importer {
     id: "cursor",
     recognise: |path, head| {
-        if is_database(head) { window::recognise(path) } else { recognise::recognise(path, head) }
+        if is_database(head) { STORE.is_own(path) } else { format::recognise(path, head) }
     },
-    bundle: |files| tables::bundle(&CursorWindow::default(), files, &format::session, &format::bundle),
-    together: |path| Ok(tables::together(&CursorWindow::default(), path, &format::session)),
+    bundle: |files| STORE.bundle(files, &format::session, &format::bundle),
+    together: |path| Ok(STORE.together(path, &format::session)),
     read: |bundle, sink| {
-        let rest = tables::read_first(&CursorWindow::default(), bundle, &format::session, sink)?;
+        let begin = |key, begun| RecordSession::begun(&window::HOST, key, begun);
+        let rest = STORE.read_first(bundle, &format::session, &begin, sink)?;
         jsonl::read(format::Cursor::default(), &rest, sink)
     },
     beside: format::beside,

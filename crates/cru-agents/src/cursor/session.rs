@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{said, stamp};
-use crate::file::jsonl::word;
-use crate::file::value::{self, filled};
+use super::stamp;
+use crate::file::value::{self, filled, word};
 use crate::record::session::RecordSession;
 use crate::record::{RecordHost, message};
 use crate::stream::out::Out;
@@ -34,9 +33,8 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
 fn ended(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     match word(record, "/status") {
         "error" | "failed" => {
-            let told = ["/error/message", "/error", "/message"].iter().map(|place| word(record, place));
-            let text = told.into_iter().find(|text| !text.is_empty()).unwrap_or("The turn ended with an error.");
-            session.fail(text, out)
+            let text = filled(record, ["/error/message", "/error", "/message"]);
+            session.fail(text.unwrap_or("The turn ended with an error."), out)
         }
         "aborted" | "cancelled" | "canceled" | "interrupted" => session.stop(out),
         _ => Some("end of a turn"),
@@ -48,15 +46,10 @@ fn blocks(record: &Value) -> Vec<Cow<'_, Value>> {
     value::blocks(&record["message"]["content"])
 }
 
-/// The first of these words of a block that says something.
-fn first<'v>(block: &'v Value, names: &[&str]) -> Option<&'v str> {
-    names.iter().map(|name| word(block, name)).find(|word| !word.is_empty())
-}
-
 /// What a message asks, without what the host put around it.
 pub(super) fn asked(record: &Value) -> Option<String> {
     let blocks = blocks(record);
-    let words = blocks.iter().find_map(|block| said::words(word(block, "/text")).map(Cow::into_owned));
+    let words = blocks.iter().find_map(|block| own_words(word(block, "/text")).map(Cow::into_owned));
     words.filter(|words| !words.trim().is_empty())
 }
 
@@ -65,7 +58,7 @@ fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     let (mut words, mut attachments, mut left) = (Vec::new(), Vec::new(), None);
     for block in &blocks {
         match word(block, "/type") {
-            "text" => match said::words(word(block, "/text")) {
+            "text" => match own_words(word(block, "/text")) {
                 Some(said) => words.push(said),
                 None => left = left.or(Some("context of the host")),
             },
@@ -90,9 +83,9 @@ fn assistant(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> 
     let mut left = None;
     for block in blocks(record) {
         match word(&block, "/type") {
-            "text" => session.reply(said::prose(word(&block, "/text")), out),
+            "text" => session.reply(prose(word(&block, "/text")), out),
             "thinking" | "reasoning" => {
-                session.think(said::prose(first(&block, &["/thinking", "/text"]).unwrap_or_default()), out);
+                session.think(prose(filled(&block, ["/thinking", "/text"]).unwrap_or_default()), out);
             }
             "tool_use" | "tool_call" | "tool-call" => call(session, &block, out),
             // Blocks of a later version that hold words still say them.
@@ -107,14 +100,14 @@ fn assistant(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> 
 
 /// The tool of a call or an answer.
 fn tool(block: &Value) -> Option<&str> {
-    first(block, &["/name", "/toolName"])
+    filled(block, ["/name", "/toolName"])
 }
 
 fn call(session: &mut RecordSession, block: &Value, out: &mut Out<'_>) {
     let tool = tool(block).unwrap_or("tool");
     // Without ids an answer finds its call by the name of the tool.
     let own = || format!("{tool}#{}.{}", out.record, session.waiting.len());
-    let id = first(block, &["/id", "/toolCallId"]).map_or_else(own, str::to_owned);
+    let id = filled(block, ["/id", "/toolCallId"]).map_or_else(own, str::to_owned);
     let input = ["input", "args", "arguments"].into_iter().find_map(|key| block.get(key));
     session.call(&id, tool, input.unwrap_or(&Value::Null), out);
 }
@@ -128,10 +121,59 @@ fn answers(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Op
         let content =
             ["content", "result", "output"].into_iter().find(|key| block.get(*key).is_some_and(|it| *it != ""));
         let answer = message::answer(&block, content.unwrap_or("content"));
-        match first(&block, &["/tool_use_id", "/toolCallId"]) {
+        match filled(&block, ["/tool_use_id", "/toolCallId"]) {
             Some(id) => session.answer(id, answer, out),
             None => session.answer_next(tool(&block).unwrap_or_default(), answer, out),
         };
     }
     (!out.told).then_some("answer without its call")
+}
+
+/// The words of a message; `None` where the host alone spoke.
+pub(super) fn own_words(text: &str) -> Option<Cow<'_, str>> {
+    let words = match crate::wrapper::own_words("cursor", text) {
+        Cow::Borrowed(words) => Cow::Borrowed(words.trim()),
+        words @ Cow::Owned(_) => words,
+    };
+    (!words.trim().is_empty()).then_some(words)
+}
+
+/// Prose of the agent without the mark that stands for thoughts which were taken out.
+pub(super) fn prose(text: &str) -> &str {
+    let text = text.trim();
+    let text = text.strip_suffix("[REDACTED]").unwrap_or(text);
+    text.strip_prefix("[REDACTED]").unwrap_or(text).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_said() {
+        let rows: &[(&str, Option<&str>)] = &[
+            ("<user_query>\nrun it\n</user_query>", Some("run it")),
+            ("<user_info>x</user_info>\n<user_query>a</user_query>\n<user_query>b</user_query>", Some("a\n\nb")),
+            ("<user_query>never closed", Some("never closed")),
+            // What stands within is theirs, also where it begins like something of the host's.
+            ("<user_query><timestamp> in the header is wrong</user_query>", Some("<timestamp> in the header is wrong")),
+            ("plain <b>words</b>", Some("plain <b>words</b>")),
+            ("<timestamp>now</timestamp>\nplain", Some("plain")),
+            ("<git_status>x</git_status>", None),
+            ("<rules attr=\"1\">never closed", None),
+            ("<div>kept</div>", Some("<div>kept</div>")),
+            ("<", Some("<")),
+            ("", None),
+        ];
+        for (text, wanted) in rows {
+            assert_eq!(own_words(text).as_deref(), *wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_taken_out_says_nothing() {
+        assert_eq!(prose("[REDACTED]"), "");
+        assert_eq!(prose("Done.\n\n[REDACTED]"), "Done.");
+        assert_eq!(prose("a [REDACTED] b"), "a [REDACTED] b");
+    }
 }

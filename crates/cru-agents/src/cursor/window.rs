@@ -5,18 +5,22 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::window_session::HOST;
-use crate::file::jsonl::{list, word};
-use crate::file::sqlite::{Database, holds};
-use crate::file::tables::{RowFormat, StoredSession};
-use crate::file::value::{self, filled};
+use super::session::{own_words, prose};
+use crate::call::tools::Answer;
+use crate::call::touched::changed;
+use crate::file::sqlite::Database;
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
+use crate::file::value::{self, filled, list, usage, word};
+use crate::record::RecordHost;
 use crate::record::session::RecordSession;
+use crate::stream::out::Out;
+use crate::unknown::unknown;
+use crate::wrapper;
 use cru_base::Result;
-use cru_session::event::SubagentRun;
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SubagentRun, Usage};
 use cru_session::source::Account;
 
 /// Its table of keys and values.
@@ -44,16 +48,19 @@ const FIELDS: &[&str] = &[
 /// States of a call that runs.
 const RUNNING: &[&str] = &["pending", "loading", "running", "streaming"];
 
-pub(super) fn recognise(path: &Path) -> bool {
-    holds(path, "state.vscdb", &|base| base.has_column(TABLE, "value"))
-}
+pub(super) const STORE: HostStore = HostStore {
+    name: "state.vscdb",
+    columns: &[&[(TABLE, "value")]],
+    tables: &[TABLE],
+    rows: || Box::new(CursorWindow::default()),
+};
 
 fn id(row: &Value) -> Option<&str> {
     word(row, "/key").strip_prefix("composerData:").filter(|id| !id.is_empty())
 }
 
 #[derive(Default)]
-pub(super) struct CursorWindow {
+struct CursorWindow {
     /// Messages that sessions name.
     named: Cell<u64>,
     /// Rows of sessions that cannot be read.
@@ -61,9 +68,6 @@ pub(super) struct CursorWindow {
 }
 
 impl RowFormat for CursorWindow {
-    type State = RecordSession;
-    const NAMES: &'static [&'static str] = &[TABLE];
-
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
         let mut sessions = Vec::new();
         let mut parents: HashMap<String, String> = HashMap::new();
@@ -84,7 +88,7 @@ impl RowFormat for CursorWindow {
         for session in &mut sessions {
             session.parent = session.parent.take().or_else(|| parents.get(&session.id).cloned());
             let kind = ["/subagentInfo/subagentTypeName", "/subagentInfo/subagentType"];
-            let kind = kind.iter().map(|place| word(&session.row, place)).find(|kind| !kind.is_empty());
+            let kind = filled(&session.row, kind);
             session.agent = session.parent.as_ref().map(|_| kind.unwrap_or("agent").to_owned());
             session.task = filled(&session.row, "name").filter(|_| session.parent.is_some()).map(str::to_owned);
         }
@@ -92,14 +96,13 @@ impl RowFormat for CursorWindow {
         Ok(sessions)
     }
 
-    fn begin(&self, _: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<RecordSession> {
-        let mut state = RecordSession::new(&HOST, session.key(), Value::Null);
-        state.runs.extend(started.iter().filter_map(|child| {
+    fn begin(&self, _: &Database<'_>, _: &StoredSession, started: &[&StoredSession]) -> Result<Begun> {
+        let runs = started.iter().filter_map(|child| {
             let (agent, task) = (child.agent.clone().map(Cow::Owned), child.task.clone().map(Cow::Owned));
             let run = SubagentRun { stream: Some(child.key()), agent, task, ..SubagentRun::default() };
             Some((filled(child.row.get("subagentInfo")?, "toolCallId")?.to_owned(), run))
-        }));
-        Ok(state)
+        });
+        Ok(Begun { runs: runs.collect(), ..Begun::default() })
     }
 
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
@@ -164,4 +167,137 @@ fn with_texts(base: &Database<'_>, bubble: &mut Value) -> Result<()> {
         call["texts"] = json!([before, after]);
     }
     Ok(())
+}
+
+/// The host's words for a model that it chooses by itself.
+const NO_MODEL: &[&str] = &["default", "auto"];
+
+/// The sessions of the window.
+pub(super) static HOST: RecordHost = RecordHost {
+    id: "cursor",
+    ids: &["bubbleId"],
+    times: &["createdAt", "/timingInfo/clientStartTime", "/timingInfo/clientRpcSendTime"],
+    tell,
+    ..RecordHost::PLAIN
+};
+
+fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    if record.get("composerId").is_some() {
+        session.head(&head(record), out);
+        out.told = true;
+        return None;
+    }
+    let model = model(word(record, "/modelInfo/modelName"));
+    match record.get("type").and_then(Value::as_u64) {
+        Some(1) => {
+            session.head(&json!({ "model": model }), out);
+            user(session, record, out)
+        }
+        Some(2) => {
+            session.head(&json!({ "model": model }), out);
+            agent(session, record, out)
+        }
+        Some(other) => Some(unknown("unknown message type", &other.to_string())),
+        None => Some("message that is not there"),
+    }
+}
+
+fn model(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !NO_MODEL.contains(name))
+}
+
+/// What is said of the session as a whole; it may be another the next time.
+fn head(row: &Value) -> Value {
+    let places = ["/workspaceIdentifier/uri/fsPath", "/workspaceIdentifier/uri/path", "/trackedGitRepos/0/repoPath"];
+    let cents = |used: &Value| used.get("costInCents").and_then(Value::as_f64).filter(|cents| *cents > 0.0);
+    let used = row.get("usageData").and_then(Value::as_object);
+    let cents: f64 = used.into_iter().flat_map(|it| it.values()).filter_map(cents).sum();
+    json!({
+        "cwd": filled(row, places),
+        "title": row.get("name"), "model": model(word(row, "/modelConfig/modelName")), "cost": cents / 100.0,
+    })
+}
+
+fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let text = word(record, "/text");
+    if wrapper::means(HOST.id, text).is_some() {
+        return Some("notice of the host");
+    }
+    let images = ["/images", "/context/selectedImages"].into_iter().flat_map(|place| list(record, place));
+    let attachments: Vec<_> = images.map(|_| Attachment { media_type: "image".into(), bytes: 0 }).collect();
+    let text = own_words(text).unwrap_or_default();
+    if !text.is_empty() || !attachments.is_empty() {
+        session.calls.begin_turn();
+        let origin = if session.is_agent() { PromptOrigin::Task } else { PromptOrigin::Typed };
+        out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
+    }
+    None
+}
+
+fn agent(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let used = usage(&record["tokenCount"], ["inputTokens", "outputTokens", "", ""]);
+    session.usage(word(record, "/bubbleId"), "", used, out);
+    out.told |= used != Usage::default();
+    session.think(word(record, "/thinking/text"), out);
+    session.reply(prose(word(record, "/text")), out);
+    if let Some(text) = filled(record, ["/errorDetails/message", "/errorDetails/error"]) {
+        session.fail(text, out);
+    }
+    if let Some(of) = record.get("toolFormerData").filter(|call| call.is_object()) {
+        call(session, of, out);
+    }
+    None
+}
+
+/// A call with its answer.
+fn call(session: &mut RecordSession, call: &Value, out: &mut Out<'_>) {
+    let tool = filled(call, "name").unwrap_or("tool");
+    let id = word(call, "/toolCallId");
+    let id = if id.is_empty() { format!("@{}", out.record) } else { id.to_owned() };
+    let mut input = ["rawArgs", "params"].iter().find_map(|key| arguments(call.get(*key)?)).unwrap_or_default();
+    if let [before, after] = list(call, "/texts")
+        && input.is_object()
+        && input.get("old_string").is_none()
+    {
+        let (before, after) = changed(before.as_str().unwrap_or_default(), after.as_str().unwrap_or_default());
+        (input["old_string"], input["new_string"]) = (before.into(), after.into());
+    }
+    session.call(&id, tool, &input, out);
+    let status = word(call, "/status");
+    if status.is_empty() || matches!(status, "cancelled" | "canceled") {
+        session.calls.close(&id, ["", ""]);
+        return out.emit(EventKind::Interrupt { call: Some(id.into()) });
+    }
+    let read = |name: &str| call.get(name).map(|it| arguments(it).unwrap_or_else(|| it.clone())).unwrap_or_default();
+    let (result, error) = (read("result"), read("error"));
+    let answer = Answer {
+        output: said_in(&error).or_else(|| said_in(&result)).unwrap_or_default(),
+        denied: word(call, "/userDecision") == "rejected" || status == "rejected" || result["rejected"] == true,
+        failed: matches!(status, "error" | "failed") || said_in(&error).is_some(),
+        exit: value::exit(&result, ["exitCode", "exit_code"]),
+        ..Answer::default()
+    };
+    session.answer(&id, answer, out);
+}
+
+/// An object that stands there as it is or as text.
+fn arguments(value: &Value) -> Option<Value> {
+    let read = value.as_str().and_then(|text| value::read(text.as_bytes()));
+    read.or_else(|| Some(value.clone())).filter(|value| value.as_object().is_some_and(|it| !it.is_empty()))
+}
+
+/// What an answer or an error says.
+fn said_in(result: &Value) -> Option<Cow<'static, str>> {
+    const NAMES: [&str; 7] =
+        ["output", "contents", "content", "text", "message", "clientVisibleErrorMessage", "modelVisibleErrorMessage"];
+    let text = match result {
+        Value::Object(_) => {
+            let word = filled(result, NAMES).map(str::to_owned);
+            let error = || result.get("error").and_then(said_in).map(Cow::into_owned);
+            word.or_else(error).unwrap_or_else(|| result.to_string())
+        }
+        Value::String(text) => text.clone(),
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.trim().is_empty() && text != "{}").map(Cow::Owned)
 }

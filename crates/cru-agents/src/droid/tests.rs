@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::IMPORTER;
+use std::path::Path;
+
+use super::{IMPORTER, is_named, of_transcript, recognise, transcript};
 use crate::told::{lines, survives_cuts, survives_flips, told, told_of};
 use cru_session::event::Usage;
 
@@ -174,4 +176,25 @@ proptest! {
     fn flipped_bytes_never_break_the_account(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
         survives_flips(&IMPORTER, "x.jsonl", &lines(&session()), &flips);
     }
+}
+
+#[test]
+fn by_content() {
+    let is = |head: &str| recognise(Path::new("a.jsonl"), head.as_bytes());
+    assert!(is("{\"type\":\"session_start\",\"id\":\"s\",\"cwd\":\"/x\"}\n"));
+    assert!(is("{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}}\n"));
+    assert!(!is("{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n"));
+    assert!(!is(
+        "{\"type\":\"message\",\"parentId\":null,\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}}\n"
+    ));
+    assert!(!is("{\"type\":\"session\",\"id\":\"s\"}\n"));
+    assert!(!is(""));
+}
+
+#[test]
+fn files_that_lie_beside() {
+    let (transcript_path, settings_path) = (Path::new("/x/9f.a.jsonl"), Path::new("/x/9f.a.settings.json"));
+    assert_eq!(of_transcript(transcript_path), settings_path);
+    assert_eq!(transcript(settings_path), transcript_path);
+    assert!(is_named(settings_path) && !is_named(transcript_path) && !is_named(Path::new("/x/settings.json")));
 }

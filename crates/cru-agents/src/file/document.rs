@@ -9,14 +9,12 @@ use std::borrow::Cow;
 use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::lines::{MAX_DOCUMENT, MAX_LINE};
 use super::shorten::Shortener;
 use cru_base::{Error, Result, json};
 use cru_session::source::Bundle;
-use cru_session::time;
 
 /// Why a record is left out that cannot be read.
 pub(crate) const BROKEN: &str = "broken record";
@@ -265,56 +263,6 @@ impl<'a> Where<'a> {
     }
 }
 
-/// The first of these members that is a string and says something.
-pub(crate) fn text<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
-    let mut strings = names.iter().filter_map(|name| value.get(name)?.as_str());
-    strings.find(|text| !text.trim().is_empty())
-}
-
-/// The first of these members that is a number from 0.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-pub(crate) fn count(value: &Value, names: &[&str]) -> Option<u64> {
-    let mut numbers = names.iter().filter_map(|name| value.get(name)?.as_f64());
-    numbers.find(|number| *number >= 0.0).map(|number| number as u64)
-}
-
-/// The first of these members that is a sum of money above 0.
-pub(crate) fn dollars(value: &Value, names: &[&str]) -> Option<f64> {
-    let mut numbers = names.iter().filter_map(|name| value.get(name)?.as_f64());
-    numbers.find(|number| number.is_finite() && *number > 0.0)
-}
-
-/// The strings of a list, or a string alone.
-pub(crate) fn strings(value: Option<&Value>) -> Vec<&str> {
-    let all: Vec<&str> = match value {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(text)) => vec![text],
-        _ => Vec::new(),
-    };
-    all.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect()
-}
-
-/// The objects of a list.
-pub(crate) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten().filter(|item| item.is_object())
-}
-
-/// The first of these members that is a time: in words, or in seconds or milliseconds since 1970. Zero stands for a
-/// time that nobody knew.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-pub(crate) fn moment(value: &Value, names: &[&str]) -> Option<Timestamp> {
-    const MILLISECONDS: f64 = 1e11;
-    names.iter().find_map(|name| match value.get(name)? {
-        Value::String(text) => time::parse(text.trim()).filter(|time| time.as_second() > 0),
-        Value::Number(number) => {
-            let number = number.as_f64().filter(|number| *number > 0.0)?;
-            let millis = if number < MILLISECONDS { number * 1000.0 } else { number };
-            Timestamp::from_millisecond(millis.round() as i64).ok()
-        }
-        _ => None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -344,19 +292,6 @@ mod tests {
         assert_eq!((list[0].value(), list[1].value()), (Some(json!({"c": 2})), None));
         assert_eq!(list[1].trouble(), PARTIAL);
         assert!(!items("[12")[0].whole && items("[12]")[0].whole);
-    }
-
-    #[test]
-    fn moments() {
-        let at = |value: Value| moment(&json!({ "t": value }), &["s", "t"]).map(|time| time.to_string());
-        let known = Some("2026-01-05T10:00:00Z".to_owned());
-        assert_eq!(at(json!("2026-01-05T10:00:00Z")), known);
-        assert_eq!(at(json!("2026-01-05T10:00:00")), known);
-        assert_eq!(at(json!(1_767_607_200)), known);
-        assert_eq!(at(json!(1_767_607_200_000_i64)), known);
-        for unknown in [json!(0), json!(-1), json!(0.0), json!(null), json!("soon"), json!("1970-01-01T00:00:00Z")] {
-            assert_eq!(at(unknown.clone()), None, "{unknown}");
-        }
     }
 
     #[test]

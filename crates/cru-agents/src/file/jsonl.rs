@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::lines::{Line, Lines, MAX_LINE, trim};
 use super::unpack;
 use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -43,8 +43,8 @@ pub(crate) trait State {
     fn id<'v>(&self, record: &'v Value) -> &'v str;
     /// When a record was written.
     fn time(&self, record: &Value) -> Option<Timestamp>;
-    /// Tells what a record says.
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate;
+    /// Tells what a record says; why it is left out, where it is.
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str>;
     /// Whether some call waits for its answer.
     fn waits(&self) -> bool;
     /// Tells what was waiting for a further record: there is none.
@@ -112,24 +112,6 @@ pub(crate) fn leave(bundle: &Bundle, path: &Path, reason: &'static str, sink: &m
     each_line(bundle, path, |_, _| account.skip(reason))?;
     sink.account(path, account);
     Ok(())
-}
-
-/// A word of a record, `""` where there is none: `word(record, "/data/content")`.
-pub(crate) fn word<'v>(record: &'v Value, pointer: &str) -> &'v str {
-    record.pointer(pointer).and_then(Value::as_str).unwrap_or("")
-}
-
-/// A count of a record, 0 where there is none.
-pub(crate) fn count(record: &Value, pointer: &str) -> u64 {
-    let value = record.pointer(pointer);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-    let float = || value.and_then(Value::as_f64).filter(|number| *number > 0.0).map(|number| number as u64);
-    value.and_then(Value::as_u64).or_else(float).unwrap_or(0)
-}
-
-/// The members of a list of a record.
-pub(crate) fn list<'v>(record: &'v Value, pointer: &str) -> &'v [Value] {
-    record.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The records at the beginning of a file, as far as they are whole.
@@ -228,24 +210,22 @@ impl<F: Format> Reader<'_, F> {
         let mut account = Account::default();
         each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match line.map_or_else(|reason| (Fate::Skipped(reason), None), |(line, ended)| self.line(&own, line, ended))
-            {
-                (Fate::Shown, Some(index)) => account.represent_of(&self.streams[index].key),
-                (Fate::Shown, None) => account.represent(),
-                (Fate::Skipped(reason), _) => account.skip(reason),
+            match line.and_then(|(line, ended)| self.line(&own, line, ended)) {
+                Ok(index) => account.represent_of(&self.streams[index].key),
+                Err(reason) => account.skip(reason),
             }
         })?;
         self.sink.account(path, account);
         Ok(())
     }
 
-    /// Reads a line: what became of it, and the stream that it belongs to.
-    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> (Fate, Option<usize>) {
+    /// Reads a line: the stream that it was told of, or why it is left out.
+    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> std::result::Result<usize, &'static str> {
         let text = json::text(line);
         let records = objects(&text);
         if records.is_empty() && !ended {
             // A write in progress is no record yet: the next reading takes it whole.
-            return (Fate::Skipped("partial last line"), None);
+            return Err("partial last line");
         }
         let aside = records.first().and_then(|(record, _)| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
@@ -254,15 +234,15 @@ impl<F: Format> Reader<'_, F> {
             _ => String::new(),
         };
         if self.is_copy(index, &id, line) {
-            return (Fate::Skipped(DUPLICATE), None);
+            return Err(DUPLICATE);
         }
         let stream = &mut self.streams[index];
         if stream.intake.is_full() {
-            return (Fate::Skipped(LATER), None);
+            return Err(LATER);
         }
         let number = stream.intake.consume(line, &id, stream.state.waits());
         let is_joined = records.len() > 1;
-        let mut fate = Fate::Skipped(if is_joined { DUPLICATE } else { "broken line" });
+        let mut left = Some(if is_joined { DUPLICATE } else { "broken line" });
         for (record, part) in records {
             let id = if is_joined { self.streams[index].state.id(&record).to_owned() } else { String::new() };
             if !id.is_empty() && self.is_copy(index, &id, part.as_bytes()) {
@@ -271,9 +251,9 @@ impl<F: Format> Reader<'_, F> {
             let stream = &mut self.streams[index];
             let time = stream.state.time(&record);
             let told = stream.state.tell(record, &mut Out::new(&mut *self.sink, stream.key.clone(), number, time));
-            fate = if fate == Fate::Shown { fate } else { told };
+            left = left.and(told);
         }
-        (fate, Some(index))
+        left.map_or(Ok(index), Err)
     }
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.

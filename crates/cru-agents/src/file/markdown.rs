@@ -14,7 +14,7 @@ use super::jsonl::DUPLICATE;
 use super::lines::{Line, Lines, trim};
 use crate::bundles;
 use crate::stream::intake::{Intake, LATER};
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use cru_base::{Error, Result};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -47,7 +47,7 @@ pub(crate) trait History: Sized {
     /// The blocks of lines, in order; blank lines may be of none.
     fn blocks<'l>(lines: &[&'l str]) -> Vec<Block<'l, Self::Kind>>;
     /// Tells what a block says.
-    fn tell(&mut self, block: &Block<'_, Self::Kind>, out: &mut Out<'_>) -> Fate;
+    fn tell(&mut self, block: &Block<'_, Self::Kind>, out: &mut Out<'_>) -> Option<&'static str>;
 }
 
 /// Groups files by the session that each begins with. Of its copies the largest comes first: it has what the others have.
@@ -163,8 +163,8 @@ fn tell<H: History>(
     for block in H::blocks(wanted) {
         sink.line(path, lines[block.at].0);
         match history.tell(&block, &mut Out::new(sink, Rc::clone(&key), records[block.at], None)) {
-            Fate::Shown => account.represent_of(&key),
-            Fate::Skipped(reason) => account.skip(reason),
+            None => account.represent_of(&key),
+            Some(reason) => account.skip(reason),
         }
     }
     account.skip_all(H::blocks(later).len() as u64, LATER);

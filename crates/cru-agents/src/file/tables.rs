@@ -12,25 +12,37 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::jsonl::{self, State};
-use super::sqlite::{Database, is_database, opened};
+use super::sqlite::{Database, holds, is_database, opened};
+use super::value::{filled, word};
 use crate::stream::teller::Teller;
 use cru_base::Result;
-use cru_session::event::StreamKey;
+use cru_session::event::{StreamKey, SubagentRun};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// Why a file is left out that tells a session again.
 const TOLD: &str = "session that the database tells";
 
+/// The databases of a host.
+#[derive(Debug)]
+pub(crate) struct HostStore {
+    /// What they are called, for one that cannot be read.
+    pub(crate) name: &'static str,
+    /// Tables with their columns: one has all of some of these sets.
+    pub(crate) columns: &'static [&'static [(&'static str, &'static str)]],
+    /// The tables that are read.
+    pub(crate) tables: &'static [&'static str],
+    /// A reader of one database.
+    pub(crate) rows: fn() -> Box<dyn RowFormat>,
+}
+
 /// How a host's rows become streams.
 pub(crate) trait RowFormat {
-    /// What is kept of a stream while it is read.
-    type State: State;
-    /// The tables that are read.
-    const NAMES: &'static [&'static str];
     /// The sessions, each before those that it started.
     fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>>;
-    /// A stream begins; `started` are the sessions that it started.
-    fn begin(&self, base: &Database<'_>, session: &StoredSession, started: &[&StoredSession]) -> Result<Self::State>;
+    /// What is known of a stream before its records; `started` are the sessions that it started.
+    fn begin(&self, _: &Database<'_>, _: &StoredSession, _started: &[&StoredSession]) -> Result<Begun> {
+        Ok(Begun::default())
+    }
     /// Hands over the records of a session, in order.
     fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()>;
     /// What stays the same of a record however often the host writes it.
@@ -43,6 +55,17 @@ pub(crate) trait RowFormat {
     }
     /// Counts rows that belong to no session.
     fn others(&self, _base: &Database<'_>, _account: &mut Account) {}
+}
+
+/// What is known of a stream before its records.
+#[derive(Debug, Default)]
+pub(crate) struct Begun {
+    /// What is said of it as a whole.
+    pub(crate) head: Value,
+    /// The sub-agents that it started, with the first words that each was told.
+    pub(crate) asked: Vec<(StreamKey, String)>,
+    /// The same by the call that started each.
+    pub(crate) runs: HashMap<String, SubagentRun<'static>>,
 }
 
 /// A row that stands for a session.
@@ -60,6 +83,13 @@ pub(crate) struct StoredSession {
 }
 
 impl StoredSession {
+    /// Of a row that has its parent and its task in these columns; with `agent`, it is a sub-agent of that type.
+    pub(crate) fn of(row: Value, parent: &str, agent: Option<&str>, task: &str) -> Self {
+        let of = |column: &str| filled(&row, column).map(str::to_owned);
+        let (parent, task) = (of(parent), of(task).filter(|_| agent.is_some()));
+        Self { id: word(&row, "id").to_owned(), parent, agent: agent.map(str::to_owned), task, row }
+    }
+
     /// Its identity. A sub-agent belongs to the session that started it.
     pub(crate) fn key(&self) -> StreamKey {
         match (&self.parent, &self.agent) {
@@ -69,7 +99,7 @@ impl StoredSession {
     }
 
     /// What its stream is; `keys` are the identities of all sessions by their ids.
-    fn header(&self, path: &Path, keys: &HashMap<&str, StreamKey>) -> Header {
+    pub(crate) fn header(&self, path: &Path, keys: &HashMap<&str, StreamKey>) -> Header {
         let alone = |id: &String| StreamKey { session: id.clone(), agent: None };
         Header {
             key: self.key(),
@@ -82,62 +112,113 @@ impl StoredSession {
     }
 }
 
-/// A database and the files that tell its sessions again are read as one. `session` says whose a file is, `rest` puts the
-/// others together.
-pub(crate) fn bundle<T: RowFormat>(
-    tables: &T,
-    files: Vec<PathBuf>,
-    session: &dyn Fn(&Path) -> String,
-    rest: &dyn Fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
-) -> Result<Vec<Bundle>> {
-    let (mut bases, mut lines): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|path| is_base(&Bundle::default(), path));
-    bases.sort();
-    let mut bundles = Vec::new();
-    for base in bases {
-        let known = if lines.is_empty() { Vec::new() } else { names(tables, &base) };
-        let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
-        beside.sort();
-        bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
+impl HostStore {
+    /// Whether a database is one of them.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        holds(path, self.name, &|base| {
+            self.columns.iter().any(|set| set.iter().all(|(table, column)| base.has_column(table, column)))
+        })
     }
-    bundles.extend(rest(lines)?);
-    Ok(bundles)
-}
 
-/// The sessions that a file is of: those of a database, or the one that `session` says.
-pub(crate) fn together<T: RowFormat>(tables: &T, path: &Path, session: &dyn Fn(&Path) -> String) -> Vec<String> {
-    if is_base(&Bundle::default(), path) { names(tables, path) } else { vec![session(path)] }
-}
+    /// A database and the files that tell its sessions again are read as one. `session` says whose a file is, `rest` puts
+    /// the others together.
+    pub(crate) fn bundle(
+        &self,
+        files: Vec<PathBuf>,
+        session: &dyn Fn(&Path) -> String,
+        rest: &dyn Fn(Vec<PathBuf>) -> Result<Vec<Bundle>>,
+    ) -> Result<Vec<Bundle>> {
+        let (mut bases, mut lines): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|path| is_base(&Bundle::default(), path));
+        bases.sort();
+        let mut bundles = Vec::new();
+        for base in bases {
+            let known = if lines.is_empty() { Vec::new() } else { self.names(&base) };
+            let mut beside: Vec<PathBuf> = lines.extract_if(.., |path| known.contains(&session(path))).collect();
+            beside.sort();
+            bundles.push(Bundle::of(std::iter::once(base).chain(beside).collect()));
+        }
+        bundles.extend(rest(lines)?);
+        Ok(bundles)
+    }
 
-/// The sessions of a database; none of one that cannot be read, which its reader says.
-fn names<T: RowFormat>(tables: &T, path: &Path) -> Vec<String> {
-    let of = |base: &Database<'_>| Ok(tables.sessions(base)?.into_iter().map(|it| it.key().session).collect());
-    opened(path, T::NAMES, of).unwrap_or_default()
+    /// The sessions that a file is of: those of a database, or the one that `session` says.
+    pub(crate) fn together(&self, path: &Path, session: &dyn Fn(&Path) -> String) -> Vec<String> {
+        if is_base(&Bundle::default(), path) { self.names(path) } else { vec![session(path)] }
+    }
+
+    /// The sessions of a database; none of one that cannot be read, which its reader says.
+    fn names(&self, path: &Path) -> Vec<String> {
+        let rows = (self.rows)();
+        let of = |base: &Database<'_>| Ok(rows.sessions(base)?.into_iter().map(|it| it.key().session).collect());
+        opened(path, self.tables, of).unwrap_or_default()
+    }
+
+    /// Reads the database of a bundle, leaves the files that tell its sessions again, and gives back the others. `begin`
+    /// makes the state of a stream.
+    pub(crate) fn read_first<S: State>(
+        &self,
+        bundle: &Bundle,
+        session: &dyn Fn(&Path) -> String,
+        begin: &dyn Fn(StreamKey, Begun) -> S,
+        sink: &mut dyn Sink,
+    ) -> Result<Bundle> {
+        let Some((base, lines)) = bundle.files.split_first().filter(|(first, _)| is_base(bundle, first)) else {
+            return Ok(bundle.clone());
+        };
+        let known = self.read(base, begin, sink)?;
+        let is_known = |path: &&PathBuf| known.iter().any(|key| key.session == session(path));
+        let (again, files): (Vec<_>, Vec<_>) = lines.iter().partition(is_known);
+        for path in again {
+            jsonl::leave(bundle, path, TOLD, sink)?;
+        }
+        Ok(Bundle { files: files.into_iter().cloned().collect(), memory: bundle.memory.clone() })
+    }
+
+    /// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
+    fn read<S: State>(
+        &self,
+        path: &Path,
+        begin: &dyn Fn(StreamKey, Begun) -> S,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<StreamKey>> {
+        let rows = (self.rows)();
+        let (known, account) = opened(path, self.tables, |base| {
+            let mut account = Account::default();
+            let sessions = once_each(rows.sessions(base)?, &mut account);
+            let keys: HashMap<&str, StreamKey> = sessions.iter().map(|it| (it.id.as_str(), it.key())).collect();
+            let mut started: HashMap<&str, Vec<&StoredSession>> = HashMap::new();
+            for session in sessions.iter().filter(|it| it.agent.is_some()) {
+                started.entry(session.parent.as_deref().unwrap_or_default()).or_default().push(session);
+            }
+            for session in &sessions {
+                let header = session.header(path, &keys);
+                if sink.wants(&header.key) {
+                    let started = started.get(session.id.as_str()).map_or(&[][..], Vec::as_slice);
+                    let mut state = begin(session.key(), rows.begin(base, session, started)?);
+                    let path = [path.to_owned()];
+                    let mut teller = Teller::open(header, &path, sink, std::slice::from_mut(&mut account));
+                    take(&mut teller, &mut state, &json!({ "session": session.id }), session.row.clone());
+                    rows.records(base, session, &mut |record| {
+                        teller.held |= rows.may_change(&record);
+                        let lasting = rows.lasting(&record).into_owned();
+                        take(&mut teller, &mut state, &lasting, record);
+                    })?;
+                    close(teller, &mut state);
+                }
+            }
+            rows.others(base, &mut account);
+            Ok((keys.into_values().collect(), account))
+        })?;
+        sink.account(path, account);
+        Ok(known)
+    }
 }
 
 /// Whether a file of a bundle is a database.
 fn is_base(bundle: &Bundle, path: &Path) -> bool {
     let mut head = [0; 16];
     bundle.peek(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && is_database(&head)
-}
-
-/// Reads the database of a bundle, leaves the files that tell its sessions again, and gives back the others.
-pub(crate) fn read_first<T: RowFormat>(
-    tables: &T,
-    bundle: &Bundle,
-    session: &dyn Fn(&Path) -> String,
-    sink: &mut dyn Sink,
-) -> Result<Bundle> {
-    let Some((base, lines)) = bundle.files.split_first().filter(|(first, _)| is_base(bundle, first)) else {
-        return Ok(bundle.clone());
-    };
-    let known = read(tables, base, sink)?;
-    let is_known = |path: &&PathBuf| known.iter().any(|key| key.session == session(path));
-    let (again, files): (Vec<_>, Vec<_>) = lines.iter().partition(is_known);
-    for path in again {
-        jsonl::leave(bundle, path, TOLD, sink)?;
-    }
-    Ok(Bundle { files: files.into_iter().cloned().collect(), memory: bundle.memory.clone() })
 }
 
 /// Tells one session of a file that is a document; a record that cannot be read says why.
@@ -157,39 +238,6 @@ pub(crate) fn tell<S: State>(
         }
     }
     close(teller, &mut state);
-}
-
-/// Reads the sessions of a database that are wanted and hands their events to the sink; the identities of all.
-pub(crate) fn read<T: RowFormat>(tables: &T, path: &Path, sink: &mut dyn Sink) -> Result<Vec<StreamKey>> {
-    let (known, account) = opened(path, T::NAMES, |base| {
-        let mut account = Account::default();
-        let sessions = once_each(tables.sessions(base)?, &mut account);
-        let keys: HashMap<&str, StreamKey> = sessions.iter().map(|it| (it.id.as_str(), it.key())).collect();
-        let mut started: HashMap<&str, Vec<&StoredSession>> = HashMap::new();
-        for session in sessions.iter().filter(|it| it.agent.is_some()) {
-            started.entry(session.parent.as_deref().unwrap_or_default()).or_default().push(session);
-        }
-        for session in &sessions {
-            let header = session.header(path, &keys);
-            if sink.wants(&header.key) {
-                let started = started.get(session.id.as_str()).map_or(&[][..], Vec::as_slice);
-                let mut state = tables.begin(base, session, started)?;
-                let path = [path.to_owned()];
-                let mut teller = Teller::open(header, &path, sink, std::slice::from_mut(&mut account));
-                take(&mut teller, &mut state, &json!({ "session": session.id }), session.row.clone());
-                tables.records(base, session, &mut |record| {
-                    teller.held |= tables.may_change(&record);
-                    let lasting = tables.lasting(&record).into_owned();
-                    take(&mut teller, &mut state, &lasting, record);
-                })?;
-                close(teller, &mut state);
-            }
-        }
-        tables.others(base, &mut account);
-        Ok((keys.into_values().collect(), account))
-    })?;
-    sink.account(path, account);
-    Ok(known)
 }
 
 /// The sessions that have a name of their own, each once, none of them started by itself.
@@ -215,8 +263,8 @@ fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, recor
     teller.waits = state.waits();
     let Some(number) = teller.take(lasting, &id) else { return };
     let time = state.time(&record);
-    let fate = state.tell(record, &mut teller.out(number, time));
-    teller.count(fate.left());
+    let left = state.tell(record, &mut teller.out(number, time));
+    teller.count(left);
 }
 
 /// The stream is read to its end.

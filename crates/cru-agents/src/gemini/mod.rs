@@ -6,9 +6,7 @@
 
 mod bundle;
 mod read;
-mod recognise;
 pub(crate) mod result;
-mod said;
 mod session;
 mod thread;
 
@@ -20,7 +18,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "gemini",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,

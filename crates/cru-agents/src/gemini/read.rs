@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::said;
 use super::session::{self, HOST};
 use super::thread::{Entry, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::jsonl::each_line;
-use crate::file::value::{self, list, text, time};
+use crate::file::value::{self, list, time, word};
 use crate::record::session::RecordSession;
 use crate::stream::teller::Teller;
 use crate::{bundles, record};
@@ -92,10 +91,10 @@ fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink)
     let folder = root.as_deref().or_else(|| list(&meta, "directories").first().and_then(Value::as_str));
     let lasting = json!({ "session": told.own_id() });
     if let Some(record) = told.take(&lasting, "") {
-        let title = text(&meta, "summary").trim().trim_end_matches('.');
+        let title = word(&meta, "summary").trim().trim_end_matches('.');
         session.head(&json!({ "cwd": folder, "title": title }), &mut told.out(record, None));
     }
-    let is_last = |entry: &Entry| matches!(entry, Entry::Message(value) if text(value, "type") == "gemini");
+    let is_last = |entry: &Entry| matches!(entry, Entry::Message(value) if word(value, "type") == "gemini");
     let last = thread.entries.iter().rposition(is_last);
     // The record that each entry ends with.
     let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
@@ -129,17 +128,17 @@ fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink)
 
 /// Takes in a message and its calls. `last`: nothing of the agent stands behind it.
 fn take(message: &Value, last: bool, session: &mut RecordSession, told: &mut Teller<'_>) {
-    let (id, at, words) = (text(message, "id"), time(message, "timestamp"), said::words(message));
-    let lasting = json!({ "type": text(message, "type"), "id": id, "words": words.trim() });
+    let (id, at, words) = (word(message, "id"), time(message, "timestamp"), session::words(message));
+    let lasting = json!({ "type": word(message, "type"), "id": id, "words": words.trim() });
     let Some(record) = told.take(&lasting, id) else { return };
     let mut out = told.out(record, at);
     let left = session::message(session, message, &words, &mut out);
-    let fate = out.fate(left);
-    told.count(fate.left());
-    let calls = if text(message, "type") == "gemini" { list(message, "toolCalls") } else { &[] };
+    let left = out.left(left);
+    told.count(left);
+    let calls = if word(message, "type") == "gemini" { list(message, "toolCalls") } else { &[] };
     for call in calls.iter().filter(|call| call.is_object()) {
         told.held |= last && session::is_open(call);
-        let lasting = json!([text(call, "name"), call.get("args"), text(call, "status")]);
+        let lasting = json!([word(call, "name"), call.get("args"), word(call, "status")]);
         if told.takes_more()
             && let Some(record) = told.take(&lasting, "")
         {

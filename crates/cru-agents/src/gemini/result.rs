@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use crate::call::tools::Answer;
 use crate::call::touched;
-use crate::file::value::{count, filled, list, text};
+use crate::file::value::{count, filled, list, word};
 use cru_action::ToolKind;
 use cru_base::text::plural;
 use cru_session::LineAnchor;
 
 /// Reads the answer in a call, and whether it made a file that was not there before.
 pub(super) fn of(call: &Value) -> (Answer<'static>, bool) {
-    let tool = text(call, "name");
+    let tool = word(call, "name");
     let (said, is_error) = said(call);
     let created = said.starts_with("Successfully created");
-    let denied = text(call, "status") == "cancelled";
+    let denied = word(call, "status") == "cancelled";
     let (output, exit) = match ToolKind::of(tool) {
         ToolKind::Shell => shell(&said),
         _ => (said.into_owned(), None),
     };
     let exit = exit.filter(|code| *code != 0);
-    let failed = text(call, "status") == "error" || (is_error && !denied) || exit.is_some();
+    let failed = word(call, "status") == "error" || (is_error && !denied) || exit.is_some();
     let brief = if failed || denied { None } else { brief(tool, call, &output, created) };
     (Answer { output: output.into(), brief: brief.map(Into::into), failed, denied, exit, ..Answer::default() }, created)
 }
@@ -45,7 +45,7 @@ fn said(call: &Value) -> (Cow<'_, str>, bool) {
     if let Some(error) = error {
         return (error.into(), true);
     }
-    (text(call, "resultDisplay").into(), false)
+    (word(call, "resultDisplay").into(), false)
 }
 
 /// What a command printed, and how it ended; the host writes both between names of its own.
@@ -89,11 +89,11 @@ fn brief(tool: &str, call: &Value, output: &str, created: bool) -> Option<String
         },
         ToolKind::Write => {
             let verb = if created { "created" } else { "written" };
-            Some(format!("{verb}, {}", lines(text(input, "content"))))
+            Some(format!("{verb}, {}", lines(word(input, "content"))))
         }
         ToolKind::Edit => Some(change(&call["resultDisplay"], input)),
         ToolKind::Search | ToolKind::Fetch if tool != "web_fetch" => {
-            let shown = text(call, "resultDisplay").trim().trim_end_matches('.').to_lowercase().replace("(s)", "s");
+            let shown = word(call, "resultDisplay").trim().trim_end_matches('.').to_lowercase().replace("(s)", "s");
             (!shown.is_empty() && shown.len() < 60 && !shown.contains('\n')).then_some(shown)
         }
         _ => None,
@@ -119,7 +119,7 @@ fn change(display: &Value, input: &Value) -> String {
     if let Some(counted) = display.get("diffStat").filter(|counted| counted.get("model_added_lines").is_some()) {
         return format!("+{} −{}", count(counted, "model_added_lines"), count(counted, "model_removed_lines"));
     }
-    let (old, new) = (text(input, "old_string"), text(input, "new_string"));
+    let (old, new) = (word(input, "old_string"), word(input, "new_string"));
     if old.is_empty() && new.is_empty() {
         return "changed".to_owned();
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::reason;
 use crate::file::jsonl::DUPLICATE;
-use crate::file::value::{filled, list, text};
+use crate::file::value::{filled, list, word};
 use cru_session::source::Account;
 
 /// One thing in the list.
@@ -126,7 +126,7 @@ impl Thread {
 
     fn forget(&mut self, entry: usize) {
         if let Some(Entry::Message(value)) = self.entries.get(entry) {
-            self.by_id.remove(text(value, "id"));
+            self.by_id.remove(word(value, "id"));
         }
     }
 
@@ -143,13 +143,13 @@ impl Thread {
         let Some(messages) = messages else { return };
         let messages = serde_json::json!({ "messages": messages });
         let messages = list(&messages, "messages");
-        let kept: HashSet<&str> = messages.iter().map(|message| text(message, "id")).collect();
+        let kept: HashSet<&str> = messages.iter().map(|message| word(message, "id")).collect();
         let dropped: Vec<usize> = self
             .live
             .iter()
             .copied()
             .filter(|entry| match self.entries.get(*entry) {
-                Some(Entry::Message(old)) => !kept.contains(text(old, "id")),
+                Some(Entry::Message(old)) => !kept.contains(word(old, "id")),
                 _ => false,
             })
             .collect();
@@ -181,7 +181,7 @@ mod tests {
             thread.line(line.clone());
         }
         let word = |entry: &Entry| match entry {
-            Entry::Message(value) => text(value, "content").to_owned(),
+            Entry::Message(value) => word(value, "content").to_owned(),
             Entry::Rewind(to) => format!("<{}", to.map_or(-1, |to| i64::try_from(to).unwrap())),
             Entry::Broken(_) => "!".to_owned(),
         };

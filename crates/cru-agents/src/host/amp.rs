@@ -4,10 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::file::document::{self, count, items, member, members, moment};
-use crate::file::jsonl::{list, word};
-use crate::file::value::filled;
-use crate::record::session::{RecordSession, file_path, usage};
+use crate::file::document::{self, items, member, members};
+use crate::file::value::{filled, list, moment, number, usage, word};
+use crate::record::session::{RecordSession, file_path};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 
@@ -42,8 +41,8 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let mut messages = member(&root, "messages").map(|list| record::values(list.text)).unwrap_or_default();
     // The ledger says when the service answered.
     for event in list(&ledger, "/events") {
-        let (to, time) = (count(event, &["toMessageId"]), event.get("timestamp").cloned().unwrap_or_default());
-        let ended = messages.iter_mut().flatten().find(|it| to.is_some() && count(it, &["messageId"]) == to);
+        let (to, time) = (number(event, "toMessageId"), event.get("timestamp").cloned().unwrap_or_default());
+        let ended = messages.iter_mut().flatten().find(|it| to.is_some() && number(it, "messageId") == to);
         if let Some(message) = ended.and_then(Value::as_object_mut) {
             message.entry("ended").or_insert(time);
         }
@@ -60,7 +59,7 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
 }
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    out.time = out.time.or_else(|| moment(&record["meta"], &["sentAt", "timestamp"]));
+    out.time = out.time.or_else(|| moment(&record["meta"], ["sentAt", "timestamp"]));
     let left = message::tell(session, record, out);
     if let Some(counts) = record.get("usage") {
         let names = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];

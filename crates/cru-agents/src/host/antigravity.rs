@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::jsonl::{beginning, list, word};
-use crate::file::value::filled;
+use crate::file::jsonl::beginning;
+use crate::file::value::{filled, list, word};
 use crate::record::session::{HOST_WORDS, RecordSession, exit_of, file_path};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;

@@ -7,10 +7,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{self, count, dollars, items, member, members, moment};
-use crate::file::jsonl::word;
-use crate::file::value::{self, filled};
-use crate::record::session::{RecordSession, exit_of, usage_with_cache};
+use crate::file::document::{self, items, member, members};
+use crate::file::value::{self, dollars, filled, moment, number, usage_with_cache, word};
+use crate::record::session::{RecordSession, exit_of};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 use cru_action::ToolKind;
@@ -76,7 +75,7 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
     let first = messages.first().and_then(|it| it.as_ref().ok()).map(|it| message::flat(&it["content"]).0);
     let says = !first.unwrap_or_default().starts_with(title.trim_end_matches(" (fork)"));
     let head = json!({
-        "cwd": filled(&about, "workspace_root").or_else(|| filled(&about, "cwd")), "model": about["model"],
+        "cwd": filled(&about, ["workspace_root", "cwd"]), "model": about["model"],
         "title": if says { title } else { "" }, "copied": about["metadata"]["fork"]["forkedAt"],
     });
     each(record::header(path, session, parent), head, messages);
@@ -99,8 +98,8 @@ fn shown(path: &Path) -> Vec<Value> {
 fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
     let requests = shown.iter().filter(|line| word(line, "/say") == "api_req_started");
     let requests: Vec<Value> = requests.filter_map(|line| value::read(word(line, "/text").as_bytes())).collect();
-    let sum = |name: &str| requests.iter().filter_map(|it| count(it, &[name])).fold(0, u64::saturating_add);
-    let cost: f64 = requests.iter().filter_map(|it| dollars(it, &["cost"])).sum();
+    let sum = |name: &str| requests.iter().filter_map(|it| number(it, name)).fold(0, u64::saturating_add);
+    let cost: f64 = requests.iter().filter_map(|it| dollars(it, "cost")).sum();
     let usage = if requests.is_empty() {
         json!({"input": item["tokensIn"], "output": item["tokensOut"], "cache_read": item["cacheReads"], "cache_write": item["cacheWrites"]})
     } else {
@@ -114,7 +113,7 @@ fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
     // The host tells the model where it works.
     let told = ["# Current Working Directory (", "# Current Workspace Directory ("];
     let told = || told.iter().find_map(|mark| whole.split_once(mark)?.1.split_once(')')).map(|(folder, _)| folder);
-    let folder = filled(item, "workspace").or_else(|| filled(item, "cwdOnTaskInitialization")).or_else(told);
+    let folder = filled(item, ["workspace", "cwdOnTaskInitialization"]).or_else(told);
     let program = [("rooveterinaryinc", "Roo Code"), ("kilocode", "Kilo Code")];
     let program = program
         .iter()
@@ -129,7 +128,7 @@ fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     if record["metadata"]["kind"] == "compaction" || record["isSummary"] == true {
-        let before = count(&record["metadata"]["usageBefore"], &["inputTokens"]);
+        let before = number(&record["metadata"]["usageBefore"], "inputTokens");
         return session.compact(before, &message::flat(&record["content"]).0, out);
     }
     if record["isTruncationMarker"] == true {
@@ -152,11 +151,11 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     if let Some(metrics) = record.get("metrics") {
         let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
         session.usage("", word(&record, "/modelInfo/id"), usage_with_cache(metrics, names), out);
-        if let Some(cost) = dollars(metrics, &["cost"]) {
+        if let Some(cost) = dollars(metrics, "cost") {
             out.quiet(EventKind::Meta(SessionFact::Cost(cost)));
         }
     }
-    out.time = moment(&record, &["ts"]).or(out.time);
+    out.time = moment(&record, "ts").or(out.time);
     left
 }
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{self, items, member, members, text};
-use crate::file::jsonl::{list, word};
-use crate::file::value::filled;
+use crate::file::document::{self, items, member, members};
+use crate::file::value::{filled, list, word};
 use crate::record::session::{RecordSession, file_path};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
@@ -71,7 +70,7 @@ fn tell(session: &mut RecordSession, item: &Value, out: &mut Out<'_>) -> Option<
         session.compact(None, summary, out);
     }
     for state in list(item, "/toolCallStates") {
-        let status = text(state, &["status"]).unwrap_or_default();
+        let status = filled(state, "status").unwrap_or_default();
         if matches!(status, "done" | "errored" | "canceled") {
             let (output, attachments) = message::flat(&state["output"]);
             let (failed, denied) = (status == "errored", status == "canceled");

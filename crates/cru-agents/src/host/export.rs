@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{self, items, member, members, text};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{filled, flag};
+use crate::file::document::{items, member, members};
+use crate::file::value::{self, filled, flag, list, word};
 use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
@@ -37,7 +36,7 @@ pub(super) const CHATGPT: RecordHost = RecordHost {
     recognise: |_, head| has(head, &["title", "mapping"]),
     document: |path, text, each| {
         conversations(path, text, each, |it| {
-            let id = document::text(it, &["conversation_id", "id"]).unwrap_or_default().to_owned();
+            let id = value::filled(it, ["conversation_id", "id"]).unwrap_or_default().to_owned();
             let head = json!({"title": it["title"], "started": it["create_time"], "model": it["default_model_slug"]});
             (id, head, shown(it))
         });
@@ -131,6 +130,6 @@ fn tell(session: &mut RecordSession, said: &Value, out: &mut Out<'_>) -> Option<
 fn words(content: &Value) -> String {
     let parts = list(content, "/parts").iter().filter_map(|part| part.as_str().or_else(|| filled(part, "text")));
     let thoughts = list(content, "/thoughts").iter().filter_map(|part| filled(part, "content"));
-    let words: Vec<&str> = parts.chain(thoughts).chain(text(content, &["text", "result", "content"])).collect();
+    let words: Vec<&str> = parts.chain(thoughts).chain(filled(content, ["text", "result", "content"])).collect();
     words.join("\n\n")
 }

@@ -5,10 +5,8 @@ use serde_json::{Value, json};
 
 use crate::call::task_list;
 use crate::call::tools::Answer;
-use crate::file::document::{count, text};
-use crate::file::jsonl::{list, word};
-use crate::file::value::filled;
-use crate::record::session::{HOST_WORDS, RecordSession, attachment};
+use crate::file::value::{attachment, filled, list, number, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use cru_session::event::EventKind;
@@ -35,9 +33,9 @@ pub(super) const HOST: RecordHost = RecordHost {
     },
     beside: |path| {
         let about = record::neighbour(&path.with_file_name("summary.json"));
-        let context = count(&record::neighbour(&path.with_file_name("signals.json")), &["contextTokensUsed"]);
+        let context = number(&record::neighbour(&path.with_file_name("signals.json")), "contextTokensUsed");
         json!({
-            "cwd": about["info"]["cwd"], "title": text(&about, &["generated_title", "session_summary"]),
+            "cwd": about["info"]["cwd"], "title": filled(&about, ["generated_title", "session_summary"]),
             "model": about["current_model_id"], "branch": about["head_branch"], "started": about["created_at"],
             "more": context.filter(|tokens| *tokens > 0).map(|tokens| json!({ "context_tokens": tokens })),
         })

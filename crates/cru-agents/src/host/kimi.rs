@@ -6,10 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{count, text};
-use crate::file::jsonl::{beginning, list, word};
-use crate::file::value::{filled, flag};
-use crate::record::session::{HOST_WORDS, RecordSession, usage};
+use crate::file::jsonl::beginning;
+use crate::file::value::{filled, flag, list, number, usage, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
@@ -40,7 +39,7 @@ pub(super) const HOST: RecordHost = RecordHost {
     },
     aside: |own, line| {
         let payload = line.pointer("/message/payload").filter(|_| word(line, "/message/type") == "SubagentEvent")?;
-        let call = text(payload, &["parent_tool_call_id", "task_tool_call_id"])?;
+        let call = filled(payload, ["parent_tool_call_id", "task_tool_call_id"])?;
         Some(record::agent_header(Path::new(""), &own.session, call, word(payload, "/subagent_type")))
     },
     beside: |path| {
@@ -49,8 +48,8 @@ pub(super) const HOST: RecordHost = RecordHost {
         let named =
             named[0] == Some(&json!("custom")) || named[1] == Some(&json!(false)) || named[2] == Some(&json!(true));
         json!({
-            "cwd": filled(&state, "cwd").or_else(|| filled(&state, "workDir")).map_or_else(|| folder(path), str::to_owned),
-            "title": text(&state, &["title", "custom_title"]), "named": named, "started": state["createdAt"],
+            "cwd": filled(&state, ["cwd", "workDir"]).map_or_else(|| folder(path), str::to_owned),
+            "title": filled(&state, ["title", "custom_title"]), "named": named, "started": state["createdAt"],
         })
     },
     times: &["time", "timestamp", "created_at"],
@@ -169,7 +168,7 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
     match word(line, "/type") {
         "context.append_message" => {
             let message = &line["message"];
-            let kind = text(&message["origin"], &["kind", "type"]).unwrap_or("user");
+            let kind = filled(&message["origin"], ["kind", "type"]).unwrap_or("user");
             match word(message, "/role") {
                 "user" if !matches!(kind, "user" | "task") => Some(HOST_WORDS),
                 // The events of the loop tell the same.
@@ -183,7 +182,7 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
                 "content.part" => {
                     "events".clone_into(&mut session.last);
                     let is_thought = event["part"]["type"] == "think";
-                    session.more(is_thought, text(&event["part"], &["text", "think"]).unwrap_or_default(), out);
+                    session.more(is_thought, filled(&event["part"], ["text", "think"]).unwrap_or_default(), out);
                     None
                 }
                 "tool.call" => {
@@ -199,7 +198,7 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
                 kind => Some(session.left_out("unknown record type", kind)),
             }
         }
-        "context.apply_compaction" => session.compact(count(line, &["tokensBefore"]), word(line, "/summary"), out),
+        "context.apply_compaction" => session.compact(number(line, "tokensBefore"), word(line, "/summary"), out),
         "usage.record" => {
             tokens(session, "", word(line, "/model"), &line["usage"], out);
             out.told = line["usage"].is_object();

@@ -4,13 +4,18 @@ mod amp;
 mod antigravity;
 mod cline;
 mod continued;
+mod crush;
 mod export;
+mod goose;
 mod grok;
+mod hermes;
 mod kimi;
+mod kiro;
 mod openhands;
 mod qwen;
 mod vibe;
 mod vscode;
+mod zed;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +25,12 @@ use crate::{bundles, claude};
 use cru_session::source::Importer;
 
 /// All of them; the table of importers names each by its place.
-pub(crate) const ALL: [RecordHost; 12] = [
+pub(crate) const ALL: [RecordHost; 17] = [
+    goose::HOST,
+    hermes::HOST,
+    zed::HOST,
+    crush::HOST,
+    kiro::HOST,
     vscode::HOST,
     qwen::HOST,
     kimi::HOST,
@@ -39,9 +49,9 @@ pub(crate) const ALL: [RecordHost; 12] = [
 pub(crate) const fn importer<const AT: usize>() -> Importer {
     Importer {
         id: ALL[AT].id,
-        recognise: |path, head| (ALL[AT].recognise)(path, head),
+        recognise: |path, head| ALL[AT].recognises(path, head),
         bundle: |files| ALL[AT].bundle(files),
-        together: |path| Ok(vec![(ALL[AT].session)(path).0]),
+        together: |path| Ok(ALL[AT].together(path)),
         read: |bundle, sink| ALL[AT].read(bundle, sink),
         beside: bundles::alone,
         hooked: if ALL[AT].hooked { claude::IMPORTER.hooked } else { None },

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{count, dollars, items, text};
-use crate::file::jsonl::{beginning, list, word};
-use crate::file::value::filled;
-use crate::record::session::{HOST_WORDS, RecordSession, usage_with_cache};
+use crate::file::document::items;
+use crate::file::jsonl::beginning;
+use crate::file::value::{dollars, exit, filled, list, number, usage_with_cache, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 use cru_session::event::{EventKind, SessionFact};
@@ -85,8 +85,7 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             let seen = &event["observation"];
             let (output, attachments) =
                 message::flat(seen.get("content").or_else(|| seen.get("output")).unwrap_or(seen));
-            let exit = [seen, &seen["metadata"]].into_iter().find_map(|it| it.get("exit_code")?.as_i64());
-            let exit = exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0);
+            let exit = exit(seen, ["exit_code", "/metadata/exit_code"]).filter(|code| *code >= 0);
             let failed = seen["is_error"] == true;
             session.answer(
                 word(event, "/tool_call_id"),
@@ -96,7 +95,7 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         }
         "UserRejectObservation" => refused(session, event, "rejection_reason", true, out),
         "AgentErrorEvent" => refused(session, event, "error", false, out),
-        "ConversationErrorEvent" => session.fail(text(event, &["detail", "error", "code"]).unwrap_or("failed"), out),
+        "ConversationErrorEvent" => session.fail(filled(event, ["detail", "error", "code"]).unwrap_or("failed"), out),
         "PauseEvent" | "InterruptEvent" => session.stop(out),
         "Condensation" | "CondensationSummaryEvent" => session.compact(None, word(event, "/summary"), out),
         "ConversationStateUpdateEvent" => {
@@ -106,7 +105,7 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             for (name, metrics) in all {
                 tokens(session, name, metrics, out);
             }
-            let cost: f64 = all.values().filter_map(|it| dollars(it, &["accumulated_cost"])).sum();
+            let cost: f64 = all.values().filter_map(|it| dollars(it, "accumulated_cost")).sum();
             if cost > 0.0 {
                 out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
             }
@@ -134,23 +133,23 @@ fn refused(
 fn tokens(session: &mut RecordSession, name: &str, metrics: &Value, out: &mut Out<'_>) {
     let names = ["prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"];
     let usage = usage_with_cache(&metrics["accumulated_token_usage"], names);
-    session.usage(name, text(metrics, &["model_name"]).unwrap_or_default(), usage, out);
+    session.usage(name, filled(metrics, "model_name").unwrap_or_default(), usage, out);
 }
 
 /// An event of the program of before.
 fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     if let Some(metrics) = event.get("llm_metrics") {
         tokens(session, "default", metrics, out);
-        if let Some(cost) = dollars(metrics, &["accumulated_cost"]) {
+        if let Some(cost) = dollars(metrics, "accumulated_cost") {
             out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
         }
     }
     let args = &event["args"];
-    let id = count(event, &["id"]).map(|id| id.to_string()).unwrap_or_default();
+    let id = number(event, "id").map(|id| id.to_string()).unwrap_or_default();
     match (word(event, "/action"), word(event, "/observation")) {
         ("message", _) if word(event, "/source") == "user" => session.prompt(word(args, "/content"), Vec::new(), out),
         ("message" | "finish" | "think", _) => {
-            let words = text(args, &["content", "final_thought", "thought"]).unwrap_or_default();
+            let words = filled(args, ["content", "final_thought", "thought"]).unwrap_or_default();
             if event["action"] == "think" {
                 session.think(words, out);
             } else {
@@ -165,20 +164,19 @@ fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Op
         ("", "error") if event.get("cause").is_none() => session.fail(word(event, "/content"), out),
         ("", kind) => {
             let extras = &event["extras"];
-            let exit = extras.pointer("/metadata/exit_code").and_then(Value::as_i64);
             let answer = Answer {
                 output: word(event, "/content").to_owned().into(),
                 diff: filled(extras, "diff").unwrap_or_default(),
                 failed: kind == "error",
                 denied: kind == "user_rejected",
-                exit: exit.and_then(|code| i32::try_from(code).ok()).filter(|code| *code >= 0),
+                exit: exit(extras, "/metadata/exit_code").filter(|code| *code >= 0),
                 ..Answer::default()
             };
-            let cause = count(event, &["cause"]).map(|id| id.to_string()).unwrap_or_default();
+            let cause = number(event, "cause").map(|id| id.to_string()).unwrap_or_default();
             session.answer(&cause, answer, out)
         }
         (action, _) => {
-            session.reply(text(args, &["thought"]).unwrap_or_default(), out);
+            session.reply(filled(args, "thought").unwrap_or_default(), out);
             let tool = filled(&event["tool_call_metadata"], "function_name").unwrap_or(match action {
                 "run" => "bash",
                 action => action,

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::call::tools::Answer;
-use crate::file::jsonl::{beginning, list, word};
-use crate::file::value::{filled, flag};
+use crate::file::jsonl::beginning;
+use crate::file::value::{attachment, count, filled, flag, list, usage_with_cache, word};
 use crate::gemini::result::shell;
-use crate::record::session::{RecordSession, attachment, usage_with_cache};
+use crate::record::session::RecordSession;
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
@@ -127,9 +127,9 @@ fn answers(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Opti
             ToolKind::Shell => shell(said),
             _ => (said.to_owned(), None),
         };
-        let word = |key: &str| filled(display, key).map(|word| word.to_owned().into());
-        let subagent = word("subagentName").map(|agent| {
-            let task = word("taskDescription");
+        let owned = |key: &str| filled(display, key).map(|word| word.to_owned().into());
+        let subagent = owned("subagentName").map(|agent| {
+            let task = owned("taskDescription");
             SubagentRun { agent: Some(agent), task, ..SubagentRun::default() }
         });
         let answer = Answer {
@@ -141,7 +141,7 @@ fn answers(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Opti
             subagent,
             ..Answer::default()
         };
-        left = session.answer(crate::file::jsonl::word(response, "/id"), answer, out).or(left);
+        left = session.answer(word(response, "/id"), answer, out).or(left);
     }
     left
 }
@@ -152,15 +152,15 @@ fn system(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Optio
         "ui_telemetry" => telemetry(session, &payload["uiEvent"], out),
         "chat_compression" => {
             let summary = list(payload, "/compressedHistory").first().map_or("", |first| word(first, "/parts/0/text"));
-            session.compact(Some(crate::file::jsonl::count(payload, "/info/originalTokenCount")), summary, out)
+            session.compact(Some(count(payload, "/info/originalTokenCount")), summary, out)
         }
         "slash_command" if word(payload, "/phase") == "invocation" => {
             session.prompt(word(payload, "/rawCommand"), Vec::new(), out)
         }
         "slash_command" => Some("answer of the host to a command"),
         "mid_turn_user_message" => {
-            let words = ["/text", "/message", "/displayText"].iter().map(|at| word(payload, at));
-            session.prompt(words.into_iter().find(|words| !words.is_empty()).unwrap_or_default(), Vec::new(), out)
+            let words = filled(payload, ["/text", "/message", "/displayText"]);
+            session.prompt(words.unwrap_or_default(), Vec::new(), out)
         }
         "custom_title" => {
             let rank = if word(payload, "/titleSource") == "auto" { TitleRank::Host } else { TitleRank::Custom };
@@ -184,7 +184,7 @@ fn telemetry(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> O
     let is_own = !word(event, "/prompt_id").contains('#') || word(event, "/prompt_id").contains("########");
     match word(event, "/event.name") {
         "qwen-code.api_error" if is_own => {
-            session.fail(filled(event, "error_message").or_else(|| filled(event, "error")).unwrap_or("failed"), out)
+            session.fail(filled(event, ["error_message", "error"]).unwrap_or("failed"), out)
         }
         "qwen-code.tool_call"
             if is_own && (error.ends_with("by the user.") || word(event, "/status") == "cancelled") =>

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::file::document::{self, member, members};
-use crate::file::value::{filled, text};
+use crate::file::value::{filled, word};
 use crate::record::{self, EachSession, RecordHost, message};
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -58,8 +58,8 @@ fn head(about: &Value) -> Value {
     let stats = &about["stats"];
     let model = filled(about, "model").or_else(|| filled(&about["agent_config"], "active_model"));
     json!({
-        "cwd": text(&about["environment"], "working_directory"), "title": about["title"], "model": model,
-        "named": text(about, "title_source") == "user", "branch": about["git_branch"], "commit": about["git_commit"],
+        "cwd": word(&about["environment"], "working_directory"), "title": about["title"], "model": model,
+        "named": word(about, "title_source") == "user", "branch": about["git_branch"], "commit": about["git_commit"],
         "started": about["start_time"], "cost": stats["session_cost"],
         "usage": {"input": stats["session_prompt_tokens"], "output": stats["session_completion_tokens"]},
     })

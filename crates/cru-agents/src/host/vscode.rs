@@ -6,16 +6,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
-use crate::file::document::{self, count, member, members};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled};
-use crate::record::session::{RecordSession, attachment, file_path, spoken, usage};
+use crate::file::document::{self, member, members};
+use crate::file::value::{self, attachment, filled, list, number, usage, word};
+use crate::record::session::{RecordSession, file_path, spoken};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
 use cru_session::source::Bundle;
-
-/// How answers of tools begin that did not do what they were asked: no field says it.
-const FAILED: [&str; 2] = ["Applying patch failed with error", "ERROR: "];
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "vscode",
@@ -77,7 +73,7 @@ fn whole(text: &str) -> Value {
             (Some(2), Some(_)) => {
                 if let (Some(Value::Array(items)), Value::Array(more)) = (step_into(&mut root, path), new) {
                     items.truncate(
-                        count(&entry, &["i"]).map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
+                        number(&entry, "i").map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
                     );
                     items.extend(more);
                 }
@@ -151,16 +147,14 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
         left = parts(session, request, rounds.is_empty(), out);
     }
     for round in rounds {
-        out.time = document::moment(round, &["timestamp"]).or(out.time);
+        out.time = value::moment(round, "timestamp").or(out.time);
         session.think(&thoughts(&round["thinking"]), out);
         session.reply(word(round, "/response"), out);
         for call in list(round, "/toolCalls") {
             let id = word(call, "/id");
             session.call(id, word(call, "/name"), &call["arguments"], out);
             if let Some(result) = metadata["toolCallResults"].get(id) {
-                let output = printed(result);
-                let failed = FAILED.iter().any(|words| output.starts_with(words));
-                session.answer(id, Answer { output: output.into(), failed, ..Answer::default() }, out);
+                session.answer(id, Answer { output: printed(result).into(), ..Answer::default() }, out);
             } else if let Some(denied) = list(request, "/response")
                 .iter()
                 .find(|part| is_refused(part) && id.starts_with(word(part, "/toolCallId")))
@@ -173,8 +167,8 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
     if says {
         left = list(request, "/response").iter().find_map(|part| stranger(session, part)).or(left);
     }
-    let elapsed = count(&request["result"]["timings"], &["totalElapsed"]).and_then(|it| i64::try_from(it).ok());
-    let begun = document::moment(request, &["timestamp"]);
+    let elapsed = number(&request["result"]["timings"], "totalElapsed").and_then(|it| i64::try_from(it).ok());
+    let begun = value::moment(request, "timestamp");
     out.time = begun
         .zip(elapsed)
         .and_then(|(begun, elapsed)| begun.checked_add(jiff::SignedDuration::from_millis(elapsed)).ok())
@@ -193,7 +187,7 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
 
 fn thoughts(thinking: &Value) -> String {
     let text = &thinking["text"];
-    text.as_str().map_or_else(|| document::strings(Some(text)).join("\n"), str::to_owned)
+    text.as_str().map_or_else(|| value::strings(Some(text)).join("\n"), str::to_owned)
 }
 
 /// Whether a person refused the call that a part of an answer stands for.
@@ -220,7 +214,7 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
             "inlineReference" => {
                 let named = filled(part, "name").map(str::to_owned);
                 let path = ["/inlineReference/path", "/inlineReference/uri/path", "/inlineReference/location/uri/path"];
-                let path = path.iter().map(|at| word(part, at)).find(|path| !path.is_empty()).unwrap_or_default();
+                let path = filled(part, path).unwrap_or_default();
                 session.more(
                     false,
                     &format!("`{}`", named.unwrap_or_else(|| session.place.show(path).into_owned())),
@@ -231,7 +225,7 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
             "toolInvocationSerialized" if calls => {
                 let id = filled(part, "toolCallId").map_or_else(|| format!("{}.{at}", out.record), str::to_owned);
                 let command = ["/toolSpecificData/commandLine/original", "/toolSpecificData/command"];
-                let command = command.iter().map(|at| word(part, at)).find(|text| !text.is_empty());
+                let command = filled(part, command);
                 let path = part
                     .pointer("/invocationMessage/uris")
                     .and_then(Value::as_object)

@@ -1,12 +1,13 @@
-//! One line that says what a tool did better than the beginning of its output.
+//! What an answer shows: one line that says it better than the beginning of its output, and the lines of files.
 
 use serde_json::Value;
 
-use super::lines;
 use crate::call::brief::first_line;
-use crate::file::value::{count, flag, list, text};
+use crate::call::touched;
+use crate::file::value::{count, flag, list, word};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
+use cru_session::LineAnchor;
 
 /// The brief of a successful answer; `None` leaves it to the output's first words.
 pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Option<String> {
@@ -18,8 +19,8 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
         ToolKind::Read => return read(output),
         ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
         ToolKind::Write => {
-            let lines = plural(text(input, "content").lines().count() as u64, "line");
-            let verb = if lines::created(metadata) { "created" } else { "written" };
+            let lines = plural(word(input, "content").lines().count() as u64, "line");
+            let verb = if created(metadata) { "created" } else { "written" };
             return Some(format!("{verb}, {lines}"));
         }
         _ => {}
@@ -35,7 +36,7 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
             files => Some(format!("{}{more}", plural(files, "file"))),
         },
         "webfetch" => {
-            let (_, kind) = text(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
+            let (_, kind) = word(state, "title").strip_suffix(')')?.rsplit_once(" (")?;
             let kind = kind.split(';').next().unwrap_or(kind);
             Some(format!("{kind}, {}", plural(output.chars().count() as u64, "character")))
         }
@@ -52,10 +53,10 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
 
 /// `+3 −1` from what the host counted, else from the diff that it keeps.
 fn change(metadata: &Value) -> Option<String> {
-    if let Some(file) = lines::changed(metadata).filter(|file| file.get("additions").is_some()) {
+    if let Some(file) = changed(metadata).filter(|file| file.get("additions").is_some()) {
         return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
     }
-    crate::call::brief::change(text(metadata, "diff"))
+    crate::call::brief::change(word(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
@@ -94,6 +95,33 @@ pub(super) fn answer(output: &str) -> &str {
     let tagged = text.strip_prefix("<subagent ").and_then(|rest| Some(rest.split_once('>')?.1));
     let text = tagged.map_or(text, |rest| rest.rsplit_once("</subagent>").map_or(rest, |(text, _)| text));
     text.split_once("<task_metadata>").map_or(text, |(text, _)| text).trim()
+}
+
+/// The lines of a file that were read: `12: text`, and `00012| text` of older versions, between marks of the host.
+pub(super) fn shown_lines(output: &str) -> Option<LineAnchor> {
+    let shown = ["<content>\n", "<file>\n"].iter().find_map(|mark| Some(output.split_once(mark)?.1))?;
+    // Behind the lines stands an empty one, and what the host says of the rest.
+    let end = shown.rfind("\n\n(").or_else(|| shown.rfind("\n</")).unwrap_or(shown.len());
+    touched::numbered(shown[..end].split('\n'), &[": ", "| ", ":", "|"])
+}
+
+/// What the host says of the file that a call changed.
+pub(super) fn changed(metadata: &Value) -> Option<&Value> {
+    metadata.get("filediff").or_else(|| list(metadata, "files").first())
+}
+
+/// Whether the call made the file.
+pub(super) fn created(metadata: &Value) -> bool {
+    let added = changed(metadata).is_some_and(|file| word(file, "status") == "added");
+    added || metadata.get("exists") == Some(&Value::Bool(false))
+}
+
+/// The unified diff of an edit.
+pub(super) fn diff(metadata: &Value) -> &str {
+    match word(metadata, "diff") {
+        "" => changed(metadata).map_or("", |file| word(file, "patch")),
+        diff => diff,
+    }
 }
 
 #[cfg(test)]
@@ -144,5 +172,20 @@ mod tests {
         check("task", &none, "All good.\n\n<task_metadata>\nsession_id: s\n</task_metadata>", Some("All good."));
         check("question", &json!({"metadata": {"answers": [["A", "B"], ["C"]]}}), "", Some("A, B, C"));
         check("other", &none, "x", None);
+    }
+
+    #[test]
+    fn what_was_read() {
+        let of = |output: &str| shown_lines(output).map(|it| (it.place(), it.hash));
+        let wanted = Some(("9-11".to_owned(), cru_session::line_anchor::hash_text("a\n\nb")));
+        assert_eq!(
+            of(
+                "<path>/x</path>\n<type>file</type>\n<content>\n9: a\n10: \n11: b\n\n(End of file - total 11 lines)\n</content>"
+            ),
+            wanted
+        );
+        assert_eq!(of("<file>\n00009| a\n00010| \n00011| b\n\n(File has more lines. Use 'offset')\n</file>"), wanted);
+        assert_eq!(of("<content>\n9: a\n10: \n11: b\n</content>"), wanted);
+        assert_eq!(of("text"), None);
     }
 }

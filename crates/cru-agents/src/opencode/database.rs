@@ -11,11 +11,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::kept::{self, KeptMessage};
-use super::newer::{self as version2};
-use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::newer::{self as version2, KeptMessage};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
 use crate::file::sqlite::{Database, holds, opened};
-use crate::file::value::{self, text};
+use crate::file::value::{self, word};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 
@@ -60,7 +59,7 @@ fn latest(base: &Database<'_>) -> Result<Vec<(String, i64)>> {
     let mut found = Vec::new();
     for table in ["message", "session_message"] {
         base.each(table, "session_id, time_created", "ORDER BY session_id, time_created", &[], &mut |row| {
-            found.push((text(&row, "session_id").to_owned(), row["time_created"].as_i64().unwrap_or(0)));
+            found.push((word(&row, "session_id").to_owned(), row["time_created"].as_i64().unwrap_or(0)));
         })?;
     }
     found.dedup_by(|later, earlier| {
@@ -98,37 +97,38 @@ fn sessions(
     for table in tables {
         rows.extend(base.rows(table, "id, parent_id, time_created", "", &[])?);
     }
-    rows.sort_by_cached_key(|row| (row["time_created"].as_i64(), word(row, "id")));
+    rows.sort_by_cached_key(|row| (row["time_created"].as_i64(), cell(row, "id")));
     // Both tables may have it.
     let mut parents: HashMap<String, String> = HashMap::new();
-    for row in rows.iter().filter(|row| !word(row, "parent_id").is_empty()) {
-        parents.entry(word(row, "id")).or_insert_with(|| word(row, "parent_id"));
+    for row in rows.iter().filter(|row| !cell(row, "parent_id").is_empty()) {
+        parents.entry(cell(row, "id")).or_insert_with(|| cell(row, "parent_id"));
     }
     let mut seen = HashSet::new();
-    let sessions: Vec<String> = rows.iter().map(|row| word(row, "id")).filter(|id| seen.insert(id.clone())).collect();
+    let sessions: Vec<String> = rows.iter().map(|row| cell(row, "id")).filter(|id| seen.insert(id.clone())).collect();
     for id in sessions {
         if !wanted(&id) {
             account.skip("session of which another database knows more");
             continue;
         }
-        let mut head = OpenCodeHead::of(info(base, &id)?, &id);
-        head.above = head.origin().and_then(|parent| parents.get(parent)).cloned();
-        let (mut rows, told_again) = kept::chosen(older(base, &id)?, newer(base, &id)?);
-        if let Some(origin) = &head.forked {
-            let (own, copied) = kept::own(rows, &newer(base, origin)?);
+        let session = session_of(info(base, &id)?, &id);
+        let above = session.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
+        let (mut rows, told_again) = version2::chosen(older(base, &id)?, newer(base, &id)?);
+        if let Some(origin) = session.parent.as_ref().filter(|_| session.agent.is_none()) {
+            let (own, copied) = version2::own(rows, &newer(base, origin)?);
             account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
         }
         for row in &told_again {
             account.skip_all(1 + parts_of(base, row), "second form of a message");
         }
-        tell(&head, &rows, |row| is_agent(base, row), |row| message(base, row), path, sink, account)?;
+        let header = header(&session, path, above);
+        tell(&session, header, &rows, |row| is_agent(base, row), |row| message(base, row), sink, account)?;
     }
     Ok(())
 }
 
 /// What stands in a cell that names something; some versions write numbers.
-fn word(row: &Value, column: &str) -> String {
+fn cell(row: &Value, column: &str) -> String {
     match &row[column] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -173,9 +173,9 @@ fn messages(base: &Database<'_>, table: &str, order: &str, session: &str) -> Res
     let rows =
         base.rows(table, "id, time_created, type, seq", &format!("WHERE session_id = ?1 {order}"), &[session])?;
     let message = |row: &Value| KeptMessage {
-        id: word(row, "id"),
+        id: cell(row, "id"),
         created: row["time_created"].as_i64().unwrap_or(0),
-        kind: (!kind.is_empty()).then(|| word(row, kind)),
+        kind: (!kind.is_empty()).then(|| cell(row, kind)),
         number: row["seq"].as_i64(),
     };
     Ok(rows.iter().map(message).collect())
@@ -190,7 +190,7 @@ fn parts_of(base: &Database<'_>, message: &KeptMessage) -> u64 {
 
 fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
     let id = row.id.as_str();
-    let data = |row: &Value| word(row, "data").into_bytes();
+    let data = |row: &Value| cell(row, "data").into_bytes();
     let of = |table: &str| {
         let rows = base.rows(table, "data", "WHERE id = ?1", &[id])?;
         Ok::<_, Error>(rows.first().map(data).unwrap_or_default())
@@ -199,7 +199,7 @@ fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
         return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
     }
     let parts = base.rows("part", "id, data", "WHERE message_id = ?1 ORDER BY id", &[id])?;
-    let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &word(part, "id"))).collect();
+    let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &cell(part, "id"))).collect();
     Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
 }
 
@@ -208,7 +208,7 @@ fn is_agent(base: &Database<'_>, row: &KeptMessage) -> Result<bool> {
         return Ok(kind == "assistant");
     }
     let info = message(base, row)?.info.content;
-    Ok(matches!(info, OpenCodeContent::Whole(info) if text(&info, "role") == "assistant"))
+    Ok(matches!(info, OpenCodeContent::Whole(info) if word(&info, "role") == "assistant"))
 }
 
 /// Rows that belong to nothing that was read, or say again what was.

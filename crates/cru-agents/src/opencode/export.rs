@@ -6,9 +6,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::newer;
-use super::store::{OpenCodeContent, OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
 use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
-use crate::file::value::text;
+use crate::file::tables::StoredSession;
+use crate::file::value::word;
 use cru_base::Result;
 use cru_session::source::{Account, Bundle, Sink};
 
@@ -24,31 +25,31 @@ pub(super) fn read(bundle: &Bundle, path: &Path, sink: &mut dyn Sink) -> Result<
         return Ok(());
     };
     let document = members(&export);
-    let head = head(&document, path);
+    let session = session(&document, path);
     let whole = messages(&document).into_iter().filter(|piece| piece.whole).map(Some);
     // Another one begins behind them.
     let cut = member(&document, "messages").is_some_and(|list| !list.whole).then_some(None);
     let messages: Vec<Option<Piece<'_>>> = whole.chain(cut).collect();
     let is_agent = |piece: &Option<Piece<'_>>| {
         let value = piece.and_then(|piece| piece.value()).unwrap_or_default();
-        let said = value.get("info").map_or_else(|| text(&value, "type"), |info| text(info, "role"));
+        let said = value.get("info").map_or_else(|| word(&value, "type"), |info| word(info, "role"));
         Ok(said == "assistant")
     };
-    tell(&head, &messages, is_agent, |piece| Ok(message(*piece)), path, sink, &mut account)?;
+    tell(&session, header(&session, path, None), &messages, is_agent, |piece| Ok(message(*piece)), sink, &mut account)?;
     sink.account(path, account);
     Ok(())
 }
 
 /// What the beginning of a document says of its session.
-pub(super) fn head(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> OpenCodeHead {
+pub(super) fn session(document: &[(Cow<'_, str>, Piece<'_>)], path: &Path) -> StoredSession {
     let info = member(document, "info").and_then(Piece::value).unwrap_or(Value::Null);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let id = messages(document).iter().take(20).find_map(|message| {
         let message = message.value()?;
-        let id = text(message.get("info")?, "sessionID").to_owned();
+        let id = word(message.get("info")?, "sessionID").to_owned();
         (!id.is_empty() && id != "REDACTED").then_some(id)
     });
-    OpenCodeHead::of(info, &id.unwrap_or_else(|| stem.into_owned()))
+    session_of(info, &id.unwrap_or_else(|| stem.into_owned()))
 }
 
 /// The messages of a document.

@@ -1,16 +1,15 @@
-//! Messages: what lasts of each, and which of the agent's may still change.
+//! Messages and their parts: what lasts of each, which of the agent's may still change, and what they tell.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::part::{is_final, lasting};
 use super::session::OpenCodeSession;
-use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
 use super::{newer, reason};
-use crate::file::value::{count, filled, flag, millis, text};
-use crate::unknown::unknown;
+use crate::file::value::{self, count, filled, flag, list, millis, word};
+use crate::unknown::left_out;
 use cru_session::event::{EventKind, SessionFact, Usage};
 
 impl OpenCodeSession<'_> {
@@ -31,8 +30,8 @@ impl OpenCodeSession<'_> {
                 return self.lost(&parts);
             }
         };
-        let role = text(&info, "role");
-        let time = info.get("time").and_then(|time| millis(time, "created"));
+        let role = word(&info, "role");
+        let time = millis(&info, "/time/created");
         let done = settled || is_done(&info);
         // The words of a message are written after it.
         self.told.held |= parts.is_empty() && !done;
@@ -53,17 +52,13 @@ impl OpenCodeSession<'_> {
                 None
             }
             newer::COMPACTION => self.compaction_row(record, time, &info),
-            "synthetic" | "system" | "skill" => Some(reason::HOST_WORDS),
-            "agent-switched" => Some("choice of an agent"),
-            "model-switched" => Some("choice of a model"),
             "location-switched" => {
-                self.told.see(record, info.get("location").map_or("", |location| text(location, "directory")));
+                self.told.out(record, None).folder(&mut self.place, word(&info, "/location/directory"));
                 None
             }
-            "idle" => Some("end of a turn"),
             role => {
                 self.lost(&parts);
-                Some(unknown("unknown role", role))
+                Some(left_out(super::IMPORTER.id, "unknown role", role))
             }
         };
         self.told.count(left);
@@ -78,10 +73,10 @@ impl OpenCodeSession<'_> {
 
     /// A compaction that is a message of its own.
     fn compaction_row(&mut self, record: u64, time: Option<Timestamp>, info: &Value) -> Option<&'static str> {
-        if text(info, "status") == "failed" {
+        if word(info, "status") == "failed" {
             return Some("compaction that failed");
         }
-        let trigger = if text(info, "reason") == "manual" { "manual" } else { "auto" };
+        let trigger = if word(info, "reason") == "manual" { "manual" } else { "auto" };
         self.compaction = Some((record, time, trigger));
         self.compacted(filled(info, "summary"));
         if let Some(tokens) = info.get("tokens") {
@@ -91,11 +86,11 @@ impl OpenCodeSession<'_> {
     }
 
     fn assistant(&mut self, record: u64, time: Option<Timestamp>, info: &Value, parts: Vec<OpenCodeItem>, done: bool) {
-        self.told.see(record, info.get("path").map_or("", |path| text(path, "cwd")));
+        self.told.out(record, None).folder(&mut self.place, word(info, "/path/cwd"));
         let mut turn = Turn {
             time,
             model: filled(info, "modelID").unwrap_or("unknown").to_owned(),
-            summary: flag(info, "summary") || text(info, "mode") == "compaction",
+            summary: flag(info, "summary") || word(info, "mode") == "compaction",
             counted: false,
         };
         if !turn.summary {
@@ -131,12 +126,12 @@ impl OpenCodeSession<'_> {
         if (error.is_none() && tokens.is_none()) || !self.told.takes_more() {
             return;
         }
-        let name = error.map_or("", |error| text(error, "name"));
+        let name = error.map_or("", |error| word(error, "name"));
         let Some(record) = self.told.take(&json!({ "end": name, "tokens": tokens, "cost": info.get("cost") }), "")
         else {
             return;
         };
-        let time = info.get("time").and_then(|time| millis(time, "completed")).or(turn.time);
+        let time = millis(info, "/time/completed").or(turn.time);
         if let Some(tokens) = tokens {
             self.tokens(record, &turn.model, tokens, info);
         }
@@ -178,24 +173,18 @@ pub(super) struct Turn {
 
 /// Tokens; thinking is counted beside the other output.
 fn usage(tokens: &Value) -> Usage {
-    let cache = &tokens["cache"];
-    Usage {
-        input: count(tokens, "input"),
-        output: count(tokens, "output").saturating_add(count(tokens, "reasoning")),
-        cache_write: count(cache, "write"),
-        cache_read: count(cache, "read"),
-        ..Usage::default()
-    }
+    let usage = value::usage(tokens, ["input", "output", "/cache/read", "/cache/write"]);
+    Usage { output: usage.output.saturating_add(count(tokens, "reasoning")), ..usage }
 }
 
 /// Whether the host has said that a message is whole.
 fn is_done(info: &Value) -> bool {
-    let completed = info.get("time").and_then(|time| time.get("completed")).is_some_and(Value::is_number);
-    match text(info, "role") {
+    let completed = info.pointer("/time/completed").is_some_and(Value::is_number);
+    match word(info, "role") {
         "user" => false,
         "assistant" => completed || info.get("error").is_some_and(Value::is_object),
-        newer::SHELL => completed || !matches!(text(info, "status"), "" | "running"),
-        _ => text(info, "status") != "running",
+        newer::SHELL => completed || !matches!(word(info, "status"), "" | "running"),
+        _ => word(info, "status") != "running",
     }
 }
 
@@ -209,4 +198,103 @@ fn failure(name: &str) -> String {
         words.push(if words.is_empty() { c } else { c.to_ascii_lowercase() });
     }
     if words.is_empty() { "The model service failed.".to_owned() } else { words }
+}
+
+/// Whether a part changes no more while its message goes on; `followed`: another stands behind it.
+pub(super) fn is_final(part: &Value, followed: bool) -> bool {
+    match word(part, "type") {
+        "tool" => {
+            let status = word(part, "/state/status");
+            !matches!(status, "pending" | "running")
+        }
+        "text" | "reasoning" => followed || part.pointer("/time/end").is_some(),
+        _ => true,
+    }
+}
+
+/// What stays the same of a part in every place that it is kept in.
+pub(super) fn lasting(part: &Value) -> Value {
+    let kind = word(part, "type");
+    let get = |key: &str| part.get(key).unwrap_or(&Value::Null);
+    match kind {
+        "text" | "reasoning" => json!([kind, get("text"), get("synthetic"), get("ignored")]),
+        "tool" => {
+            let state = get("state");
+            let of = |key: &str| state.get(key).unwrap_or(&Value::Null);
+            json!([kind, get("tool"), of("status"), of("input"), of("output"), of("error")])
+        }
+        "step-finish" => json!([kind, get("tokens"), get("cost")]),
+        "patch" => json!([kind, get("hash"), get("files")]),
+        "file" => json!([kind, get("mime"), get("filename")]),
+        "subtask" => json!([kind, get("prompt"), get("command")]),
+        _ => json!([kind]),
+    }
+}
+
+impl OpenCodeSession<'_> {
+    /// Reads a part of the agent's message.
+    pub(super) fn part(&mut self, record: u64, part: &Value, turn: &mut Turn) {
+        let kind = word(part, "type");
+        if kind == "step-start" {
+            self.flush(&[]);
+        }
+        let time = millis(part, "/time/start").or(turn.time);
+        let left = match (kind, filled(part, "text")) {
+            ("text" | "reasoning", None) => Some(reason::EMPTY),
+            ("text", Some(words)) if turn.summary => {
+                self.summed(record, time, words);
+                None
+            }
+            ("text", Some(words)) => {
+                self.told.emit(record, time, EventKind::Reply(words.into()));
+                None
+            }
+            ("reasoning", Some(words)) => {
+                self.told.emit(record, time, EventKind::Thinking(words.into()));
+                None
+            }
+            ("tool", _) => {
+                self.tool(record, part, turn.time);
+                None
+            }
+            ("step-finish", _) => {
+                turn.counted = true;
+                self.tokens(record, &turn.model, &part["tokens"], part);
+                None
+            }
+            ("patch", _) => {
+                let files: Vec<&str> = list(part, "files").iter().filter_map(Value::as_str).collect();
+                self.flush(&files);
+                None
+            }
+            ("step-start", _) => Some("begin of a step"),
+            ("snapshot", _) => Some("snapshot of the files"),
+            ("agent", _) => Some("choice of an agent"),
+            ("file", _) => Some("file of the agent"),
+            ("compaction", _) => Some("mark of a compaction"),
+            ("", _) => Some("no part type"),
+            (kind, _) => Some(left_out(super::IMPORTER.id, "unknown part", kind)),
+        };
+        self.told.count(left);
+    }
+
+    /// A summary of what was said before takes its place.
+    fn summed(&mut self, record: u64, time: Option<jiff::Timestamp>, words: &str) {
+        if self.compaction.is_none() {
+            self.compaction = Some((record, time, ""));
+        }
+        self.compacted(Some(words));
+    }
+
+    /// Tells the compaction that is under way, if any.
+    pub(super) fn compacted(&mut self, summary: Option<&str>) {
+        let Some((record, time, trigger)) = self.compaction.take() else { return };
+        let tokens_before = Some(self.context).filter(|tokens| *tokens > 0);
+        let trigger = Some(trigger.into()).filter(|trigger: &std::borrow::Cow<'_, str>| !trigger.is_empty());
+        self.told.emit(
+            record,
+            time,
+            EventKind::Compaction { trigger, tokens_before, summary: summary.map(Into::into) },
+        );
+    }
 }

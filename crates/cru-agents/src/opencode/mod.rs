@@ -4,21 +4,14 @@
 //! of these; what a cursor hashes of it is what stays the same in all of them. The program may be running, so nothing
 //! is taken in that may still change: a part of a message that is not finished waits for the next reading.
 
-mod argument;
 mod brief;
 mod bundle;
 mod database;
-mod decision;
 mod export;
-mod kept;
-mod lines;
 mod message;
 mod newer;
-mod part;
-mod recognise;
 mod result;
 mod session;
-mod store;
 mod tool;
 mod tree;
 mod user;
@@ -32,7 +25,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "opencode",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: bundle::bundle,
     together: bundle::together,
     read: bundle::read,

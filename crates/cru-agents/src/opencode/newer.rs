@@ -1,12 +1,15 @@
-//! Rows of `session_message`, in which version 2 keeps its messages, in the form of the messages before.
+//! Rows of `session_message`, in which version 2 keeps its messages, in the form of the messages before; and which messages of a
+//! session are read, where a database keeps them in the tables of both versions.
 //!
 //! A row holds a whole message: the words of a person, or an answer with its text, thinking and calls in `content`.
 //! Lines for the shell, compactions and notices are rows of their own; they keep their type as the role.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
-use super::store::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
-use crate::file::value::{filled, list, text};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use crate::file::value::{filled, list, word};
 
 /// The type of the rows of a person's line for the shell.
 pub(super) const SHELL: &str = "shell";
@@ -24,7 +27,7 @@ pub(super) fn message(id: &str, kind: &str, created: Option<i64>, bytes: &[u8]) 
     let OpenCodeContent::Whole(row) = item.content else {
         return OpenCodeMessage { info: item, parts: Vec::new() };
     };
-    let kind = if kind.is_empty() { text(&row, "type") } else { kind };
+    let kind = if kind.is_empty() { word(&row, "type") } else { kind };
     let parts = parts(kind, &row, id);
     let info = OpenCodeContent::Whole(info(kind, &row, created));
     OpenCodeMessage { info: OpenCodeItem { id: item.id, content: info }, parts }
@@ -45,9 +48,9 @@ fn info(kind: &str, row: &Value, created: Option<i64>) -> Value {
         info.insert("modelID".to_owned(), model.into());
     }
     if let Some(error) = row.get("error").filter(|error| !error.is_null()) {
-        let name = match text(error, "type") {
+        let name = match word(error, "type") {
             "aborted" | "interrupted" => "MessageAbortedError",
-            "" => text(error, "name"),
+            "" => word(error, "name"),
             other => other,
         };
         info.insert("error".to_owned(), json!({ "name": name, "data": { "message": said(error) } }));
@@ -62,18 +65,18 @@ fn said(error: &Value) -> &str {
 
 fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
     let part = |part: Value| {
-        let id = text(&part, "id").to_owned();
+        let id = word(&part, "id").to_owned();
         OpenCodeItem { id, content: OpenCodeContent::Whole(part) }
     };
     match kind {
         "user" => {
-            let words = json!({ "type": "text", "text": text(row, "text") });
+            let words = json!({ "type": "text", "text": word(row, "text") });
             let files = list(row, "files").iter().map(file);
             let agents = list(row, "agents").iter().map(|_| json!({ "type": "agent" }));
             std::iter::once(words).chain(files).chain(agents).map(part).collect()
         }
         "assistant" => {
-            let own = list(row, "content").iter().map(|piece| match text(piece, "type") {
+            let own = list(row, "content").iter().map(|piece| match word(piece, "type") {
                 "tool" => tool(piece),
                 "text" | "reasoning" => timed(piece),
                 _ => piece.clone(),
@@ -89,8 +92,8 @@ fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
 
 /// A file that a person sent, or that a tool answered with.
 fn file(file: &Value) -> Value {
-    let url = filled(file, "uri").or_else(|| filled(file, "url"));
-    let mut part = json!({ "type": "file", "mime": text(file, "mime"), "url": url, "filename": file.get("name") });
+    let url = filled(file, ["uri", "url"]);
+    let mut part = json!({ "type": "file", "mime": word(file, "mime"), "url": url, "filename": file.get("name") });
     if let (Some(source), Some(part)) = (file.get("source").filter(|it| !it.is_null()), part.as_object_mut()) {
         part.insert("source".to_owned(), source.clone());
     }
@@ -125,10 +128,10 @@ fn tool(piece: &Value) -> Value {
     json!({
         "type": "tool",
         "id": piece.get("id"),
-        "callID": filled(piece, "callID").or_else(|| filled(piece, "id")),
-        "tool": filled(piece, "name").or_else(|| filled(piece, "tool")),
+        "callID": filled(piece, ["callID", "id"]),
+        "tool": filled(piece, ["name", "tool"]),
         "state": {
-            "status": match text(state, "status") { "streaming" => "pending", status => status },
+            "status": match word(state, "status") { "streaming" => "pending", status => status },
             // Until the call is whole its arguments are text.
             "input": state.get("input").filter(|input| input.is_object()).unwrap_or(&Value::Object(Map::new())),
             "output": output,
@@ -143,21 +146,111 @@ fn tool(piece: &Value) -> Value {
 /// A person's own line for the shell, as a call.
 fn shell(row: &Value, id: &str) -> Value {
     let time = &row["time"];
-    let is_done = match text(row, "status") {
+    let is_done = match word(row, "status") {
         "" => time.get("completed").is_some_and(Value::is_number),
         status => status != "running",
     };
-    let output = row.get("output").map_or("", |output| output.as_str().unwrap_or_else(|| text(output, "output")));
+    let output = row.get("output").map_or("", |output| output.as_str().unwrap_or_else(|| word(output, "output")));
     json!({
         "type": "tool",
-        "callID": filled(row, "callID").or_else(|| filled(row, "shellID")).unwrap_or(id),
+        "callID": filled(row, ["callID", "shellID"]).unwrap_or(id),
         "tool": "bash",
         "state": {
             "status": if is_done { "completed" } else { "running" },
-            "input": { "command": text(row, "command") },
+            "input": { "command": word(row, "command") },
             "output": output,
             "metadata": { "exit": row.get("exit") },
             "time": { "start": time.get("created"), "end": time.get("completed") },
         },
     })
+}
+
+/// A row of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeptMessage {
+    pub(super) id: String,
+    /// When it was said, in milliseconds.
+    pub(super) created: i64,
+    /// Its type, where it is a row of `session_message`.
+    pub(super) kind: Option<String>,
+    /// Its number there.
+    pub(super) number: Option<i64>,
+}
+
+impl KeptMessage {
+    fn is_said(&self) -> bool {
+        self.kind.as_deref().is_none_or(is_said)
+    }
+}
+
+/// The messages that are read, and those that are left out because they are told by the others.
+pub(super) fn chosen(older: Vec<KeptMessage>, newer: Vec<KeptMessage>) -> (Vec<KeptMessage>, Vec<KeptMessage>) {
+    let said = || newer.iter().filter(|row| row.is_said());
+    let (Some(first), Some(last)) = (said().map(|row| row.created).min(), said().map(|row| row.created).max()) else {
+        // What stands in the newer form are notices alone.
+        return if older.is_empty() { (newer, older) } else { (older, newer) };
+    };
+    let end = older.iter().map(|row| row.created).max();
+    if end.is_some_and(|end| last <= end) {
+        return (older, newer);
+    }
+    let (before, told_again): (Vec<_>, Vec<_>) = older.into_iter().partition(|row| row.created < first);
+    if told_again.len() <= said().count() {
+        return ([before, newer].concat(), told_again);
+    }
+    // The newer form has less of the time that both tell of.
+    let (told, after): (Vec<_>, Vec<_>) = newer.into_iter().partition(|row| end.is_some_and(|end| row.created <= end));
+    ([before, told_again, after].concat(), told)
+}
+
+/// Takes out the messages that a fork has of its origin: the host copies them with number, type and time.
+pub(super) fn own(rows: Vec<KeptMessage>, origin: &[KeptMessage]) -> (Vec<KeptMessage>, Vec<KeptMessage>) {
+    let known: HashMap<_, _> = origin.iter().map(|row| (row.number, row)).collect();
+    rows.into_iter().partition(|row| {
+        let copied = row.number.is_some().then(|| known.get(&row.number)).flatten();
+        !copied.is_some_and(|copied| copied.created == row.created && copied.kind == row.kind)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(kind: Option<&str>, times: &[i64]) -> Vec<KeptMessage> {
+        let row = |created: &i64| KeptMessage {
+            id: created.to_string(),
+            created: *created,
+            kind: kind.map(str::to_owned),
+            number: kind.map(|_| *created),
+        };
+        times.iter().map(row).collect()
+    }
+
+    #[test]
+    fn both_forms_tell_each_message_once() {
+        for (older, newer, expected, left) in [
+            (&[1, 2][..], &[][..], &[1, 2][..], 0),
+            (&[], &[1, 2], &[1, 2], 0),
+            // The older tables are stale.
+            (&[1, 2], &[1, 2, 3], &[1, 2, 3], 2),
+            // The newer one holds only what was said since.
+            (&[1, 2], &[3, 4], &[1, 2, 3, 4], 0),
+            // Both tell the same.
+            (&[1, 2], &[1, 2], &[1, 2], 2),
+            // The newer one has gaps.
+            (&[1, 2, 3, 4], &[2, 5], &[1, 2, 3, 4, 5], 1),
+        ] {
+            let (read, out) = chosen(rows(None, older), rows(Some("user"), newer));
+            assert_eq!(read.iter().map(|row| row.created).collect::<Vec<_>>(), expected, "{older:?} {newer:?}");
+            assert_eq!(out.len(), left, "{older:?} {newer:?}");
+        }
+        let (read, _) = chosen(rows(None, &[1, 2]), rows(Some("model-switched"), &[3]));
+        assert_eq!(read.len(), 2, "a notice makes no form the newer one");
+    }
+
+    #[test]
+    fn a_fork_has_its_own_messages() {
+        let (own, copied) = own(rows(Some("user"), &[1, 2, 3]), &rows(Some("user"), &[1, 2, 4]));
+        assert_eq!((own.len(), copied.len()), (1, 2));
+    }
 }

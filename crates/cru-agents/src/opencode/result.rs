@@ -1,19 +1,21 @@
-//! Answers of tools: output, failure, refusal, exit code, files, and the sub-agent that did the work.
+//! Answers of tools: output, failure, refusal, exit code, files, decisions, and the sub-agent that did the work.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::brief;
 use super::session::OpenCodeSession;
 use super::tool::Asked;
-use super::{brief, decision, lines};
+use crate::call::question::{Answered, approval};
 use crate::call::touched::TouchedFiles;
 use crate::call::{argument, patch, shell, tools};
-use crate::file::value::{base64_size, filled, flag, list, text};
+use crate::file::value::{self, filled, flag, list, strings, word};
 use cru_action::ToolKind;
+use cru_base::text;
 use cru_session::FileRef;
-use cru_session::event::{Attachment, CallResult, EventKind, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{Attachment, CallResult, DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
 /// Files that one command is said to have changed; a command that changes more is said to have changed these.
 const FILES: usize = 20;
@@ -36,7 +38,7 @@ impl OpenCodeSession<'_> {
         is_error: bool,
     ) {
         let metadata = &state["metadata"];
-        let output = if is_error { text(state, "error") } else { text(state, "output") };
+        let output = if is_error { word(state, "error") } else { word(state, "output") };
         let whole = if is_error { None } else { self.told.spilled(output) };
         let output = whole.as_deref().unwrap_or(output);
         let stopped = is_error && matches!(output.trim(), "Tool execution aborted" | "Aborted");
@@ -64,7 +66,7 @@ impl OpenCodeSession<'_> {
             ..files.into()
         };
         // What changed while a command only looked, somebody else changed.
-        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.told.place) {
+        if is_shell && !failed && !shell::only_looks(asked.tool, asked.input, &self.place) {
             self.waiting.push((record, time, result));
         } else {
             self.told.emit(record, time, EventKind::Result(result));
@@ -95,11 +97,15 @@ impl OpenCodeSession<'_> {
         }
         match asked.tool {
             "question" => {
-                for made in decision::answers(asked.input, metadata, call) {
+                for made in answers(asked.input, metadata, call) {
                     self.told.emit(record, time, EventKind::Decision(made));
                 }
             }
-            "plan_exit" => self.told.emit(record, time, EventKind::Decision(decision::plan(output, call))),
+            "plan_exit" => self.told.emit(
+                record,
+                time,
+                EventKind::Decision(approval("Plan approved", &text::truncate(output.trim(), 400), Some(call))),
+            ),
             _ => {}
         }
     }
@@ -107,26 +113,26 @@ impl OpenCodeSession<'_> {
     /// Files that the answer proves to be read and written.
     fn files(&mut self, asked: &Asked<'_>, metadata: &Value, output: &str) -> TouchedFiles {
         let mut files = TouchedFiles::default();
-        let named = argument::path(asked.tool, asked.input).map(|path| self.told.place.show(path).into_owned());
+        let named = argument::path(asked.tool, asked.input).map(|path| self.place.show(path).into_owned());
         match ToolKind::of_call(asked.tool, asked.input) {
             ToolKind::Read => {
-                let folder = metadata.get("display").is_some_and(|display| text(display, "type") == "directory");
+                let folder = metadata.get("display").is_some_and(|display| word(display, "type") == "directory");
                 if let Some(path) = named.filter(|_| !folder) {
-                    files.read(path, lines::read(output));
+                    files.read(path, brief::shown_lines(output));
                 }
             }
             ToolKind::Edit | ToolKind::Write => {
-                let created = lines::created(metadata);
+                let created = brief::created(metadata);
                 if let Some(path) = named {
                     let file = FileRef { path, created, ..FileRef::default() };
-                    tools::wrote(asked.tool, asked.input, file, lines::diff(metadata), &mut files);
+                    tools::wrote(asked.tool, asked.input, file, brief::diff(metadata), &mut files);
                 }
             }
             ToolKind::Patch => {
-                patch::written(&argument::patched(asked.tool, asked.input, &self.told.place), &mut files);
+                patch::written(&argument::patched(asked.tool, asked.input, &self.place), &mut files);
             }
             ToolKind::Shell => {
-                shell::touched(&shell::effects(asked.tool, asked.input, &self.told.place), output, &mut files);
+                shell::touched(&shell::effects(asked.tool, asked.input, &self.place), output, &mut files);
                 return files;
             }
             _ => {}
@@ -140,7 +146,7 @@ impl OpenCodeSession<'_> {
         let alone = self.waiting.len() == 1;
         for (record, time, mut result) in std::mem::take(&mut self.waiting) {
             if alone {
-                for path in files.iter().take(FILES).map(|path| self.told.place.show(path).into_owned()) {
+                for path in files.iter().take(FILES).map(|path| self.place.show(path).into_owned()) {
                     let known = self.changed.contains(&path) || result.writes.iter().any(|file| file.path == path);
                     if !known {
                         result.writes.push(FileRef { path, ..FileRef::default() });
@@ -157,7 +163,7 @@ impl OpenCodeSession<'_> {
         if !asked.is_subagent() {
             return None;
         }
-        let named = filled(metadata, "sessionId").or_else(|| filled(metadata, "sessionID"));
+        let named = filled(metadata, ["sessionId", "sessionID"]);
         let session = named.or_else(|| id_in(output));
         let own = self.told.own_id().to_owned();
         let stream = session.map(|id| StreamKey { session: own, agent: Some(id.to_owned()) });
@@ -199,7 +205,13 @@ fn without_notes(output: &str) -> &str {
 }
 
 fn attachment(file: &Value) -> Attachment<'static> {
-    let data = text(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
-    let media_type = filled(file, "mime").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: base64_size(data) }
+    let data = word(file, "url").split_once(";base64,").map_or("", |(_, data)| data);
+    value::attachment(filled(file, "mime").unwrap_or(value::FILE), data)
+}
+
+/// Answered questions: one decision for each, with what was offered and not taken.
+pub(super) fn answers(input: &Value, metadata: &Value, call: &str) -> Vec<DecisionEvent<'static>> {
+    let answered =
+        |(question, answer)| Answered { question, taken: strings(Some(answer)), said: None, note: None }.decision(call);
+    list(input, "questions").iter().zip(list(metadata, "answers")).filter_map(answered).collect()
 }

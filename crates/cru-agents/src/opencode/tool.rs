@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::argument;
 use super::session::OpenCodeSession;
-use crate::call::task_list;
-use crate::file::value::{filled, list, millis, text};
+use crate::call::{argument, task_list};
+use crate::file::value::{filled, list, millis, trimmed, word};
+use crate::stream::place::Place;
 use cru_session::event::{EventKind, PromptOrigin};
 
 /// The name under which a person's own shell line is told.
@@ -42,22 +42,22 @@ impl OpenCodeSession<'_> {
         let tool = filled(part, "tool").unwrap_or("tool");
         let invalid = tool == "invalid";
         let asked = Asked {
-            id: self.told.calls.name(text(part, "callID"), record),
+            id: self.calls.name(word(part, "callID"), record),
             tool: if invalid { filled(input, "tool").unwrap_or(tool) } else { tool },
             input: if invalid { &none } else { input },
             invalid,
         };
-        let args = argument::telling(asked.tool, asked.input, &self.told.place);
+        let args = telling(asked.tool, asked.input, &self.place);
         let mut name = asked.tool;
         if self.by_person && asked.tool == "bash" && !args.trim().is_empty() {
             name = SHELL;
             self.told.out(record, start).prompt(args.as_str(), PromptOrigin::Shell);
         }
         self.told.out(record, start).call(&asked.id, name, args, asked.input.clone());
-        if asked.tool == "todowrite" && text(state, "status") == "completed" {
+        if asked.tool == "todowrite" && word(state, "status") == "completed" {
             self.list(record, list(asked.input, "todos"));
         }
-        match text(state, "status") {
+        match word(state, "status") {
             "completed" => self.answer(record, end, &asked, state, false),
             "error" => self.answer(record, end, &asked, state, true),
             // No answer is recorded.
@@ -69,5 +69,16 @@ impl OpenCodeSession<'_> {
     pub(super) fn list(&mut self, record: u64, todos: &[Value]) {
         self.tasks = true;
         self.told.emit(record, None, EventKind::Tasks(task_list::read(todos)));
+    }
+}
+
+/// The main argument of a call, in full; paths as a note writes them.
+pub(super) fn telling(tool: &str, input: &Value, place: &Place) -> String {
+    let told = argument::telling(tool, input, place);
+    match trimmed(input, "subagent_type").or_else(|| trimmed(input, "agent")) {
+        Some(agent) if matches!(tool, "task" | "subagent") && trimmed(input, "description").is_some() => {
+            format!("@{agent} {told}")
+        }
+        _ => told,
     }
 }

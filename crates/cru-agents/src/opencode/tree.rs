@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::store::{OpenCodeHead, OpenCodeItem, OpenCodeMessage, tell};
-use crate::file::value::{filled, millis, text};
+use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
+use crate::file::tables::StoredSession;
+use crate::file::value::{filled, millis, word};
 use cru_base::{Error, Result};
 use cru_session::source::{Account, Sink};
 
@@ -67,7 +68,7 @@ impl TreePlace {
     fn info(&self, session: &str) -> Option<Value> {
         let path = Self { root: self.root.clone(), session: session.to_owned() }.session_file()?;
         let value: Value = serde_json::from_slice(&read_file(&path).ok()?).ok()?;
-        (text(&value, "id") == session).then_some(value)
+        (word(&value, "id") == session).then_some(value)
     }
 }
 
@@ -101,21 +102,19 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
     let mut account = Account::default();
     let info = OpenCodeItem::of(&read_file(path)?, "");
     let info = match info.content {
-        super::store::OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
+        OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
         // A message without its session.
         _ => Value::Null,
     };
-    let mut head = OpenCodeHead::of(info, &place.session);
-    let above = head.parent.as_deref().and_then(|parent| place.info(parent));
-    head.above = above.and_then(|info| OpenCodeHead::of(info, "").parent);
+    let session = session_of(info, &place.session);
+    let started = |session: &StoredSession| session.parent.clone().filter(|_| session.agent.is_some());
+    let above = started(&session).and_then(|parent| started(&session_of(place.info(&parent)?, "")));
     let folder = plain(&place.session).map(|session| place.root.join("message").join(session));
     let mut messages = Vec::new();
     for (id, path) in folder.map(|folder| files_in(&folder)).unwrap_or_default() {
         let item = OpenCodeItem::of(&read_file(&path)?, &id);
         let (created, is_agent) = match &item.content {
-            super::store::OpenCodeContent::Whole(info) => {
-                (info.get("time").and_then(|time| millis(time, "created")), text(info, "role") == "assistant")
-            }
+            OpenCodeContent::Whole(info) => (millis(info, "/time/created"), word(info, "role") == "assistant"),
             _ => (None, false),
         };
         messages.push((created, id, path, is_agent));
@@ -127,7 +126,7 @@ pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Resul
         let parts = parts.iter().map(|(id, path)| Ok(OpenCodeItem::of(&read_file(path)?, id)));
         Ok(OpenCodeMessage { info, parts: parts.collect::<Result<_>>()? })
     };
-    tell(&head, &messages, |message| Ok(message.3), read, path, sink, &mut account)?;
+    tell(&session, header(&session, path, above), &messages, |message| Ok(message.3), read, sink, &mut account)?;
     sink.account(path, account);
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::part::lasting;
+use super::message::lasting;
 use super::reason;
 use super::session::OpenCodeSession;
-use super::store::{OpenCodeContent, OpenCodeItem};
-use crate::file::value::{base64_size, filled, flag, text};
+use super::session::{OpenCodeContent, OpenCodeItem};
+use crate::file::value::{self, attachment, filled, flag, word};
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin};
@@ -36,14 +36,14 @@ impl OpenCodeSession<'_> {
                 }
             };
             let Some(number) = self.told.take(&lasting(part), id) else { continue };
-            match text(part, "type") {
+            match word(part, "type") {
                 "compaction" => {
                     self.told.shown();
                     let trigger = if flag(part, "auto") { "auto" } else { "manual" };
                     self.compaction = Some((number, time, trigger));
                 }
                 "text"
-                    if flag(part, "synthetic") && wrapper::means(AGENT, text(part, "text")) == Some(Means::Shell) =>
+                    if flag(part, "synthetic") && wrapper::means(AGENT, word(part, "text")) == Some(Means::Shell) =>
                 {
                     self.told.shown();
                     self.by_person = true;
@@ -84,7 +84,7 @@ struct OpenCodeSaid {
 impl OpenCodeSaid {
     /// Takes a part; why it is left out, where it is.
     fn take(&mut self, part: &Value) -> Option<&'static str> {
-        match text(part, "type") {
+        match word(part, "type") {
             "text" if flag(part, "synthetic") => Some(reason::HOST_WORDS),
             "text" if flag(part, "ignored") => Some("words that the agent does not see"),
             "text" => match filled(part, "text") {
@@ -100,7 +100,7 @@ impl OpenCodeSaid {
             },
             "file" => self.file(part),
             "subtask" => {
-                let words = filled(part, "prompt").or_else(|| filled(part, "description")).unwrap_or("");
+                let words = filled(part, ["prompt", "description"]).unwrap_or("");
                 match (filled(part, "command"), filled(part, "agent")) {
                     (Some(command), _) => {
                         self.command = true;
@@ -128,15 +128,14 @@ impl OpenCodeSaid {
 
     /// A file: one that the words name is no attachment.
     fn file(&mut self, part: &Value) -> Option<&'static str> {
-        let (mime, url) = (text(part, "mime"), text(part, "url"));
+        let (mime, url) = (word(part, "mime"), word(part, "url"));
         let named = part.get("source").and_then(|source| source.get("text")).is_some();
         let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
         if data.is_none() && (named || mime.starts_with("text/") || mime == "application/x-directory") {
             return Some("file that the words name");
         }
-        let bytes = data.map_or(0, |(_, data)| base64_size(data));
-        let media_type = if mime.is_empty() { "application/octet-stream" } else { mime };
-        self.attachments.push(Attachment { media_type: media_type.to_owned().into(), bytes });
+        self.attachments
+            .push(attachment(if mime.is_empty() { value::FILE } else { mime }, data.map_or("", |(_, data)| data)));
         None
     }
 }

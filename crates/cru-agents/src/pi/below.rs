@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::head::PiHead;
 use crate::call::started::StartedAgents;
 use crate::file::jsonl;
-use crate::file::value::{self, blocks, filled, text};
+use crate::file::value::{self, blocks, filled, word};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
@@ -46,7 +46,7 @@ fn asked(path: &Path, head: &PiHead) -> Option<String> {
     let records = jsonl::beginning(&Bundle::default(), path, RECORDS).ok()?;
     records.iter().find_map(|record| {
         let is_copied = head.origin.is_some() && value::time(record, "timestamp") < head.time;
-        let message = value::object(record, "message").filter(|it| text(it, "role") == "user" && !is_copied)?;
+        let message = value::object(record, "message").filter(|it| word(it, "role") == "user" && !is_copied)?;
         blocks(&message["content"]).iter().find_map(|block| filled(block, "text").map(str::to_owned))
     })
 }

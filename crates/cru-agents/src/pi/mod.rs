@@ -4,15 +4,9 @@
 //! goes back leaves a branch behind in the same file; one who forks gets a new file that begins with a copy. Nothing
 //! here relies on a field being there or of its usual type, and what is not known is passed over by a name and counted.
 
-mod argument;
 mod assistant;
 mod below;
-mod brief;
-mod call;
 mod head;
-mod lines;
-mod read;
-mod recognise;
 mod result;
 mod said;
 mod session;
@@ -27,14 +21,14 @@ use cru_session::source::{Bundle, Importer};
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pi",
-    recognise: recognise::recognise,
+    recognise: head::recognise,
     bundle: |files| {
         bundles::by_session(files, |path| {
             head::PiHead::read(&Bundle::default(), path).map(|it| (it.session, (), it.time))
         })
     },
     together: head::together,
-    read: |bundle, sink| jsonl::read(read::Pi::default(), bundle, sink),
+    read: |bundle, sink| jsonl::read(session::Pi::default(), bundle, sink),
     beside: bundles::alone,
     hooked: None,
 };
@@ -47,6 +41,4 @@ mod reason {
     pub(super) const HOST_WORDS: &str = "words of the host";
     /// A fork begins with the entries of the session it came from.
     pub(super) const COPIED: &str = "copied from another session";
-    /// Words that an extension put into the context.
-    pub(super) const EXTENSION: &str = "message of an extension";
 }

@@ -3,23 +3,26 @@
 //! It holds only what later entries need: open calls, the chain of entries, the model, and what was consumed.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::head::PiHead;
-use super::reason;
 use super::said::{PiSaid, tell};
+use super::{below, reason};
 use crate::call::open::Calls;
 use crate::call::started::StartedAgents;
 use crate::call::tools;
-use crate::file::jsonl::State;
-use crate::file::value::{self, base64_size, blocks, exit, filled, flag, number, object, text};
-use crate::stream::out::{Fate, Out};
+use crate::file::jsonl::{Format, State};
+use crate::file::value::{self, blocks, exit, filled, flag, number, object, word};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
-use crate::unknown::unknown;
+use crate::unknown::{left_out, unknown};
+use cru_base::Result;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, TitleRank};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
+use cru_session::source::{Bundle, Header};
 
 /// The state of one session.
 #[derive(Debug, Default)]
@@ -48,7 +51,7 @@ pub(super) struct PiSession {
 impl State for PiSession {
     fn id<'v>(&self, record: &'v Value) -> &'v str {
         // The header's id is the session's; a redaction tool leaves one word in place of every id.
-        let is_own = text(record, "type") != "session";
+        let is_own = word(record, "type") != "session";
         filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("")
     }
 
@@ -61,7 +64,7 @@ impl State for PiSession {
         self.calls.waiting() > 0
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         self.entry(&record, out)
     }
 }
@@ -75,15 +78,15 @@ impl PiSession {
     }
 
     /// Reads one entry, whose time is `out`'s.
-    fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let kind = text(record, "type");
+    fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let kind = word(record, "type");
         if kind == "session" {
             return self.header(record, out);
         }
         let boundary = self.boundary(record, out);
         if self.in_copy && self.has_origin {
             self.copied = out.record;
-            return Fate::Skipped(reason::COPIED);
+            return Some(reason::COPIED);
         }
         let boundary = boundary.as_ref();
         if let Some(boundary) = boundary.filter(|boundary| boundary.is(BoundaryKind::TreeJump)) {
@@ -101,51 +104,48 @@ impl PiSession {
             }
             "usage" => {
                 self.tokens(object(record, "usage"), filled(record, "model"), out);
-                if out.told { Fate::Shown } else { Fate::Skipped(reason::EMPTY) }
+                (!out.told).then_some(reason::EMPTY)
             }
             "session_info" => title(filled(record, "name"), TitleRank::Custom, out),
             "title" | "title_change" => {
-                let rank = if text(record, "source") == "user" { TitleRank::Custom } else { TitleRank::Host };
+                let rank = if word(record, "source") == "user" { TitleRank::Custom } else { TitleRank::Host };
                 title(filled(record, "title"), rank, out)
             }
             "model_change" => {
-                if let Some(model) = filled(record, "modelId").or_else(|| filled(record, "model")) {
+                if let Some(model) = filled(record, ["modelId", "model"]) {
                     model.clone_into(&mut self.model);
                 }
-                Fate::Skipped("choice of a model")
+                Some("choice of a model")
             }
-            "thinking_level_change" => Fate::Skipped("choice of a thinking level"),
             "label" => self.label(record, out),
             "custom" => custom(record, out),
-            "custom_message" => Fate::Skipped(reason::EXTENSION),
-            "context_edit" => Fate::Skipped("change of the context"),
-            "" => Fate::Skipped("no record type"),
-            kind => Fate::Skipped(unknown("unknown record type", kind)),
+            "" => Some("no record type"),
+            kind => Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
         }
     }
 
     /// A bookmark that the person set. The host sets those of copied entries again, at the end of what it copied.
-    fn label(&self, record: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(label) = filled(record, "label") else { return Fate::Skipped("removed label") };
-        let Some(to) = self.tracker.content_of(text(record, "targetId")) else {
-            return Fate::Skipped("label of an unknown entry");
+    fn label(&self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(label) = filled(record, "label") else { return Some("removed label") };
+        let Some(to) = self.tracker.content_of(word(record, "targetId")) else {
+            return Some("label of an unknown entry");
         };
         if to <= self.copied {
-            return Fate::Skipped(reason::COPIED);
+            return Some(reason::COPIED);
         }
         out.emit(EventKind::Bookmark { to, label: label.into() });
-        Fate::Shown
+        None
     }
 
-    fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Fate {
+    fn header(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         out.facts(self.forked.map(SessionFact::CopiedUntil));
-        out.folder(&mut self.place, text(record, "cwd"));
+        out.folder(&mut self.place, word(record, "cwd"));
         if let Some(model) = filled(record, "modelId") {
             model.clone_into(&mut self.model);
         }
-        Fate::Shown
+        None
     }
 
     /// Takes an entry into the chain; the boundary before it.
@@ -155,14 +155,14 @@ impl PiSession {
             self.tracker.fork();
         }
         let message = &record["message"];
-        let role = text(message, "role");
-        let what = match (text(record, "type"), role) {
-            ("message", "branchSummary") => What::Branch(text(message, "fromId")),
+        let role = word(message, "role");
+        let what = match (word(record, "type"), role) {
+            ("message", "branchSummary") => What::Branch(word(message, "fromId")),
             ("message", "compactionSummary") | ("compaction", _) => What::Compaction,
             ("message", "user") if is_handoff(message) => What::Handoff,
             ("message", "system") => What::Aside,
             ("message" | "custom_message", _) => What::Content,
-            ("branch_summary", _) => What::Branch(text(record, "fromId")),
+            ("branch_summary", _) => What::Branch(word(record, "fromId")),
             _ => What::Aside,
         };
         let parent = match record.get("parentId") {
@@ -172,61 +172,59 @@ impl PiSession {
             // The first version of the format has no tree.
             _ => Parent::Unsaid,
         };
-        self.tracker.see(out.record, Entry { id: text(record, "id"), parent, time: out.time, what })
+        self.tracker.see(out.record, Entry { id: word(record, "id"), parent, time: out.time, what })
     }
 
-    fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Fate {
+    fn message(&mut self, record: &Value, boundary: Option<&Boundary>, out: &mut Out<'_>) -> Option<&'static str> {
         let message = &record["message"];
-        match text(message, "role") {
+        match word(message, "role") {
             "user" => self.user(message, out),
-            "assistant" => self.assistant(message, text(record, "id"), out),
-            "toolResult" => self.result(message, text(record, "parentId"), out),
+            "assistant" => self.assistant(message, word(record, "id"), out),
+            "toolResult" => self.result(message, word(record, "parentId"), out),
             "bashExecution" => self.shell(message, out),
             "compactionSummary" => compaction(message, out),
             "branchSummary" => branch(boundary, message, out),
-            "custom" | "hookMessage" => Fate::Skipped(reason::EXTENSION),
-            "system" => Fate::Skipped("system prompt"),
-            "" => Fate::Skipped(reason::EMPTY),
-            role => Fate::Skipped(unknown("unknown role", role)),
+            "" => Some(reason::EMPTY),
+            role => Some(left_out(super::IMPORTER.id, "unknown role", role)),
         }
     }
 
-    fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
+    fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let mut words = String::new();
         let mut attachments = Vec::new();
         let mut strange = None;
         for block in blocks(&message["content"]) {
-            match text(&block, "type") {
+            match word(&block, "type") {
                 "text" => {
                     if !words.is_empty() {
                         words.push_str("\n\n");
                     }
-                    words.push_str(text(&block, "text"));
+                    words.push_str(word(&block, "text"));
                 }
                 "image" => attachments.push(attachment(&block)),
                 kind => strange = Some(unknown("unknown block", kind)),
             }
         }
         if words.trim().is_empty() && attachments.is_empty() {
-            return Fate::Skipped(strange.unwrap_or(reason::EMPTY));
+            return Some(strange.unwrap_or(reason::EMPTY));
         }
         let (text, origin) = match tell(&words) {
             PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
             PiSaid::Words(text) => (text, PromptOrigin::Typed),
             PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
-            PiSaid::Host if attachments.is_empty() => return Fate::Skipped(reason::HOST_WORDS),
+            PiSaid::Host if attachments.is_empty() => return Some(reason::HOST_WORDS),
             PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
         };
         self.calls.begin_turn();
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
-        strange.map_or(Fate::Shown, Fate::Skipped)
+        strange
     }
 
     /// A shell command that the person ran in the host.
-    fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Fate {
-        let Some(line) = filled(message, "command") else { return Fate::Skipped(reason::EMPTY) };
+    fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let Some(line) = filled(message, "command") else { return Some(reason::EMPTY) };
         out.prompt(line, PromptOrigin::Shell);
-        let output = text(message, "output");
+        let output = word(message, "output");
         let exit = exit(message, "exitCode");
         let stopped = flag(message, "cancelled");
         let brief = match (stopped, output.trim().is_empty()) {
@@ -238,7 +236,7 @@ impl PiSession {
         let exit = exit.filter(|_| failed);
         let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
         tools::shell_line(&mut self.calls, line, result, out);
-        Fate::Shown
+        None
     }
 }
 
@@ -248,39 +246,69 @@ fn is_handoff(message: &Value) -> bool {
     asks_to_hand_over(blocks.iter().find_map(|block| filled(block, "text")).unwrap_or(""))
 }
 
-fn compaction(told: &Value, out: &mut Out<'_>) -> Fate {
+fn compaction(told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let (tokens_before, summary) = (number(told, "tokensBefore"), filled(told, "summary").map(Cow::Borrowed));
     out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
-    Fate::Shown
+    None
 }
 
-fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Fate {
+fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let to = boundary.and_then(|boundary| boundary.follows).unwrap_or(0);
     let summary = filled(told, "summary").map(Cow::Borrowed);
     out.emit(EventKind::Branch { to, summary });
-    Fate::Shown
+    None
 }
 
-fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Fate {
-    let Some(text) = text else { return Fate::Skipped("empty title") };
+fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Option<&'static str> {
+    let Some(text) = text else { return Some("empty title") };
     out.emit(EventKind::Meta(SessionFact::Title { rank, text: text.into() }));
-    Fate::Shown
+    None
 }
 
 /// What an extension keeps for itself; a failure of the model service is told that way by one host.
-fn custom(record: &Value, out: &mut Out<'_>) -> Fate {
+fn custom(record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let error = filled(&record["data"], "error");
-    match error.filter(|_| text(record, "customType").ends_with("prompt-error")) {
+    match error.filter(|_| word(record, "customType").ends_with("prompt-error")) {
         Some(text) => {
             out.emit(EventKind::ApiError(text.into()));
-            Fate::Shown
+            None
         }
-        None => Fate::Skipped("state of an extension"),
+        None => Some("state of an extension"),
     }
 }
 
 /// A picture.
 pub(super) fn attachment(block: &Value) -> Attachment<'static> {
-    let media_type = filled(block, "mimeType").unwrap_or("application/octet-stream").to_owned();
-    Attachment { media_type: media_type.into(), bytes: base64_size(text(block, "data")) }
+    value::attachment(filled(block, "mimeType").unwrap_or(value::FILE), word(block, "data"))
+}
+
+/// Each file is a session.
+#[derive(Default)]
+pub(super) struct Pi {
+    /// The beginning of the file that is read.
+    head: PiHead,
+    /// Whether the file that it was forked from is at hand.
+    has_origin: bool,
+}
+
+impl Format for Pi {
+    type State = PiSession;
+
+    fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
+        self.head = PiHead::read(bundle, path)?;
+        self.has_origin = self.head.origin(path).is_some_and(|(_, at_hand)| at_hand);
+        Ok(Header {
+            key: StreamKey { session: self.head.session.clone(), agent: None },
+            parent: self.head.before(path).map(|session| StreamKey { session, agent: None }),
+            agent: self.head.runner().map(|_| "agent".to_owned()),
+            transcript: path.to_owned(),
+            aside: below::folder(path).is_dir(),
+            ..Header::default()
+        })
+    }
+
+    fn begin(&mut self, header: &Header) -> PiSession {
+        let started = below::started(&header.transcript, &header.key);
+        PiSession::new(&self.head, self.has_origin, started)
+    }
 }

@@ -5,10 +5,8 @@
 //! are computed and not taken over. Nothing here relies on a field being there or of its usual type.
 
 mod bundle;
-mod lesson;
 mod node;
 mod read;
-mod recognise;
 mod totals;
 mod version;
 
@@ -21,7 +19,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "pibrain",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: bundle::bundle,
     together: bundle::together,
     read: read::read,

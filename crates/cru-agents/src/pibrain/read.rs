@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::bundle::parts;
 use super::bundle::{id_in, session};
 use super::node::{self, field};
-use super::recognise::parts;
 use super::totals::Totals;
 use super::version;
-use crate::file::document::{self, BROKEN, Where, count, text};
-use crate::file::value::exact_but;
+use crate::file::document::{self, BROKEN, Where};
+use crate::file::value::{exact_but, filled, number};
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
@@ -77,8 +77,8 @@ struct PiBrainNode {
 
 impl PiBrainNode {
     fn of(value: Value, file: usize, line: u64) -> Self {
-        let id = text(&value, &["id"]).unwrap_or("").trim().to_owned();
-        Self { id, version: count(&value, &["version"]).unwrap_or(1), began: node::began(&value), file, line, value }
+        let id = filled(&value, "id").unwrap_or("").trim().to_owned();
+        Self { id, version: number(&value, "version").unwrap_or(1), began: node::began(&value), file, line, value }
     }
 }
 
@@ -93,19 +93,19 @@ fn related(
     let mut related: HashMap<String, Vec<(String, String, String)>> = HashMap::new();
     for (file, edge) in edges {
         let account = &mut accounts[file];
-        let end = |name: &str| text(&edge, &[name]).unwrap_or("").trim().to_owned();
+        let end = |name: &str| filled(&edge, name).unwrap_or("").trim().to_owned();
         let (from, to, kind) = (end("sourceNodeId"), end("targetNodeId"), end("type"));
-        if STRUCTURAL.contains(&kind.as_str()) || text(&edge, &["createdBy"]) == Some("boundary") {
+        if STRUCTURAL.contains(&kind.as_str()) || filled(&edge, "createdBy") == Some("boundary") {
             account.skip("structural edge: it is computed");
         } else if !known.contains(from.as_str()) || to.is_empty() {
             account.skip("edge of an unknown node");
         } else {
             let metadata = &edge["metadata"];
-            let mut why: Vec<String> = text(metadata, &["summary"]).map(str::to_owned).into_iter().collect();
+            let mut why: Vec<String> = filled(metadata, "summary").map(str::to_owned).into_iter().collect();
             why.extend(metadata.get("similarity").and_then(Value::as_f64).map(|alike| format!("similarity {alike}")));
-            why.extend(text(metadata, &["lessonId"]).map(|id| format!("lesson {id}")));
-            why.extend(text(metadata, &["patternId"]).map(|id| format!("pattern {id}")));
-            why.extend(text(&edge, &["createdBy"]).map(|by| format!("by {by}")));
+            why.extend(filled(metadata, "lessonId").map(|id| format!("lesson {id}")));
+            why.extend(filled(metadata, "patternId").map(|id| format!("pattern {id}")));
+            why.extend(filled(&edge, "createdBy").map(|by| format!("by {by}")));
             related.entry(from).or_default().push((kind, to, why.join(", ")));
             account.represent();
         }
@@ -149,7 +149,7 @@ fn tell(
     let seen: HashSet<String> = nodes.iter().map(|node| node.id.clone()).collect();
     nodes.sort_by(|a, b| (a.began.is_none(), a.began, &a.id).cmp(&(b.began.is_none(), b.began, &b.id)));
     let Some(first) = nodes.first() else { return };
-    let from = |name: &str| nodes.iter().find_map(|node| text(node.value.get("source")?, &[name]));
+    let from = |name: &str| nodes.iter().find_map(|node| filled(node.value.get("source")?, name));
     let parent = from("parentSession").map(|path| StreamKey { session: id_in(path).to_owned(), agent: None });
     let key = StreamKey { session: key, agent: None };
     let file = from("sessionFile").map_or_else(|| files[first.file].clone(), PathBuf::from);

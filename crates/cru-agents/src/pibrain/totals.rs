@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::node::field;
-use crate::file::document::{count, dollars, objects, strings, text};
-use crate::record::session::usage;
+use crate::file::value::{dollars, filled, number, objects, strings, usage};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::event::{EventKind, SessionFact};
@@ -31,8 +30,8 @@ const LISTS: &[(&str, &str, &str)] = &[
 ];
 
 impl Totals {
-    /// Takes in a node and tells what it used. `number` is its record's.
-    pub(super) fn add(&mut self, node: &Value, number: u64, place: &Place, out: &mut Out<'_>) {
+    /// Takes in a node and tells what it used. `record` is its record's number.
+    pub(super) fn add(&mut self, node: &Value, record: u64, place: &Place, out: &mut Out<'_>) {
         for (property, section, name) in LISTS {
             for word in strings(field(node, section, name)) {
                 let word = place.tilde(word);
@@ -48,20 +47,20 @@ impl Totals {
         out.facts(strings(field(node, "semantic", "tags")).into_iter().map(|tag| SessionFact::Tag(tag.into())));
         let mut costs = 0.0;
         for (index, used) in objects(field(node, "observations", "modelsUsed")).enumerate() {
-            let model = text(used, &["model"]).unwrap_or("unknown");
-            let model = match text(used, &["provider"]) {
+            let model = filled(used, "model").unwrap_or("unknown");
+            let model = match filled(used, "provider") {
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
                 _ => model.to_owned(),
             };
             let usage = usage(used, ["tokensInput", "tokensOutput", "cacheRead", "cacheWrite"]);
             self.has_models = true;
-            out.quiet(EventKind::Usage { message: format!("{number}.{index}").into(), model: model.into(), usage });
-            costs += dollars(used, &["cost"]).unwrap_or(0.0);
+            out.quiet(EventKind::Usage { message: format!("{record}.{index}").into(), model: model.into(), usage });
+            costs += dollars(used, "cost").unwrap_or(0.0);
         }
         let metadata = &node["metadata"];
-        let whole = dollars(metadata, &["cost"]).or_else(|| dollars(node, &["cost"]));
+        let whole = dollars(metadata, "cost").or_else(|| dollars(node, "cost"));
         out.facts(if costs > 0.0 { Some(costs) } else { whole }.map(SessionFact::Cost));
-        let tokens = count(metadata, &["tokensUsed"]).or_else(|| count(node, &["tokensUsed"]));
+        let tokens = number(metadata, "tokensUsed").or_else(|| number(node, "tokensUsed"));
         self.tokens = self.tokens.saturating_add(tokens.unwrap_or(0));
     }
 

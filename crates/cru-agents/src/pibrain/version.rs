@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::node::field;
-use crate::file::document::{count, text};
+use crate::file::value::{filled, number};
 use crate::stream::out::{Out, remark};
 use cru_session::event::{EventKind, Remark};
 
@@ -18,7 +18,7 @@ const VALUE: usize = 200;
 
 /// Tells an earlier version of a node, in a folded callout that `^s-ID-v1` names: its summary, and what `next` changed.
 pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
-    let number = |node: &Value| count(node, &["version"]).unwrap_or(1);
+    let number = |node: &Value| number(node, "version").unwrap_or(1);
     let word = |section: &str, name: &str| field(earlier, section, name).and_then(Value::as_str);
     let kind = [word("classification", "type"), word("content", "outcome")];
     let kind: Vec<&str> = kind.into_iter().flatten().collect();
@@ -27,7 +27,7 @@ pub(super) fn tell(earlier: &Value, next: &Value, id: &str, out: &mut Out<'_>) {
         differences(section, earlier.get(section), next.get(section), &mut changes);
     }
     let mut lines =
-        vec![text(earlier, &["content", "summary"]).or(word("content", "summary")).unwrap_or("").to_owned()];
+        vec![filled(earlier, ["content", "summary"]).or(word("content", "summary")).unwrap_or("").to_owned()];
     let more = changes.len().saturating_sub(TOLD);
     lines.extend(changes.into_iter().take(TOLD).map(|change| format!("- {change}")));
     lines.extend((more > 0).then(|| format!("- … and {more} more")));

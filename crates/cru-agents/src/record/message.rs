@@ -3,20 +3,18 @@
 
 use serde_json::Value;
 
-use super::session::{HOST_WORDS, RecordSession, attachment};
+use super::session::{HOST_WORDS, RecordSession};
 use crate::call::brief::ended;
 use crate::call::tools::Answer;
-use crate::file::document::{count, text};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{filled, flag};
+use crate::file::value::{attachment, exit, filled, flag, list, number, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::Attachment;
 
 /// Tells a message; why something of it is left out, where it is.
 pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    let role = text(message, &["role", "sender", "type"]).unwrap_or_default();
-    let id = text(message, &["tool_call_id", "toolCallId"]).unwrap_or_default();
+    let role = filled(message, ["role", "sender", "type"]).unwrap_or_default();
+    let id = filled(message, ["tool_call_id", "toolCallId"]).unwrap_or_default();
     match role {
         "system" | "developer" => return Some("system prompt"),
         "tool" | "tool_result" | "tool_response" => return session.answer(id, answer(message, "content"), out),
@@ -25,7 +23,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
         role => return Some(session.left_out("unknown role", role)),
     }
     let is_person = role != "assistant";
-    if let Some(thought) = text(message, &["reasoning_content", "reasoning"]).filter(|_| !is_person) {
+    if let Some(thought) = filled(message, ["reasoning_content", "reasoning"]).filter(|_| !is_person) {
         session.think(thought, out);
     }
     let (mut words, mut sent, mut left) = (Vec::new(), Vec::new(), None);
@@ -35,7 +33,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
             ("text" | "input_text" | "output_text", true) => words.push(said(part)),
             ("text" | "input_text" | "output_text", false) => session.reply(said(part), out),
             ("think" | "thinking" | "reasoning", _) => {
-                session.think(text(part, &["think", "thinking", "text"]).unwrap_or_default(), out);
+                session.think(filled(part, ["think", "thinking", "text"]).unwrap_or_default(), out);
             }
             ("redacted_thinking", _) => left = Some("thinking without its text"),
             ("tool_use", _) => {
@@ -43,7 +41,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 session.call(word(part, "/id"), word(part, "/name"), input, out);
             }
             ("tool_result", _) => {
-                let id = text(part, &["tool_use_id", "toolUseID"]).unwrap_or_default();
+                let id = filled(part, ["tool_use_id", "toolUseID"]).unwrap_or_default();
                 let content = if part.get("run").is_some() { "run" } else { "content" };
                 let answer = answer(part, content);
                 let told = match id {
@@ -72,17 +70,16 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
 /// What an answer says: its text, pictures and how it ended.
 pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
     let value = record.get(content).unwrap_or(&Value::Null);
-    let status = text(value, &["status"]).or_else(|| filled(record, "status")).unwrap_or_default();
+    let status = filled(value, "status").or_else(|| filled(record, "status")).unwrap_or_default();
     let inner = if content == "run" { value.get("result").or_else(|| value.get("error")) } else { Some(value) };
     let inner = inner.unwrap_or(&Value::Null);
     let (output, attachments) = flat(inner);
-    let exit = ["exitCode", "exit_code"].iter().find_map(|key| inner.get(key)?.as_i64());
     let (printed, ended) = ended(&output, "[Process exited with code ", "]");
     let output = if ended.is_some() { printed.to_owned() } else { output };
     Answer {
         output: output.into(),
         attachments,
-        exit: exit.and_then(|code| i32::try_from(code).ok()).or(ended),
+        exit: exit(inner, ["exitCode", "exit_code"]).or(ended),
         failed: status == "error" || flag(record, "is_error") || flag(record, "isError") || inner_failed(inner),
         denied: matches!(status, "cancelled" | "canceled" | "rejected-by-user" | "rejected"),
         ..Answer::default()
@@ -122,7 +119,7 @@ fn parts(content: Option<&Value>) -> &[Value] {
 }
 
 fn kind(part: &Value) -> &str {
-    text(part, &["type"]).unwrap_or("text")
+    filled(part, "type").unwrap_or("text")
 }
 
 fn said(part: &Value) -> &str {
@@ -131,15 +128,15 @@ fn said(part: &Value) -> &str {
 
 /// Something that a person sent along.
 pub(crate) fn sent(file: &Value) -> Attachment<'static> {
-    let media_type = text(file, &["mime_type", "mimeType", "file_type"]).unwrap_or("file").to_owned().into();
-    Attachment { media_type, bytes: count(file, &["size", "file_size"]).unwrap_or(0) }
+    let media_type = filled(file, ["mime_type", "mimeType", "file_type"]).unwrap_or("file").to_owned().into();
+    Attachment { media_type, bytes: number(file, ["size", "file_size"]).unwrap_or(0) }
 }
 
 /// A picture or document in a message.
 pub(crate) fn media(part: &Value) -> Attachment<'static> {
     let data = ["/source/data", "/data", "/image_url/url", "/video_url/url", "/audio_url/url", "/image_url"];
-    let data = data.iter().map(|place| word(part, place)).find(|data| !data.is_empty()).unwrap_or_default();
+    let data = filled(part, data).unwrap_or_default();
     let named = ["/source/media_type", "/source/mediaType", "/mediaType", "/mimeType", "/media_type"];
-    let named = named.iter().map(|place| word(part, place)).find(|name| !name.is_empty());
+    let named = filled(part, named);
     attachment(named.unwrap_or(if kind(part) == "file" { "file" } else { "image" }), data)
 }

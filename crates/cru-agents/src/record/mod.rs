@@ -16,6 +16,7 @@ use self::session::RecordSession;
 pub(crate) use self::session::{EachSession, RecordHost};
 use crate::file::document;
 use crate::file::jsonl::{self, Format};
+use crate::file::sqlite::is_database;
 use crate::file::{tables, value};
 use crate::{bundles, claude};
 use cru_base::{Error, Result, files};
@@ -38,19 +39,45 @@ impl RecordHost {
         times: &[],
         tell: |_, _, _| None,
         answers: true,
+        store: None,
         hooked: false,
     };
 
+    /// As [`Importer::recognise`](cru_session::source::Importer::recognise).
+    pub(crate) fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        match &self.store {
+            Some(store) if is_database(head) => store.is_own(path),
+            _ => (self.recognise)(path, head),
+        }
+    }
+
     /// As [`Importer::bundle`](cru_session::source::Importer::bundle).
     pub(crate) fn bundle(&'static self, files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-        bundles::by_session(files, |path| {
-            let (session, rank) = (self.session)(path);
-            Ok((session, rank, None))
-        })
+        let rest = |files| {
+            bundles::by_session(files, |path| {
+                let (session, rank) = (self.session)(path);
+                Ok((session, rank, None))
+            })
+        };
+        match &self.store {
+            Some(store) => store.bundle(files, &|path| (self.session)(path).0, &rest),
+            None => rest(files),
+        }
+    }
+
+    /// As [`Importer::together`](cru_session::source::Importer::together).
+    pub(crate) fn together(&self, path: &Path) -> Vec<String> {
+        let session = |path: &Path| (self.session)(path).0;
+        self.store.as_ref().map_or_else(|| vec![session(path)], |store| store.together(path, &session))
     }
 
     /// As [`Importer::read`](cru_session::source::Importer::read).
     pub(crate) fn read(&'static self, bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
+        let begin = |key, begun| RecordSession::begun(self, key, begun);
+        let bundle = match &self.store {
+            Some(store) => &store.read_first(bundle, &|path| (self.session)(path).0, &begin, sink)?,
+            None => bundle,
+        };
         let mut lines = Vec::new();
         for path in &bundle.files {
             if self.hooked && !(self.recognise)(path, &beginning(bundle, path)?) {

@@ -7,20 +7,19 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::call::open::Calls;
+use crate::call::open::{Calls, UNMET};
 use crate::call::started::StartedAgents;
 use crate::call::task_list;
 use crate::call::tools::{self, Answer};
-use crate::file::document::{count, dollars, moment};
-use crate::file::jsonl::{State, list, word};
-use crate::file::value::{self, filled};
-use crate::stream::out::{Fate, Out};
+use crate::file::jsonl::State;
+use crate::file::tables::{Begun, HostStore};
+use crate::file::value::{self, dollars, filled, list, moment, number, usage, word};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
-use crate::unknown::unknown;
-use crate::wrapper;
+use crate::unknown::left_out;
+use crate::wrapper::{self, Means};
 use cru_action::ToolKind;
 use cru_base::text::percent_decoded;
-use cru_session::agent_table;
 use cru_session::event::{
     Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun, TitleRank, Usage,
 };
@@ -59,6 +58,8 @@ pub(crate) struct RecordHost {
     pub(crate) tell: fn(&mut RecordSession, &Value, &mut Out<'_>) -> Option<&'static str>,
     /// Whether it keeps what came of a call: else no call waits for that, and each says so until an answer is met.
     pub(crate) answers: bool,
+    /// Its databases, which tell the sessions better that files tell, too.
+    pub(crate) store: Option<HostStore>,
     /// Whether its hooks are understood: what they told is read as Claude Code's.
     pub(crate) hooked: bool,
 }
@@ -102,18 +103,18 @@ impl State for RecordSession {
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {
-        self.host.times.iter().find_map(|path| inner(record, path).and_then(|(inner, name)| moment(inner, &[name])))
+        self.host.times.iter().find_map(|path| inner(record, path).and_then(|(inner, name)| moment(inner, name)))
     }
 
     fn waits(&self) -> bool {
         self.host.answers && (self.calls.waiting() > 0 || self.asked.is_some())
     }
 
-    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
         let beside = self.beside.take();
         self.head(&beside, out);
         let strange = (self.host.tell)(self, &record, out);
-        out.fate(strange)
+        out.left(strange)
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
@@ -143,10 +144,10 @@ impl RecordSession {
         }
     }
 
-    /// A session that started these others.
-    pub(crate) fn with(mut self, started: StartedAgents) -> Self {
-        self.started = started;
-        self
+    /// The same of a session that is kept in a database, or that started others.
+    pub(crate) fn begun(host: &'static RecordHost, key: StreamKey, begun: Begun) -> Self {
+        let Begun { head, asked, runs } = begun;
+        Self { started: StartedAgents::of(asked), runs, ..Self::new(host, key, head) }
     }
 
     /// Whether a parent gives the prompts.
@@ -174,15 +175,15 @@ impl RecordSession {
             word("branch").map(SessionFact::Branch),
             word("commit").map(SessionFact::Commit),
             word("version").map(SessionFact::HostVersion),
-            moment(head, &["started"]).map(SessionFact::Started),
-            moment(head, &["copied"]).map(SessionFact::CopiedUntil),
+            moment(head, "started").map(SessionFact::Started),
+            moment(head, "copied").map(SessionFact::CopiedUntil),
             head.get("more")
                 .filter(|more| more.as_object().is_some_and(|more| !more.is_empty()))
                 .map(|more| SessionFact::Property { key: self.host.id.into(), value: more.clone() }),
         ];
         let time = out.time;
         for fact in facts.into_iter().flatten() {
-            out.time = moment(head, &["ended"]).filter(|_| matches!(fact, SessionFact::Started(_))).or(time);
+            out.time = moment(head, "ended").filter(|_| matches!(fact, SessionFact::Started(_))).or(time);
             out.facts([fact]);
         }
         out.time = time;
@@ -194,14 +195,14 @@ impl RecordSession {
             self.usage(model, model, sum, out);
         }
         let counts = usage(&head["usage"], COUNTS);
-        let mut all = count(head, &["tokens"]);
+        let mut all = number(head, "tokens");
         if filled(head, "model").is_none() && counts != Usage::default() {
             all = Some(counts.used());
         } else {
             self.usage("session", "", counts, out);
         }
         let all = all.filter(|tokens| *tokens > 0).map(SessionFact::Tokens);
-        out.facts(all.into_iter().chain(dollars(head, &["cost"]).map(SessionFact::TotalCost)));
+        out.facts(all.into_iter().chain(dollars(head, "cost").map(SessionFact::TotalCost)));
     }
 
     /// Words under a person's name; why nothing is told of them, where nothing is.
@@ -217,7 +218,7 @@ impl RecordSession {
         let own = wrapper::own_words(self.host.id, words);
         let own = own.trim();
         if own.is_empty() && attachments.is_empty() {
-            return if words.trim().is_empty() { None } else { Some(HOST_WORDS) };
+            return (!words.trim().is_empty()).then_some(HOST_WORDS);
         }
         self.flush(out);
         self.calls.begin_turn();
@@ -289,14 +290,18 @@ impl RecordSession {
     /// The answer of a call; why nothing is told of it, where nothing is.
     pub(crate) fn answer(&mut self, id: &str, mut answer: Answer<'_>, out: &mut Out<'_>) -> Option<&'static str> {
         self.flush(out);
-        let Some(call) = self.calls.close(id, ["", ""]) else {
-            return Some(if self.calls.knows(id) { "repeated answer" } else { "answer without its call" });
-        };
+        let Some(call) = self.calls.close(id, ["", ""]) else { return Some(self.calls.unmet(id)) };
         if let Some(at) = self.waiting.iter().position(|(open, _)| open == id) {
             self.waiting.remove(at);
         }
         answer.subagent = answer.subagent.or_else(|| self.runs.remove(id));
-        answer.exit = answer.exit.filter(|code| *code != 0);
+        let says = |means| wrapper::is(self.host.id, means, &answer.output);
+        if says(Means::RefusedByHost) {
+            answer.denial = answer.output.lines().next().map(|line| line.to_owned().into());
+        }
+        answer.denied |= answer.denial.is_some() || says(Means::Refused);
+        answer.failed |= says(Means::Failed);
+        answer.exit = answer.exit.filter(|code| *code != 0 && !answer.denied);
         answer.failed = !answer.denied && (answer.failed || answer.exit.is_some());
         tools::answer(&call, answer, &self.place, out);
         None
@@ -307,15 +312,13 @@ impl RecordSession {
         let found = self.waiting.iter().find(|(_, name)| tool.is_empty() || name == tool).map(|(id, _)| id.clone());
         match found {
             Some(id) => self.answer(&id, answer, out),
-            None => Some("answer without its call"),
+            None => Some(UNMET),
         }
     }
 
     /// Why a record or a part of that type is left out, of which a host says nothing else.
     pub(crate) fn left_out(&self, what: &'static str, kind: &str) -> &'static str {
-        let is = |state: &String| state == kind || state.ends_with('.') && kind.starts_with(state.as_str());
-        let row = agent_table::by_id(self.host.id);
-        if row.is_some_and(|row| row.states.iter().any(is)) { "state of the host" } else { unknown(what, kind) }
+        left_out(self.host.id, what, kind)
     }
 
     /// The service of the model failed.
@@ -364,34 +367,6 @@ impl RecordSession {
 fn inner<'v, 'p>(record: &'v Value, path: &'p str) -> Option<(&'v Value, &'p str)> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     Some((record.pointer(above)?, name))
-}
-
-/// Counts of tokens by the names that a host gives them: input without cached ones, output, read from and written to a
-/// cache.
-pub(crate) fn usage(counts: &Value, [input, output, cache_read, cache_write]: [&str; 4]) -> Usage {
-    let of = |name: &str| count(counts, &[name]).unwrap_or(0);
-    Usage {
-        input: of(input),
-        output: of(output),
-        cache_read: of(cache_read),
-        cache_write: of(cache_write),
-        ..Usage::default()
-    }
-}
-
-/// The same of a host that counts what was read from and written to a cache as input, too.
-pub(crate) fn usage_with_cache(counts: &Value, names: [&str; 4]) -> Usage {
-    let all = usage(counts, names);
-    let cached = all.cache_read.saturating_add(all.cache_write);
-    Usage { input: all.input.checked_sub(cached).unwrap_or(all.input), ..all }
-}
-
-/// Something that was sent along: its media type, and its bytes in base 64, perhaps as an address with both.
-pub(crate) fn attachment(media: &str, data: &str) -> Attachment<'static> {
-    let (named, data) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')).unwrap_or((media, data));
-    let media = named.split(';').next().filter(|media| !media.is_empty()).unwrap_or("image");
-    let bytes = if data.contains(':') { 0 } else { data.trim_end_matches('=').len() as u64 };
-    Attachment { media_type: media.to_owned().into(), bytes: bytes.saturating_mul(3) / 4 }
 }
 
 /// The path that an address of a file names: `file:///home/a%20b`.

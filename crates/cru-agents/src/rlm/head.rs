@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::file::document::{count, dollars, moment, text};
+use crate::file::value::{dollars, filled, moment, number};
 use crate::stream::out::{Out, remark};
 use crate::stream::place::Place;
 use cru_base::text::{plural, thousands};
@@ -67,24 +67,24 @@ impl RlmHead {
         self.remember(section("context").get("working_memory"));
         self.remember(state.get("working_memory"));
         for used in [state, budget] {
-            self.tokens = count(used, &["total_tokens_used"]).or(self.tokens);
-            self.cost = dollars(used, &["cost_usd"]).or(self.cost);
-            self.calls = count(used, &["total_recursive_calls"]).or(self.calls);
-            self.max_calls = count(used, &["max_recursive_calls"]).or(self.max_calls);
+            self.tokens = number(used, "total_tokens_used").or(self.tokens);
+            self.cost = dollars(used, "cost_usd").or(self.cost);
+            self.calls = number(used, "total_recursive_calls").or(self.calls);
+            self.max_calls = number(used, "max_recursive_calls").or(self.max_calls);
         }
         for (model, used) in budget.get("by_model").and_then(Value::as_object).into_iter().flatten() {
-            let number = |name: &str| count(used, &[name]).unwrap_or(0);
-            self.models.push((model.clone(), number("calls"), number("tokens"), dollars(used, &["cost_usd"])));
+            let number = |name: &str| number(used, name).unwrap_or(0);
+            self.models.push((model.clone(), number("calls"), number("tokens"), dollars(used, "cost_usd")));
         }
     }
 
     /// Takes in `session-metadata.json`, or the section of that name.
     pub(super) fn metadata(&mut self, metadata: &Value) {
         self.times(metadata);
-        if let Some(cwd) = text(metadata, &["cwd"]).filter(|_| self.cwd.is_empty()) {
+        if let Some(cwd) = filled(metadata, "cwd").filter(|_| self.cwd.is_empty()) {
             cwd.clone_into(&mut self.cwd);
         }
-        if let Some(path) = text(metadata, &["claude_transcript_path", "transcript_path"]) {
+        if let Some(path) = filled(metadata, ["claude_transcript_path", "transcript_path"]) {
             self.rlm.insert("transcript".to_owned(), Value::from(path));
         }
     }
@@ -97,8 +97,8 @@ impl RlmHead {
     }
 
     fn times(&mut self, value: &Value) {
-        self.started = self.started.or_else(|| moment(value, &["created_at", "started_at"]));
-        self.latest = self.latest.max(moment(value, &["ended_at"])).max(moment(value, &["updated_at"]));
+        self.started = self.started.or_else(|| moment(value, ["created_at", "started_at"]));
+        self.latest = self.latest.max(moment(value, "ended_at")).max(moment(value, "updated_at"));
     }
 
     /// What the session was about, where its memory says so.

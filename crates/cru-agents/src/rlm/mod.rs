@@ -4,8 +4,6 @@
 //! of the context made before it was shortened, summaries of its runs. They are read together. Files are never changed,
 //! and a time that nobody knew stays unknown.
 
-mod bundle;
-mod cell;
 mod context;
 mod file;
 mod head;
@@ -22,8 +20,8 @@ use cru_session::source::Importer;
 pub(super) const IMPORTER: Importer = Importer {
     id: "rlm",
     recognise: file::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    bundle: file::bundle,
+    together: file::together,
     read: read::read,
     beside: bundles::alone,
     hooked: None,

@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::bundle::look;
-use super::cell;
 use super::context::{self, MESSAGES, when};
 use super::file::RlmKind;
+use super::file::look;
 use super::head::RlmHead;
 use super::touch::{Access, Waiting};
 use crate::call::open::Calls;
-use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members, text};
+use crate::file::document::{self, BROKEN, PARTIAL, Piece, Where, items, members};
 use crate::file::jsonl::DUPLICATE;
-use crate::file::value;
-use crate::stream::out::Fate;
+use crate::file::value::{self, filled};
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
@@ -202,7 +200,7 @@ impl RlmSession {
                 self.skip(file, "event of a trajectory");
             }
             events += 1;
-            if sum.is_null() || text(&value, &["summary", "final_summary", "final_answer"]).is_some() {
+            if sum.is_null() || filled(&value, ["summary", "final_summary", "final_answer"]).is_some() {
                 sum = value;
             }
         }
@@ -251,9 +249,9 @@ impl RlmSession {
         self.head.open(&mut place, &mut teller.out(0, self.head.started));
         let asks = records
             .first()
-            .is_some_and(|first| first.what == What::Message && text(&first.value, &["role"]) == Some("user"));
+            .is_some_and(|first| first.what == What::Message && filled(&first.value, "role") == Some("user"));
         let all_cells: HashSet<&str> =
-            records.iter().filter(|it| it.what == What::Cell).filter_map(|it| cell::id(&it.value)).collect();
+            records.iter().filter(|it| it.what == What::Cell).filter_map(|it| context::id(&it.value)).collect();
         let mut cells: HashMap<&str, String> = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             teller.go_to_file(record.file);
@@ -265,28 +263,28 @@ impl RlmSession {
             let id = calls.name("", number);
             let value = &record.value;
             let lies_at = || shown(&files[record.file], &place);
-            let fate = match (record.what, &record.access) {
+            let left = match (record.what, &record.access) {
                 (What::Message, _) => context::message(value, &mut out),
-                (What::Output, _) if text(value, &["cell_id"]).is_some_and(|id| all_cells.contains(id)) => {
-                    Fate::Skipped("output that its cell tells")
+                (What::Output, _) if filled(value, "cell_id").is_some_and(|id| all_cells.contains(id)) => {
+                    Some("output that its cell tells")
                 }
                 (What::Cell, _) => {
-                    cell::cell(value, &id, &cells, &place, &mut out);
-                    cells.extend(cell::id(value).map(|cell| (cell, id)));
-                    Fate::Shown
+                    context::cell(value, &id, &cells, &place, &mut out);
+                    cells.extend(context::id(value).map(|cell| (cell, id)));
+                    None
                 }
-                (What::Decision, _) => cell::decision(value, &mut out),
-                (What::Trace, _) => cell::trace(value, &mut out),
-                (What::Memory, _) => cell::snapshot(value, &mut out),
+                (What::Decision, _) => context::decision(value, &mut out),
+                (What::Trace, _) => context::trace(value, &mut out),
+                (What::Memory, _) => context::snapshot(value, &mut out),
                 (What::Output, access) => context::output(value, access.as_ref(), &id, &place, &mut out),
                 (What::Access, Some(access)) => context::access(access, &id, &place, &mut out),
                 // The output of the same access tells it.
-                (What::Access, None) => Fate::Shown,
+                (What::Access, None) => None,
                 (What::Backup, _) => context::backup(value, &lies_at(), &mut out),
                 (What::Trajectory(events), _) => context::trajectory(value, events, &lies_at(), &mut out),
                 (What::Files, _) => context::file_table(value, &place, &mut out),
             };
-            teller.count(fate.left());
+            teller.count(left);
         }
         let mut out = teller.out(teller.intake.records(), self.head.latest.or(self.head.started));
         if records.is_empty() {
@@ -326,7 +324,7 @@ fn in_order(records: Vec<RlmRecord>) -> Vec<RlmRecord> {
 fn join(records: &mut [RlmRecord]) {
     let mut waiting = Waiting::default();
     for (index, record) in records.iter().enumerate().filter(|(_, record)| record.what == What::Output) {
-        waiting.add(text(&record.value, &["tool_name", "tool", "name"]).unwrap_or(""), record.time, index);
+        waiting.add(filled(&record.value, ["tool_name", "tool", "name"]).unwrap_or(""), record.time, index);
     }
     for index in 0..records.len() {
         let RlmRecord { what: What::Access, access: Some(access), time, .. } = &records[index] else { continue };

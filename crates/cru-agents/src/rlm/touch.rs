@@ -3,12 +3,12 @@
 //! The log says what was touched and the output what came of it; neither says which belongs to which. An output of a
 //! tool that reads (or writes) one file and an access of that kind within two seconds are one access.
 
+use crate::file::value::filled;
 use std::collections::{HashMap, VecDeque};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::file::document::text;
 use cru_action::ToolKind;
 
 /// Seconds between an access and the output of the same access.
@@ -32,10 +32,10 @@ pub(super) struct Access {
 impl Access {
     /// Reads a line; `None` where it names no file.
     pub(super) fn of(value: &Value) -> Option<Self> {
-        let path = text(value, &["path", "file_path", "file"])?.trim().to_owned();
+        let path = filled(value, ["path", "file_path", "file"])?.trim().to_owned();
         let names =
             ["operation", "op", "access_type", "access", "type", "action", "mode", "event", "tool", "tool_name"];
-        let word = text(value, &names).unwrap_or("read").to_ascii_lowercase();
+        let word = filled(value, names).unwrap_or("read").to_ascii_lowercase();
         let access = if word.contains("creat") {
             FileAccess::Create
         } else if ["write", "edit", "modif", "delet", "w"]

@@ -11,7 +11,7 @@ use crate::call::tools;
 use crate::claude::decision::approved;
 use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::file::markdown::History;
-use crate::stream::out::{Fate, Out};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
 use cru_session::event::{CallResult, EventKind, PromptOrigin};
@@ -50,25 +50,25 @@ impl History for SpecStorySession {
         pieces(lines)
     }
 
-    fn tell(&mut self, piece: &SpecStoryPiece<'_>, out: &mut Out<'_>) -> Fate {
+    fn tell(&mut self, piece: &SpecStoryPiece<'_>, out: &mut Out<'_>) -> Option<&'static str> {
         let first = piece.lines.first().unwrap_or(&"");
         match piece.kind {
-            PieceKind::Rule => return Fate::Skipped("line between turns"),
-            PieceKind::Head if is_first(first) => return Fate::Shown,
+            PieceKind::Rule => return Some("line between turns"),
+            PieceKind::Head if is_first(first) => return None,
             PieceKind::Head => {
                 out.title(self.title.take().as_deref());
-                return Fate::Shown;
+                return None;
             }
             PieceKind::Speaker => {
                 self.speaker = speaker(first).unwrap_or_default();
-                return Fate::Shown;
+                return None;
             }
             _ => {}
         }
         // Old histories have a time at their beginning alone.
         out.time = self.speaker.time.or_else(|| self.begun.take());
         if self.speaker.aside {
-            return Fate::Skipped("work of a sub-agent");
+            return Some("work of a sub-agent");
         }
         match piece.kind {
             PieceKind::Thought => thought(&piece.lines, out),
@@ -76,14 +76,14 @@ impl History for SpecStorySession {
             _ if self.speaker.is_user => user(&piece.lines, out),
             _ => {
                 out.emit(EventKind::Reply(piece.lines.join("\n").into()));
-                Fate::Shown
+                None
             }
         }
     }
 }
 
 impl SpecStorySession {
-    fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Fate {
+    fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         let Tool { name, input, output, brief, path, reads, writes } = tool::read(lines);
         self.calls += 1;
         let id = format!("t{}", self.calls);
@@ -119,12 +119,12 @@ impl SpecStorySession {
             writes,
             ..CallResult::default()
         }));
-        Fate::Shown
+        None
     }
 }
 
 /// What a person, or the host in their name, said.
-fn user(lines: &[&str], out: &mut Out<'_>) -> Fate {
+fn user(lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
     let text = lines.join("\n");
     let (words, origin): (Cow<'_, str>, _) = match tell(&text) {
         ClaudeSaid::Words(words) => (words, PromptOrigin::Typed),
@@ -136,26 +136,26 @@ fn user(lines: &[&str], out: &mut Out<'_>) -> Fate {
         ClaudeSaid::Shell(line) => (line, PromptOrigin::Shell),
         ClaudeSaid::Interrupt { .. } => {
             out.emit(EventKind::Interrupt { call: None });
-            return Fate::Shown;
+            return None;
         }
-        ClaudeSaid::Nothing(reason) => return Fate::Skipped(reason),
-        _ => return Fate::Skipped("words of the host"),
+        ClaudeSaid::Nothing(reason) => return Some(reason),
+        _ => return Some("words of the host"),
     };
     if words.trim().is_empty() {
-        return Fate::Skipped("empty message");
+        return Some("empty message");
     }
     out.prompt(words, origin);
-    Fate::Shown
+    None
 }
 
 /// What stands between the marks of a thought.
-fn thought(lines: &[&str], out: &mut Out<'_>) -> Fate {
+fn thought(lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
     let text = lines.join("\n");
     let text = text.split_once("</summary>").map_or(text.as_str(), |(_, rest)| rest);
     let text = text.trim_end().trim_end_matches("</think>").trim_end_matches("</details>").trim();
     if text.is_empty() {
-        return Fate::Skipped("empty message");
+        return Some("empty message");
     }
     out.emit(EventKind::Thinking(text.into()));
-    Fate::Shown
+    None
 }

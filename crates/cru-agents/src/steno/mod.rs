@@ -7,7 +7,6 @@
 mod bundle;
 mod node;
 mod read;
-mod recognise;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,7 @@ use cru_session::source::Importer;
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "steno",
-    recognise: recognise::recognise,
+    recognise: bundle::recognise,
     bundle: |files| Ok(bundle::bundle(files)),
     together: |path| Ok(bundle::folder(path).into_iter().collect()),
     read: read::read,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::file::document::{strings, text};
+use crate::file::value::{filled, flag, list, strings};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_session::FileRef;
@@ -10,12 +10,12 @@ use cru_session::event::{CallResult, EventKind};
 
 /// Whether it was still to be done, or was being done.
 pub(super) fn is_unfinished(node: &Value) -> bool {
-    matches!(text(node, &["status"]), Some("pending" | "running"))
+    matches!(filled(node, "status"), Some("pending" | "running"))
 }
 
 /// The command in full.
 pub(super) fn command(node: &Value) -> String {
-    if let Some(raw) = text(node, &["raw"]) {
+    if let Some(raw) = filled(node, "raw") {
         return raw.trim().to_owned();
     }
     let intent = &node["intent"];
@@ -36,20 +36,20 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     if shown.trim() != raw {
         out.detail(id, "raw", &raw);
     }
-    if let Some(node_id) = text(node, &["id"]) {
+    if let Some(node_id) = filled(node, "id") {
         out.detail(id, "node", node_id);
     }
     let intent = &node["intent"];
     // The program that was shipped says `literal` where its design says `exact`.
-    let precision = text(intent, &["precision"]).map(|word| if word == "literal" { "exact" } else { word });
-    let branch = text(node, &["branch"]);
-    for (name, value) in [("precision", precision), ("mode", text(intent, &["mode"])), ("branch", branch)] {
+    let precision = filled(intent, "precision").map(|word| if word == "literal" { "exact" } else { word });
+    let branch = filled(node, "branch");
+    for (name, value) in [("precision", precision), ("mode", filled(intent, "mode")), ("branch", branch)] {
         if let Some(value) = value {
             out.detail(id, name, value);
         }
     }
-    let reads = files(node.get("inputs"), place);
-    let writes = files(node.get("outputs"), place);
+    let reads = files(list(node, "inputs"), place);
+    let writes = files(list(node, "outputs"), place);
     for (file, sum) in reads.iter().chain(&writes) {
         if let Some((method, sum)) = sum {
             out.detail(id, method, format!("{} {sum}", file.path));
@@ -58,9 +58,9 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
     if is_unfinished(node) {
         return;
     }
-    let failed = text(node, &["status"]) == Some("failed");
-    let summary = text(node, &["summary"]);
-    let error = text(node, &["error"]).or_else(|| text(&node["error"], &["message"]));
+    let failed = filled(node, "status") == Some("failed");
+    let summary = filled(node, "summary");
+    let error = filled(node, "error").or_else(|| filled(&node["error"], "message"));
     let output = error.filter(|_| failed).or(summary).unwrap_or("");
     // A node tells in one line what happened; none of that is the output of a program.
     let brief = summary.filter(|_| error.is_none() || !failed);
@@ -78,7 +78,7 @@ pub(super) fn tell(node: &Value, id: &str, place: &Place, out: &mut Out<'_>) {
 
 /// The verb, and what stands behind it: `dx:@samples.csv +normalize` is the verb `dx` with two arguments.
 fn split<'r>(node: &Value, raw: &'r str) -> (String, &'r str) {
-    let verb = node.get("intent").and_then(|intent| text(intent, &["verb"])).map(str::trim);
+    let verb = node.get("intent").and_then(|intent| filled(intent, "verb")).map(str::trim);
     if let Some(verb) = verb.filter(|verb| !verb.contains(char::is_whitespace)) {
         let rest = raw.strip_prefix(verb).filter(|rest| rest.is_empty() || rest.starts_with([':', ' ', '\t', '\n']));
         return (verb.to_owned(), rest.map_or(raw, |rest| rest.strip_prefix(':').unwrap_or(rest).trim_start()));
@@ -94,14 +94,12 @@ fn split<'r>(node: &Value, raw: &'r str) -> (String, &'r str) {
 type StenoSum = (&'static str, String);
 
 /// The files of a list. Their checksums are no hashes of ours and never stand as such.
-fn files(list: Option<&Value>, place: &Place) -> Vec<(FileRef, Option<StenoSum>)> {
-    let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+fn files(list: &[Value], place: &Place) -> Vec<(FileRef, Option<StenoSum>)> {
     let file = |item: &Value| {
-        let path = item.as_str().or_else(|| text(item, &["path", "file"]))?.trim();
+        let path = item.as_str().or_else(|| filled(item, ["path", "file"]))?.trim();
         let path = place.show(path.trim_start_matches('@')).into_owned();
-        let is_new = |name: &str| item.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let created = is_new("created") || text(item, &["action", "change", "kind"]) == Some("created");
-        let (hash, sum) = text(item, &["hash"]).map_or((None, None), hash);
+        let created = flag(item, "created") || filled(item, ["action", "change", "kind"]) == Some("created");
+        let (hash, sum) = filled(item, "hash").map_or((None, None), hash);
         (!path.is_empty()).then_some((FileRef { path, hash, created, ..FileRef::default() }, sum))
     };
     list.iter().filter_map(file).collect()

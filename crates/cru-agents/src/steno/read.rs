@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bundle::is_open;
-use super::{node, recognise};
+use super::{bundle, node};
 use crate::call::open::Calls;
-use crate::file::document::{self, Where, items, member, members, moment, text, told};
-use crate::file::value::exact_but;
+use crate::file::document::{self, Where, items, member, members, told};
+use crate::file::value::{exact_but, filled, moment};
 use crate::stream::out::remark;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
@@ -84,7 +84,7 @@ impl StenoGraph {
         let mut place = Where::new(document);
         // For sessions that name none.
         let project = told(&root, &["project", "cwd"]);
-        let sessions = match recognise::sessions(&root) {
+        let sessions = match bundle::sessions(&root) {
             Some(sessions) => sessions.iter().map(|piece| piece.text).collect(),
             None if member(&root, "nodes").is_some() => vec![document],
             None => Vec::new(),
@@ -105,7 +105,7 @@ impl StenoGraph {
                     account.skip(target.trouble());
                     continue;
                 };
-                let node = value.as_str().or_else(|| text(&value, &["node", "nodeId", "head", "id"])).unwrap_or("");
+                let node = value.as_str().or_else(|| filled(&value, ["node", "nodeId", "head", "id"])).unwrap_or("");
                 self.bookmarks.push(StenoBookmark { file, name: format!("{kind}{name}"), node: node.to_owned() });
             }
         }
@@ -133,7 +133,7 @@ impl StenoGraph {
         let state = &mut self.sessions[index];
         let began = ["created", "started"].iter().find_map(|name| {
             let value = member(&session, name)?.value()?;
-            moment(&serde_json::json!({ *name: value }), &[*name])
+            moment(&serde_json::json!({ *name: value }), [*name])
         });
         let folder = told(&session, &["project", "cwd"]).or_else(|| project.map(str::to_owned)).unwrap_or_default();
         state.heads.push((began, told(&session, &["branch", "gitBranch"]), folder));
@@ -170,7 +170,7 @@ impl StenoSession {
         let (mut last, mut then, mut waits) = (String::new(), None, false);
         for (file, line, value) in self.nodes {
             teller.go_to_file(file);
-            let (id, is_open) = (text(&value, &["id"]).unwrap_or(""), is_open(Path::new(&files[file])));
+            let (id, is_open) = (filled(&value, "id").unwrap_or(""), is_open(Path::new(&files[file])));
             let bytes = exact_but(&value, DERIVED);
             let hash = blake3::hash(&bytes);
             // Two nodes of one file under one id are both told; from another file, or word for word, it is the same one.
@@ -185,9 +185,9 @@ impl StenoSession {
             }
             let Some(record) = teller.take_line(Some(line), &bytes, id) else { continue };
             let call = calls.name(id, record);
-            let time = moment(&value, &["timestamp", "time"]);
+            let time = moment(&value, ["timestamp", "time"]);
             let mut out = teller.out(record, time);
-            let parent = text(&value, &["parent"]).filter(|parent| *parent != last);
+            let parent = filled(&value, "parent").filter(|parent| *parent != last);
             let branch = parent.and_then(|parent| known.get(parent)).map(|(record, ..)| *record);
             let gap = time.zip(then).is_some_and(|(now, then): (Timestamp, Timestamp)| {
                 now.as_second().saturating_sub(then.as_second()) >= GAP

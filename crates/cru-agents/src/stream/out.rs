@@ -1,4 +1,4 @@
-//! Where the events of one record go, and what became of the record.
+//! Where the events of one record go, and why one is left out.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -9,25 +9,6 @@ use serde_json::Value;
 use super::place::Place;
 use cru_session::event::{Call, Event, EventKind, Prompt, PromptOrigin, Remark, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
-
-/// What became of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// A note shows or uses it.
-    Shown,
-    /// It is left out, for this reason.
-    Skipped(&'static str),
-}
-
-impl Fate {
-    /// Why it is left out, where it is.
-    pub(crate) const fn left(self) -> Option<&'static str> {
-        match self {
-            Self::Shown => None,
-            Self::Skipped(reason) => Some(reason),
-        }
-    }
-}
 
 /// The new value where it differs from the old one and says something.
 pub(crate) fn changed<'v>(old: &mut String, new: &'v str) -> Option<&'v str> {
@@ -126,12 +107,10 @@ impl<'s> Out<'s> {
         self.facts(model.map(|model| SessionFact::Model(model.into())));
     }
 
-    /// What became of the record: `skipped` says why some of it is left out. What is not known is named in any case.
-    pub(crate) fn fate(&self, skipped: Option<&'static str>) -> Fate {
-        match skipped {
-            Some(reason) if !self.told || reason.starts_with("unknown") => Fate::Skipped(reason),
-            None if !self.told => Fate::Skipped("empty message"),
-            _ => Fate::Shown,
-        }
+    /// Why the record is left out, where nothing is told of it; `skipped` says why some of it is. What is not known is named
+    /// in any case.
+    pub(crate) fn left(&self, skipped: Option<&'static str>) -> Option<&'static str> {
+        let reason = skipped.unwrap_or("empty message");
+        (!self.told || reason.starts_with("unknown")).then_some(reason)
     }
 }

@@ -8,11 +8,9 @@ use serde_json::Value;
 
 use super::intake::{Intake, LATER};
 use super::out::Out;
-use super::place::Place;
-use crate::call::open::Calls;
 use crate::call::spilled;
 use crate::file::value::canonical;
-use cru_session::event::{EventKind, SessionFact, StreamKey};
+use cru_session::event::{EventKind, StreamKey};
 use cru_session::source::{Account, Header, Sink};
 
 /// Why records are left out that stand behind something which may still change.
@@ -32,8 +30,6 @@ pub(crate) struct Teller<'s> {
     pub(crate) held: bool,
     /// Whether some call waits for its answer.
     pub(crate) waits: bool,
-    pub(crate) place: Place,
-    pub(crate) calls: Calls,
 }
 
 impl<'s> Teller<'s> {
@@ -47,18 +43,7 @@ impl<'s> Teller<'s> {
         let key = header.key.clone();
         sink.open(header);
         let intake = Intake::new(sink.bounds(&key));
-        Self {
-            sink,
-            paths,
-            accounts,
-            file: 0,
-            key: Rc::new(key),
-            intake,
-            held: false,
-            waits: false,
-            place: Place::default(),
-            calls: Calls::default(),
-        }
+        Self { sink, paths, accounts, file: 0, key: Rc::new(key), intake, held: false, waits: false }
     }
 
     /// What is taken in next stands in that file.
@@ -151,14 +136,6 @@ impl<'s> Teller<'s> {
     /// Tells one event of a record.
     pub(crate) fn emit(&mut self, record: u64, time: Option<Timestamp>, kind: EventKind<'_>) {
         self.out(record, time).emit(kind);
-    }
-
-    /// Takes the folder that work goes on in.
-    pub(crate) fn see(&mut self, record: u64, directory: &str) {
-        if self.place.see(directory) {
-            let cwd = self.place.tilde(directory).into_owned();
-            self.emit(record, None, EventKind::Meta(SessionFact::Cwd(cwd.into())));
-        }
     }
 
     /// The session ends here, as far as it was read.

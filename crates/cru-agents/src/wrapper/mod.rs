@@ -45,9 +45,9 @@ pub(crate) fn is_command(words: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
 }
 
-/// Whether a text among the prompts that wait is the host's.
-pub(crate) fn is_queued_by_host(agent: &str, text: &str) -> bool {
-    rows(agent).any(|row| row.means == Means::Queued && row.fits(text.trim_start()))
+/// Whether a text begins as the host's words of that meaning do.
+pub(crate) fn is(agent: &str, means: Means, text: &str) -> bool {
+    rows(agent).any(|row| row.means == means && row.fits(text))
 }
 
 /// A tool's answer without what the host put at its end; `of_agent`: it is a sub-agent's.

@@ -47,6 +47,12 @@ pub(crate) enum Means {
     AgentAnswer,
     /// At the beginning of an agent's words.
     Reply,
+    /// The host's word that something went wrong.
+    Failed,
+    /// Its word that a person refused a call.
+    Refused,
+    /// Its word that its permissions did.
+    RefusedByHost,
 }
 
 impl Means {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::IMPORTER;
 use crate::told::{Told, lines, survives_a_writer, told, told_base};
 use cru_session::event::Usage;
+
+const IMPORTER: cru_session::source::Importer = crate::host::importer::<0>();
 
 const TABLES: &str = "
     CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, user_set_name BOOLEAN, session_type TEXT,

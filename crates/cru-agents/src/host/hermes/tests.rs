@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::IMPORTER;
 use crate::told::{Told, lines, survives_a_writer, told, told_base};
 use cru_session::event::Usage;
+
+const IMPORTER: cru_session::source::Importer = crate::host::importer::<1>();
 
 const TABLES: &str = "
     CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, model TEXT, parent_session_id TEXT, started_at REAL,

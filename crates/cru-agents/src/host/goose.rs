@@ -1,42 +1,73 @@
-//! What each record of a session means: its own row, or a message.
+//! goose: its sessions as events, from its database and from the JSON lines of before.
+//!
+//! Both hold the same messages. A session's own row, the first line of the older files, has its title, its folder and what
+//! it cost in all; newer versions count tokens by request in a table of their own.
+
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::bundles;
 use crate::call::tools::Answer;
-use crate::file::document::{count, dollars};
-use crate::file::jsonl::{list, word};
-use crate::file::value::{self, filled, flag};
-use crate::record::RecordHost;
-use crate::record::session::{HOST_WORDS, RecordSession, attachment, usage_with_cache};
+use crate::file::jsonl::beginning;
+use crate::file::sqlite::Database;
+use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
+use crate::file::value::{self, attachment, dollars, filled, flag, list, number, trimmed, usage_with_cache, word};
+use crate::record::session::{HOST_WORDS, RecordSession};
+use crate::record::{RecordHost, has_line};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
+use cru_base::Result;
 use cru_session::event::{Attachment, EventKind, Usage};
-
-/// Names that the host gives before it has one.
-const NO_TITLE: &[&str] = &["New session", "New Session", "New Chat", "CLI Session", "ACP Session"];
-
-/// How the host begins its words that a person refused a call, and that its mode did.
-const REFUSED: &str = "The user has declined to run this tool.";
-const BY_MODE: &str = "Let the user know the tool call was skipped in";
+use cru_session::source::{Account, Bundle};
 
 /// Each of the older files is a session.
-pub(super) static HOST: RecordHost = RecordHost {
+pub(super) const HOST: RecordHost = RecordHost {
     id: "goose",
-    recognise: super::recognise,
+    recognise: |_, head| has_line(head, |record| is_head(record) || is_message(record)),
     lines: |_| true,
-    session: |path| (super::session(path), 0),
+    session,
     ids: &["message_id", "id"],
     times: &["created_timestamp", "created", "timestamp", "created_at"],
     tell,
+    store: Some(HostStore {
+        name: "sessions.db",
+        columns: &[&[("messages", "content_json"), ("sessions", "working_dir")]],
+        tables: &["sessions", "messages", "usage_ledger"],
+        rows: || Box::new(GooseStore),
+    }),
     // Others are what hooks told.
     hooked: true,
     ..RecordHost::PLAIN
 };
 
+/// Whether a line describes a session.
+fn is_head(record: &Value) -> bool {
+    record.get("working_dir").is_some_and(Value::is_string) && record.get("message_count").is_some_and(Value::is_number)
+}
+
+fn is_message(record: &Value) -> bool {
+    let content =
+        record.get("content").is_some_and(Value::is_array) && record.get("created").is_some_and(Value::is_i64);
+    content && matches!(word(record, "/role"), "user" | "assistant") && record.get("type").is_none()
+}
+
+/// The session of one of the older files: the host takes these into the database, and leaves them.
+fn session(path: &Path) -> (String, u64) {
+    let records = beginning(&Bundle::default(), path, 1).unwrap_or_default();
+    let named = records.first().filter(|record| is_head(record)).map_or("", |record| word(record, "/id"));
+    (if named.is_empty() { bundles::stem(path) } else { named.to_owned() }, 0)
+}
+
+/// Names that the host gives before it has one.
+const NO_TITLE: &[&str] = &["New session", "New Session", "New Chat", "CLI Session", "ACP Session"];
+
 /// A message with its parts, wherever they stand.
-pub(super) fn content(record: &Value) -> Value {
+fn content(record: &Value) -> Value {
     match filled(record, "content_json").and_then(|text| value::read(text.as_bytes())) {
         Some(parts) => json!({ "content": parts }),
         None => json!({ "content": record.get("content") }),
@@ -75,21 +106,9 @@ fn hidden(role: &str, parts: &[Value], is_summary: bool, out: &mut Out<'_>) -> O
     }
 }
 
-/// Why a part is left out that is no word, call or answer.
-fn left_out(kind: &str) -> &'static str {
-    match kind {
-        "redactedThinking" => "thinking without its text",
-        "toolConfirmationRequest" | "actionRequired" => "question of the host",
-        "systemNotification" | "contextLengthExceeded" | "summarizationRequested" | "conversationCompacted" => {
-            HOST_WORDS
-        }
-        kind => unknown("unknown part", kind),
-    }
-}
-
 /// What is said of the session as a whole; it may be another the next time.
 fn about(session: &mut RecordSession, row: &Value, out: &mut Out<'_>) {
-    let title = ["name", "description"].iter().find_map(|key| filled(row, key)).map(str::trim);
+    let title = trimmed(row, ["name", "description"]);
     let config = filled(row, "model_config_json").and_then(|text| value::read(text.as_bytes())).unwrap_or_default();
     let words = [("provider_name", "provider"), ("goose_mode", "mode")];
     let words = words.into_iter().filter_map(|(key, name)| Some((name.to_owned(), filled(row, key)?.into())));
@@ -99,12 +118,12 @@ fn about(session: &mut RecordSession, row: &Value, out: &mut Out<'_>) {
     if used.is_empty() && sum != Usage::default() {
         used.push(counted(&config["model_name"], sum));
     }
-    let tokens = count(row, &["accumulated_total_tokens"]).filter(|_| used.is_empty());
-    let paid: Vec<f64> = list(row, "/used").iter().filter_map(|row| dollars(row, &["cost"])).collect();
-    let cost = if paid.is_empty() { dollars(row, &["accumulated_cost"]) } else { Some(paid.iter().sum()) };
+    let tokens = number(row, "accumulated_total_tokens").filter(|_| used.is_empty());
+    let paid: Vec<f64> = list(row, "/used").iter().filter_map(|row| dollars(row, "cost")).collect();
+    let cost = if paid.is_empty() { dollars(row, "accumulated_cost") } else { Some(paid.iter().sum()) };
     let head = json!({
         "cwd": row["working_dir"], "title": title.filter(|title| !NO_TITLE.contains(title)), "model": config["model_name"],
-        "named": count(row, &["user_set_name"]) == Some(1) || flag(row, "user_set_name"), "used": used, "cost": cost, "tokens": tokens,
+        "named": number(row, "user_set_name") == Some(1) || flag(row, "user_set_name"), "used": used, "cost": cost, "tokens": tokens,
         "more": words.collect::<Map<String, Value>>(),
     });
     session.head(&head, out);
@@ -124,7 +143,7 @@ fn message_of(
             "text" => session.reply(word(part, "/text"), out),
             "image" if is_person => sent.push(image(part)),
             "thinking" | "reasoning" if !is_person => {
-                session.think(filled(part, "thinking").or(filled(part, "text")).unwrap_or_default(), out);
+                session.think(filled(part, ["thinking", "text"]).unwrap_or_default(), out);
             }
             "toolRequest" | "frontendToolRequest" if !is_person => {
                 let input = part.pointer("/toolCall/value/arguments").or_else(|| part.pointer("/toolCall/error"));
@@ -132,7 +151,7 @@ fn message_of(
                 session.call(word(part, "/id"), tool, input.unwrap_or(&Value::Null), out);
             }
             "toolResponse" => skipped = answer(session, part, out).or(skipped),
-            kind => skipped = Some(left_out(kind)),
+            kind => skipped = Some(session.left_out("unknown part", kind)),
         }
     }
     if is_person { session.prompt(&words.join("\n\n"), sent, out).or(skipped) } else { skipped }
@@ -148,12 +167,8 @@ fn answer(session: &mut RecordSession, part: &Value, out: &mut Out<'_>) -> Optio
         Some(error) => (error.as_str().or(filled(error, "message")).unwrap_or_default().to_owned(), Vec::new()),
         None => flat(value),
     };
-    let exit = value.pointer("/structuredContent/exit_code").and_then(Value::as_i64);
-    let exit = exit.and_then(|code| i32::try_from(code).ok());
-    let denied = [REFUSED, BY_MODE].iter().any(|words| output.starts_with(words));
-    let denial = output.lines().next().filter(|_| output.starts_with(BY_MODE)).map(|it| Cow::Owned(it.to_owned()));
-    let exit = exit.filter(|_| !denied);
-    let answer = Answer { output: output.into(), failed, denied, denial, exit, attachments, ..Answer::default() };
+    let exit = value::exit(value, "/structuredContent/exit_code");
+    let answer = Answer { output: output.into(), failed, exit, attachments, ..Answer::default() };
     session.answer(word(part, "/id"), answer, out)
 }
 
@@ -179,4 +194,56 @@ fn flat(value: &Value) -> (String, Vec<Attachment<'static>>) {
 
 fn image(part: &Value) -> Attachment<'static> {
     attachment(word(part, "/mimeType"), word(part, "/data"))
+}
+
+/// Columns of sessions.
+const SESSION: &str = "id, name, description, user_set_name, session_type, working_dir, created_at, goose_mode, provider_name, \
+    model_config_json, parent_session_id, accumulated_total_tokens, accumulated_input_tokens, \
+    accumulated_output_tokens, accumulated_cache_read_tokens, accumulated_cache_write_tokens, accumulated_cost";
+
+/// Columns of messages.
+const MESSAGE: &str = "id, message_id, role, content_json, created_timestamp, timestamp, metadata_json";
+
+/// Columns of what a request took.
+const USED: &str = "model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, total_tokens, cost";
+
+struct GooseStore;
+
+impl RowFormat for GooseStore {
+    fn sessions(&self, base: &Database<'_>) -> Result<Vec<StoredSession>> {
+        let rows = base.rows("sessions", SESSION, "ORDER BY created_at, id", &[])?;
+        let session = |mut row: Value| {
+            let used = base.rows("usage_ledger", USED, "WHERE session_id = ?1 ORDER BY id", &[word(&row, "/id")])?;
+            row["used"] = used.into();
+            let agent = (word(&row, "/session_type") == "sub_agent").then_some("subagent");
+            Ok(StoredSession::of(row, "parent_session_id", agent, "name"))
+        };
+        rows.into_iter().map(session).collect()
+    }
+
+    fn begin(&self, base: &Database<'_>, _: &StoredSession, started: &[&StoredSession]) -> Result<Begun> {
+        let mut begun = Begun::default();
+        for child in started {
+            let first = "WHERE session_id = ?1 AND role = 'user' ORDER BY id LIMIT 1";
+            let first = base.rows("messages", MESSAGE, first, &[&child.id])?;
+            let asked = first.first().map(content).unwrap_or_default();
+            let words: Vec<&str> = list(&asked, "content").iter().map(|part| word(part, "/text")).collect();
+            begun.asked.push((child.key(), words.join("\n\n")));
+        }
+        Ok(begun)
+    }
+
+    fn records(&self, base: &Database<'_>, session: &StoredSession, each: &mut dyn FnMut(Value)) -> Result<()> {
+        base.each("messages", MESSAGE, "WHERE session_id = ?1 ORDER BY id", &[&session.id], each)
+    }
+
+    /// A compaction changes who sees a message.
+    fn lasting<'v>(&self, record: &'v Value) -> Cow<'v, Value> {
+        Cow::Owned(json!([record.get("role"), record.get("content_json"), record.get("created_timestamp")]))
+    }
+
+    fn others(&self, base: &Database<'_>, account: &mut Account) {
+        let lost = base.count("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)");
+        account.skip_all(lost, "message of no session");
+    }
 }

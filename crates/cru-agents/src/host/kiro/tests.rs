@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::IMPORTER;
 use crate::told::{lines, survives_a_writer, told, told_base};
+
+const IMPORTER: cru_session::source::Importer = crate::host::importer::<4>();
 
 const TABLES: &str = "
     CREATE TABLE auth_kv (key TEXT PRIMARY KEY, value TEXT);

@@ -4,9 +4,10 @@ use rusqlite::types::Value as Cell;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
-use super::IMPORTER;
 use crate::told::{Told, survives_a_writer, told_at, told_base};
 use cru_session::event::Usage;
+
+const IMPORTER: cru_session::source::Importer = crate::host::importer::<2>();
 
 const TABLES: &str =
     "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB,

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::IMPORTER;
 use crate::told::{survives_a_writer, told_base};
+
+const IMPORTER: cru_session::source::Importer = crate::host::importer::<3>();
 
 const TABLES: &str = "
     CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, message_count INTEGER,
