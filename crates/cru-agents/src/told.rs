@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use cru_session::event::{Event, EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
 use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
@@ -285,6 +285,40 @@ pub(super) fn survives_cuts(importer: &Importer, name: &str, bytes: &[u8], prefi
         let told = told_of(importer, name, bytes[..end].to_vec());
         for (key, text) in &told.streams {
             assert!(!prefix || whole.get(key).is_some_and(|whole| whole.starts_with(text)), "{end}: {text}");
+        }
+    }
+    survives_other_types(importer, name, bytes);
+}
+
+/// A file of JSON is read with a value of another type in the place of each of its values. Nothing is said of files of words.
+pub(super) fn survives_other_types(importer: &Importer, name: &str, bytes: &[u8]) {
+    fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+        found.push(at.to_owned());
+        for (key, inner) in value.as_object().into_iter().flatten() {
+            places(inner, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), found);
+        }
+        for (key, inner) in value.as_array().into_iter().flatten().enumerate() {
+            places(inner, &format!("{at}/{key}"), found);
+        }
+    }
+    let text = std::str::from_utf8(bytes).unwrap();
+    let is_document = serde_json::from_str::<Value>(text).is_ok();
+    let records: Vec<&str> = if is_document { vec![text] } else { text.lines().collect() };
+    for (at, record) in records.iter().enumerate() {
+        let Ok(record) = serde_json::from_str::<Value>(record) else { return };
+        let mut found = Vec::new();
+        places(&record, "", &mut found);
+        for place in found {
+            for other in [Value::Null, json!(7), json!("odd"), json!([["odd"]]), json!({ "odd": {} })] {
+                let mut changed = record.clone();
+                *changed.pointer_mut(&place).unwrap() = other;
+                let changed = changed.to_string();
+                let mut all = records.clone();
+                all[at] = &changed;
+                let bytes = all.join("\n").into_bytes();
+                let read = std::panic::catch_unwind(|| drop(told_of(importer, name, bytes)));
+                assert!(read.is_ok(), "{} with {changed}", importer.id);
+            }
         }
     }
 }

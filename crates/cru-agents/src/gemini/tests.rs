@@ -227,6 +227,13 @@ fn odd_values_everywhere() {
 }
 
 #[test]
+fn values_of_other_types_break_nothing() {
+    let records = [vec![head()], whole()].concat();
+    crate::told::survives_other_types(&IMPORTER, "session-1.jsonl", &lines(&records));
+    crate::told::survives_other_types(&IMPORTER, "session-1.json", &document(&whole()));
+}
+
+#[test]
 fn cut_at_every_byte() {
     let mut records = vec![head()];
     records.extend(whole());

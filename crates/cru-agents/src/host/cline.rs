@@ -137,6 +137,9 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     if matches!(word(record, "/type"), "reasoning") {
         return Some("thinking without its text");
     }
+    if !record.is_object() {
+        return Some("not an object");
+    }
     let mut record = record.clone();
     let is_person = word(&record, "/role") == "user";
     let said = record.get_mut("content").map(Value::take).unwrap_or_default();

@@ -349,6 +349,11 @@ fn odd_values_everywhere() {
 }
 
 #[test]
+fn values_of_other_types_break_nothing() {
+    crate::told::survives_other_types(&IMPORTER, "a.json", &export(&session("ses_1"), &whole()));
+}
+
+#[test]
 fn cut_at_every_byte() {
     let bytes = export(&session("ses_1"), &whole());
     let mut shown = 0;

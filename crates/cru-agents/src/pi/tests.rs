@@ -319,6 +319,11 @@ fn a_bound_ends_the_reading() {
 }
 
 #[test]
+fn values_of_other_types_break_nothing() {
+    crate::told::survives_other_types(&IMPORTER, "x_s1.jsonl", &text(&session()));
+}
+
+#[test]
 fn a_file_cut_at_any_byte_is_told_to_there() {
     let all = text(&session());
     let whole = read(&session()).text;

@@ -65,6 +65,11 @@ fn deep_nesting_is_no_danger() {
     assert_eq!(told.accounts[0].records, 2);
 }
 
+#[test]
+fn values_of_other_types_break_nothing() {
+    crate::told::survives_other_types(&crate::claude::IMPORTER, "s.jsonl", &crate::told::lines(&samples()));
+}
+
 /// Records of every kind, to be damaged.
 fn samples() -> Vec<Value> {
     vec![

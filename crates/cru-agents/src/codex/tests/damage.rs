@@ -16,6 +16,11 @@ fn sample() -> Vec<Value> {
 }
 
 #[test]
+fn values_of_other_types_break_nothing() {
+    crate::told::survives_other_types(&crate::codex::IMPORTER, "s.jsonl", &jsonl(&sample()));
+}
+
+#[test]
 fn cut_at_every_byte() {
     let text = jsonl(&sample());
     let whole = read_bytes(&[("s.jsonl", text.clone())]);
