@@ -202,7 +202,7 @@ fn checked_bookmarks(cx: &Context<'_>, targets: &[Target]) -> Option<CheckedNote
         targets.iter().find(|it| vault.relative(&it.path).is_some_and(|path| path.text() == bookmarks::NOTE))?;
     let catalog = Catalog::read(&vault);
     let (text, diagnostics) =
-        References { vault: &vault, catalog: &catalog, cx, home: None }.bookmark_diagnostics().ok()?;
+        References { vault: &vault, catalog: &catalog, cx, home: None, snapshot: None }.bookmark_diagnostics().ok()?;
     let path = target.shown.clone();
     (!diagnostics.is_empty()).then(|| CheckedNote { path, text, diagnostics, ..CheckedNote::default() })
 }

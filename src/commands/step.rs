@@ -44,7 +44,7 @@ pub(super) fn run(words: &[String], args: &StepOptions, cx: &Context<'_>) -> Res
     };
     let vault = reading::vault(cx)?;
     let catalog = Catalog::read(&vault);
-    let references = References { vault: &vault, catalog: &catalog, cx, home: session.as_deref() };
+    let references = References { vault: &vault, catalog: &catalog, cx, home: session.as_deref(), snapshot: None };
     let shown = Shown { references, args };
     let shown: Vec<Vec<ShownStep>> = steps.iter().map(|step| shown.named(step)).collect::<Result<_>>()?;
     let mut shown: Vec<ShownStep> = shown.into_iter().flatten().collect();

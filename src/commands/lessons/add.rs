@@ -9,7 +9,7 @@ use crate::base::{Error, Result, files};
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
-use crate::commands::trace::refs::{NamedBlock, References};
+use crate::commands::trace::refs::NamedBlock;
 use crate::commands::{Context, Output, PlainOutput, View};
 use crate::note::LineEnd;
 use crate::readings::answer::{Confidence, LessonLevel};
@@ -60,7 +60,7 @@ struct About {
 pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
     world.vault.writable()?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     let blocks: Vec<NamedBlock> = args.from.iter().map(|text| references.block(text)).collect::<Result<_>>()?;
     if !args.text.is_empty() {
         return Ok(Box::new(write(&claim(&args.text.join(" "))?, &blocks, &args.about, &world)?));
@@ -75,7 +75,7 @@ pub(super) fn add(args: &AddArgs, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 pub(in crate::commands) fn accept(words: Option<&str>, references: &[&str], cx: &Context<'_>) -> Result<()> {
     let world = TraceWorld::read(cx)?;
     world.vault.writable()?;
-    let known = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let known = world.references(None, cx);
     let blocks: Vec<NamedBlock> = references.iter().map(|text| known.block(text)).collect::<Result<_>>()?;
     let said = blocks.first().and_then(|block| block.place.item_in(&block.session)).map(words_of);
     let text = words.map(str::to_owned).or(said).unwrap_or_default();

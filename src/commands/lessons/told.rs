@@ -1,6 +1,7 @@
 //! The lessons of callouts that no note of the vault has: the one list that queries, lists, contexts and reviews ask.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ use crate::base::text::note_name;
 use crate::base::{Result, Span};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
-use crate::index::search::{Order, Search, SearchOptions};
+use crate::index::search::{Hit, Order, Search, SearchOptions};
 use crate::index::{Query, SessionRow, Snapshot};
 use crate::readings::lesson::{Likeness, TOLD, ToldLesson, likeness};
 use crate::session::read::content_of;
@@ -94,13 +95,23 @@ pub(in crate::commands) fn blocks(
     snapshot: &Snapshot,
     cx: &Context<'_>,
 ) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
+    let options = SearchOptions { order: Order::Time, limit: MOST, ..SearchOptions::default() };
+    let of = |hit: Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
+    Ok(hits(kind, &options, snapshot, cx)?.into_iter().filter_map(of).collect())
+}
+
+/// The paths of the notes that have a block of a kind.
+pub(in crate::commands) fn notes_with(kind: &str, snapshot: &Snapshot, cx: &Context<'_>) -> Result<HashSet<String>> {
+    let options = SearchOptions { limit: snapshot.len().max(1), per_session: 1, ..SearchOptions::default() };
+    let of = |hit: Hit| Some(snapshot.session(hit.key)?.path.clone());
+    Ok(hits(kind, &options, snapshot, cx)?.into_iter().filter_map(of).collect())
+}
+
+fn hits(kind: &str, options: &SearchOptions, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<Hit>> {
     let text = format!("kind:{kind}");
     let query = Query::parse(&text, &cx.env.now().to_zoned(snapshot.zone().clone()))
         .map_err(|error| error.into_usage(&text))?;
-    let options = SearchOptions { order: Order::Time, limit: MOST, ..SearchOptions::default() };
-    let hits = Search::new(snapshot, &query, &options).hits()?;
-    let of = |hit: crate::index::search::Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
-    Ok(hits.into_iter().filter_map(of).collect())
+    Search::new(snapshot, &query, options).hits()
 }
 
 /// The callout of a kind that stands there, with its id.

@@ -173,7 +173,7 @@ fn checkpoints(heads: &[&Head], vault: &Vault, cx: &Context<'_>) -> Vec<NotedRow
 
 /// Bookmarks and where they lead.
 fn bookmarks(catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Result<Vec<NotedRow>> {
-    let references = References { vault, catalog, cx, home: None };
+    let references = References { vault, catalog, cx, home: None, snapshot: None };
     let row = |it: crate::commands::trace::bookmarks::KeptBookmark| {
         let (path, leads_to, problem) = match references.follow(&it) {
             Ok(block) => {

@@ -12,7 +12,6 @@ use crate::commands::lessons::told::{blocks, callout_at};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
 use crate::commands::trace::TraceWorld;
-use crate::commands::trace::refs::References;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::{Context, status, workflow};
 use crate::index::{SessionRow, Snapshot};
@@ -40,7 +39,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     items.extend(snapshot.sessions().iter().filter(|row| row.is_unproven()).map(unproven));
     conflicts(snapshot, vault, cx, &mut items)?;
     questions(snapshot, vault, cx, &mut items)?;
-    bookmarks(vault, catalog, cx, &mut items)?;
+    bookmarks(&world, cx, &mut items)?;
     drifted(&world, cx, &mut items)?;
     lessons(shelf, &world, cx, &mut items)?;
     transcripts(snapshot.sessions(), vault, cx, &mut items);
@@ -120,8 +119,8 @@ fn open_question(text: &str, span: Span) -> Option<(String, Option<String>)> {
     Some((callout.unanswered()?.to_owned(), callout.id))
 }
 
-fn bookmarks(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
-    let references = References { vault, catalog, cx, home: None };
+fn bookmarks(world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<ReviewItem>) -> Result<()> {
+    let references = world.references(None, cx);
     for bookmark in references.bookmarks()? {
         if let Err(error) = references.follow(&bookmark) {
             let text = format!("{} leads nowhere: {error}", bookmark.name);

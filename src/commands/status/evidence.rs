@@ -4,6 +4,7 @@
 //! table of agents.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -88,6 +89,8 @@ struct Own {
 struct EvidenceLook<'a> {
     hosts: Vec<Own>,
     folders: HashMap<PathBuf, Chats>,
+    /// Ids of sessions with a copy in the vault.
+    kept: HashSet<String>,
     vault: &'a Vault,
     env: &'a Env,
 }
@@ -101,7 +104,7 @@ impl Evidence {
             Some(Own { agent, retention, rule: Rule::of(retention, env), folder })
         };
         let hosts = agent_table::all().iter().filter_map(own).collect();
-        let mut look = EvidenceLook { hosts, folders: HashMap::new(), vault, env };
+        let mut look = EvidenceLook { hosts, folders: HashMap::new(), kept: kept_ids(vault), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
         let mut named = HashSet::new();
         for row in rows {
@@ -119,7 +122,7 @@ impl Evidence {
             return None;
         };
         let path = expand_home(transcript, look.env).map(|path| look.env.cwd().join(path));
-        if is_kept(look.vault, &row.id) {
+        if look.kept.contains(&row.id) {
             self.kept += 1;
             return path;
         }
@@ -182,12 +185,12 @@ impl EvidenceLook<'_> {
     }
 }
 
-/// Whether the vault has a copy of a session's evidence.
-fn is_kept(vault: &Vault, id: &str) -> bool {
-    // An id is somebody's text: only one that names a folder is looked for.
-    let plain = !id.is_empty() && !id.contains(['/', '\\', '\0']) && !id.starts_with('.');
-    let folder = || std::fs::read_dir(vault.root().join("evidence").join(id));
-    plain && folder().is_ok_and(|mut files| files.next().is_some())
+/// The ids of sessions of whose evidence the vault has a copy.
+fn kept_ids(vault: &Vault) -> HashSet<String> {
+    let folders = std::fs::read_dir(vault.root().join("evidence")).into_iter().flatten().flatten();
+    let has_files = |folder: &DirEntry| std::fs::read_dir(folder.path()).is_ok_and(|mut files| files.next().is_some());
+    let names = folders.filter(has_files).filter_map(|folder| folder.file_name().into_string().ok());
+    names.filter(|name| !name.starts_with('.')).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::TraceWorld;
 use super::bookmarks;
-use super::refs::References;
 use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output, Reach, View};
@@ -38,7 +37,7 @@ impl Args {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     if let Some(name) = &args.remove {
         return remove(name, &world);
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::TraceWorld;
-use super::refs::{NamedThing, References};
+use super::refs::NamedThing;
 use crate::base::text::one_line;
 use crate::base::{Error, Result};
 use crate::commands::files::place::{FilePlace, WantedFile};
@@ -45,7 +45,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let world = TraceWorld::read(cx)?;
     let (sessions, _) = world.vault.load_sessions(&world.catalog);
     let graph = Graph::of(&world.catalog, &sessions);
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     let starts = match references.one(&args.of) {
         Ok(NamedThing::Block(block)) => {
             let number = sessions.iter().position(|loaded| loaded.path == block.path);

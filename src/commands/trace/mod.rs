@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use self::refs::References;
 use super::{Context, reading};
 use crate::base::Result;
 use crate::index::Snapshot;
@@ -62,6 +63,11 @@ impl TraceWorld {
         }
         let snapshot = reading::snapshot(&self.vault, cx)?;
         Ok(self.snapshot.get_or_init(|| snapshot))
+    }
+
+    /// Finds what a person names; `home` is the session of what names none.
+    pub(super) fn references<'a, 'c>(&'a self, home: Option<&'a str>, cx: &'a Context<'c>) -> References<'a, 'c> {
+        References { vault: &self.vault, catalog: &self.catalog, cx, home, snapshot: Some(&self.snapshot) }
     }
 
     /// The text of a session's `evidence/<session_id>.patch`; empty where there is none.

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use super::bookmarks::{self, KeptBookmark};
 use crate::base::text::sanitise;
 use crate::base::{Diagnostic, Error, Result, Span};
+use crate::commands::lessons::told::notes_with;
 use crate::commands::session::current_or_newest;
-use crate::commands::{Context, Reach};
+use crate::commands::{Context, Reach, reading};
 use crate::graph::Place;
 use crate::graph::place::{is_same_id, items};
+use crate::index::Snapshot;
 use crate::note::Note;
 use crate::readings::lesson::ToldLesson;
 use crate::session::{Item, Public, Session, Step};
@@ -58,6 +61,8 @@ pub(in crate::commands) struct References<'a, 'c> {
     pub(in crate::commands) cx: &'a Context<'c>,
     /// The session of what names none; else the current one, or the newest.
     pub(in crate::commands) home: Option<&'a str>,
+    /// The index, where it is open; else it is opened when it is needed.
+    pub(in crate::commands) snapshot: Option<&'a OnceLock<Arc<Snapshot>>>,
 }
 
 impl References<'_, '_> {
@@ -203,22 +208,29 @@ impl References<'_, '_> {
         }
     }
 
+    /// All sessions as they are in the index.
+    fn snapshot(&self) -> Result<Arc<Snapshot>> {
+        if let Some(snapshot) = self.snapshot.and_then(OnceLock::get) {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = reading::snapshot(self.vault, self.cx)?;
+        Ok(match self.snapshot {
+            Some(cell) => Arc::clone(cell.get_or_init(|| snapshot)),
+            None => snapshot,
+        })
+    }
+
     /// All bookmarks: of `bookmarks.md`, then of callouts.
     pub(in crate::commands) fn bookmarks(&self) -> Result<Vec<KeptBookmark>> {
         let mut all = bookmarks::listed(self.vault)?;
-        let heads: Vec<&Head> = self.catalog.sessions().collect();
-        let callouts = |head: &&Head| {
-            // A note without the word has none; reading bytes is cheap beside parsing.
-            let bytes = self.vault.read(&head.path).ok()?;
-            let is_mark =
-                |at: usize| bytes.get(at + 2..at + 11).is_some_and(|part| part.eq_ignore_ascii_case(b"bookmark]"));
-            memchr::memmem::find_iter(&bytes, b"[!").find(|at| is_mark(*at))?;
-            let session = crate::session::read::content_of(bytes);
-            Some(bookmarks::of_session(&session, &head.id()))
-        };
-        // Parallel, and in the order of the catalogue.
-        let found: Vec<Vec<KeptBookmark>> = heads.par_iter().filter_map(callouts).collect();
-        all.extend(found.into_iter().flatten());
+        // The index knows which notes have one.
+        let snapshot = self.snapshot()?;
+        let marked = notes_with("bookmark", &snapshot, self.cx)?;
+        let heads = self.catalog.sessions().filter(|head| marked.contains(head.path.text().as_ref()));
+        for head in heads {
+            let session = crate::session::read::content_of(self.vault.read(&head.path)?);
+            all.extend(bookmarks::of_session(&session, &head.id()));
+        }
         if self.cx.global.reach != Reach::All {
             // What leads nowhere may lead to a session that is kept from who asks.
             all.retain(|bookmark| self.follow(bookmark).is_ok());

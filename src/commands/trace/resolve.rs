@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::TraceWorld;
-use super::refs::{NamedThing, References};
+use super::refs::NamedThing;
 use crate::base::{Error, Result};
 use crate::commands::output::PlainOutput;
 use crate::commands::{Context, Output, View};
@@ -25,7 +25,7 @@ pub struct Args {
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let world = TraceWorld::read(cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     let mut things = Vec::new();
     for text in &args.references {
         for thing in references.all(text)? {

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::TraceWorld;
 use super::agree::Consenting;
-use super::refs::References;
 use crate::base::text::{one_line, plural, sanitise};
 use crate::base::{Error, Result};
 use crate::commands::output::style::{self, paint};
@@ -77,7 +76,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let stale = args.stale;
     let world = TraceWorld::read(cx)?;
     let consenting = Consenting::of(&world.vault, cx)?;
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     let plan = if stale {
         plan::stale(args.project.as_deref(), &world, &consenting, cx)?
     } else {

@@ -116,7 +116,7 @@ fn links(names: &[String], recorder: &StepRecorder<'_>, cx: &Context<'_>) -> Res
     }
     let vault = Vault::find(cx.vault_arg(), cx.env)?;
     let catalog = Catalog::read(&vault);
-    let references = References { vault: &vault, catalog: &catalog, cx, home: None };
+    let references = References { vault: &vault, catalog: &catalog, cx, home: None, snapshot: None };
     names
         .iter()
         .map(|name| {

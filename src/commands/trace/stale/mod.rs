@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::files::WorkingFiles;
 use super::git::Repository;
-use super::refs::References;
 use super::work::{LoadedWork, by_place, decision_verdict};
 use super::{TraceWorld, project};
 use crate::base::Result;
@@ -97,7 +96,7 @@ pub(in crate::commands) fn gather(
     world: &TraceWorld,
     cx: &Context<'_>,
 ) -> Result<StaleReport> {
-    let references = References { vault: &world.vault, catalog: &world.catalog, cx, home: None };
+    let references = world.references(None, cx);
     let mut dangling = Vec::new();
     let mut kept = keep::named(&references, world, &mut dangling)?;
     let here = asked.project.map(|wanted| wanted_project(wanted, cx));
