@@ -184,7 +184,7 @@ fn evidence(
         wanted.entry(place.file.as_path()).or_default().insert(place.line);
     }
     // With offset and length of the lines.
-    let found: HashMap<&Path, (String, BTreeMap<u64, (u64, u64)>)> =
+    let found: HashMap<&Path, (String, BTreeMap<_, _>)> =
         wanted.into_iter().map(|(path, wanted)| (path, (stage.uri(path), lines::places(path, wanted)))).collect();
     let cell = |place: &CallPlace| {
         let (uri, lines) = found.get(place.file.as_path())?;

@@ -35,6 +35,7 @@ pub struct Importer {
     pub beside: fn(&Path) -> Vec<PathBuf>,
     /// What the host's hooks told, as the transcripts it would have written: by path, beside the path that is given.
     /// `None` for a host without hooks.
+    #[expect(clippy::type_complexity, reason = "paths with texts, as the doc says; named once")]
     pub hooked: Option<fn(&Path, &[Hook<'_>]) -> Vec<(PathBuf, Vec<u8>)>>,
 }
 

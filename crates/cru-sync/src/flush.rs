@@ -35,6 +35,7 @@ pub struct FlushRow {
 /// The session of that name (or the one that `CRU_SESSION` names, or the current one), after what its hooks told was
 /// brought into its note; `heard` keeps what its calls say for the index. No session where a host has one that has no
 /// note yet.
+#[expect(clippy::type_complexity, reason = "a session, and what `flush_hooked` gives")]
 pub fn find(
     name: Option<&str>,
     vault: &Vault,

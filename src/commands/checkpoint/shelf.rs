@@ -186,7 +186,7 @@ impl NamedCheckpoint {
         let now = now.map(|bytes| crate::memory::checkpoint::ObjectStore::name(&bytes));
         let wanted = session.map(|name| catalog.session(name, vault, cx.env)).transpose()?;
         // The best by whether a person made it, whether it differs, and when it was made.
-        let mut best: Option<((bool, bool, jiff::Timestamp), Target, SessionCopies, String)> = None;
+        let mut best: Option<(_, Target, SessionCopies, String)> = None;
         for head in catalog.sessions().filter(|head| wanted.is_none_or(|wanted| wanted.path == head.path)) {
             let target = Target::of(head);
             let shelf = SessionCopies::of(&target, state);

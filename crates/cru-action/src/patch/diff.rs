@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Vec<FilePatch<'_>> {
         } else if line.starts_with("@@ ") {
             let Some(file) = files.last_mut() else { continue };
             open = false;
-            if let Some((old, new, heading)) = counts(line) {
+            if let Some(([old, new], heading)) = counts(line) {
                 (old_left, new_left) = (old.1, new.1);
                 let hunk = Hunk { old_start: Some(old.0), new_start: Some(new.0), heading, lines: Vec::new() };
                 file.hunks.push(hunk);
@@ -108,7 +108,7 @@ fn git_names(names: &str) -> (Option<&str>, Option<&str>) {
 }
 
 /// `@@ -1,2 +3,4 @@ heading`: the first line and the number of lines of both sides.
-fn counts(line: &str) -> Option<((u64, u64), (u64, u64), &str)> {
+fn counts(line: &str) -> Option<([(u64, u64); 2], &str)> {
     let (ranges, heading) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |text: &str| -> Option<(u64, u64)> {
@@ -117,5 +117,5 @@ fn counts(line: &str) -> Option<((u64, u64), (u64, u64), &str)> {
             None => Some((text.parse().ok()?, 1)),
         }
     };
-    Some((range(old)?, range(new)?, heading.trim()))
+    Some(([range(old)?, range(new)?], heading.trim()))
 }

@@ -283,6 +283,7 @@ mod tests {
     use crate::{Error, Result};
 
     /// What is tried on a path.
+    #[expect(clippy::type_complexity, reason = "a name and a function; named once")]
     const WRITERS: &[(&str, fn(&std::path::Path) -> Result<()>)] = &[
         ("create", |path| files::create(path, b"new").map(drop)),
         ("create_private", |path| files::create_private(path, b"new").map(drop)),

@@ -22,6 +22,7 @@ pub struct Heard {
     limit: usize,
     bytes: AtomicUsize,
     /// The words of each stream, and its bundle's files as they were before it was read.
+    #[expect(clippy::type_complexity, reason = "words with files, as the doc says; named once")]
     streams: Mutex<HashMap<String, (StreamWords, Arc<Vec<(PathBuf, Fingerprint)>>)>>,
 }
 
