@@ -296,10 +296,11 @@ fn marker<'a>(note: &'a Note, block: &Block) -> Option<Marker<'a>> {
     if !matches!(block.kind, BlockKind::Html) {
         return None;
     }
-    let text = block.content.of(note.text()).trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
+    let line = Some(block.content.of(note.text()).trim()).filter(|text| !text.contains('\n'))?;
+    let text = line.strip_prefix("<!--")?.strip_suffix("-->")?.trim();
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_seal = |word: &&&str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // More words are a person's, and so is what stands behind a comment on its line.
+    // More words are a person's, and so is what stands behind a comment on its line. A marker stands on one line.
     match words.as_slice() {
         _ if text.contains("-->") => None,
         ["cru:begin", name, about @ ..] if about.len() <= 2 => {

@@ -27,7 +27,7 @@ pub(super) fn replace(
         let outcome = match (&pair.old, &pair.new) {
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => Some(change(run, index, phase, old, new)?),
-            (Some(old), None) => Some(drop(&mut run.draft, phase, old)?),
+            (Some(old), None) => Some(drop(run, phase, old)?),
             (None, Some(new)) => Some(put_new(run, index, phase, above.as_ref(), new)?),
             (None, None) => None,
         };
@@ -147,13 +147,17 @@ fn is_right(note: &Note, unit: Unit, after: &Note, exact: Option<&RenderedPiece>
     kind(&was) == kind(&is) && was.id == is.id
 }
 
-/// Takes a piece out where it stands as it was written.
-fn drop(draft: &mut TextDraft, phase: Option<&str>, old: &RenderedPiece) -> Result<Outcome, EditError> {
-    let note = draft.note();
+/// Takes a piece out where it stands as it was written. Where it may have been taken out before, one that has no id and says the same may
+/// be another one, a person's too: it stays.
+fn drop(run: &mut Run<'_>, phase: Option<&str>, old: &RenderedPiece) -> Result<Outcome, EditError> {
+    let note = run.draft.note();
     match find(note, phase, old, old) {
         Some((unit, Found::New)) if is_whole(note, unit) => {
+            if old.id.is_none() && run.presence.is_some() {
+                return Ok(Outcome::Gone);
+            }
             let patch = remove::unit(note, unit)?;
-            draft.apply(&patch);
+            run.draft.apply(&patch);
             Ok(Outcome::Done)
         }
         Some(_) => Ok(Outcome::Conflict),

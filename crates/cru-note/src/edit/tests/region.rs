@@ -68,6 +68,7 @@ fn broken_marks_are_left() {
         "<!-- cru:begin log my own words -->\n<!-- cru:end -->",
         "- item\n  <!-- cru:begin log -->\n  <!-- cru:end -->",
         "<!-- cru:begin log -->\n```\nopen\n<!-- cru:end -->",
+        "<!-- cru:begin log\n-->\n<!-- cru:end -->",
     ] {
         assert_eq!(
             renewed(text, &Fill::new("log", "x", LEAVE), ""),

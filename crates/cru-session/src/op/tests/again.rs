@@ -26,6 +26,16 @@ fn what_is_there_is_left() {
     assert_eq!(again(NOTE, &ops).0, new);
 }
 
+/// Of two blocks that say the same one goes, and after a crash nobody knows whether it went: the other may be a person's.
+#[test]
+fn what_may_be_gone_takes_no_equal_block_along() {
+    let note = "## One @a\n\n1. first\n2. second\n\n## Two @a\n\n1. first\n2. second\n";
+    let gone = [Op::Replace { phase: None, old: "1. first\n2. second\n".to_owned(), new: String::new() }];
+    let (new, _) = applied(note, &gone);
+    assert_eq!(new.matches("1. first").count(), 1);
+    assert_eq!(again(&new, &gone), (new, vec![Outcome::Gone]));
+}
+
 #[test]
 fn what_is_missing_is_added() {
     let steps = format!("{}- `Bash step 4` → ok ^n-004\n", step(3));
