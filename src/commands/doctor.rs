@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     rows.push(objects(&vault, cx));
     rows.extend(waiting_and_transcripts(cx)?);
     rows.push(copies(&vault));
-    rows.push(temporary_files(&vault, cx)?);
+    rows.push(temporary_files(&vault, cx));
     rows.push(templates(&vault));
     rows.push(notes(cx)?);
     rows.push(of_hooks(cx));
@@ -206,7 +206,7 @@ fn copies(vault: &Vault) -> DoctorRow {
 }
 
 /// Temporary files of commands that were killed, of which nobody can prove that no text of a person is lost with them.
-fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
+fn temporary_files(vault: &Vault, cx: &Context<'_>) -> DoctorRow {
     const PART: &str = "temporary files";
     let mut folders: BTreeSet<PathBuf> = [cx.env.cwd().to_owned()].into();
     folders.extend(cx.env.config_dir());
@@ -216,14 +216,14 @@ fn temporary_files(vault: &Vault, cx: &Context<'_>) -> Result<DoctorRow> {
     }
     let mut strays: BTreeSet<PathBuf> = files::strays_below(vault.root()).into_iter().collect();
     strays.extend(folders.iter().flat_map(|folder| files::strays(folder)));
-    let Some(first) = strays.first() else { return Ok(DoctorRow::ok(PART, "none")) };
+    let Some(first) = strays.first() else { return DoctorRow::ok(PART, "none") };
     let more = if strays.len() > 1 { format!(", and {} more", strays.len() - 1) } else { String::new() };
-    Ok(DoctorRow::with(
+    DoctorRow::with(
         PART,
         Health::Note,
         format!("{}{more} may hold a text that was saved while a command was killed", first.display()),
         "look into it: copy what you miss into the file beside it, then delete it",
-    ))
+    )
 }
 
 /// The vault's own templates.

@@ -8,8 +8,12 @@ use crate::commands::check::CheckedNote;
 use crate::commands::session::learn::{WantedCases, extract};
 use crate::learn::review::Part;
 use crate::learn::{Kind, Review, ReviewStatus};
-use crate::session::mask;
+use crate::note::Note;
+use crate::session::{Public, mask};
 use crate::vault::{Catalog, Vault, VaultPath};
+
+/// What stands in a case note where the record has no answer.
+const UNANSWERED: &str = "Not in the record.";
 
 /// A status that is none, parts that are missing or empty, links to sessions and steps that are gone, two notes of one
 /// case, secrets, and cases that the sessions no longer tell. A name is a case; without names all of them.
@@ -34,26 +38,34 @@ pub(in crate::commands) fn checked(names: &[String], cx: &Context<'_>) -> Result
         }
     }
     let check = |review: &Review| {
-        let mut diagnostics = of_note(review, known.contains(&review.id), &catalog, &vault);
+        let text = Public::of(&Note::parse(review.text.as_str())).shown();
+        let mut diagnostics = of_note(review, &text, known.contains(&review.id), &catalog, &vault);
         if let Some(other) = twins.get(review.path.as_str()) {
             let message = format!("the same case as {other}: the first of them counts");
             diagnostics.push(Diagnostic::error("case-twice", Span::default(), message));
         }
-        let text = review.public.clone();
         CheckedNote { path: review.path.clone(), text, diagnostics, ..CheckedNote::default() }
     };
     Ok(chosen.into_iter().map(check).collect())
 }
 
-fn of_note(review: &Review, is_known: bool, catalog: &Catalog, vault: &Vault) -> Vec<Diagnostic> {
+fn of_note(review: &Review, text: &str, is_known: bool, catalog: &Catalog, vault: &Vault) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut error = |code, message: String| found.push(Diagnostic::error(code, Span::default(), message));
+    // Where the words stand that a remark is about; else the beginning of the note.
+    let place = |words: &str| {
+        let at = text.find(words);
+        at.map_or_else(Span::default, |at| Span::new(at, at + words.trim_end().len()))
+    };
     if let Some(word) = &review.odd_status {
-        error("review-status", format!("`status: {word}` is none of proposed, accepted, rejected"));
+        let message = format!("`status: {word}` is none of proposed, accepted, rejected");
+        found.push(Diagnostic::error("review-status", place(&format!("status: {word}")), message));
     }
     if Kind::parse(&review.kind).is_none() {
-        error("case-type", format!("`case_type: {}` is no type of case", review.kind));
+        let message = format!("`case_type: {}` is no type of case", review.kind);
+        found.push(Diagnostic::error("case-type", place(&format!("case_type: {}", review.kind)), message));
     }
+    let session = place("session: ");
+    let mut error = |code, message: String| found.push(Diagnostic::error(code, session, message));
     if review.status == ReviewStatus::Rejected {
         return found;
     }
@@ -70,7 +82,7 @@ fn of_note(review: &Review, is_known: bool, catalog: &Catalog, vault: &Vault) ->
             Some((_, text)) if text.trim().is_empty() => {
                 error("case-part", format!("the part with the {name} is empty"));
             }
-            Some((Part::Expected, text)) => is_unanswered |= text.trim() == "Not in the record.",
+            Some((Part::Expected, text)) => is_unanswered |= text.trim() == UNANSWERED,
             Some(_) => {}
         }
     }
@@ -86,12 +98,12 @@ fn of_note(review: &Review, is_known: bool, catalog: &Catalog, vault: &Vault) ->
         let line = review.text[..secret.range.start].matches('\n').count() + 1;
         error("secret", format!("line {line}: a secret ({})", secret.rule));
     }
-    let mut warning = |message: &str| found.push(Diagnostic::warning("case-unused", Span::default(), message));
+    let mut warning = |span, message: &str| found.push(Diagnostic::warning("case-unused", span, message));
     if is_unanswered {
-        warning("no expected behaviour: it is in no export until somebody writes it");
+        warning(place(UNANSWERED), "no expected behaviour: it is in no export until somebody writes it");
     }
     if !is_known {
-        warning("the session does not tell this case any more: it is in no export");
+        warning(session, "the session does not tell this case any more: it is in no export");
     }
     found
 }

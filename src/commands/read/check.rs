@@ -8,9 +8,11 @@ use super::{Shelf, text_of};
 use crate::base::{Diagnostic, Error, Result, Span};
 use crate::commands::check::CheckedNote;
 use crate::commands::{Context, reading};
+use crate::note::Note;
 use crate::readings::check::Severity;
 use crate::readings::note::{ReadingNote, ReviewStatus};
 use crate::readings::{Checked, Finding, check};
+use crate::session::Public;
 use crate::vault::{Catalog, Vault, VaultPath};
 
 /// Compares each claim with the session as it is now. A name is a reading, a session, or a file with an answer (`-`: stdin); without
@@ -59,7 +61,7 @@ fn of_answer(name: &str, text: String, catalog: &Catalog, vault: &Vault, cx: &Co
 }
 
 fn of_note(note: &ReadingNote, catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> CheckedNote {
-    let text = crate::session::public::text(&note.text);
+    let text = Public::of(&Note::parse(note.text.as_str())).shown();
     let session = || {
         let path = VaultPath::new(&note.path);
         let head = path.and_then(|path| catalog.note(&note.head.session, &path));
