@@ -28,9 +28,13 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 /// the line and a fix; with `-f json` they are data. Exit code 1 when there are errors; warnings alone exit with 0.
 ///
 /// - `w:NAME`: a workflow, for cycles, conditions that lead nowhere, names made twice, types that differ, records that cannot be read
+///
 /// - `c:ID`: a case note, for missing parts, links that lead nowhere, secrets, and whether its session still tells it
+///
 /// - `r:NAME`: a reading, or a file with an answer (`-`: stdin), each claim against the session as it is now
+///
 /// - `hooks [HOST]`, `mcp [HOST]`: where hooks and the server are installed, what they start, and whether a test event arrives
+///
 /// - `hosts`: the transcripts of agents on this machine against what their importers know: versions, and kinds of records
 ///
 /// `w:`, `c:` and `r:` alone are all of them.

@@ -19,9 +19,13 @@ use crate::memory::review::{Mark, NOTE, ReviewItem};
 /// At most 20, most important first:
 ///
 /// - transcripts that their host will delete, copies and conflicts of notes
+///
 /// - decisions and bookmarks that rest on what has changed, bookmarks that lead nowhere
+///
 /// - completed sessions with writes after their last check
+///
 /// - proposed lessons, readings and recipes, and words that an agent logged, or a person said twice, as a lesson
+///
 /// - questions that are open for a week
 ///
 /// With `--write` they stand in `review.md` of the vault, where you tick them: `[x]` accepts, `[-]` rejects, `[>]` puts off for a
