@@ -90,7 +90,9 @@ impl ReadVault {
             found.map(|it| it["message"].as_str().unwrap().to_owned()).collect()
         };
         let refused = messages("refused-claim");
-        let refused = refused.iter().map(|told| told.split_once(": refused").unwrap().0.to_owned()).collect();
+        // `outcome.proof[1]: refused: …`: the place within the summary, and which proof.
+        let path = |told: &String| told.split(": refused").next().unwrap().split(".proof[").next().unwrap().to_owned();
+        let refused = refused.iter().map(path).collect();
         let holds = messages("claims");
         let numbers: Vec<u64> = holds[0].split(' ').filter_map(|word| word.parse().ok()).collect();
         (numbers[1], numbers[0], refused)
@@ -254,8 +256,10 @@ fn readings_hold_and_spoiled_ones_do_not_shared() {
         (all, held) = (all + claimed, held + kept);
         for ((_, spoil, _), (caught, spoiled)) in SPOILED.iter().zip(&mut counts) {
             let mut answer = answer.clone();
-            let claims = claims(&mut answer).into_iter().filter(|(path, _)| !before.contains(path));
-            let paths: Vec<String> = claims.filter_map(|(path, claim)| spoil(claim, &shown).then_some(path)).collect();
+            let short = |path: &str| path.strip_prefix("summary.").unwrap_or(path).to_owned();
+            let claims = claims(&mut answer).into_iter().filter(|(path, _)| !before.contains(&short(path)));
+            let paths: Vec<String> =
+                claims.filter_map(|(path, claim)| spoil(claim, &shown).then_some(short(&path))).collect();
             let (_, _, refused) = vault.check(&answer);
             *spoiled += paths.len();
             *caught += paths.iter().filter(|path| refused.contains(path)).count();
