@@ -37,7 +37,7 @@ use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
 ///
 /// - `hosts`: the transcripts of agents on this machine against what their importers know: versions, and kinds of records
 ///
-/// `w:`, `c:` and `r:` alone are all of them.
+/// `w:`, `c:` and `r:` alone are all of them. A folder that is called like one of these words is `./hooks`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or what stands above
@@ -54,13 +54,14 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let is_workflow = args.paths.first().is_some_and(|path| path.to_string_lossy().starts_with("w:"));
+    if args.dialect.is_some() && !is_workflow {
+        return Err(Error::usage("--dialect is of workflows").with_hint("`cru check w:NAME --dialect crucible`"));
+    }
     if !args.fix
         && let Some(output) = other(args, cx)
     {
         return output;
-    }
-    if args.dialect.is_some() {
-        return Err(Error::usage("--dialect is of workflows").with_hint("`cru check w:NAME --dialect crucible`"));
     }
     let targets = targets(&args.paths, args.fix && !args.dry_run, cx)?;
     let progress = cx.ui.progress("checking", targets.len() as u64);

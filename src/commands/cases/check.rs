@@ -6,14 +6,11 @@ use crate::base::{Diagnostic, Result, Span};
 use crate::commands::Context;
 use crate::commands::check::CheckedNote;
 use crate::commands::session::learn::{WantedCases, extract};
-use crate::learn::review::Part;
+use crate::learn::review::{Part, UNANSWERED};
 use crate::learn::{Kind, Review, ReviewStatus};
 use crate::note::Note;
 use crate::session::{Public, mask};
 use crate::vault::{Catalog, Vault, VaultPath};
-
-/// What stands in a case note where the record has no answer.
-const UNANSWERED: &str = "Not in the record.";
 
 /// A status that is none, parts that are missing or empty, links to sessions and steps that are gone, two notes of one
 /// case, secrets, and cases that the sessions no longer tell. A name is a case; without names all of them.
@@ -74,7 +71,6 @@ fn of_note(review: &Review, text: &str, is_known: bool, catalog: &Catalog, vault
         Some(Kind::Demonstration) => &[(Part::Context, "task"), (Part::Expected, "what was done")],
         _ => &[(Part::Context, "context"), (Part::Failure, "failure"), (Part::Expected, "expected behaviour")],
     };
-    let mut is_unanswered = false;
     for (part, name) in needed {
         match parts.iter().find(|(known, _)| known == part) {
             None => error("case-part", format!("the part with the {name} is missing")),
@@ -82,7 +78,6 @@ fn of_note(review: &Review, text: &str, is_known: bool, catalog: &Catalog, vault
             Some((_, text)) if text.trim().is_empty() => {
                 error("case-part", format!("the part with the {name} is empty"));
             }
-            Some((Part::Expected, text)) => is_unanswered |= text.trim() == UNANSWERED,
             Some(_) => {}
         }
     }
@@ -99,7 +94,8 @@ fn of_note(review: &Review, text: &str, is_known: bool, catalog: &Catalog, vault
         error("secret", format!("line {line}: a secret ({})", secret.rule));
     }
     let mut warning = |span, message: &str| found.push(Diagnostic::warning("case-unused", span, message));
-    if is_unanswered {
+    let is_written = |(part, text): &(Part, &str)| *part == Part::Expected && !text.trim().is_empty();
+    if parts.iter().any(is_written) && review.is_unanswered() {
         warning(place(UNANSWERED), "no expected behaviour: it is in no export until somebody writes it");
     }
     if !is_known {

@@ -10,7 +10,6 @@ use crate::commands::output::Raw;
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::text_of;
 use crate::commands::{Context, Output, PlainOutput, View};
-use crate::learn::review::Part;
 use crate::learn::review::verdict::{self, CaseVerdict, without_verdict};
 use crate::learn::{Review, ReviewStatus};
 use crate::live::resume::token;
@@ -45,12 +44,7 @@ const PART: u64 = 24_000;
 /// Asks a reader which cases anybody should learn from. Exports leave out what it finds weak or harmful, and take what it finds good.
 pub(in crate::commands) fn judge(args: &CasesToJudge, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, _, reviews) = read(cx)?;
-    let is_open = |review: &&Review| {
-        let has_answer = review.parts().iter().any(|(part, text)| {
-            *part == Part::Expected && !text.trim().is_empty() && !text.trim().starts_with("Not in the record")
-        });
-        review.status != ReviewStatus::Rejected && has_answer
-    };
+    let is_open = |review: &&Review| review.status != ReviewStatus::Rejected && !review.is_unanswered();
     let named: Vec<&Review> = match args.ids.as_slice() {
         [] => reviews.notes.iter().filter(is_open).collect(),
         ids => ids.iter().map(|id| find(id, &reviews)).collect::<Result<_>>()?,

@@ -28,6 +28,9 @@ pub enum Part {
     Expected,
 }
 
+/// How the part with the answer begins where the record has none; `templates/case.md` says it.
+pub const UNANSWERED: &str = "Not in the record";
+
 /// Headings of the parts, in lower case.
 const HEADINGS: &[(&str, Part)] = &[
     ("context", Part::Context),
@@ -125,6 +128,12 @@ impl Review {
     /// The parts of the note that may leave it.
     pub fn parts(&self) -> Vec<(Part, &str)> {
         parts(&self.public)
+    }
+
+    /// Whether nobody has written what is right, and the record has nothing: its part is empty, or says so.
+    pub fn is_unanswered(&self) -> bool {
+        let says_so = |text: &str| text.trim().is_empty() || text.trim().starts_with(UNANSWERED);
+        !self.parts().iter().any(|(part, text)| *part == Part::Expected && !says_so(text))
     }
 
     /// What a person wrote anew, compared with the note that the record gives now.
