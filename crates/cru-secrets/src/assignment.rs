@@ -337,7 +337,7 @@ fn is_basic(value: &[u8]) -> bool {
 /// The value that starts at `from`, or its beginning; none where it is empty or a placeholder.
 pub(crate) fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
     let rest = text.bytes.get(from..text.bytes.len().min(from + JUDGED))?;
-    let len = rest.iter().take_while(|byte| !ends(**byte)).count();
+    let len = length(rest);
     let value = &rest[..len];
     let to = cru_base::lines::floor_char_boundary(text.whole, from + len);
     (!allow::is_placeholder(value) && to > from).then_some(from..to)
@@ -345,8 +345,26 @@ pub(crate) fn value_at(text: &Text<'_>, from: usize) -> Option<Range<usize>> {
 
 /// The value, to its end.
 pub(crate) fn whole(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
-    let more = text.bytes[range.end..].iter().take_while(|byte| !ends(**byte)).count();
-    range.start..range.end + more
+    range.start..range.end + length(&text.bytes[range.end..])
+}
+
+/// The length of the value that `rest` begins with: what was masked in it before does not end it.
+fn length(rest: &[u8]) -> usize {
+    const MASK: &[u8] = b"[secret:";
+    let mut len = 0;
+    while let Some(&byte) = rest.get(len) {
+        let masked = rest[len..].strip_prefix(MASK).and_then(|name| {
+            let name = name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+            let end = len + MASK.len() + name;
+            (rest.get(end) == Some(&b']')).then_some(end + 1)
+        });
+        match masked {
+            Some(end) => len = end,
+            None if ends(byte) => break,
+            None => len += 1,
+        }
+    }
+    len
 }
 
 /// Whether more words follow in the same quotes: that is a label, no password.

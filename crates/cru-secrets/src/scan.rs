@@ -106,9 +106,6 @@ pub fn find(text: &str) -> Vec<Found> {
     };
     let mut public: Vec<(usize, usize)> = Vec::new();
     for hit in search.find_overlapping_iter(text.whole) {
-        if hit.start() < text.floor.get() {
-            continue;
-        }
         let hit = match keywords.roles[hit.pattern().as_usize()] {
             Role::Word if text.starts_word(hit.start()) => text.word(hit.start()),
             Role::Word => None,
@@ -119,9 +116,10 @@ pub fn find(text: &str) -> Vec<Found> {
                 None
             }
         };
-        if let Some(hit) = hit.filter(|hit| hit.range.start >= text.floor.get() && !hit.range.is_empty()) {
-            text.floor.set(hit.range.end);
-            found.push(hit);
+        // What begins inside of another secret goes on behind it.
+        if let Some(Found { rule, range }) = hit.filter(|hit| hit.range.end > text.floor.get()) {
+            found.push(Found { rule, range: range.start.max(text.floor.get())..range.end });
+            text.floor.set(range.end);
         }
     }
     if !public.is_empty() {
@@ -232,9 +230,13 @@ impl Text<'_> {
         part.and_then(|part| self.bytes.get(part)).is_some_and(|part| part.eq_ignore_ascii_case(keyword.as_bytes()))
     }
 
-    /// Whether a word can start at `at`: no letter or digit stands before it, or only that of `\n` in a quoted text.
+    /// Whether a word can start at `at`: no letter or digit stands before it, or only that of `\n` in a quoted text. What was
+    /// found before it is no part of a word.
     fn starts_word(&self, at: usize) -> bool {
-        let Some(before) = at.checked_sub(1).and_then(|at| self.bytes.get(at)) else { return true };
+        let Some(before) = at.checked_sub(1).filter(|_| at != self.floor.get()).and_then(|at| self.bytes.get(at))
+        else {
+            return true;
+        };
         let escaped = matches!(before, b'n' | b't' | b'r') && at >= 2 && self.bytes[at - 2] == b'\\';
         !before.is_ascii_alphanumeric() || escaped
     }

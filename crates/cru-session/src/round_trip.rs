@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::*;
 use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_note::Note;
+use cru_secrets::mask;
 use cru_testing::nasty;
 
 /// Places are not the same, and a callout's body and fields only repeat what its typed parts say.
@@ -34,12 +35,13 @@ fn comparable(session: &Session) -> Value {
     value
 }
 
+/// No session holds a secret.
 fn block() -> impl Strategy<Value = String> {
-    nasty().prop_map(|text| sanitise(&text).trim().to_owned())
+    nasty().prop_map(|text| mask(sanitise(&text).trim()).into_owned())
 }
 
 fn line() -> impl Strategy<Value = String> {
-    nasty().prop_map(|text| fold_whitespace(&sanitise(&text)))
+    nasty().prop_map(|text| mask(&fold_whitespace(&sanitise(&text))).into_owned())
 }
 
 fn short() -> impl Strategy<Value = String> {

@@ -53,7 +53,7 @@ pub fn merge(vault: &Vault, state: &State, now: Timestamp, head: &Head, copy: &V
         let cursor = further(note, &other);
         // What was generated last is of fewer records than the note has now: it is made again at the next import.
         let base = cursor.as_ref().and(known.base.as_ref()).map(|_| String::new());
-        Ok(Plan { ops, cursor, base, label: "merge".to_owned(), ..Plan::default() })
+        Ok(Plan { ops, cursor, base, is_of_copy: true, label: "merge".to_owned(), ..Plan::default() })
     };
     let after = if dry {
         let own = vault.read(&head.path)?;

@@ -8,7 +8,7 @@ use super::flow;
 use super::heading::Heading;
 use super::model::{Command, Dialect, Part, Remark, RemarkKind, Step, Workflow};
 use super::record;
-use super::text::{code_span, escape, longest_run, opening_nothing};
+use super::text::{code_span, escape, longest_run, opening_nothing, unescape};
 use cru_note::frontmatter::{Value, emit};
 use cru_session::Link;
 use cru_session::escape::inert;
@@ -20,7 +20,7 @@ const USUAL: usize = 1 << 10;
 /// The note of a workflow in dialect A.
 pub fn render(workflow: &Workflow) -> String {
     let workflow = &super::convert::to_a(workflow);
-    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect: Dialect::A };
+    let mut page = Page { text: String::new(), begun: false, tight: false, dialect: Dialect::A };
     if !workflow.title.is_empty() {
         page.block(["# ", &escape(&workflow.title)]);
     }
@@ -34,7 +34,7 @@ pub fn render(workflow: &Workflow) -> String {
     page.append(above);
     page.checks(workflow);
     page.append(below);
-    inert(&page.text, &[record::FENCE])
+    frontmatter(workflow) + &inert(&page.text, &[record::FENCE])
 }
 
 /// The note of a workflow in `dialect`.
@@ -43,12 +43,12 @@ pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
         return render(workflow);
     }
     let workflow = &super::convert::to_crucible(workflow);
-    let mut page = Page { text: frontmatter(workflow), begun: false, tight: false, dialect };
+    let mut page = Page { text: String::new(), begun: false, tight: false, dialect };
     page.parts(&workflow.preface);
     page.goals(workflow);
     page.append(&steps(&workflow.steps, dialect));
     page.checks(workflow);
-    inert(&page.text, &[record::FENCE])
+    frontmatter(workflow) + &inert(&page.text, &[record::FENCE])
 }
 
 /// The text of each step, with the blank line before it. None depends on another.
@@ -69,7 +69,8 @@ fn frontmatter(workflow: &Workflow) -> String {
     let text = |text: &str| Value::String(text.to_owned());
     let mut entries = vec![("type", text("workflow"))];
     if !workflow.title.is_empty() {
-        entries.push(("title", text(&workflow.title)));
+        // As the heading is read back: what a plugin would run stands there so that none does.
+        entries.push(("title", text(&unescape(&inert(&escape(&workflow.title), &[])))));
     }
     if let Some(description) = &workflow.description {
         entries.push(("description", text(description)));

@@ -145,7 +145,7 @@ fn escape_plain(text: &str, out: &mut String) {
             '[' => next == Some('[') || next == Some('^'),
             '#' => out.is_empty() || (word_start && opens_tag(&chars)),
             '@' => word_start && next.is_some_and(char::is_alphabetic),
-            '^' => word_start && next.is_some_and(|c| c.is_ascii_alphanumeric()),
+            '^' => word_start && next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-'),
             '!' | '?' => word_start && next.is_none(),
             _ => false,
         };
@@ -162,7 +162,7 @@ fn opens_tag(rest: &(impl Iterator<Item = char> + Clone)) -> bool {
     let word = || rest.clone().take_while(|c| !c.is_whitespace());
     let mut tag = word().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/'));
     let closes = word().all(|c| c == '#') && rest.clone().all(|c| c == '#' || c.is_whitespace());
-    closes || tag.any(|c| !c.is_ascii_digit()) || word().next().is_some_and(|c| !c.is_ascii())
+    closes || tag.any(|c| !c.is_ascii_digit()) || word().any(|c| !c.is_ascii())
 }
 
 /// Markdown text of one line with backslash escapes undone.

@@ -1,10 +1,13 @@
 //! Applying operations to a text.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::draft::TextDraft;
 use super::run::{Done, Mode, Outcome, Run};
-use super::{Op, add, body, group, identify, key, presence, replace, task};
+use super::task_list::key;
+use super::{Op, add, body, group, identify, key as property, presence, replace, task};
+use crate::model::Task;
 use cru_note::Note;
 use cru_note::edit::EditError;
 
@@ -71,14 +74,36 @@ impl Run<'_> {
             Op::Preface { text } => self.add(index, text, 0, add::preface),
             Op::Phase { text } => self.phase(index, text),
             Op::Replace { phase, old, new } => replace::replace(self, index, phase.as_deref(), old, new),
-            Op::Set { key, old, new } => key::set(self, index, key, old.as_ref(), new.as_ref()),
+            Op::Set { key, old, new } => property::set(self, index, key, old.as_ref(), new.as_ref()),
             Op::Identify { phase, time } => identify::identify(&mut self.draft, phase, time.as_deref()),
             Op::Body { old, new } => Ok(body::replace(&mut self.draft, old, new)),
-            Op::Tasks { rows, all } => task::tasks(&mut self.draft, rows, *all),
+            Op::Tasks { rows, all } => {
+                let rows = if *all { self.with_later_tasks(index, rows) } else { Cow::Borrowed(rows.as_slice()) };
+                task::tasks(&mut self.draft, &rows, *all)
+            }
         };
         let outcome = result.map_err(|error| (index, error))?;
         self.done.push(Done { outcome, edits: self.draft.take_changes() });
         Ok(())
+    }
+
+    /// The rows that are all there are, with those that later operations may have added already.
+    fn with_later_tasks<'r>(&mut self, index: usize, rows: &'r [Task]) -> Cow<'r, [Task]> {
+        let later: &[Op] = if self.mode == Mode::Again { &self.ops[index + 1..] } else { &[] };
+        if !later.iter().any(|op| matches!(op, Op::Tasks { .. })) {
+            return Cow::Borrowed(rows);
+        }
+        let (session, _) = crate::read::session(self.draft.note());
+        let is_there = |task: &&Task| session.tasks().iter().any(|there| key(there) == key(task));
+        let is_new = |task: &&Task| rows.iter().all(|row| key(row) != key(task));
+        let later = later.iter().filter_map(|op| if let Op::Tasks { rows, .. } = op { Some(rows) } else { None });
+        // Without a status and a priority a row stays as it is.
+        let kept = later.flatten().filter(is_there).filter(is_new);
+        let kept = kept.map(|task| match key(task) {
+            (true, id) => Task { id: id.to_owned(), ..Task::default() },
+            (false, content) => Task { content: content.to_owned(), ..Task::default() },
+        });
+        Cow::Owned(rows.iter().cloned().chain(kept).collect())
     }
 
     fn phase(&mut self, index: usize, text: &str) -> Result<Outcome, EditError> {

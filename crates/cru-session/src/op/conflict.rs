@@ -8,7 +8,7 @@ use super::unit::{Unit, units};
 use crate::model::{Callout, Item};
 use crate::render;
 use cru_note::edit::EditError;
-use cru_note::{LineEnd, Patch};
+use cru_note::{LineEnd, Note, Patch};
 
 /// A conflict to be told.
 #[derive(Debug)]
@@ -33,16 +33,22 @@ pub(super) enum Where {
 }
 
 impl Conflict {
+    /// Whether the callout stands in the note, or the one of a later operation.
+    pub(super) fn is_told(&self, note: &Note) -> bool {
+        let all = units(note, false);
+        let mut wanted = self.later.iter().chain([&self.wanted]);
+        wanted.any(|text| find(note, &all, &self.callout(text)).is_some())
+    }
+
     /// Puts the callout there, once.
     pub(super) fn tell(&self, draft: &mut TextDraft, place: Where) -> Result<(), EditError> {
         let note = draft.note();
-        let all = units(note, false);
-        let find = |text: &str| all.iter().find(|unit| unit.item.is_none() && unit.text(note) == text).copied();
-        let text = self.callout(&self.wanted);
-        if find(&text).is_some() || self.later.iter().any(|later| find(&self.callout(later)).is_some()) {
+        if self.is_told(note) {
             return Ok(());
         }
-        if let Some(unit) = self.before.as_ref().and_then(|before| find(&self.callout(before))) {
+        let before = self.before.as_ref().and_then(|before| find(note, &units(note, false), &self.callout(before)));
+        let text = self.callout(&self.wanted);
+        if let Some(unit) = before {
             let text = eol(note.split().line_end, &text);
             let patch = Patch::replace(unit.span, text);
             draft.apply(&patch);
@@ -64,6 +70,11 @@ impl Conflict {
     fn callout(&self, body: &str) -> String {
         callout(&self.title, body)
     }
+}
+
+/// The block that says exactly this.
+fn find(note: &Note, all: &[Unit], text: &str) -> Option<Unit> {
+    all.iter().find(|unit| unit.item.is_none() && unit.text(note) == text).copied()
 }
 
 fn eol(end: LineEnd, text: &str) -> String {

@@ -30,9 +30,9 @@ pub(super) fn find(
     let spot = Spot::of(note, phase);
     let from = spot.floor.saturating_sub(1);
     let own = |unit: &&Unit| (from..spot.before).contains(&unit.top);
-    let exact = |piece: &RenderedPiece| {
+    let of_form = |piece: &RenderedPiece, is_item: bool| {
         let mut here =
-            all.iter().filter(|unit| unit.item.is_some() == piece.step && unit.text(note) == piece.text.as_str());
+            all.iter().filter(|unit| unit.item.is_some() == is_item && unit.text(note) == piece.text.as_str());
         let mut in_phase = here.clone().filter(own);
         // The same text under another id is another block.
         let right = |unit: &&Unit| unit.id.is_none() || piece.id.is_none() || unit.id(note) == piece.id.as_deref();
@@ -40,6 +40,10 @@ pub(super) fn find(
             (Some(unit), None) => Some(unit),
             _ => None,
         })
+    };
+    // A list right behind steps is part of theirs.
+    let exact = |piece: &RenderedPiece| {
+        of_form(piece, piece.step).or_else(|| if piece.step { None } else { of_form(piece, true) })
     };
     if old != new
         && let Some(unit) = exact(old)

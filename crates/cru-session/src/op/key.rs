@@ -46,6 +46,8 @@ pub(super) fn set(
             Some(Value::List(items)) if items.is_empty() && current.is_none() => return Ok(Outcome::Gone),
             Some(merged) => wanted = Some(merged),
             None if current.is_none() => return Ok(Outcome::Gone),
+            // What a later operation did is told by that one.
+            None if !later.is_empty() => return Ok(Outcome::Present),
             None => return tell(run, key, EDITED, [old, new], &later),
         }
     }

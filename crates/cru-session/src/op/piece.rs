@@ -4,7 +4,6 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::unit::{Unit, alone, units};
 use crate::escape;
-use crate::render::STEPS_HEADER;
 use cru_base::text::truncate;
 use cru_note::{BlockKind, Note};
 
@@ -43,15 +42,6 @@ impl RenderedPiece {
             own_line: unit.own_line(note).map(str::to_owned),
             callout,
             step: unit.item.is_some(),
-        }
-    }
-
-    /// As a text to be added.
-    pub(super) fn markdown(&self) -> String {
-        let header = if self.step { format!("{STEPS_HEADER}\n") } else { String::new() };
-        match &self.own_line {
-            Some(id) => format!("{header}{}\n\n^{id}\n", self.text),
-            None => format!("{header}{}\n", self.text),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Op;
 use super::piece::pairs;
-use super::unit::{Unit, alone, has_header, is_header, normal, units};
+use super::unit::{Unit, alone, has_header, is_header, is_step, normal, units};
 use crate::render::STEPS_HEADER;
 use cru_note::{Block, BlockKind, Note};
 
@@ -60,12 +60,14 @@ impl Presence {
         self.count(&note);
     }
 
-    /// One text became another.
+    /// One text became another, which no operation that adds takes for its own.
     pub(super) fn change(&mut self, old: &str, new: &str) {
         if let Some(count) = self.texts.get_mut(old) {
             *count = count.saturating_sub(1);
         }
-        *self.texts.entry(new.to_owned()).or_default() += 1;
+        for map in [&mut self.texts, &mut self.added] {
+            *map.entry(new.to_owned()).or_default() += 1;
+        }
     }
 
     fn count(&mut self, note: &Note) {
@@ -75,7 +77,7 @@ impl Presence {
     }
 
     /// Whether the block is there, for the operation `index`, which would add it.
-    fn has(&mut self, id: Option<&str>, text: &str, index: usize) -> bool {
+    pub(super) fn has(&mut self, id: Option<&str>, text: &str, index: usize) -> bool {
         if let Some(id) = id {
             return !self.ids.insert(id.to_lowercase());
         }
@@ -151,14 +153,14 @@ impl Presence {
 }
 
 /// Pieces of a text as a text of their own.
-fn joined(note: &Note, units: &[Unit]) -> String {
+pub(super) fn joined(note: &Note, units: &[Unit]) -> String {
     let mut out = String::new();
     let mut list = None;
     for unit in units {
         let text = unit.whole().of(note.text());
         match unit.item {
             Some(_) if list == Some(unit.top) => {}
-            Some(_) if has_header(note, unit.top) => {
+            Some(_) if has_header(note, unit.top) && unit.block(note).is_some_and(|item| is_step(note, item, true)) => {
                 out.push_str(if out.is_empty() { "" } else { "\n" });
                 out.push_str(STEPS_HEADER);
                 out.push('\n');
@@ -172,7 +174,8 @@ fn joined(note: &Note, units: &[Unit]) -> String {
     out
 }
 
-fn collect(note: &Note, blocks: &[Block], ids: &mut HashSet<String>) {
+/// Adds the ids of blocks, in lower case.
+pub(super) fn collect(note: &Note, blocks: &[Block], ids: &mut HashSet<String>) {
     let mut open: Vec<&Block> = blocks.iter().collect();
     while let Some(block) = open.pop() {
         ids.extend(note.id(block).map(str::to_lowercase));

@@ -7,8 +7,9 @@ use super::conflict::{self, Conflict, Where};
 use super::draft::TextDraft;
 use super::find::{Found, find, is_whole};
 use super::piece::{RenderedPiece, pairs};
-use super::run::{Outcome, Run};
-use super::unit::{Unit, units};
+use super::presence::joined;
+use super::run::{Mode, Outcome, Run};
+use super::unit::{Unit, alone, units};
 use super::{add, merge, remove};
 use cru_note::edit::{EditError, add_id, same, same_frontmatter};
 use cru_note::{Note, Patch};
@@ -21,20 +22,66 @@ pub(super) fn replace(
     old: &str,
     new: &str,
 ) -> Result<Outcome, EditError> {
+    let written = alone(new);
+    let mut units = units(&written, false).into_iter();
     let mut result = None;
-    let mut above: Option<RenderedPiece> = None;
+    let mut at = Fresh { above: None, units: Vec::new() };
+    // Whether a person has taken out what stood before, and what belongs to it does not come either.
+    let mut is_gone = false;
     for pair in pairs(old, new) {
+        let unit = pair.new.as_ref().and_then(|_| units.next());
+        if let (None, Some(piece), Some(unit)) = (&pair.old, &pair.new, unit)
+            && !is_gone
+            && !is_there(run, index, phase, piece)
+        {
+            at.units.push((unit, piece.clone()));
+            continue;
+        }
+        result = worse(result, at.put(run, phase, &written)?);
         let outcome = match (&pair.old, &pair.new) {
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => Some(change(run, index, phase, old, new)?),
             (Some(old), None) => Some(drop(run, phase, old)?),
-            (None, Some(new)) => Some(put_new(run, index, phase, above.as_ref(), new)?),
+            (None, Some(_)) if is_gone => Some(Outcome::Gone),
+            (None, Some(_)) => Some(Outcome::Present),
             (None, None) => None,
         };
-        above = pair.new.or(above);
+        is_gone = outcome == Some(Outcome::Gone) && pair.new.is_some();
+        at.above = pair.new.or(at.above);
         result = worse(result, outcome);
     }
+    result = worse(result, at.put(run, phase, &written)?);
     Ok(result.unwrap_or(Outcome::Present))
+}
+
+/// New pieces that stand together, and the one above them.
+struct Fresh {
+    above: Option<RenderedPiece>,
+    units: Vec<(Unit, RenderedPiece)>,
+}
+
+impl Fresh {
+    /// Puts the pieces, which stand in `written`, behind the one above them, or to the end of the phase. The last of them
+    /// is the one above what follows.
+    fn put(&mut self, run: &mut Run<'_>, phase: Option<&str>, written: &Note) -> Result<Option<Outcome>, EditError> {
+        let pieces = std::mem::take(&mut self.units);
+        let above = self.above.take();
+        let Some((_, last)) = pieces.last() else {
+            self.above = above;
+            return Ok(None);
+        };
+        self.above = Some(last.clone());
+        let units: Vec<Unit> = pieces.iter().map(|(unit, _)| *unit).collect();
+        let text = joined(written, &units);
+        let draft = &mut run.draft;
+        let unit = above.and_then(|above| find(draft.note(), phase, &above, &above)).map(|(unit, _)| unit);
+        if let Some(unit) = unit
+            && add::insert_behind(draft, unit, &text)?
+        {
+            return Ok(Some(Outcome::Done));
+        }
+        add::append(draft, phase, &text).map(Some)
+    }
 }
 
 /// Of several outcomes the one to be told.
@@ -65,7 +112,17 @@ fn change(
     if found == Found::New {
         return Ok(give_id(&mut run.draft, phase, new));
     }
+    let conflict = Conflict {
+        title: new.name(),
+        wanted: conflict::block(&new.text),
+        before: Some(conflict::block(&old.text)),
+        later: run.later_texts(&new.text, index).iter().map(|text| conflict::block(text)).collect(),
+    };
     let note = run.draft.note();
+    // What did not fit beside the blocks around it may fit beside the callout that says so.
+    if run.mode == Mode::Again && conflict.is_told(note) {
+        return Ok(Outcome::Conflict);
+    }
     let ours = |unit: Unit| run.presence.as_ref().is_some_and(|presence| presence.is_ours(&unit.text(note)));
     if found == Found::Edited && old.id.is_none() && ours(unit) {
         return Ok(Outcome::Gone);
@@ -88,13 +145,6 @@ fn change(
         }
         _ => {}
     }
-    let later = run.later_texts(&new.text, index);
-    let conflict = Conflict {
-        title: new.name(),
-        wanted: conflict::block(&new.text),
-        before: Some(conflict::block(&old.text)),
-        later: later.iter().map(|text| conflict::block(text)).collect(),
-    };
     conflict.tell(&mut run.draft, Where::Behind(unit))?;
     Ok(Outcome::Conflict)
 }
@@ -165,28 +215,11 @@ fn drop(run: &mut Run<'_>, phase: Option<&str>, old: &RenderedPiece) -> Result<O
     }
 }
 
-/// A piece that is new, behind the one above it.
-fn put_new(
-    run: &mut Run<'_>,
-    index: usize,
-    phase: Option<&str>,
-    above: Option<&RenderedPiece>,
-    new: &RenderedPiece,
-) -> Result<Outcome, EditError> {
-    let draft = &mut run.draft;
-    let there = match (&mut run.presence, &new.id) {
-        (_, Some(_)) => find(draft.note(), phase, new, new).is_some(),
-        (Some(presence), None) => presence.is_replaced(&new.text, index),
+/// Whether a piece that is new is there already.
+fn is_there(run: &mut Run<'_>, index: usize, phase: Option<&str>, new: &RenderedPiece) -> bool {
+    match (&mut run.presence, &new.id) {
+        (_, Some(_)) => find(run.draft.note(), phase, new, new).is_some(),
+        (Some(presence), None) => presence.has(None, &new.text, index),
         (None, None) => false,
-    };
-    if there {
-        return Ok(Outcome::Present);
     }
-    let unit = above.and_then(|above| find(draft.note(), phase, above, above)).map(|(unit, _)| unit);
-    if let Some(unit) = unit
-        && add::insert_behind(draft, unit, &new.markdown())?
-    {
-        return Ok(Outcome::Done);
-    }
-    add::append(draft, phase, &new.markdown())
 }

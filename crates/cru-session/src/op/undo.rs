@@ -3,11 +3,15 @@
 //! A change is undone where the bytes it put there stand unedited and their place is certain; what a person wrote
 //! since, around it or elsewhere, stays. Anything else is refused, with the words that are in question.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memmem;
 
 use super::change::{Change, splice};
+use super::presence::collect;
+use super::remove;
 use super::unit::{Unit, units};
 use cru_base::text;
 use cru_note::Note;
@@ -62,11 +66,37 @@ fn run(changes: &[Change]) -> Option<(Change, usize)> {
 
 fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
     let (at, certain) = find(bytes, change)?;
+    let change = &without_what_is_back(bytes, at, change);
     let undone = take_back(bytes, at, change);
     if !certain && change.removed.is_empty() && !keeps(bytes, at..at + change.inserted.len(), &undone) {
         return Err(UndoError::Merge(shown(&change.inserted)));
     }
     Ok(undone)
+}
+
+/// The change without the blocks that it took out and that stand in the text again, as a person or an old buffer put them
+/// there.
+fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<'a, Change> {
+    if memchr::memchr(b'^', &change.removed).is_none() {
+        return Cow::Borrowed(change);
+    }
+    let Ok(removed) = std::str::from_utf8(&change.removed) else { return Cow::Borrowed(change) };
+    let rest = Note::parse(splice(bytes, at, change.inserted.len(), b""));
+    let mut there = HashSet::new();
+    collect(&rest, rest.blocks(), &mut there);
+    // A first line of dashes is no frontmatter.
+    let mut text = format!("\n{removed}");
+    loop {
+        let note = Note::parse(text.as_str());
+        let is_back = |unit: &Unit| unit.id(&note).is_some_and(|id| there.contains(&id.to_lowercase()));
+        let patch = units(&note, false).into_iter().find(is_back).and_then(|unit| remove::unit(&note, unit).ok());
+        let Some(after) = patch.and_then(|patch| String::from_utf8(patch.apply(note.bytes())).ok()) else { break };
+        text = after;
+    }
+    match text.strip_prefix('\n') {
+        Some(left) if left != removed => Cow::Owned(Change { removed: left.as_bytes().to_vec(), ..change.clone() }),
+        _ => Cow::Borrowed(change),
+    }
 }
 
 /// Whether every block outside `range` is one still once that is gone.
@@ -164,6 +194,20 @@ mod tests {
             removed: bytes(removed),
             after: bytes(after),
         }
+    }
+
+    #[test]
+    fn a_block_that_is_back_does_not_come_twice() {
+        let steps = "**Tool calls:**\n- `Read a` → ok ^n-001\n- `Read b` → ok ^n-002\n\n";
+        let change = set("# T\n\n", "", steps, "End.\n");
+        let undone =
+            |text: &str| String::from_utf8(undo(text.as_bytes(), std::slice::from_ref(&change)).unwrap()).unwrap();
+        assert_eq!(undone("# T\n\nEnd.\n"), format!("# T\n\n{steps}End.\n"));
+        let back = "\n**Tool calls:**\n- `Read a` → mine ^n-001\n";
+        let left = "**Tool calls:**\n- `Read b` → ok ^n-002\n\n";
+        assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\n{left}End.\n{back}"));
+        let back = format!("{back}- `Read b` → ok ^n-002\n");
+        assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\nEnd.\n{back}"));
     }
 
     #[test]

@@ -16,6 +16,8 @@ use super::model::{Agent, Item, Phase, Prose, Session, Step, Task};
 use super::task_line::{self, TaskLine};
 use super::{step_line, time};
 use cru_base::text::{fold_whitespace, sanitise, truncate};
+use cru_note::edit::SEPARATOR;
+use cru_note::{BlockKind, Note};
 
 pub use callout::callout;
 pub use frontmatter::{KEYS, frontmatter};
@@ -119,7 +121,7 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
             listed = true;
             continue;
         }
-        listed = false;
+        let is_behind_steps = std::mem::take(&mut listed);
         let text = match item {
             Item::Step(_) => continue,
             Item::Prose(it) => prose(it, inner),
@@ -128,9 +130,26 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
             Item::Tasks(it) => tasks(&it.tasks),
             other => callout(other, day),
         };
+        if is_behind_steps && is_joined_to_list(&text) {
+            append(&mut out, SEPARATOR);
+            out.push('\n');
+        }
         append(&mut out, &text);
     }
     out
+}
+
+/// Whether a text right behind a list would be part of it.
+fn is_joined_to_list(text: &str) -> bool {
+    let may_be = text.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '*' | '+'));
+    let list = "- a";
+    may_be && {
+        let both = Note::parse(format!("\n{list}\n\n{text}"));
+        both.blocks()
+            .iter()
+            .find(|block| !matches!(block.kind, BlockKind::Blank))
+            .is_some_and(|first| first.content.len() > list.len())
+    }
 }
 
 fn prose(prose: &Prose, inner: bool) -> String {

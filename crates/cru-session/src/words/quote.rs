@@ -31,11 +31,12 @@ pub fn quote(words: &str, max: usize) -> String {
         parts.push(None);
     }
     let mut told = String::new();
-    for part in &parts {
-        // Each part leaves room for a mark behind it.
+    for (at, part) in parts.iter().enumerate() {
+        // Each part but the last leaves room for a mark behind it.
         let room = max.saturating_sub(told.chars().count() + 3);
+        let mark = if at + 1 == parts.len() { 2 } else { 0 };
         match part {
-            Some(part) if part.chars().count() <= room + 2 => push(&mut told, part),
+            Some(part) if part.chars().count() <= room + mark => push(&mut told, part),
             Some(part) => {
                 let first = sentences(part).next().map_or(0, |first| first.trim_end().chars().count());
                 let cut = if told.is_empty() || first + 2 <= room { at_sentence(part, room) } else { "…".into() };
@@ -125,6 +126,7 @@ mod tests {
         assert!(told.ends_with("cellar. …") && told.chars().count() <= 200, "{told}");
         assert_eq!(quote("One is short. Two is not so very short at all.", 24), "One is short. …");
         assert_eq!(quote("One is short.\n{\"a\": 1}\nTwo is not so very short.", 24), "One is short. …");
+        assert_eq!(quote("{x}\nOne is exactly as long.\n```", 25), "… One is exactly as lo…");
         assert!(quote(&"word ".repeat(20_000), 100_000).ends_with('…'));
     }
 

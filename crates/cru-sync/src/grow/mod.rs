@@ -260,10 +260,10 @@ impl Grower<'_> {
             ops,
             consumed,
             generated: Some(Generated { text: rendered.text().to_owned(), all: false }),
-            made: BTreeMap::new(),
             cursor: moved_on.then(|| old.draft.consumed.clone()),
             base: Some(ids.pack(&text)),
             label: self.label.to_owned(),
+            ..Plan::default()
         })
     }
 

@@ -469,7 +469,7 @@ impl<'a> WriteAttempts<'a> {
         }
         let ops = || text.written_ops.iter();
         let states = ops().filter_map(|it| match &it.op {
-            Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) => {
+            Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) && !plan.is_of_copy => {
                 Some(seals.property(key, new))
             }
             _ => None,

@@ -58,6 +58,8 @@ pub struct Plan {
     pub base: Option<String>,
     /// What of it was generated, and can be generated again; words that somebody logged are none of it.
     pub generated: Option<Generated>,
+    /// Whether the operations bring in what a copy of the note says: how the session stands may be a person's word there.
+    pub is_of_copy: bool,
     /// What it is, for `cru undo`: `log decision`, `flush`.
     pub label: String,
 }
