@@ -186,6 +186,17 @@ pub(super) fn told(importer: &Importer, files: &[(&str, Vec<u8>)]) -> Told {
     for bundle in &bundles {
         (importer.read)(bundle, &mut all).unwrap();
     }
+    // Files of many records hold the same ones many times.
+    let is_small = |bytes: &[u8]| bytes.len() < 3_000;
+    for (name, bytes) in files.iter().filter(|(_, bytes)| is_small(bytes)) {
+        let path = folder.path().join(name);
+        with_other_types_in(bytes, |changed| {
+            for bundle in &bundles {
+                let memory = BTreeMap::from([(path.clone(), changed.clone())]);
+                let _ = (importer.read)(&Bundle { memory, ..bundle.clone() }, &mut Told::default());
+            }
+        });
+    }
     all
 }
 
@@ -260,7 +271,58 @@ pub(super) fn survives_a_writer(importer: &Importer, name: &str, made: &str, mor
     drop(writer);
     assert!(!folder.path().join(format!("{name}-wal")).exists());
     assert_eq!(read(&path).streams, second.streams, "without its log");
+    survives_other_cells(importer, &path);
     survives_damage(importer, &path);
+}
+
+/// A database is read with a value of another type in the place of each of its cells, and of each value of JSON in one.
+fn survives_other_cells(importer: &Importer, path: &Path) {
+    const TYPES: [&str; 4] = ["NULL", "7", "'odd'", "x'00ff'"];
+    let bytes = cru_base::files::read(path).unwrap();
+    let base = rusqlite::Connection::open(path).unwrap();
+    let rows = |query: &str| -> Vec<String> {
+        let mut found = base.prepare(query).unwrap();
+        let rows = found.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let columns = "SELECT 'UPDATE \"' || m.name || '\" SET \"' || c.name || '\" = ' FROM sqlite_master m, pragma_table_info(m.name) c \
+        WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.sql NOT LIKE '%WITHOUT ROWID%'";
+    let other = path.with_file_name("other.db");
+    let mut reads = 0;
+    let mut try_with = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+        cru_base::files::put(&other, &bytes).unwrap();
+        let changed = rusqlite::Connection::open(&other).unwrap();
+        changed
+            .execute_batch(
+                "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON",
+            )
+            .unwrap();
+        // A key of a row may not be anything.
+        let is_made = changed.execute(sql, values).is_ok();
+        drop(changed);
+        if is_made {
+            reads += 1;
+            let bundle = Bundle::of(vec![other.clone()]);
+            let read = std::panic::catch_unwind(|| drop((importer.read)(&bundle, &mut Told::default())));
+            assert!(read.is_ok(), "{} after {sql}", importer.id);
+        }
+    };
+    for update in rows(columns) {
+        let (table, column) = update.split_once(" SET ").unwrap();
+        let (table, column) = (table.trim_start_matches("UPDATE "), column.trim_end_matches(" = "));
+        for row in rows(&format!("SELECT CAST(rowid AS TEXT) FROM {table}")) {
+            for other in TYPES {
+                try_with(&format!("{update}{other} WHERE rowid = {row}"), &[]);
+            }
+            let cell =
+                rows(&format!("SELECT COALESCE(CAST({column} AS TEXT), '') FROM {table} WHERE rowid = {row}")).concat();
+            let Ok(value) = serde_json::from_str::<Value>(&cell) else { continue };
+            for changed in with_other_types(&value).filter(|_| value.is_object() || value.is_array()) {
+                try_with(&format!("{update}?1 WHERE rowid = {row}"), &[&changed.to_string()]);
+            }
+        }
+    }
+    assert!(reads > 0, "{} has cells", importer.id);
 }
 
 /// A database with bytes changed at many places is read, or is an error.
@@ -292,6 +354,31 @@ pub(super) fn survives_cuts(importer: &Importer, name: &str, bytes: &[u8], prefi
 
 /// A file of JSON is read with a value of another type in the place of each of its values. Nothing is said of files of words.
 pub(super) fn survives_other_types(importer: &Importer, name: &str, bytes: &[u8]) {
+    with_other_types_in(bytes, |changed| drop(told_of(importer, name, changed)));
+}
+
+/// Calls `read` with a file, line by line or as a whole, that has a value of another type in the place of each value.
+fn with_other_types_in(bytes: &[u8], read: impl Fn(Vec<u8>)) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let is_document = serde_json::from_str::<Value>(text).is_ok();
+    let texts: Vec<&str> = if is_document { vec![text] } else { text.lines().collect() };
+    let Ok(records) = texts.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Value>, _>>() else {
+        return;
+    };
+    for (at, record) in records.iter().enumerate() {
+        for changed in with_other_types(record) {
+            let changed = changed.to_string();
+            let mut all = texts.clone();
+            all[at] = &changed;
+            let bytes = all.join("\n").into_bytes();
+            let is_read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(bytes))).is_ok();
+            assert!(is_read, "with {changed}");
+        }
+    }
+}
+
+/// The value with one of another type in the place of each of its values, one at a time.
+fn with_other_types(value: &Value) -> impl Iterator<Item = Value> + use<'_> {
     fn places(value: &Value, at: &str, found: &mut Vec<String>) {
         found.push(at.to_owned());
         for (key, inner) in value.as_object().into_iter().flatten() {
@@ -301,26 +388,16 @@ pub(super) fn survives_other_types(importer: &Importer, name: &str, bytes: &[u8]
             places(inner, &format!("{at}/{key}"), found);
         }
     }
-    let text = std::str::from_utf8(bytes).unwrap();
-    let is_document = serde_json::from_str::<Value>(text).is_ok();
-    let records: Vec<&str> = if is_document { vec![text] } else { text.lines().collect() };
-    for (at, record) in records.iter().enumerate() {
-        let Ok(record) = serde_json::from_str::<Value>(record) else { return };
-        let mut found = Vec::new();
-        places(&record, "", &mut found);
-        for place in found {
-            for other in [Value::Null, json!(7), json!("odd"), json!([["odd"]]), json!({ "odd": {} })] {
-                let mut changed = record.clone();
-                *changed.pointer_mut(&place).unwrap() = other;
-                let changed = changed.to_string();
-                let mut all = records.clone();
-                all[at] = &changed;
-                let bytes = all.join("\n").into_bytes();
-                let read = std::panic::catch_unwind(|| drop(told_of(importer, name, bytes)));
-                assert!(read.is_ok(), "{} with {changed}", importer.id);
-            }
+    let mut found = Vec::new();
+    places(value, "", &mut found);
+    let others = [Value::Null, json!(7), json!("odd"), json!([["odd"]]), json!({ "odd": {} })];
+    found.into_iter().flat_map(move |place| others.clone().map(|other| (place.clone(), other))).map(|(place, other)| {
+        let mut changed = value.clone();
+        if let Some(inner) = changed.pointer_mut(&place) {
+            *inner = other;
         }
-    }
+        changed
+    })
 }
 
 /// A file with bytes changed at random places is read.

@@ -1,5 +1,6 @@
 //! Exports of `claude.ai` and of `ChatGPT`: a document with all conversations of a person, each a session.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -61,13 +62,20 @@ fn conversations(
     each: &mut EachSession<'_>,
     of: impl Fn(&Value) -> (String, Value, Vec<Told>),
 ) {
+    let (mut seen, mut left) = (HashSet::new(), Vec::new());
     for piece in items(text) {
-        let told = piece.value().map(|conversation| of(&conversation)).filter(|(id, ..)| !id.is_empty());
-        let (id, head, messages) = told.unwrap_or_else(|| {
-            let reason = if piece.value().is_some() { "conversation without an id" } else { piece.trouble() };
-            (crate::bundles::stem(path), Value::Null, vec![Err(reason)])
-        });
-        each(record::header(path, id, None), head, messages);
+        let conversation = piece.value();
+        match conversation.as_ref().map(&of) {
+            Some((id, head, messages)) if !id.is_empty() && seen.insert(id.clone()) => {
+                each(record::header(path, id, None), head, messages);
+            }
+            Some((id, ..)) if !id.is_empty() => left.push(Err("conversation that stands twice")),
+            Some(_) => left.push(Err("conversation without an id")),
+            None => left.push(Err(piece.trouble())),
+        }
+    }
+    if !left.is_empty() {
+        each(record::header(path, crate::bundles::stem(path), None), Value::Null, left);
     }
 }
 

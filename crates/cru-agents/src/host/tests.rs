@@ -797,6 +797,7 @@ fn cut_anywhere() {
     survives_cuts(host("openhands"), "events.jsonl", &openhands(), true);
     survives_cuts(host("amp"), "T-1.json", &document(&amp()), false);
     survives_cuts(host("cline"), "7/api_conversation_history.json", &document(&cline()), false);
+    crate::told::survives_other_types(host("vscode"), "a.json", &document(&vscode()));
 }
 
 proptest! {
