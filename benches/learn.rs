@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Recipe { sessions, ..Recipe::default() }.write(&root)?;
     }
     let vault = Vault::open(&root)?;
-    let notes = Walk::of(&vault).notes;
+    let notes: Vec<_> = Walk::of(&vault).paths().cloned().collect();
     let threads = std::thread::available_parallelism()?.get();
     println!("{} notes, {threads} threads", notes.len());
     let mut report = Report::default();

@@ -67,7 +67,7 @@ pub(crate) fn ready(vault: &Vault) -> Vec<Ready> {
         let (entries, record) = (Entry::all(&note, &session), toon::encode(&record).ok()?);
         session.meta.is_session().then(|| Ready { path: vault.file(path), key: NoteKey::of(path), entries, record })
     };
-    Walk::of(vault).notes.par_iter().filter_map(one).collect()
+    Walk::of(vault).notes.par_iter().map(|(path, _)| path).filter_map(one).collect()
 }
 
 /// Reads every note, parses it as markdown with offsets, and gives the ready documents to tantivy, all on all threads.

@@ -147,7 +147,7 @@ pub(super) fn targets(paths: &[PathBuf], writes: bool, cx: &Context<'_>) -> Resu
     for finding in &walk.findings {
         cx.ui.warn(&format!("{}: {}", finding.path.text(), finding.diagnostic.message));
     }
-    let all = || walk.notes.iter();
+    let all = || walk.paths();
     let of = |path: &VaultPath| Target { shown: path.text().into_owned(), path: vault.file(path), named: false };
     if paths.is_empty() {
         return Ok(all().map(of).collect());

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use super::{Context, reading, summary};
 use crate::base::files;
 use crate::sync::rename;
-use crate::vault::{State, Vault, walk};
+use crate::vault::{State, Vault, Walk};
 
 /// What the mark of a command begins with; the day stands behind it.
 const WAITS: &str = "waits ";
@@ -87,7 +87,7 @@ fn kept(state: &State) -> String {
 fn stamp(vault: &Vault, today: Date) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(today.to_string().as_bytes());
-    for (path, seen) in walk::fingerprints(vault).0 {
+    for (path, seen) in Walk::of(vault).notes {
         hasher.update(format!("\n{} {seen:?}", path.text()).as_bytes());
     }
     format!("{} {today}", &hasher.finalize().to_hex()[..16])

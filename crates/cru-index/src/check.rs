@@ -33,7 +33,7 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
     }
     let records: HashMap<String, _> =
         snapshot.records(|_| true)?.into_iter().map(|record| (record.session.path.clone(), record)).collect();
-    let notes = Walk::of(vault).notes;
+    let notes: Vec<VaultPath> = Walk::of(vault).paths().cloned().collect();
     let compare = |path: &VaultPath| -> Option<Difference> {
         let text = path.text().into_owned();
         let read = Read::bytes(path, vault.read(path).ok()?.into_owned(), &Sources::default());

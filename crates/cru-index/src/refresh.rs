@@ -6,7 +6,7 @@
 
 use cru_base::Result;
 use cru_base::files::{self, Fingerprint};
-use cru_vault::{Finding, Vault, VaultPath, walk};
+use cru_vault::{Vault, VaultPath, Walk};
 
 use super::changes::Changes;
 use super::disk::{Disk, Opened, Trouble};
@@ -51,11 +51,11 @@ pub(super) struct Ready {
     pub(super) changes: Changes,
     /// What was done.
     pub(super) refreshed: Refreshed,
-    /// Folders that could not be read.
-    pub(super) findings: Vec<Finding>,
+    /// The notes that there are.
+    pub(super) walk: Walk,
 }
 
-type Found = Vec<(VaultPath, Fingerprint)>;
+type Found = [(VaultPath, Fingerprint)];
 
 /// Brings the index of a vault up to date for whoever asks next.
 pub fn prepare(vault: &Vault, options: &Options<'_>) -> Result<Refreshed> {
@@ -71,16 +71,16 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     };
     let mut anew = options.rebuild;
     for look in 0..LOOKS {
-        let (opened, (found, findings)) = rayon::join(|| disk.open(), || walk::fingerprints(vault));
-        let ready = |opened, changes, refreshed| {
-            Ok(Ready { opened: Some(opened), changes, refreshed, findings: findings.clone() })
-        };
+        let (opened, walk) = rayon::join(|| disk.open(), || Walk::of(vault));
+        let found = &walk.notes;
+        let ready =
+            |opened, changes, refreshed| Ok(Ready { opened: Some(opened), changes, refreshed, walk: walk.clone() });
         let trouble = match opened {
             Ok(opened) if !anew => {
-                let mut changes = Changes::of(vault, &opened.manifest, &found);
+                let mut changes = Changes::of(vault, &opened.manifest, found);
                 if let Some(evidence) = options.sources.evidence.filter(|_| options.complete) {
                     let now = |seen: &Seen| evidence.fingerprint(&opened.row(seen.row?)?);
-                    changes.add_evidence(&opened.manifest, &found, now);
+                    changes.add_evidence(&opened.manifest, found, now);
                 }
                 if changes.is_none() || is_all_that_is_left(vault, &changes) {
                     if changes.touched.len() > AGAIN {
@@ -88,7 +88,7 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                     }
                     return ready(opened, changes, refreshed);
                 }
-                if !options.complete && is_little(&opened, &changes, &found, &options.sources) {
+                if !options.complete && is_little(&opened, &changes, found, &options.sources) {
                     return ready(opened, changes, refreshed);
                 }
                 if options.may_wait && is_slow(&opened, &changes, &options.sources) {
@@ -144,14 +144,14 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                 break;
             }
         };
-        let mended = if anew { Mended::No } else { mend(vault, &disk, &found, options) };
+        let mended = if anew { Mended::No } else { mend(vault, &disk, found, options) };
         match mended {
             Mended::Fine => {}
             Mended::Done(count) => refreshed.read += count,
             Mended::No => {
                 refreshed.rebuilt = Some(why(trouble.as_ref(), options.rebuild));
                 refreshed.read = found.len();
-                if let Err(error) = build(vault, &disk, &found, options) {
+                if let Err(error) = build(vault, &disk, found, options) {
                     refreshed.unwritten = Some(error.with_causes());
                     break;
                 }
@@ -166,9 +166,9 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
 
 /// All of it in memory.
 fn in_memory(vault: &Vault, refreshed: Refreshed) -> Ready {
-    let (found, findings) = walk::fingerprints(vault);
-    let dirty = found.into_iter().map(|(path, _)| path).collect();
-    Ready { opened: None, changes: Changes { dirty, ..Changes::default() }, refreshed, findings }
+    let walk = Walk::of(vault);
+    let dirty = walk.paths().cloned().collect();
+    Ready { opened: None, changes: Changes { dirty, ..Changes::default() }, refreshed, walk }
 }
 
 /// Whether there can be rows and entries of a note: it can be read, is not too long, and its path is text.

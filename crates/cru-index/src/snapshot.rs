@@ -31,7 +31,7 @@ use cru_base::{Diagnostic, Error, Lines, Result, Span};
 use cru_note::Note;
 use cru_session::read;
 use cru_vault::copies::conflict_copies;
-use cru_vault::{Finding, Vault, VaultPath, path, walk};
+use cru_vault::{Finding, Vault, VaultPath, Walk, path};
 
 /// Memory that entries are first gathered in before they are searched, bytes; it grows where that is not enough.
 const MEMORY: usize = 1 << 20;
@@ -99,8 +99,7 @@ enum Row {
 /// The snapshots that were taken last, for a program that is asked again and again: one is taken again only where a note or the
 /// configuration is another one.
 #[derive(Default)]
-#[expect(clippy::type_complexity, reason = "notes as they were, and the snapshot of them; named once")]
-pub struct LastSnapshots(Mutex<HashMap<&'static str, (Vec<(VaultPath, Fingerprint)>, Arc<Snapshot>)>>);
+pub struct LastSnapshots(Mutex<HashMap<&'static str, Arc<Snapshot>>>);
 
 impl std::fmt::Debug for LastSnapshots {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -118,14 +117,15 @@ impl LastSnapshots {
         take: impl FnOnce() -> Result<Snapshot>,
     ) -> Result<Arc<Snapshot>> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (found, findings) = walk::fingerprints(vault);
+        let walk = Walk::of(vault);
         // What was logged and waits is in no file, and a note that changed a moment ago may change once more without looking different.
         let settled =
             |(_, seen): &(VaultPath, Fingerprint)| i128::from(seen.mtime) + i128::from(SLACK) < now.as_nanosecond();
-        let may_be_kept = findings.is_empty() && vault.overlaid_paths().next().is_none() && found.iter().all(settled);
+        let is_settled = walk.notes.iter().all(settled);
+        let may_be_kept = walk.findings.is_empty() && vault.overlaid_paths().next().is_none() && is_settled;
         if may_be_kept
-            && let Some((known, snapshot)) = lock().get(name)
-            && *known == found
+            && let Some(snapshot) = lock().get(name)
+            && snapshot.walk == walk
             && snapshot.root.root() == vault.root()
             && snapshot.root.config() == vault.config()
         {
@@ -133,7 +133,7 @@ impl LastSnapshots {
         }
         let snapshot = Arc::new(take()?);
         if may_be_kept {
-            lock().insert(name, (found, Arc::clone(&snapshot)));
+            lock().insert(name, Arc::clone(&snapshot));
         }
         Ok(snapshot)
     }
@@ -157,9 +157,16 @@ pub struct Snapshot {
     pub refreshed: Refreshed,
     /// Folders and notes that could not be read.
     pub findings: Vec<Finding>,
+    /// The files that there were.
+    walk: Walk,
 }
 
 impl Snapshot {
+    /// The files of the vault when it was taken.
+    pub const fn walk(&self) -> &Walk {
+        &self.walk
+    }
+
     /// The zone whose days names, filters and sums mean: the vault's.
     pub fn zone(&self) -> &TimeZone {
         &self.root.config().zone
@@ -177,7 +184,8 @@ impl Snapshot {
     }
 
     fn make(vault: &Vault, ready: Ready, sources: &Sources<'_>) -> Result<Self> {
-        let Ready { opened, changes, refreshed, mut findings } = ready;
+        let Ready { opened, changes, refreshed, walk } = ready;
+        let mut findings = walk.findings.clone();
         let (_, fields) = schema::schema();
         let mut reread: Vec<VaultPath> = changes.dirty.clone();
         reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
@@ -237,6 +245,7 @@ impl Snapshot {
             root: vault.clone(),
             refreshed,
             findings,
+            walk,
         };
         snapshot.leave_out_copies();
         Ok(snapshot)

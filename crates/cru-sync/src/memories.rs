@@ -125,7 +125,7 @@ impl MemoryImport<'_> {
         let known = self.known();
         let listed = ImportedSessions::read(self.vault, HOST)?;
         let mut taken: BTreeSet<String> = known.values().map(|path| path.text().to_lowercase()).collect();
-        taken.extend(Walk::of(self.vault).notes.iter().map(|path| path.text().to_lowercase()));
+        taken.extend(Walk::of(self.vault).paths().map(|path| path.text().to_lowercase()));
         for folder in folders.iter().collect::<BTreeSet<_>>() {
             // Folders below each other.
             for path in below(&folder.path, 8) {
@@ -170,7 +170,7 @@ impl MemoryImport<'_> {
                 .then(|| values.string("source").map(str::to_owned))?
                 .zip(Some(path))
         };
-        Walk::of(self.vault).notes.into_iter().filter_map(source).collect()
+        Walk::of(self.vault).notes.into_iter().map(|(path, _)| path).filter_map(source).collect()
     }
 
     fn read(&self, path: &Path, folder: &MemoryFolder) -> Result<MemoryFile, String> {

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::kept_heads::{KeptHeads, SeenHead};
 use super::link::number;
 use super::{Finding, LinkTable, Target, Vault, VaultPath, Walk};
+use cru_base::files::Fingerprint;
 use cru_base::{Diagnostic, Span};
 use cru_session::Meta;
 
@@ -69,16 +70,15 @@ pub struct Catalog {
 impl Catalog {
     /// Walks the vault and reads the head of every note.
     pub fn read(vault: &Vault) -> Self {
-        Self::of(vault, Walk::of(vault))
+        Self::of(vault, &Walk::of(vault))
     }
 
     /// The head of every note of `walk`, in parallel; read where what is kept with the machine is older.
-    pub fn of(vault: &Vault, walk: Walk) -> Self {
-        let Walk { notes, others, findings } = walk;
+    pub fn of(vault: &Vault, walk: &Walk) -> Self {
         let mut kept = KeptHeads::of(vault);
-        let notes: Vec<_> = notes.into_iter().map(|path| (kept.take(&path), path)).collect();
-        let read = |(known, path): (Option<_>, VaultPath)| {
-            let seen = kept.look(vault, &path);
+        let notes: Vec<_> = walk.notes.iter().map(|(path, seen)| (kept.take(path), path.clone(), *seen)).collect();
+        let read = |(known, path, seen): (Option<_>, VaultPath, Fingerprint)| {
+            let seen = kept.is_kept(vault, &path).then_some(seen);
             match kept.valid(known, seen.as_ref()) {
                 Some(meta) => (seen, false, Head { path, meta, findings: Vec::new() }),
                 None => (seen, true, head(vault, path)),
@@ -90,7 +90,7 @@ impl Catalog {
             Some(SeenHead { path: &head.path, meta: &head.meta, seen: (*seen)?, is_new: *is_new })
         });
         kept.keep(&to_keep.collect::<Vec<_>>());
-        Self::new(heads.into_iter().map(|(.., head)| head).collect(), others, findings)
+        Self::new(heads.into_iter().map(|(.., head)| head).collect(), walk.others.clone(), walk.findings.clone())
     }
 
     /// From heads that were read elsewhere. Both lists are sorted by path.

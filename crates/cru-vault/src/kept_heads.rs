@@ -58,10 +58,9 @@ impl KeptHeads {
         kept.unwrap_or(Self { file, begun, settled: 0, heads: HashMap::new() })
     }
 
-    /// What the file system says of a note; `None` where nothing can be kept of it.
-    pub(super) fn look(&self, vault: &Vault, path: &VaultPath) -> Option<Fingerprint> {
-        let is_file = self.file.is_some() && vault.overlay(path).is_none();
-        is_file.then(|| files::fingerprint(&vault.file(path)).ok()).flatten()
+    /// Whether anything is kept of a note: it is read from its file.
+    pub(super) fn is_kept(&self, vault: &Vault, path: &VaultPath) -> bool {
+        self.file.is_some() && vault.overlay(path).is_none()
     }
 
     /// What is kept of a note, once.

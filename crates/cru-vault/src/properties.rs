@@ -15,7 +15,7 @@ const MOST_NOTES: usize = 20_000;
 pub(crate) fn foreign_properties(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let notes = Vault::open(root).map(|vault| Walk::of(&vault).notes).unwrap_or_default();
-    for note in notes.iter().take(MOST_NOTES) {
+    for (note, _) in notes.iter().take(MOST_NOTES) {
         let Ok(mut file) = files::open_regular(&root.join(note.as_path())) else { continue };
         // Bytes of a note that are read for them.
         let Ok(head) = files::read_at(&mut file, 0, 16 << 10) else { continue };

@@ -20,8 +20,8 @@ use cru_base::{Diagnostic, Span};
 /// The files of a vault, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
-    /// Notes that are read.
-    pub notes: Vec<VaultPath>,
+    /// Notes that are read, with what the file system says of each: nothing of one that it says nothing of.
+    pub notes: Vec<(VaultPath, Fingerprint)>,
     /// Files that are not: attachments, templates, notes that the configuration leaves out.
     pub others: Vec<VaultPath>,
     /// Folders that could not be read.
@@ -29,21 +29,35 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Walks the whole vault, in parallel.
+    /// Walks the whole vault, in parallel; nothing is opened but folders.
     pub fn of(vault: &Vault) -> Self {
-        let (files, findings) = walk(vault, |path, is_note, _| Some((path, is_note)));
-        let (notes, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, is_note)| *is_note);
-        let paths = |files: Vec<(VaultPath, bool)>| files.into_iter().map(|(path, _)| path).collect();
-        Self { notes: paths(notes), others: paths(others), findings }
+        let look = |entry: &DirEntry| match entry.metadata() {
+            Ok(metadata) => Some(Fingerprint::of(&metadata)),
+            // One that is gone since it was listed is no note.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => Some(Fingerprint::default()),
+        };
+        let (files, findings) =
+            walk(
+                vault,
+                |path, is_note, entry| {
+                    if is_note { look(entry).map(|seen| (path, Some(seen))) } else { Some((path, None)) }
+                },
+            );
+        let (mut notes, mut others) = (Vec::with_capacity(files.len()), Vec::new());
+        for (path, seen) in files {
+            match seen {
+                Some(seen) => notes.push((path, seen)),
+                None => others.push(path),
+            }
+        }
+        Self { notes, others, findings }
     }
-}
 
-/// The notes of a vault, sorted by path, with what the file system says of each; and folders that could not be read.
-/// In parallel, and nothing is opened but folders.
-pub fn fingerprints(vault: &Vault) -> (Vec<(VaultPath, Fingerprint)>, Vec<Finding>) {
-    // One that is gone since it was listed is no note.
-    let look = |entry: &DirEntry| entry.metadata().ok().map(|metadata| Fingerprint::of(&metadata));
-    walk(vault, |path, is_note, entry| if is_note { look(entry).map(|seen| (path, seen)) } else { None })
+    /// The paths of its notes.
+    pub fn paths(&self) -> impl Iterator<Item = &VaultPath> {
+        self.notes.iter().map(|(path, _)| path)
+    }
 }
 
 /// A folder that is to be read; that of the vault has no path in it.
@@ -165,8 +179,8 @@ mod tests {
         (temp, vault)
     }
 
-    fn shown(paths: &[VaultPath]) -> String {
-        paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    fn shown<'a>(paths: impl IntoIterator<Item = &'a VaultPath>) -> String {
+        paths.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -188,7 +202,7 @@ mod tests {
         ];
         let (_temp, vault) = vault(&files, "[vault]\nexclude = [\"private\", \"*.tmp.md\"]\n");
         let walk = Walk::of(&vault);
-        assert_eq!(shown(&walk.notes), "a/x.MD b.md drafts/c.md");
+        assert_eq!(shown(walk.paths()), "a/x.MD b.md drafts/c.md");
         assert_eq!(shown(&walk.others), "a/Templates/session.md a/f.tmp.md a/picture.png");
         assert_eq!(walk.findings, []);
     }
@@ -197,7 +211,7 @@ mod tests {
     fn include_narrows_notes_only() {
         let (_temp, vault) = vault(&["log/a.md", "b.md", "log/x.png"], "[vault]\ninclude = [\"log/**\"]\n");
         let walk = Walk::of(&vault);
-        assert_eq!((shown(&walk.notes).as_str(), shown(&walk.others).as_str()), ("log/a.md", "b.md log/x.png"));
+        assert_eq!((shown(walk.paths()).as_str(), shown(&walk.others).as_str()), ("log/a.md", "b.md log/x.png"));
     }
 
     #[cfg(unix)]
@@ -209,7 +223,7 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), temp.path().join("folder")).unwrap();
         std::os::unix::fs::symlink(outside.path().join("secret.md"), temp.path().join("note.md")).unwrap();
         std::os::unix::fs::symlink(temp.path(), temp.path().join("loop")).unwrap();
-        assert_eq!(shown(&Walk::of(&vault).notes), "a.md");
+        assert_eq!(shown(Walk::of(&vault).paths()), "a.md");
     }
 
     #[cfg(unix)]
@@ -226,7 +240,7 @@ mod tests {
             // Whoever may read everything cannot see this case.
             return;
         }
-        assert_eq!(shown(&walk.notes), "a.md");
+        assert_eq!(shown(walk.paths()), "a.md");
         assert_eq!(walk.findings[0].path.to_string(), "locked");
     }
 }

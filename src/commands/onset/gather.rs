@@ -73,7 +73,7 @@ impl Gathered {
 /// did. One that goes on beside it, or broke off a moment ago, is told of like any other.
 pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<'_>) -> Result<Gathered> {
     let mut gathered = Gathered { project: folder.to_owned(), ..Gathered::default() };
-    let world = TraceWorld::read(cx)?;
+    let world = TraceWorld::read_with_index(cx)?;
     lessons(folder, paths, &world, cx, &mut gathered)?;
     stale(folder, &world, cx, &mut gathered)?;
     let snapshot = world.snapshot(cx)?;

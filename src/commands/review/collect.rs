@@ -24,7 +24,7 @@ const OPEN: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// All that waits, in no order.
 pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> {
-    let world = TraceWorld::read(cx)?;
+    let world = TraceWorld::read_with_index(cx)?;
     let catalog = &world.catalog;
     let snapshot = world.snapshot(cx)?;
     let mut items = Vec::new();

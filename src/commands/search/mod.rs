@@ -25,7 +25,7 @@ use crate::index::{NoteKey, Query, SessionRow, Snapshot, kept};
 use crate::note::Note;
 use crate::session::Public;
 use crate::sync::evidence::Transcripts;
-use crate::vault::{Catalog, Vault, VaultPath, Walk};
+use crate::vault::{Catalog, Vault, VaultPath};
 
 use output::{FoundHits, HitGroup, HitLine, MatchKind, PathListing, TranscriptLine};
 use passage::Passage;
@@ -198,13 +198,12 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 /// All sessions, and beside them the notes of kinds that the query names.
 fn with_notes(kinds: &[&'static str], vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>> {
     let mut snapshot = reading::snapshot_with(vault, cx, false, false)?;
-    let walk = Walk::of(vault);
-    let paths = walk.notes.clone();
+    let walk = snapshot.walk().clone();
     let withheld =
-        (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, walk), vault, cx.global.reach));
+        (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, &walk), vault, cx.global.reach));
     let is_withheld = withheld.as_ref().map(|withheld| move |text: &str| withheld.is_told_of(text));
     let is_withheld = is_withheld.as_ref().map(|is| is as &kept::IsWithheld<'_>);
-    let notes = paths.into_par_iter().filter_map(|path| kept::read(vault, &path, kinds, is_withheld)).collect();
+    let notes = walk.notes.par_iter().filter_map(|(path, _)| kept::read(vault, path, kinds, is_withheld)).collect();
     snapshot.add_notes(notes)?;
     Ok(Arc::new(snapshot))
 }

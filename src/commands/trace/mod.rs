@@ -44,13 +44,24 @@ impl TraceWorld {
         Self::of(reading::vault(cx)?, OnceLock::new(), cx)
     }
 
+    /// The same for questions that need the index too.
+    pub(super) fn read_with_index(cx: &Context<'_>) -> Result<Self> {
+        let vault = reading::vault(cx)?;
+        let snapshot = reading::snapshot(&vault, cx)?;
+        Self::with(vault, snapshot, cx)
+    }
+
     /// The same where the vault was found and its index read before.
     pub(super) fn with(vault: Vault, snapshot: Arc<Snapshot>, cx: &Context<'_>) -> Result<Self> {
         Self::of(vault, snapshot.into(), cx)
     }
 
     fn of(vault: Vault, snapshot: OnceLock<Arc<Snapshot>>, cx: &Context<'_>) -> Result<Self> {
-        let catalog = Catalog::read(&vault).only(|head| cx.global.reach.allows(&head.meta));
+        let catalog = match snapshot.get() {
+            Some(snapshot) => Catalog::of(&vault, snapshot.walk()),
+            None => Catalog::read(&vault),
+        };
+        let catalog = catalog.only(|head| cx.global.reach.allows(&head.meta));
         let (user, _) = UserConfig::read(cx.env)?;
         let roots = ProjectRoots::new(&user.projects, cx.env);
         Ok(Self { vault, catalog, roots, snapshot })

@@ -42,7 +42,7 @@ fn fresh(vault: &Vault) -> (tempfile::TempDir, Vault) {
     let dir = tempfile::tempdir().unwrap();
     let mut files = vec![PathBuf::from(".cru/config.toml")];
     let walk = Walk::of(vault);
-    files.extend(walk.notes.iter().map(|path| path.as_path().to_owned()));
+    files.extend(walk.paths().map(|path| path.as_path().to_owned()));
     for file in files {
         let to = dir.path().join(&file);
         cru::base::files::create_dir(to.parent().unwrap()).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn places(snapshot: &Snapshot, word: &str) -> BTreeSet<(NoteKey, u64,
 /// Words of the notes' items, each with the notes that must be found by it.
 fn known(vault: &Vault) -> Vec<(String, BTreeSet<NoteKey>)> {
     let mut known = std::collections::BTreeMap::<String, BTreeSet<NoteKey>>::new();
-    for path in Walk::of(vault).notes {
+    for (path, _) in Walk::of(vault).notes {
         let note = cru::note::Note::parse(vault.read(&path).unwrap());
         let session = read::content(&note);
         for (_, item) in session.items() {
@@ -316,7 +316,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 
 #[expect(clippy::disallowed_methods, reason = "what editors and file managers do to notes")]
 fn apply(vault: &Vault, edit: &Edit, number: usize) {
-    let notes: Vec<PathBuf> = Walk::of(vault).notes.iter().map(|path| vault.file(path)).collect();
+    let notes: Vec<PathBuf> = Walk::of(vault).paths().map(|path| vault.file(path)).collect();
     let at = |at: usize| notes.get(at % notes.len().max(1));
     let put = |path: &Path, text: &[u8]| cru::base::files::put(path, text).unwrap();
     // Letters in the place of letters: those of the last line that has some.

@@ -25,7 +25,7 @@ pub(super) fn replace(
     let written = alone(new);
     let mut units = units(&written, false).into_iter();
     let mut result = None;
-    let mut at = Fresh { above: None, units: Vec::new() };
+    let (mut above, mut fresh) = (None, Vec::new());
     // Whether a person has taken out what stood before, and what belongs to it does not come either.
     let mut is_gone = false;
     for pair in pairs(old, new) {
@@ -34,10 +34,10 @@ pub(super) fn replace(
             && !is_gone
             && !is_there(run, index, phase, piece)
         {
-            at.units.push((unit, piece.clone()));
+            fresh.push((unit, piece.clone()));
             continue;
         }
-        result = worse(result, at.put(run, phase, &written)?);
+        result = worse(result, put(run, phase, &written, &mut above, &mut fresh)?);
         let outcome = match (&pair.old, &pair.new) {
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => Some(change(run, index, phase, old, new)?),
@@ -47,41 +47,33 @@ pub(super) fn replace(
             (None, None) => None,
         };
         is_gone = outcome == Some(Outcome::Gone) && pair.new.is_some();
-        at.above = pair.new.or(at.above);
+        above = pair.new.or(above);
         result = worse(result, outcome);
     }
-    result = worse(result, at.put(run, phase, &written)?);
+    result = worse(result, put(run, phase, &written, &mut above, &mut fresh)?);
     Ok(result.unwrap_or(Outcome::Present))
 }
 
-/// New pieces that stand together, and the one above them.
-struct Fresh {
-    above: Option<RenderedPiece>,
-    units: Vec<(Unit, RenderedPiece)>,
-}
-
-impl Fresh {
-    /// Puts the pieces, which stand in `written`, behind the one above them, or to the end of the phase. The last of them
-    /// is the one above what follows.
-    fn put(&mut self, run: &mut Run<'_>, phase: Option<&str>, written: &Note) -> Result<Option<Outcome>, EditError> {
-        let pieces = std::mem::take(&mut self.units);
-        let above = self.above.take();
-        let Some((_, last)) = pieces.last() else {
-            self.above = above;
-            return Ok(None);
-        };
-        self.above = Some(last.clone());
-        let units: Vec<Unit> = pieces.iter().map(|(unit, _)| *unit).collect();
-        let text = joined(written, &units);
-        let draft = &mut run.draft;
-        let unit = above.and_then(|above| find(draft.note(), phase, &above, &above)).map(|(unit, _)| unit);
-        if let Some(unit) = unit
-            && add::insert_behind(draft, unit, &text)?
-        {
-            return Ok(Some(Outcome::Done));
-        }
-        add::append(draft, phase, &text).map(Some)
+/// Puts new pieces that stand together in `written` behind the one `above` them, or to the end of the phase. The last of
+/// them is the one above what follows.
+fn put(
+    run: &mut Run<'_>,
+    phase: Option<&str>,
+    written: &Note,
+    above: &mut Option<RenderedPiece>,
+    pieces: &mut Vec<(Unit, RenderedPiece)>,
+) -> Result<Option<Outcome>, EditError> {
+    let (units, mut pieces): (Vec<Unit>, Vec<RenderedPiece>) = std::mem::take(pieces).into_iter().unzip();
+    let Some(last) = pieces.pop() else { return Ok(None) };
+    let text = joined(written, &units);
+    let draft = &mut run.draft;
+    let found = above.replace(last).and_then(|above| find(draft.note(), phase, &above, &above));
+    if let Some((unit, _)) = found
+        && add::insert_behind(draft, unit, &text)?
+    {
+        return Ok(Some(Outcome::Done));
     }
+    add::append(draft, phase, &text).map(Some)
 }
 
 /// Of several outcomes the one to be told.
