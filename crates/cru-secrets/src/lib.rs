@@ -33,7 +33,7 @@ pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
