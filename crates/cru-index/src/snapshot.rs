@@ -96,8 +96,8 @@ enum Row {
     Memory(usize),
 }
 
-/// The snapshots that were taken last, for a program that is asked again and again: one is taken again only where a note or the
-/// configuration is another one.
+/// The snapshots that were taken last, for a program that is asked again and again: one is taken again only where a file of
+/// the vault or the configuration is another one.
 #[derive(Default)]
 pub struct LastSnapshots(Mutex<HashMap<&'static str, Arc<Snapshot>>>);
 
@@ -132,7 +132,7 @@ impl LastSnapshots {
             return Ok(Arc::clone(snapshot));
         }
         let snapshot = Arc::new(take()?);
-        if may_be_kept {
+        if may_be_kept && snapshot.walk == walk {
             lock().insert(name, Arc::clone(&snapshot));
         }
         Ok(snapshot)

@@ -90,7 +90,7 @@ fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
     }
 }
 
-/// Every secret of `text`, in order, none touching another.
+/// Every secret of `text`, in order, none over another.
 pub fn find(text: &str) -> Vec<Found> {
     let keywords = &*KEYWORDS;
     let mut found: Vec<Found> = Vec::new();
@@ -106,6 +106,9 @@ pub fn find(text: &str) -> Vec<Found> {
     };
     let mut public: Vec<(usize, usize)> = Vec::new();
     for hit in search.find_overlapping_iter(text.whole) {
+        if hit.start() < text.floor.get() {
+            continue;
+        }
         let hit = match keywords.roles[hit.pattern().as_usize()] {
             Role::Word if text.starts_word(hit.start()) => text.word(hit.start()),
             Role::Word => None,

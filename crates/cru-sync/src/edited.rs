@@ -236,6 +236,8 @@ impl World {
             let is_told = |word: &String| before.contains(&format!("Said {word}")) || self.merged.contains(word);
             let logged = |word: &String| is_told(word) && !has_word(&after, word);
             self.words.retain(|word| !logged(word));
+            // What the write took out comes back by command, also where a person had taken it out as well.
+            self.gone.retain(|gone| !is_there(&after, gone));
             self.is_untouched = false;
         }
     }
@@ -398,12 +400,7 @@ impl World {
             assert!(text.lines().any(|line| line == status), "{status} after {all:?}:\n{text}\n{}", self.seals());
         }
         for gone in &self.gone {
-            let is_back = |line: &str| match gone.strip_prefix("n-") {
-                // What a callout quotes of another copy is no step of the note.
-                Some(_) => line.ends_with(&format!(" ^{gone}")) && !line.starts_with('>'),
-                None => line == gone,
-            };
-            assert!(!text.lines().any(is_back), "{gone} is back after {all:?}:\n{text}\n{}", self.seals());
+            assert!(!is_there(&text, gone), "{gone} is back after {all:?}:\n{text}\n{}", self.seals());
         }
     }
 
@@ -414,6 +411,15 @@ impl World {
     fn seals_path(&self) -> PathBuf {
         self.root().join(".cru/seals").join(format!("{}.txt", key(&self.head().id())))
     }
+}
+
+/// Whether a block stands in a text: a step by its id, another one by its words.
+fn is_there(text: &str, block: &str) -> bool {
+    text.lines().any(|line| match block.strip_prefix("n-") {
+        // What a callout quotes of another copy is no step of the note.
+        Some(_) => line.ends_with(&format!(" ^{block}")) && !line.starts_with('>'),
+        None => line == block,
+    })
 }
 
 fn has_word(text: &str, word: &str) -> bool {

@@ -34,7 +34,7 @@ pub fn render(workflow: &Workflow) -> String {
     page.append(above);
     page.checks(workflow);
     page.append(below);
-    frontmatter(workflow) + &inert(&page.text, &[record::FENCE])
+    inert(&frontmatter(workflow), &[]) + &inert(&page.text, &[record::FENCE])
 }
 
 /// The note of a workflow in `dialect`.
@@ -48,7 +48,7 @@ pub fn render_as(workflow: &Workflow, dialect: Dialect) -> String {
     page.goals(workflow);
     page.append(&steps(&workflow.steps, dialect));
     page.checks(workflow);
-    frontmatter(workflow) + &inert(&page.text, &[record::FENCE])
+    inert(&frontmatter(workflow), &[]) + &inert(&page.text, &[record::FENCE])
 }
 
 /// The text of each step, with the blank line before it. None depends on another.

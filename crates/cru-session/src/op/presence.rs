@@ -9,6 +9,7 @@ use super::Op;
 use super::piece::pairs;
 use super::unit::{Unit, alone, has_header, is_header, is_step, normal, units};
 use crate::render::STEPS_HEADER;
+use cru_note::edit::SEPARATOR;
 use cru_note::{Block, BlockKind, Note};
 
 /// What stands in a note.
@@ -152,22 +153,25 @@ impl Presence {
     }
 }
 
-/// Pieces of a text as a text of their own.
+/// Pieces of a text as a text of their own. Two lists stay two.
 pub(super) fn joined(note: &Note, units: &[Unit]) -> String {
     let mut out = String::new();
     let mut list = None;
     for unit in units {
         let text = unit.whole().of(note.text());
+        let block = unit.block(note);
+        let is_list = unit.item.is_some() || block.is_some_and(|block| matches!(block.kind, BlockKind::List { .. }));
         match unit.item {
             Some(_) if list == Some(unit.top) => {}
-            Some(_) if has_header(note, unit.top) && unit.block(note).is_some_and(|item| is_step(note, item, true)) => {
+            Some(_) if has_header(note, unit.top) && block.is_some_and(|item| is_step(note, item, true)) => {
                 out.push_str(if out.is_empty() { "" } else { "\n" });
                 out.push_str(STEPS_HEADER);
                 out.push('\n');
             }
+            _ if is_list && list.is_some() => out.extend(["\n", SEPARATOR, "\n\n"]),
             _ => out.push_str(if out.is_empty() { "" } else { "\n" }),
         }
-        list = unit.item.map(|_| unit.top);
+        list = is_list.then_some(unit.top);
         out.push_str(text);
         out.push('\n');
     }

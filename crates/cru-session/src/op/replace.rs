@@ -26,12 +26,9 @@ pub(super) fn replace(
     let mut units = units(&written, false).into_iter();
     let mut result = None;
     let (mut above, mut fresh) = (None, Vec::new());
-    // Whether a person has taken out what stood before, and what belongs to it does not come either.
-    let mut is_gone = false;
     for pair in pairs(old, new) {
         let unit = pair.new.as_ref().and_then(|_| units.next());
         if let (None, Some(piece), Some(unit)) = (&pair.old, &pair.new, unit)
-            && !is_gone
             && !is_there(run, index, phase, piece)
         {
             fresh.push((unit, piece.clone()));
@@ -42,11 +39,9 @@ pub(super) fn replace(
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => Some(change(run, index, phase, old, new)?),
             (Some(old), None) => Some(drop(run, phase, old)?),
-            (None, Some(_)) if is_gone => Some(Outcome::Gone),
             (None, Some(_)) => Some(Outcome::Present),
             (None, None) => None,
         };
-        is_gone = outcome == Some(Outcome::Gone) && pair.new.is_some();
         above = pair.new.or(above);
         result = worse(result, outcome);
     }

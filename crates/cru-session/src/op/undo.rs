@@ -10,8 +10,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::change::{Change, splice};
-use super::presence::collect;
-use super::remove;
+use super::presence::{collect, joined};
 use super::unit::{Unit, units};
 use cru_base::text;
 use cru_note::Note;
@@ -77,26 +76,37 @@ fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
 /// The change without the blocks that it took out and that stand in the text again, as a person or an old buffer put them
 /// there.
 fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<'a, Change> {
-    if memchr::memchr(b'^', &change.removed).is_none() {
+    let Ok(removed) = std::str::from_utf8(&change.removed) else { return Cow::Borrowed(change) };
+    let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| removed.contains('^')) else {
+        return Cow::Borrowed(change);
+    };
+    // A first line of dashes is no frontmatter.
+    let note = Note::parse(format!("\n{removed}"));
+    let all = units(&note, false);
+    let rest = splice(bytes, at, change.inserted.len(), b"");
+    // What was put in its place under the same id goes with the change.
+    let holds = |bytes: &[u8], id: &str| memmem::find(bytes, format!("^{id}").as_bytes()).is_some();
+    let ids = all.iter().filter_map(|unit| unit.id(&note));
+    let mut back: HashSet<&str> = ids.filter(|id| holds(&rest, id) && !holds(&change.inserted, id)).collect();
+    if back.is_empty() {
         return Cow::Borrowed(change);
     }
-    let Ok(removed) = std::str::from_utf8(&change.removed) else { return Cow::Borrowed(change) };
-    let rest = Note::parse(splice(bytes, at, change.inserted.len(), b""));
+    let rest = Note::parse(rest);
     let mut there = HashSet::new();
     collect(&rest, rest.blocks(), &mut there);
-    // A first line of dashes is no frontmatter.
-    let mut text = format!("\n{removed}");
-    loop {
-        let note = Note::parse(text.as_str());
-        let is_back = |unit: &Unit| unit.id(&note).is_some_and(|id| there.contains(&id.to_lowercase()));
-        let patch = units(&note, false).into_iter().find(is_back).and_then(|unit| remove::unit(&note, unit).ok());
-        let Some(after) = patch.and_then(|patch| String::from_utf8(patch.apply(note.bytes())).ok()) else { break };
-        text = after;
+    back.retain(|id| there.contains(&id.to_lowercase()));
+    let is_back = |unit: &&Unit| unit.id(&note).is_some_and(|id| back.contains(id));
+    let left: Vec<Unit> = all.iter().filter(|unit| !is_back(unit)).copied().collect();
+    if left.len() == all.len() {
+        return Cow::Borrowed(change);
     }
-    match text.strip_prefix('\n') {
-        Some(left) if left != removed => Cow::Owned(Change { removed: left.as_bytes().to_vec(), ..change.clone() }),
-        _ => Cow::Borrowed(change),
-    }
+    let end = removed.trim_end().len();
+    let text = match joined(&note, &left) {
+        text if text.is_empty() => text,
+        text => [&removed[..start], text.trim_end(), &removed[end..]].concat(),
+    };
+    let text = if removed.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
+    Cow::Owned(Change { removed: text.into_bytes(), ..change.clone() })
 }
 
 /// Whether every block outside `range` is one still once that is gone.

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use crate::{read, step_line};
 use cru_base::Span;
-use cru_note::edit::SEPARATOR;
 use cru_note::{Block, BlockKind, Note};
 
 /// A piece.
@@ -79,8 +78,6 @@ pub(crate) fn units(note: &Note, headers: bool) -> Vec<Unit> {
                 }));
             }
             BlockKind::Blank => {}
-            // What keeps two lists apart comes and goes with them.
-            BlockKind::Html if block.content.of(note.text()) == SEPARATOR => {}
             BlockKind::Paragraph if !headers && is_header(note, block) && is_list(note.blocks().get(top + 1)) => {}
             _ => units.push(plain),
         }

@@ -121,7 +121,6 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
             listed = true;
             continue;
         }
-        let is_behind_steps = std::mem::take(&mut listed);
         let text = match item {
             Item::Step(_) => continue,
             Item::Prose(it) => prose(it, inner),
@@ -130,10 +129,11 @@ fn list(items: &[Item], day: Option<Date>, inner: bool) -> String {
             Item::Tasks(it) => tasks(&it.tasks),
             other => callout(other, day),
         };
-        if is_behind_steps && is_joined_to_list(&text) {
+        if listed && is_joined_to_list(&text) {
             append(&mut out, SEPARATOR);
             out.push('\n');
         }
+        listed &= text.is_empty();
         append(&mut out, &text);
     }
     out

@@ -78,7 +78,9 @@ fn phase_name() -> impl Strategy<Value = Option<String>> {
 
 /// A text as `session::render::items` gives it; steps have ids of their own.
 fn text() -> impl Strategy<Value = String> {
-    vec(piece(), 1..3).prop_map(|pieces| pieces.join("\n"))
+    // Lists stand apart, as they are rendered.
+    let apart = |piece: String| if piece.starts_with("- a list") { format!("<!-- -->\n\n{piece}") } else { piece };
+    (piece(), vec(piece().prop_map(apart), 0..2)).prop_map(|(first, more)| [vec![first], more].concat().join("\n"))
 }
 
 fn piece() -> impl Strategy<Value = String> {
