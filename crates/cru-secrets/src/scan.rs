@@ -105,10 +105,7 @@ pub fn find(text: &str) -> Vec<Found> {
         floor: Cell::new(0),
     };
     let mut public: Vec<(usize, usize)> = Vec::new();
-    for hit in search.find_overlapping_iter(text.whole) {
-        if hit.start() < text.floor.get() {
-            continue;
-        }
+    for hit in search.find_overlapping_iter(text.whole).filter(|hit| hit.start() >= text.floor.get()) {
         let hit = match keywords.roles[hit.pattern().as_usize()] {
             Role::Word if text.starts_word(hit.start()) => text.word(hit.start()),
             Role::Word => None,

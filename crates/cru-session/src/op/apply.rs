@@ -90,7 +90,7 @@ impl Run<'_> {
     /// The rows that are all there are, with those that later operations may have added already.
     fn with_later_tasks<'r>(&mut self, index: usize, rows: &'r [Task]) -> Cow<'r, [Task]> {
         let later: &[Op] = if self.mode == Mode::Again { &self.ops[index + 1..] } else { &[] };
-        if !later.iter().any(|op| matches!(op, Op::Tasks { .. })) {
+        if later.is_empty() {
             return Cow::Borrowed(rows);
         }
         let (session, _) = crate::read::session(self.draft.note());
@@ -99,9 +99,9 @@ impl Run<'_> {
         let later = later.iter().filter_map(|op| if let Op::Tasks { rows, .. } = op { Some(rows) } else { None });
         // Without a status and a priority a row stays as it is.
         let kept = later.flatten().filter(is_there).filter(is_new);
-        let kept = kept.map(|task| match key(task) {
-            (true, id) => Task { id: id.to_owned(), ..Task::default() },
-            (false, content) => Task { content: content.to_owned(), ..Task::default() },
+        let kept = kept.map(|task| {
+            let content = if task.id.is_empty() { task.content.clone() } else { String::new() };
+            Task { id: task.id.clone(), content, ..Task::default() }
         });
         Cow::Owned(rows.iter().cloned().chain(kept).collect())
     }

@@ -88,23 +88,21 @@ fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<
     let holds = |bytes: &[u8], id: &str| memmem::find(bytes, format!("^{id}").as_bytes()).is_some();
     let ids = all.iter().filter_map(|unit| unit.id(&note));
     let mut back: HashSet<&str> = ids.filter(|id| holds(&rest, id) && !holds(&change.inserted, id)).collect();
+    let mut there = HashSet::new();
+    if !back.is_empty() {
+        let rest = Note::parse(rest);
+        collect(&rest, rest.blocks(), &mut there);
+    }
+    back.retain(|id| there.contains(&id.to_lowercase()));
     if back.is_empty() {
         return Cow::Borrowed(change);
     }
-    let rest = Note::parse(rest);
-    let mut there = HashSet::new();
-    collect(&rest, rest.blocks(), &mut there);
-    back.retain(|id| there.contains(&id.to_lowercase()));
     let is_back = |unit: &&Unit| unit.id(&note).is_some_and(|id| back.contains(id));
     let left: Vec<Unit> = all.iter().filter(|unit| !is_back(unit)).copied().collect();
-    if left.len() == all.len() {
-        return Cow::Borrowed(change);
+    let (mut text, tail) = (joined(&note, &left), &removed[removed.trim_end().len()..]);
+    if !text.is_empty() {
+        text = [&removed[..start], text.trim_end(), tail].concat();
     }
-    let end = removed.trim_end().len();
-    let text = match joined(&note, &left) {
-        text if text.is_empty() => text,
-        text => [&removed[..start], text.trim_end(), &removed[end..]].concat(),
-    };
     let text = if removed.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
     Cow::Owned(Change { removed: text.into_bytes(), ..change.clone() })
 }
