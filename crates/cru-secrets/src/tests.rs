@@ -93,6 +93,7 @@ fn hostile_texts_take_no_more_time_than_others() {
         "sk-",
         "sk-sk-",
         "password=",
+        "password=9fK2-",
         "token=",
         "TOKEN: ",
         "-----BEGIN PRIVATE KEY-----",
