@@ -51,7 +51,7 @@ pub(super) struct Ready {
     pub(super) changes: Changes,
     /// What was done.
     pub(super) refreshed: Refreshed,
-    /// The notes that there are.
+    /// The files that there are.
     pub(super) walk: Walk,
 }
 
@@ -73,8 +73,6 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     for look in 0..LOOKS {
         let (opened, walk) = rayon::join(|| disk.open(), || Walk::of(vault));
         let found = &walk.notes;
-        let ready =
-            |opened, changes, refreshed| Ok(Ready { opened: Some(opened), changes, refreshed, walk: walk.clone() });
         let trouble = match opened {
             Ok(opened) if !anew => {
                 let mut changes = Changes::of(vault, &opened.manifest, found);
@@ -86,13 +84,13 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                     if changes.touched.len() > AGAIN {
                         restamp(vault, &disk, &opened, &changes);
                     }
-                    return ready(opened, changes, refreshed);
+                    return ready(opened, changes, refreshed, walk);
                 }
                 if !options.complete && is_little(&opened, &changes, found, &options.sources) {
-                    return ready(opened, changes, refreshed);
+                    return ready(opened, changes, refreshed, walk);
                 }
                 if options.may_wait && is_slow(&opened, &changes, &options.sources) {
-                    return ready(opened, changes, refreshed);
+                    return ready(opened, changes, refreshed, walk);
                 }
                 match disk.try_lock() {
                     Ok(Some(_lock)) if disk.manifest().as_ref() == Some(&opened.manifest) => {
@@ -104,14 +102,14 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                             }
                             Err(error) => {
                                 refreshed.unwritten = Some(error.with_causes());
-                                return ready(opened, changes, refreshed);
+                                return ready(opened, changes, refreshed, walk);
                             }
                         }
                         // What changed since the walk is found by whoever asks next.
                         changes.dirty.retain(|path| !can_be_kept(vault, path));
                         let left = Changes { dirty: changes.dirty, ..Changes::default() };
                         match disk.open() {
-                            Ok(opened) => return ready(opened, left, refreshed),
+                            Ok(opened) => return ready(opened, left, refreshed, walk),
                             Err(_) => continue,
                         }
                     }
@@ -121,10 +119,10 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
                         drop(disk.lock()?);
                         continue;
                     }
-                    Ok(None) => return ready(opened, changes, refreshed),
+                    Ok(None) => return ready(opened, changes, refreshed, walk),
                     Err(error) => {
                         refreshed.unwritten = Some(error.with_causes());
-                        return ready(opened, changes, refreshed);
+                        return ready(opened, changes, refreshed, walk);
                     }
                 }
             }
@@ -162,6 +160,11 @@ pub(super) fn refresh(vault: &Vault, options: &Options<'_>) -> Result<Ready> {
     }
     // Nothing can be written here, or somebody never stops.
     Ok(in_memory(vault, refreshed))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what `refresh` gives")]
+fn ready(opened: Opened, changes: Changes, refreshed: Refreshed, walk: Walk) -> Result<Ready> {
+    Ok(Ready { opened: Some(opened), changes, refreshed, walk })
 }
 
 /// All of it in memory.

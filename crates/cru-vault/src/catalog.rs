@@ -70,13 +70,14 @@ pub struct Catalog {
 impl Catalog {
     /// Walks the vault and reads the head of every note.
     pub fn read(vault: &Vault) -> Self {
-        Self::of(vault, &Walk::of(vault))
+        Self::of(vault, Walk::of(vault))
     }
 
     /// The head of every note of `walk`, in parallel; read where what is kept with the machine is older.
-    pub fn of(vault: &Vault, walk: &Walk) -> Self {
+    pub fn of(vault: &Vault, walk: Walk) -> Self {
+        let Walk { notes, others, findings } = walk;
         let mut kept = KeptHeads::of(vault);
-        let notes: Vec<_> = walk.notes.iter().map(|(path, seen)| (kept.take(path), path.clone(), *seen)).collect();
+        let notes: Vec<_> = notes.into_iter().map(|(path, seen)| (kept.take(&path), path, seen)).collect();
         let read = |(known, path, seen): (Option<_>, VaultPath, Fingerprint)| {
             let seen = kept.is_kept(vault, &path).then_some(seen);
             match kept.valid(known, seen.as_ref()) {
@@ -90,7 +91,7 @@ impl Catalog {
             Some(SeenHead { path: &head.path, meta: &head.meta, seen: (*seen)?, is_new: *is_new })
         });
         kept.keep(&to_keep.collect::<Vec<_>>());
-        Self::new(heads.into_iter().map(|(.., head)| head).collect(), walk.others.clone(), walk.findings.clone())
+        Self::new(heads.into_iter().map(|(.., head)| head).collect(), others, findings)
     }
 
     /// From heads that were read elsewhere. Both lists are sorted by path.

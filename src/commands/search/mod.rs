@@ -199,8 +199,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 fn with_notes(kinds: &[&'static str], vault: &Vault, cx: &Context<'_>) -> Result<Arc<Snapshot>> {
     let mut snapshot = reading::snapshot_with(vault, cx, false, false)?;
     let walk = snapshot.walk().clone();
-    let withheld =
-        (cx.global.reach != Reach::All).then(|| Withheld::of(&Catalog::of(vault, &walk), vault, cx.global.reach));
+    let withheld = (cx.global.reach != Reach::All)
+        .then(|| Withheld::of(&Catalog::of(vault, walk.clone()), vault, cx.global.reach));
     let is_withheld = withheld.as_ref().map(|withheld| move |text: &str| withheld.is_told_of(text));
     let is_withheld = is_withheld.as_ref().map(|is| is as &kept::IsWithheld<'_>);
     let notes = walk.notes.par_iter().filter_map(|(path, _)| kept::read(vault, path, kinds, is_withheld)).collect();

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let snapshot = reading::snapshot(&vault, cx)?;
     let rows = snapshot.sessions();
-    let catalog = Catalog::of(&vault, snapshot.walk());
+    let catalog = Catalog::of(&vault, snapshot.walk().clone());
     let current = current::path(rows, &vault, cx.env);
     let current = current.and_then(|path| rows.iter().find(|row| row.path == path));
     Ok(Box::new(StatusReport {

@@ -58,7 +58,7 @@ impl TraceWorld {
 
     fn of(vault: Vault, snapshot: OnceLock<Arc<Snapshot>>, cx: &Context<'_>) -> Result<Self> {
         let catalog = match snapshot.get() {
-            Some(snapshot) => Catalog::of(&vault, snapshot.walk()),
+            Some(snapshot) => Catalog::of(&vault, snapshot.walk().clone()),
             None => Catalog::read(&vault),
         };
         let catalog = catalog.only(|head| cx.global.reach.allows(&head.meta));

@@ -41,7 +41,7 @@ pub(super) fn find(
             _ => None,
         })
     };
-    // A list right behind steps is part of theirs.
+    // A list right behind steps is part of theirs where nothing keeps them apart.
     let exact = |piece: &RenderedPiece| {
         of_form(piece, piece.step).or_else(|| if piece.step { None } else { of_form(piece, true) })
     };

@@ -99,15 +99,16 @@ fn change(
     if found == Found::New {
         return Ok(give_id(&mut run.draft, phase, new));
     }
-    let conflict = Conflict {
+    let later = run.later_texts(&new.text, index);
+    let conflict = || Conflict {
         title: new.name(),
         wanted: conflict::block(&new.text),
         before: Some(conflict::block(&old.text)),
-        later: run.later_texts(&new.text, index).iter().map(|text| conflict::block(text)).collect(),
+        later: later.iter().map(|text| conflict::block(text)).collect(),
     };
     let note = run.draft.note();
     // What did not fit beside the blocks around it may fit beside the callout that says so.
-    if run.mode == Mode::Again && conflict.is_told(note) {
+    if run.mode == Mode::Again && conflict().is_told(note) {
         return Ok(Outcome::Conflict);
     }
     let ours = |unit: Unit| run.presence.as_ref().is_some_and(|presence| presence.is_ours(&unit.text(note)));
@@ -132,7 +133,7 @@ fn change(
         }
         _ => {}
     }
-    conflict.tell(&mut run.draft, Where::Behind(unit))?;
+    conflict().tell(&mut run.draft, Where::Behind(unit))?;
     Ok(Outcome::Conflict)
 }
 

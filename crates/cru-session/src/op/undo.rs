@@ -77,20 +77,23 @@ fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
 /// there.
 fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<'a, Change> {
     let Ok(removed) = std::str::from_utf8(&change.removed) else { return Cow::Borrowed(change) };
-    let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| removed.contains('^')) else {
+    // A part of a line is no block.
+    let is_line = at == 0 || bytes.get(at - 1) == Some(&b'\n') || removed.starts_with(['\n', '\r']);
+    let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| is_line && removed.contains('^')) else {
         return Cow::Borrowed(change);
     };
     // A first line of dashes is no frontmatter.
     let note = Note::parse(format!("\n{removed}"));
     let all = units(&note, false);
-    let rest = splice(bytes, at, change.inserted.len(), b"");
+    let ids: HashSet<&str> = all.iter().filter_map(|unit| unit.id(&note)).collect();
+    let (before, behind) = (&bytes[..at], &bytes[at + change.inserted.len()..]);
+    let mut back: HashSet<&str> = [before, behind].into_iter().flat_map(|bytes| named(bytes, &ids)).collect();
     // What was put in its place under the same id goes with the change.
-    let holds = |bytes: &[u8], id: &str| memmem::find(bytes, format!("^{id}").as_bytes()).is_some();
-    let ids = all.iter().filter_map(|unit| unit.id(&note));
-    let mut back: HashSet<&str> = ids.filter(|id| holds(&rest, id) && !holds(&change.inserted, id)).collect();
+    let own: HashSet<&str> = named(&change.inserted, &ids).collect();
+    back.retain(|id| !own.contains(id));
     let mut there = HashSet::new();
     if !back.is_empty() {
-        let rest = Note::parse(rest);
+        let rest = Note::parse([before, behind].concat());
         collect(&rest, rest.blocks(), &mut there);
     }
     back.retain(|id| there.contains(&id.to_lowercase()));
@@ -105,6 +108,15 @@ fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<
     }
     let text = if removed.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
     Cow::Owned(Change { removed: text.into_bytes(), ..change.clone() })
+}
+
+/// Those of the ids that stand in a text as an id may.
+fn named<'a>(bytes: &'a [u8], ids: &'a HashSet<&str>) -> impl Iterator<Item = &'a str> {
+    memchr::memchr_iter(b'^', bytes).filter_map(|at| {
+        let rest = &bytes[at + 1..];
+        let len = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+        ids.get(std::str::from_utf8(&rest[..len]).ok()?).copied()
+    })
 }
 
 /// Whether every block outside `range` is one still once that is gone.
@@ -211,9 +223,16 @@ mod tests {
         let undone =
             |text: &str| String::from_utf8(undo(text.as_bytes(), std::slice::from_ref(&change)).unwrap()).unwrap();
         assert_eq!(undone("# T\n\nEnd.\n"), format!("# T\n\n{steps}End.\n"));
+        let other = "# T\n\nEnd.\n\n- `Read c` → ok ^n-0011\n";
+        assert_eq!(undone(other), other.replacen("# T\n\n", &format!("# T\n\n{steps}"), 1));
         let back = "\n**Tool calls:**\n- `Read a` → mine ^n-001\n";
         let left = "**Tool calls:**\n- `Read b` → ok ^n-002\n\n";
         assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\n{left}End.\n{back}"));
+        // A part of a line comes back whole, and what the change itself put there is no other block.
+        let line = set("- `Read a` → ", "new ^n-001", "old ^n-001", "\n");
+        let copied = "- `Read a` → new ^n-001\n\n- `Read a` → new ^n-001\n";
+        let undo_line = undo(copied.as_bytes(), &[line]).map(String::from_utf8);
+        assert_eq!(undo_line, Ok(Ok(copied.replacen("new", "old", 1))));
         let back = format!("{back}- `Read b` → ok ^n-002\n");
         assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\nEnd.\n{back}"));
     }
