@@ -24,7 +24,18 @@ pub(super) fn by_session<R: Ord>(
     Ok(grouped(files.into_iter().map(of).collect::<Result<Vec<_>>>()?))
 }
 
-/// The same, where it is known of each file.
+/// What `read` says of the beginning of each file, each named once, sorted by name.
+pub(super) fn heads<H>(
+    mut files: Vec<PathBuf>,
+    read: impl Fn(&Bundle, &Path) -> Result<H>,
+) -> Result<Vec<(PathBuf, H)>> {
+    files.sort();
+    files.dedup();
+    let none = Bundle::default();
+    files.into_iter().map(|path| Ok((path.clone(), read(&none, &path)?))).collect()
+}
+
+/// The same as [`by_session`], where it is known of each file.
 pub(super) fn grouped<R: Ord>(files: Vec<(String, R, Option<Timestamp>, PathBuf)>) -> Vec<Bundle> {
     let mut sessions: BTreeMap<String, Vec<(R, Option<Timestamp>, PathBuf)>> = BTreeMap::new();
     for (session, rank, time, path) in files {

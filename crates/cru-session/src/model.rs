@@ -17,6 +17,7 @@ pub use step::{DENIED_BY_HOST, FileRef, Step, StepStatus};
 
 use super::detail::{Detail, Level};
 use cru_base::Span;
+use cru_note::link;
 
 /// A session note, read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -128,6 +129,19 @@ impl Link {
     /// A link to a note.
     pub fn to_note(target: impl Into<String>) -> Self {
         Self { target: target.into(), ..Self::default() }
+    }
+
+    /// The link whose brackets hold `inner`.
+    pub fn parse(inner: &str) -> Self {
+        let parts = link::parse(inner);
+        let owned = |part: Option<&str>| part.map(str::to_owned);
+        Self {
+            target: parts.target.to_owned(),
+            heading: owned(parts.heading),
+            block: owned(parts.block),
+            alias: owned(parts.alias),
+            ..Self::default()
+        }
     }
 }
 

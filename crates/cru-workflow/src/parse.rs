@@ -14,7 +14,7 @@ use super::model::{
 use super::record;
 use super::text::{Piece, leading_code, pieces, unescape};
 use cru_base::{Diagnostic, Span};
-use cru_note::{Block, BlockKind, Note, frontmatter, link};
+use cru_note::{Block, BlockKind, Note, frontmatter};
 use cru_session::Link;
 use cru_session::escape::uncode_text;
 
@@ -351,7 +351,7 @@ fn origin(text: &str) -> Option<Vec<Link>> {
     let mut links = Vec::new();
     loop {
         let (inner, after) = rest.trim_start().strip_prefix("[[")?.split_once("]]")?;
-        links.push(wikilink(inner));
+        links.push(Link::parse(inner));
         match after.trim_start().strip_prefix(',') {
             Some(after) => rest = after,
             None => return after.trim().is_empty().then_some(links),
@@ -362,17 +362,5 @@ fn origin(text: &str) -> Option<Vec<Link>> {
 /// A source of the frontmatter: `[[note]]`, or a bare name.
 fn source(text: &str) -> Link {
     let inner = text.trim().strip_prefix("[[").and_then(|text| text.strip_suffix("]]"));
-    inner.map_or_else(|| Link::to_note(text.trim()), wikilink)
-}
-
-fn wikilink(inner: &str) -> Link {
-    let parts = link::parse(inner);
-    let owned = |part: Option<&str>| part.map(str::to_owned);
-    Link {
-        target: parts.target.to_owned(),
-        heading: owned(parts.heading),
-        block: owned(parts.block),
-        alias: owned(parts.alias),
-        ..Link::default()
-    }
+    inner.map_or_else(|| Link::to_note(text.trim()), Link::parse)
 }

@@ -118,15 +118,7 @@ pub(super) fn described(path: &Path) -> Option<(Option<String>, Option<String>)>
 /// Groups files by session. Copies of a session under another id (a fork of older versions, which carries no mark) are
 /// put to the session that they begin like, so that their common records are told once.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let mut files = files;
-    files.sort();
-    files.dedup();
-    let none = Bundle::default();
-    let mut heads = Vec::with_capacity(files.len());
-    for path in files {
-        let head = ClaudeHead::read(&none, &path)?;
-        heads.push((path, head));
-    }
+    let heads = bundles::heads(files, ClaudeHead::read)?;
     // Main sessions by their first record: the earliest file with it, by time, gives its name to the group.
     let mut by_first: BTreeMap<String, String> = BTreeMap::new();
     let mut order: Vec<usize> = (0..heads.len()).collect();

@@ -132,15 +132,7 @@ const DEPTH: usize = 64;
 
 /// Groups files by the session that began it all, so that what forks and sub-agents copied of their parents is told once.
 pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    let mut files = files;
-    files.sort();
-    files.dedup();
-    let none = Bundle::default();
-    let mut heads = Vec::with_capacity(files.len());
-    for path in files {
-        let head = CodexHead::read(&none, &path)?;
-        heads.push((path, head));
-    }
+    let heads = bundles::heads(files, CodexHead::read)?;
     let above: HashMap<String, String> =
         heads.iter().filter_map(|(_, head)| Some((head.id.clone(), head.above()?.to_owned()))).collect();
     let known: std::collections::HashSet<&str> = heads.iter().map(|(_, head)| head.id.as_str()).collect();

@@ -225,37 +225,20 @@ fn ingest_with(
     };
     let Plan { drafts, olds, mut sessions, projects } = Plan::make(&ground, || Taken::of(vault, &catalog), drafts);
     let unsealed = Cell::new(0);
+    let grower = |reattach| {
+        let Machine { state, now } = machine.filter(|_| !options.dry_run)?;
+        let (now, rules, unsealed) = (*now, &rules, &unsealed);
+        Some(Grower { vault, state, now, reading, rules, label: "import", reattach, renewal: None, unsealed })
+    };
     if !options.dry_run {
         make_projects(vault, &projects)?;
         write(vault, importer, machine, &drafts, &mut sessions, watch)?;
-        if let Some(machine) = machine {
-            let grower = Grower {
-                vault,
-                state: &machine.state,
-                now: machine.now,
-                reading,
-                rules: &rules,
-                label: "import",
-                reattach: false,
-                renewal: None,
-                unsealed: &unsealed,
-            };
+        if let Some(grower) = grower(false) {
             remember(&grower, &drafts, &sessions)?;
         }
     }
     let mut grown = 0;
-    if let Some(machine) = machine.filter(|_| !options.dry_run) {
-        let grower = Grower {
-            vault,
-            state: &machine.state,
-            now: machine.now,
-            reading,
-            rules: &rules,
-            label: "import",
-            reattach: options.reattach,
-            renewal: None,
-            unsealed: &unsealed,
-        };
+    if let Some(grower) = grower(options.reattach) {
         watch.begin("Updating", olds.len() as u64);
         let mut stale: Vec<usize> = Vec::new();
         for old in &olds {
