@@ -33,7 +33,7 @@ pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,30 +46,37 @@ pub struct Found {
 
 /// `text` without its secrets. What stands in their place has no number: nothing is known of the session.
 pub fn mask(text: &str) -> Cow<'_, str> {
-    let found = find(text);
-    replaced(text, &found, |found, out| {
+    masked(text, |rule, _, out| {
         out.push_str("[secret:");
-        out.push_str(found.rule);
+        out.push_str(rule);
         out.push(']');
     })
 }
 
-/// `text` with something else in place of what was found in it.
-fn replaced<'a>(text: &'a str, found: &[Found], mut put: impl FnMut(&Found, &mut String)) -> Cow<'a, str> {
-    if found.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for found in found {
-        out.push_str(text.get(at..found.range.start).unwrap_or_default());
-        // `[[` would begin a link.
-        if out.ends_with('[') {
-            out.push(' ');
+/// How often a text is looked at again: what a mask has taken out may have hidden what stands beside it.
+const LOOKS: usize = 8;
+
+/// `text` with what `put` writes for a rule and a secret in the place of each secret, until none is found in it.
+fn masked<'a>(text: &'a str, mut put: impl FnMut(&'static str, &str, &mut String)) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..LOOKS {
+        let found = find(&text);
+        if found.is_empty() {
+            break;
         }
-        put(found, &mut out);
-        at = found.range.end;
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for Found { rule, range } in found {
+            out.push_str(text.get(at..range.start).unwrap_or_default());
+            // `[[` would begin a link.
+            if out.ends_with('[') {
+                out.push(' ');
+            }
+            at = range.end;
+            put(rule, text.get(range).unwrap_or_default(), &mut out);
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        text = Cow::Owned(out);
     }
-    out.push_str(text.get(at..).unwrap_or_default());
-    Cow::Owned(out)
+    text
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::{find, replaced};
+use super::masked;
 use cru_base::text::sanitise;
 
 /// What stands for the secrets of a session.
@@ -42,16 +42,13 @@ impl Masks {
     }
 
     fn clean<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        let found = find(text);
-        replaced(text, &found, |found, out| {
-            let secret = text.get(found.range.clone()).unwrap_or_default();
+        masked(text, |rule, secret, out| {
             if let Some(name) = self.names.get(secret) {
                 out.push_str(name);
                 return;
             }
-            let count = self.counts.entry(found.rule).or_default();
+            let count = self.counts.entry(rule).or_default();
             *count += 1;
-            let rule = found.rule;
             let name = if self.unnumbered { format!("[secret:{rule}]") } else { format!("[secret:{rule}-{count}]") };
             out.push_str(&name);
             self.names.insert(secret.to_owned(), name);
