@@ -136,12 +136,13 @@ impl Tab {
         answer["result"]["value"].take()
     }
 
-    /// Waits until an expression holds on the page that is there then.
+    /// Waits until an expression holds on the page that is there then; how long a page takes to load is not counted.
     fn until(&mut self, what: &str) {
         loop {
             let asked = format!(
                 "new Promise((kept) => {{ let left = 200; const look = () => {{ \
-                 if (document.readyState === 'complete' && ({what})) kept(true); else if (left-- > 0) setTimeout(look, 20); else kept(false); }}; look(); }})"
+                 const whole = document.readyState === 'complete'; if (whole && ({what})) kept(true); \
+                 else if (!whole || left-- > 0) setTimeout(look, 20); else kept(false); }}; look(); }})"
             );
             let asked = json!({ "expression": asked, "awaitPromise": true, "returnByValue": true });
             // A page that goes away takes the promise with it; then the next page is asked.
