@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::output::{View, style};
+use super::output::{View, byte_size, style};
 use super::watching::Watching;
 use super::{Context, Output, PlainOutput, reading};
 use crate::base::text::{plural, thousands};
@@ -100,7 +100,7 @@ impl PlainOutput for IndexReport {
             "{} with {}, {}\n",
             plural(self.sessions as u64, "session"),
             entries(self.entries),
-            size(self.bytes)
+            byte_size(self.bytes)
         );
         let mut kinds: Vec<_> = self.kinds.iter().collect();
         kinds.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
@@ -129,17 +129,6 @@ impl PlainOutput for IndexReport {
 
     fn is_no(&self) -> bool {
         self.differences.as_ref().is_some_and(|found| !found.is_empty())
-    }
-}
-
-/// `1.2 MB`.
-#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::output::amount;
+use super::output::byte_size;
 use super::{Context, Output, PlainOutput, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -109,8 +109,9 @@ struct PruneReport {
 
 impl PruneReport {
     fn lines(&self) -> Vec<String> {
-        let line =
-            |row: &PruneRow| format!("{:<8}  {}, {}B", row.what.as_str(), plural(row.files, "file"), amount(row.bytes));
+        let line = |row: &PruneRow| {
+            format!("{:<8}  {}, {}", row.what.as_str(), plural(row.files, "file"), byte_size(row.bytes))
+        };
         self.found.iter().map(line).collect()
     }
 }
@@ -123,7 +124,7 @@ impl PlainOutput for PruneReport {
         }
         let _ = match self.removed {
             0 => writeln!(out, "nothing was removed"),
-            some => writeln!(out, "removed {}, {}B", plural(some, "file"), amount(self.bytes)),
+            some => writeln!(out, "removed {}, {}", plural(some, "file"), byte_size(self.bytes)),
         };
         out
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::shelf::NamedCheckpoint;
 use crate::base::Result;
 use crate::base::text::{one_line, plural, sanitise};
-use crate::commands::output::amount;
+use crate::commands::output::byte_size;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::memory::checkpoint::{CopyManifest, ObjectStore, listing};
@@ -90,7 +90,7 @@ impl PlainOutput for ShownCheckpoint {
         }
         if let Some(copy) = &self.copy {
             let files = plural(copy.files.len() as u64, "file");
-            let _ = writeln!(out, "\ncopy     {files}, {}B", amount(copy.size()));
+            let _ = writeln!(out, "\ncopy     {files}, {}", byte_size(copy.size()));
             for file in &copy.files {
                 let mark = match (&file.hash, file.untracked, self.damaged.iter().any(|path| path == file.path())) {
                     (_, _, true) => paint(style::BAD, "damaged"),

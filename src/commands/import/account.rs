@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anstyle::Style;
 
 use crate::base::text::{note_name, plural, sanitise, thousands};
+use crate::commands::output::byte_size;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{Output, View};
 use crate::import::UNREADABLE;
@@ -134,7 +135,7 @@ impl Account {
         let Some(kept) = &self.report.kept else { return };
         let more = match kept.new_bytes {
             0 => "nothing new".to_owned(),
-            new => format!("{} more, which take {}", bytes(new), bytes(kept.packed_bytes)),
+            new => format!("{} more, which take {}", byte_size(new), byte_size(kept.packed_bytes)),
         };
         let _ = writeln!(text, "\nCopies of {} in evidence/: {more}", plural(kept.files, "file"));
         if kept.not_kept > 0 {
@@ -186,15 +187,6 @@ fn files<'f>(
         let said =
             format!("{} in the folders not named like a transcript: not looked into", plural(others, "other file"));
         let _ = writeln!(text, "\n{}", paint(style::DIM, said));
-    }
-}
-
-/// `4.2 MB`.
-fn bytes(count: u64) -> String {
-    match count {
-        0..1_000 => format!("{count} bytes"),
-        1_000..1_000_000 => format!("{} kB", count / 1_000),
-        _ => format!("{}.{} MB", count / 1_000_000, count / 100_000 % 10),
     }
 }
 

@@ -20,7 +20,7 @@ pub use chart::{bar, spark};
 pub use escape::escape;
 pub use estimate::{Estimate, Spent, cost_text, proof_text, proof_words, usd};
 pub(super) use html::{BASE, PageFrame, Templates, VIEW, link_to, named_page, note_page, obsidian_link, place};
-pub use number::{amount, clock, duration, minute, most, percent, zoned_minute};
+pub use number::{amount, byte_size, clock, duration, minute, most, percent, zoned_minute};
 pub use plain::PlainOutput;
 pub(super) use sealed::{is_as_written, write_sealed};
 pub use table::{Align, Cell, Table, cut};

@@ -21,6 +21,17 @@ pub fn amount(number: u64) -> String {
     }
 }
 
+/// `950 B`, `4.2 kB`, `1.3 MB`, `2.0 GB`.
+pub fn byte_size(number: u64) -> String {
+    let scaled = |unit: u64, name: &str| format!("{}.{} {name}", number / unit, number % unit / (unit / 10));
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => scaled(1_000, "kB"),
+        1_000_000..1_000_000_000 => scaled(1_000_000, "MB"),
+        _ => scaled(1_000_000_000, "GB"),
+    }
+}
+
 /// How many `-n N` lets through: 0 means all.
 pub const fn most(limit: usize) -> usize {
     if limit == 0 { usize::MAX } else { limit }
@@ -75,6 +86,12 @@ mod tests {
         let shown: Vec<_> =
             [0, 999, 9_999, 10_000, 48_210, 148_210, 999_999, 1_300_000, 2_000_000_000].map(amount).into();
         assert_eq!(shown, ["0", "999", "9,999", "10.0k", "48.2k", "148k", "999k", "1.3M", "2.0G"]);
+    }
+
+    #[test]
+    fn sizes() {
+        let shown: Vec<_> = [0, 999, 1_000, 4_299, 999_999, 1_300_000, 2_050_000_000].map(byte_size).into();
+        assert_eq!(shown, ["0 B", "999 B", "1.0 kB", "4.2 kB", "999.9 kB", "1.3 MB", "2.0 GB"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::super::output::amount;
+use super::super::output::byte_size;
 use super::super::read::Shelf;
 use crate::base::text::plural;
 use crate::commands::Context;
@@ -17,6 +17,9 @@ use crate::vault::{Catalog, State, Vault};
 /// Hooks that are silent for longer may be broken.
 const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
+/// Bytes of what the program keeps on this machine that are worth a word.
+const LARGE: u64 = 1_000_000_000;
+
 /// What is due.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Due {
@@ -26,6 +29,8 @@ pub(super) struct Due {
     pub(super) unproven: u64,
     /// Bytes of copies of files that `cru admin prune` would remove, where these are many.
     pub(super) old_copies: u64,
+    /// Bytes of the search index, where these are many.
+    pub(super) large_index: u64,
     /// Hosts whose hooks wrote here once and have been silent for a week, while sessions of theirs began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) silent: Vec<SilentHooks>,
@@ -58,7 +63,8 @@ impl SilentHooks {
 }
 
 impl Due {
-    pub(super) fn of(rows: &[SessionRow], catalog: &Catalog, vault: &Vault, cx: &Context<'_>) -> Self {
+    /// Looks for it; `index`: bytes of the search index.
+    pub(super) fn of(rows: &[SessionRow], catalog: &Catalog, vault: &Vault, index: u64, cx: &Context<'_>) -> Self {
         let shelf = Shelf::read(catalog, vault);
         let lessons = shelf.lessons.iter().filter(|it| it.lesson.status == ReviewStatus::Proposed).count();
         let readings = shelf.readings.iter().filter(|it| it.head.status == ReviewStatus::Proposed).count();
@@ -72,8 +78,8 @@ impl Due {
         Self {
             proposals: (lessons + readings) as u64,
             unproven: rows.iter().filter(|row| row.is_unproven()).count() as u64,
-            // Bytes of copies of files that are worth a word.
-            old_copies: if old >= 1_000_000_000 { old } else { 0 },
+            old_copies: if old >= LARGE { old } else { 0 },
+            large_index: if index >= LARGE { index } else { 0 },
             silent: state.as_ref().map(silent).unwrap_or_default(),
         }
     }
@@ -92,8 +98,13 @@ impl Due {
         if self.old_copies > 0 {
             lines.push((
                 "Copies",
-                format!("{}B of old copies of files; `cru admin prune` removes them", amount(self.old_copies)),
+                format!("{} of old copies of files; `cru admin prune` removes them", byte_size(self.old_copies)),
             ));
+        }
+        if self.large_index > 0 {
+            let size = byte_size(self.large_index);
+            let text = "a smaller `[index] evidence_bytes` and `cru admin index --rebuild` make it smaller";
+            lines.push(("Index size", format!("{size}; {text}")));
         }
         for it in &self.silent {
             let (title, day, sessions) = (it.title, it.last_event.strftime("%Y-%m-%d"), plural(it.sessions, "session"));

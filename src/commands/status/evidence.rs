@@ -8,6 +8,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::chats::{Chats, written};
@@ -85,6 +86,13 @@ struct Own {
     folder: Option<PathBuf>,
 }
 
+/// The transcript that a note names.
+struct Transcript {
+    path: PathBuf,
+    /// When it was written; nothing where it is no file.
+    written: Option<Timestamp>,
+}
+
 /// What is remembered from one session to the next.
 struct EvidenceLook<'a> {
     hosts: Vec<Own>,
@@ -106,9 +114,10 @@ impl Evidence {
         let hosts = agent_table::all().iter().filter_map(own).collect();
         let mut look = EvidenceLook { hosts, folders: HashMap::new(), kept: kept_ids(vault), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
+        let found: Vec<_> = rows.par_iter().with_min_len(256).map(|row| Transcript::of(row, env)).collect();
         let mut named = HashSet::new();
-        for row in rows {
-            named.extend(it.add(row, &mut look));
+        for (row, transcript) in rows.iter().zip(found) {
+            named.extend(it.add(row, transcript, &mut look));
         }
         it.add_unnamed(&named, &mut look);
         it.at_risk.sort_by(|a, b| (a.from, &a.session).cmp(&(b.from, &b.session)));
@@ -116,22 +125,21 @@ impl Evidence {
     }
 
     /// Counts the transcript of a session; its path, where the note names one.
-    fn add(&mut self, row: &SessionRow, look: &mut EvidenceLook<'_>) -> Option<PathBuf> {
+    fn add(&mut self, row: &SessionRow, found: Option<Transcript>, look: &mut EvidenceLook<'_>) -> Option<PathBuf> {
         let Some(transcript) = &row.transcript else {
             self.unnamed += 1;
             return None;
         };
-        let path = expand_home(transcript, look.env).map(|path| look.env.cwd().join(path));
         if look.kept.contains(&row.id) {
             self.kept += 1;
-            return path;
+            return found.map(|it| it.path);
         }
-        let Some(path) = path.filter(|path| path.is_file()) else {
+        let Some((path, time)) = found.and_then(|it| Some((it.path, it.written?))) else {
             self.gone.push(Gone { session: row.id.clone(), transcript: transcript.clone() });
             return None;
         };
         self.there += 1;
-        if let Some((host, from)) = row.host.as_deref().and_then(|host| look.deleted(host, &path)) {
+        if let Some((host, from)) = row.host.as_deref().and_then(|host| look.deleted(host, &path, time)) {
             let session = Some(row.id.clone());
             self.at_risk.push(AtRisk { session, host, transcript: transcript.clone(), from });
         }
@@ -147,12 +155,20 @@ impl Evidence {
             let Ok(listed) = import::list(importer, &[folder]) else { continue };
             let seen = state.as_ref().map(|state| seen_files(importer, state)).unwrap_or_default();
             for path in listed.files.into_iter().filter(|path| !named.contains(path) && !seen.contains(path)) {
-                if let Some((host, from)) = look.deleted(host, &path) {
+                if let Some((host, from)) = written(&path).and_then(|time| look.deleted(host, &path, time)) {
                     let transcript = look.env.at(&path).folder();
                     self.at_risk.push(AtRisk { session: None, host, transcript, from });
                 }
             }
         }
+    }
+}
+
+impl Transcript {
+    /// Looks for the transcript that a note names.
+    fn of(row: &SessionRow, env: &Env) -> Option<Self> {
+        let path = env.cwd().join(expand_home(row.transcript.as_deref()?, env)?);
+        Some(Self { written: written(&path), path })
     }
 }
 
@@ -167,11 +183,10 @@ impl Own {
 }
 
 impl EvidenceLook<'_> {
-    /// From when on its host may delete a transcript, where that is soon.
-    fn deleted(&mut self, host: &str, path: &Path) -> Option<(&'static str, Timestamp)> {
+    /// From when on its host may delete a transcript that was written at that time, where it is soon.
+    fn deleted(&mut self, host: &str, path: &Path, mut time: Timestamp) -> Option<(&'static str, Timestamp)> {
         let own = self.hosts.iter().find(|own| own.agent.host == host)?;
         own.folder.as_ref().filter(|folder| path.starts_with(folder))?;
-        let mut time = written(path)?;
         let mut beyond = None;
         if let Some((folder, session)) = together(path, &own.retention.together) {
             let chats = self.folders.entry(folder.to_owned()).or_insert_with(|| Chats::of(folder));

@@ -19,7 +19,7 @@ use self::waiting::Waiting;
 use super::check::quoted;
 use super::history::line;
 use super::output::style::{self, paint};
-use super::output::{Align, Cell, Table};
+use super::output::{Align, Cell, Table, byte_size};
 use super::{Context, Output, PlainOutput, View, current, reading};
 use crate::base::text::{plural, thousands};
 use crate::base::{Env, Result};
@@ -52,6 +52,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let catalog = Catalog::of(&vault, snapshot.walk().clone());
     let current = current::path(rows, &vault, cx.env);
     let current = current.and_then(|path| rows.iter().find(|row| row.path == path));
+    let entries = snapshot.parts().iter().map(|part| part.searcher().num_docs()).sum();
+    let index = IndexSize { entries, bytes: snapshot.size() };
     Ok(Box::new(StatusReport {
         schema: 1,
         vault: vault.root().canonicalize().unwrap_or_else(|_| vault.root().to_owned()),
@@ -65,13 +67,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }),
         waiting: waiting::all(&vault, cx.env, || rows.iter().map(|row| row.id.clone()).collect())?,
         unfiled: unfiled::all(cx.env).iter().map(|it| it.events).sum(),
-        due: Due::of(rows, &catalog, &vault, cx),
+        due: Due::of(rows, &catalog, &vault, index.bytes, cx),
         links: vault.links(),
         foreign_cache: vault.root().join(".cru/cache").symlink_metadata().is_ok(),
-        index: IndexSize {
-            entries: snapshot.parts().iter().map(|part| part.searcher().num_docs()).sum(),
-            bytes: snapshot.size(),
-        },
+        index,
         evidence: Evidence::of(rows, &vault, cx.env),
         now: cx.env.now(),
         most: if args.all { usize::MAX } else { MOST },
@@ -242,7 +241,7 @@ impl StatusReport {
         if self.foreign_cache {
             row("Old cache", ".cru/cache is not used and may be deleted".to_owned());
         }
-        row("Index", format!("{} entries, {}", thousands(self.index.entries), size(self.index.bytes)));
+        row("Index", format!("{} entries, {}", thousands(self.index.entries), byte_size(self.index.bytes)));
         row("Transcripts", self.evidence());
     }
 
@@ -391,15 +390,6 @@ fn why(host: &Deletes) -> String {
     }
     why.push('.');
     why
-}
-
-/// `4.2 MB`.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
-    }
 }
 
 impl PlainOutput for StatusReport {
