@@ -20,7 +20,7 @@ pub(super) fn path(rows: &[SessionRow], vault: &Vault, env: &Env) -> Option<Stri
             parent: row.parent.as_ref().map(Link::to_note),
             ..Meta::default()
         };
-        Some(Head { path: VaultPath::new(&row.path)?, meta, findings: Vec::new() })
+        Some(Head { path: VaultPath::new(&row.path)?, meta: Box::new(meta), findings: Vec::new() })
     };
     // Only these can be it, unless it is named.
     let is_named = env.var("CRU_SESSION").is_some();

@@ -23,7 +23,7 @@ impl World {
         let mut sessions: Vec<Loaded> = Vec::new();
         for (name, text) in notes {
             let (meta, _) = cru_session::read::meta(text);
-            let head = Head { path: path(name), meta, findings: Vec::new() };
+            let head = Head { path: path(name), meta: Box::new(meta), findings: Vec::new() };
             if head.is_session() {
                 sessions.push(Loaded::parse(path(name), *text));
             }

@@ -9,7 +9,8 @@ mod meta;
 mod step;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 pub use callout::{Callout, Decision, Error, Subagent, SubagentMode, User};
 pub use meta::{Agent, Meta, Status, SubagentRef};
@@ -90,26 +91,42 @@ pub enum Item {
 }
 
 /// `[[target#heading|alias]]` or `![[…]]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
 pub struct Link {
     /// Note name or path; empty for the same note.
     pub target: String,
     /// Heading part, `A#B` for nested ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
     /// Block id without `^`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<String>,
     /// Shown text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
     /// `![[…]]`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub embed: bool,
     /// Where it stands; empty when not read from a note's body.
     #[serde(skip)]
     pub span: Span,
+}
+
+impl Serialize for Link {
+    /// Whoever reads the output sees the parts that there are; a cache holds all of them, in the order of the fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { target, heading, block, alias, embed, span: _ } = self;
+        if !serializer.is_human_readable() {
+            return (target, heading, block, alias, embed).serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("target", target)?;
+        for (name, part) in [("heading", heading), ("block", block), ("alias", alias)] {
+            if let Some(part) = part {
+                map.serialize_entry(name, part)?;
+            }
+        }
+        if *embed {
+            map.serialize_entry("embed", embed)?;
+        }
+        map.end()
+    }
 }
 
 impl Task {

@@ -25,7 +25,7 @@ pub struct Head {
     /// The note.
     pub path: VaultPath,
     /// What its frontmatter says; empty where there is none.
-    pub meta: Meta,
+    pub meta: Box<Meta>,
     /// What is odd about it.
     pub findings: Vec<Finding>,
 }
@@ -172,7 +172,7 @@ fn head(vault: &Vault, path: VaultPath) -> Head {
         }
     };
     let findings = diagnostics.into_iter().map(|diagnostic| Finding::new(&path, diagnostic)).collect();
-    Head { path, meta, findings }
+    Head { path, meta: Box::new(meta), findings }
 }
 
 /// The beginning of a note up to the end of its frontmatter; the whole beginning where none ends within the limit.

@@ -16,13 +16,27 @@ use super::{Vault, VaultPath};
 use cru_base::files::{self, Fingerprint};
 use cru_session::Meta;
 
-/// Its name in the folder of caches, with the versions of the rules that a frontmatter is read by and secrets are found by.
-const FILE: &str = concat!("heads-1-", env!("CARGO_PKG_VERSION"));
+/// Its name in the folder of caches.
+const FILE: &str = "heads";
+
+/// The versions of its form and of the rules that a frontmatter is read by.
+const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// How long after a change one more may not show: some file systems count time in steps of two seconds.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// One line.
+/// What the file says behind the hash of it.
+#[derive(Serialize, Deserialize)]
+struct Kept<'a> {
+    version: &'a str,
+    /// Nanoseconds from the first look at a file until it was written.
+    took: i64,
+    /// Each a [`KeptHead`]: several threads read them.
+    #[serde(borrow)]
+    heads: Vec<&'a [u8]>,
+}
+
+/// One head.
 #[derive(Serialize, Deserialize)]
 struct KeptHead<'a> {
     path: Cow<'a, str>,
@@ -46,7 +60,7 @@ pub(super) struct KeptHeads {
     /// Files that were changed before this were read when no other change could be hidden.
     settled: i64,
     /// By the paths of their notes.
-    heads: HashMap<String, (Fingerprint, Meta)>,
+    heads: HashMap<String, (Fingerprint, Box<Meta>)>,
 }
 
 impl KeptHeads {
@@ -64,12 +78,16 @@ impl KeptHeads {
     }
 
     /// What is kept of a note, once.
-    pub(super) fn take(&mut self, path: &VaultPath) -> Option<(Fingerprint, Meta)> {
+    pub(super) fn take(&mut self, path: &VaultPath) -> Option<(Fingerprint, Box<Meta>)> {
         self.heads.remove(path.as_path().to_str()?)
     }
 
     /// What was kept of a note, where it is of the file as it is `seen`.
-    pub(super) fn valid(&self, kept: Option<(Fingerprint, Meta)>, seen: Option<&Fingerprint>) -> Option<Meta> {
+    pub(super) fn valid(
+        &self,
+        kept: Option<(Fingerprint, Box<Meta>)>,
+        seen: Option<&Fingerprint>,
+    ) -> Option<Box<Meta>> {
         let (known, meta) = kept?;
         (seen == Some(&known) && known.mtime < self.settled).then_some(meta)
     }
@@ -79,35 +97,40 @@ impl KeptHeads {
     pub(super) fn keep(&self, heads: &[SeenHead<'_>]) {
         let new = heads.iter().filter(|it| it.is_new).count();
         let Some(file) = self.file.as_deref().filter(|_| new > heads.len() / 64) else { return };
-        let lines: String = heads.par_iter().filter_map(line).collect();
-        let head = format!("{} {}\n", blake3::hash(lines.as_bytes()).to_hex(), self.begun.elapsed().as_nanos());
-        let _ = files::put_private(file, (head + &lines).as_bytes());
+        let encoded: Vec<Vec<u8>> = heads.par_iter().filter_map(encode).collect();
+        let took = i64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let kept = Kept { version: VERSION, took, heads: encoded.iter().map(Vec::as_slice).collect() };
+        let Ok(body) = postcard::to_allocvec(&kept) else { return };
+        let _ = files::put_private(file, &[blake3::hash(&body).as_bytes(), body.as_slice()].concat());
     }
 }
 
-/// A head as its line; `None` for one that would not be read back as the same.
-fn line(SeenHead { path, meta, seen, .. }: &SeenHead<'_>) -> Option<String> {
+/// A head as bytes; `None` for one that would not be read back as the same.
+fn encode(SeenHead { path, meta, seen, .. }: &SeenHead<'_>) -> Option<Vec<u8>> {
     let kept = KeptHead { path: path.as_path().to_str()?.into(), seen: *seen, meta: Cow::Borrowed(meta) };
-    let line = serde_json::to_string(&kept).ok()?;
-    let back: KeptHead<'_> = serde_json::from_str(&line).ok()?;
-    (*back.meta == **meta).then_some(line + "\n")
+    let bytes = postcard::to_allocvec(&kept).ok()?;
+    let back: KeptHead<'_> = postcard::from_bytes(&bytes).ok()?;
+    (*back.meta == **meta).then_some(bytes)
 }
 
 /// What a file keeps.
 fn read(file: &Path, begun: Instant) -> Option<KeptHeads> {
     // Should it be replaced meanwhile, this is the earlier time.
     let written = files::fingerprint(file).ok()?.mtime;
-    let text = String::from_utf8(files::read(file).ok()?).ok()?;
-    let (head, lines) = text.split_once('\n')?;
-    let (sum, took) = head.split_once(' ')?;
-    if blake3::hash(lines.as_bytes()).to_hex().as_str() != sum {
+    let bytes = files::read(file).ok()?;
+    let (sum, body) = bytes.split_at_checked(blake3::OUT_LEN)?;
+    if blake3::hash(body).as_bytes() != sum {
+        return None;
+    }
+    let Kept { version, took, heads } = postcard::from_bytes(body).ok()?;
+    if version != VERSION {
         return None;
     }
     let settles = i64::try_from(SETTLES.as_nanos()).ok()?;
-    let settled = written.checked_sub(took.parse().ok()?)?.checked_sub(settles)?;
-    let heads = lines.par_lines().map(|line| {
-        let KeptHead { path, seen, meta } = serde_json::from_str(line).ok()?;
-        Some((path.into_owned(), (seen, meta.into_owned())))
+    let settled = written.checked_sub(took)?.checked_sub(settles)?;
+    let heads = heads.par_iter().map(|bytes| {
+        let KeptHead { path, seen, meta } = postcard::from_bytes(bytes).ok()?;
+        Some((path.into_owned(), (seen, Box::new(meta.into_owned()))))
     });
     Some(KeptHeads { file: Some(file.to_owned()), begun, settled, heads: heads.collect::<Option<_>>()? })
 }
@@ -152,14 +175,19 @@ mod tests {
         assert_eq!(KeptHeads::of(&vault).heads.len(), 9, "what has a finding is read again");
         // Proof that they are what is kept: nobody else says so.
         let file = temp.path().join("cache").join(FILE);
-        let text = String::from_utf8(files::read(&file).unwrap()).unwrap();
-        let (_, lines) = text.split_once('\n').unwrap();
-        let lines = lines.replace("\"s3\"", "\"kept\"");
-        files::put(&file, format!("{} 0\n{lines}", blake3::hash(lines.as_bytes()).to_hex()).as_bytes()).unwrap();
+        let mut bytes = files::read(&file).unwrap();
+        let (id, at) = (b"s3", blake3::OUT_LEN);
+        let place = at + memchr::memmem::rfind(&bytes[at..], b"\x02s3").unwrap() + 1;
+        assert_eq!(&bytes[place..place + 2], id);
+        bytes[place..place + 2].copy_from_slice(b"kp");
+        let sum = blake3::hash(&bytes[at..]);
+        bytes[..at].copy_from_slice(sum.as_bytes());
+        files::put(&file, &bytes).unwrap();
         let ids = |catalog: &Catalog| catalog.heads.iter().map(Head::id).collect::<Vec<_>>();
-        assert!(ids(&Catalog::read(&vault)).contains(&"kept".to_owned()));
+        assert!(ids(&Catalog::read(&vault)).contains(&"kp".to_owned()));
         // A flipped bit, and everything is read.
-        files::put(&file, format!("{} 0\n{lines} ", blake3::hash(lines.as_bytes()).to_hex()).as_bytes()).unwrap();
+        bytes[at] ^= 1;
+        files::put(&file, &bytes).unwrap();
         assert_eq!(Catalog::read(&vault).heads, fresh.heads);
     }
 

@@ -130,7 +130,7 @@ mod tests {
     fn table(notes: &[(&str, Option<&str>)], others: &[&str]) -> (LinkTable, Vec<Head>) {
         let head = |(path, id): &(&str, Option<&str>)| Head {
             path: VaultPath::new(path).unwrap(),
-            meta: Meta { session_id: id.map(str::to_owned), ..Meta::default() },
+            meta: Box::new(Meta { session_id: id.map(str::to_owned), ..Meta::default() }),
             findings: Vec::new(),
         };
         let heads: Vec<Head> = notes.iter().map(head).collect();

@@ -90,7 +90,8 @@ fn walk<T: Send>(
             findings.append(&mut inside.findings);
         }
     }
-    files.par_sort_unstable_by(|(a, _): &(VaultPath, T), (b, _)| a.cmp(b));
+    // Each folder is in order: these are runs that a stable sort finds.
+    files.sort_by(|(a, _): &(VaultPath, T), (b, _)| a.cmp(b));
     findings.sort_by(|a: &Finding, b| a.path.cmp(&b.path));
     (files, findings)
 }
@@ -136,6 +137,7 @@ fn look<T: Send>(
             inside.folders.push(Folder { path: Some(path), templates });
         }
     }
+    files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Files of one folder that one thread looks at before another helps.
     let taken = files.into_par_iter().with_min_len(256).filter_map(|(path, entry)| {
         let is_note = !folder.templates && reads(vault, &path);

@@ -30,7 +30,7 @@ pub struct Target {
 impl Target {
     /// That of a note whose head is at hand.
     pub fn of(head: &Head) -> Self {
-        Self { path: head.path.clone(), id: head.id(), meta: head.meta.clone() }
+        Self { path: head.path.clone(), id: head.id(), meta: (*head.meta).clone() }
     }
 
     /// The session that `named` or `CRU_SESSION` names, else the current one.

@@ -1,14 +1,15 @@
 //! What the frontmatter says of a session.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Link;
 use cru_note::frontmatter::Mapping;
 
 /// The frontmatter of a session, typed. Unknown keys stay in the note; [`Meta::extra`] names them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Meta {
     /// `type`; a session note says `session`.
     pub kind: Option<String>,
@@ -39,7 +40,6 @@ pub struct Meta {
     /// `project`: working directory, `~` for home.
     pub project: Option<String>,
     /// `project_note`: the note of the project.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project_note: Option<Link>,
     /// `branch`.
     pub branch: Option<String>,
@@ -58,7 +58,6 @@ pub struct Meta {
     /// `resume_point`: block id of the current phase.
     pub resume_point: Option<String>,
     /// `open`: what it left open, as [`crate::open`] names it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
     /// `subagents`.
     pub subagents: Vec<SubagentRef>,
@@ -78,13 +77,31 @@ pub struct Meta {
     pub more: Mapping,
 }
 
-fn as_map<S: serde::Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 fn from_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
-    let map: serde_json::Map<String, serde_json::Value> = Deserialize::deserialize(deserializer)?;
-    Ok(map.into_iter().map(|(key, value)| (key, value.as_str().unwrap_or_default().to_owned())).collect())
+    /// Takes the entries in their order.
+    struct Pairs;
+
+    impl<'de> Visitor<'de> for Pairs {
+        type Value = Vec<(String, String)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("texts by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut pairs = Vec::new();
+            while let Some(pair) = map.next_entry()? {
+                pairs.push(pair);
+            }
+            Ok(pairs)
+        }
+    }
+
+    deserializer.deserialize_map(Pairs)
 }
 
 impl Meta {
@@ -139,7 +156,7 @@ impl Status {
 }
 
 impl Serialize for Status {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
@@ -151,13 +168,28 @@ impl<'de> Deserialize<'de> for Status {
 }
 
 /// An agent with its version: `planner@1.2`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 pub struct Agent {
     /// Name: a letter, then letters, digits, `_`, `.`, `-`.
     pub name: String,
     /// Version, without `@`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+}
+
+impl Serialize for Agent {
+    /// Whoever reads the output sees a version only where there is one; a cache holds both, in the order of the fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { name, version } = self;
+        if !serializer.is_human_readable() {
+            return (name, version).serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", name)?;
+        if let Some(version) = version {
+            map.serialize_entry("version", version)?;
+        }
+        map.end()
+    }
 }
 
 impl std::fmt::Display for Agent {

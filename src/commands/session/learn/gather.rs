@@ -76,7 +76,7 @@ pub(in crate::commands) fn each<T: Send>(
     }
     let sessions: Vec<Vec<&VaultPath>> = sessions.into_values().collect();
     let names: Vec<_> = catalog.sessions().map(|head| (head.path.stem(), &head.meta)).collect();
-    let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), *meta)));
+    let family = Family::of(names.iter().map(|(name, meta)| (name.as_ref(), &***meta)));
     let transcripts = Transcripts::of(vault, cx.env);
     let shelf = Shelf::read(catalog, vault);
     let progress = cx.ui.progress("learning", sessions.len() as u64);
