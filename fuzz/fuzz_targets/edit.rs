@@ -29,7 +29,11 @@ fuzz_target!(|input: (&[u8], &str, u16, u8)| {
     let new = Note::parse(patch.apply(note.bytes()));
     assert_eq!(new.split().bom, note.split().bom);
     assert_eq!(new.frontmatter().map(|it| it.yaml), note.frontmatter().map(|it| it.yaml));
-    let replaced = patch.changed_range().unwrap_or_default();
+    let replaced = match patch.edits() {
+        [first, .., last] => cru::base::Span::new(first.span.start, last.span.end),
+        [only] => only.span,
+        [] => cru::base::Span::default(),
+    };
     for block in note.blocks() {
         let changed = matches!(block.kind, BlockKind::Blank)
             || how % 7 == 4 && replaced.encloses(block.content)

@@ -7,6 +7,7 @@ mod tables;
 
 pub use tables::decode_tables;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_toon::DecodeOptions;
 
@@ -18,21 +19,15 @@ pub fn encode(record: &Record) -> Result<String> {
     serde_toon::to_string(record).map_err(|error| Error::internal("encode a record of the search index", error))
 }
 
-/// The record that [`encode`] was given.
-pub fn decode(text: &str) -> Result<Record> {
+/// The record that [`encode`] was given, or the value that [`to_toon`] was; strict.
+pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_toon::from_str_with_options(text, DecodeOptions::strict())
-        .map_err(|error| Error::internal("decode a record of the search index", error))
+        .map_err(|error| Error::internal("decode what was written as TOON", error))
 }
 
 /// Any JSON value, without a line end behind it. A number that JSON cannot hold is `null`, and `-0` is `0`.
 pub fn to_toon(value: &Value) -> Result<String> {
     serde_toon::to_string(value).map_err(|error| Error::internal("encode the result as TOON", error))
-}
-
-/// The value that [`to_toon`] was given; strict.
-pub fn from_toon(text: &str) -> Result<Value> {
-    serde_toon::from_str_with_options(text, DecodeOptions::strict())
-        .map_err(|error| Error::internal("decode TOON", error))
 }
 
 #[cfg(test)]
@@ -89,14 +84,14 @@ mod tests {
         }
         assert_eq!(tables, 8, "every list of a record is looked at");
         assert!(!text.lines().any(|line| line.trim_start().starts_with("- ")), "no list of objects\n{text}");
-        assert_eq!(decode(&text).unwrap(), record);
+        assert_eq!(decode::<Record>(&text).unwrap(), record);
     }
 
     #[test]
     fn a_damaged_record_is_refused() {
         let text = encode(&record()).unwrap();
-        assert!(decode(&text[..text.len() - 40]).is_err(), "cut short");
-        assert!(decode(&text.replace("steps[2]", "steps[3]")).is_err(), "a row is missing");
-        assert!(decode("").is_err());
+        assert!(decode::<Record>(&text[..text.len() - 40]).is_err(), "cut short");
+        assert!(decode::<Record>(&text.replace("steps[2]", "steps[3]")).is_err(), "a row is missing");
+        assert!(decode::<Record>("").is_err());
     }
 }

@@ -53,13 +53,12 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// How often a text is looked at again: what a mask has taken out may have hidden what stands beside it.
-const LOOKS: usize = 8;
-
-/// `text` with what `put` writes for a rule and a secret in the place of each secret, until none is found in it.
-fn masked<'a>(text: &'a str, mut put: impl FnMut(&'static str, &str, &mut String)) -> Cow<'a, str> {
+/// `text` with what `put` writes for a rule and a secret in the place of each secret, until none is found in it: what is taken
+/// out may have hidden what stands beside it.
+fn masked(text: &str, mut put: impl FnMut(&'static str, &str, &mut String)) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
-    for _ in 0..LOOKS {
+    // Each look leaves less of the text; the bound is for what no rule does.
+    for _ in 0..8 {
         let found = find(&text);
         if found.is_empty() {
             break;

@@ -77,13 +77,14 @@ impl Catalog {
     pub fn of(vault: &Vault, walk: Walk) -> Self {
         let Walk { notes, others, findings } = walk;
         let mut kept = KeptHeads::of(vault);
-        let notes: Vec<_> = notes.into_iter().map(|(path, seen)| (kept.take(&path), path, seen)).collect();
-        let read = |(known, path, seen): (Option<_>, VaultPath, Fingerprint)| {
+        let take = |(path, seen): (VaultPath, Fingerprint)| {
             let seen = kept.is_kept(vault, &path).then_some(seen);
-            match kept.valid(known, seen.as_ref()) {
-                Some(meta) => (seen, false, Head { path, meta, findings: Vec::new() }),
-                None => (seen, true, head(vault, path)),
-            }
+            (seen.and_then(|seen| kept.take(&path, &seen)), path, seen)
+        };
+        let notes: Vec<_> = notes.into_iter().map(take).collect();
+        let read = |(known, path, seen)| match known {
+            Some(meta) => (seen, false, Head { path, meta, findings: Vec::new() }),
+            None => (seen, true, head(vault, path)),
         };
         let heads: Vec<_> = notes.into_par_iter().map(read).collect();
         let to_keep = heads.iter().filter(|(.., head)| head.findings.is_empty());

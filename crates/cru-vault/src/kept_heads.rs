@@ -25,17 +25,6 @@ const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 /// How long after a change one more may not show: some file systems count time in steps of two seconds.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// What the file says behind the hash of it.
-#[derive(Serialize, Deserialize)]
-struct Kept<'a> {
-    version: &'a str,
-    /// Nanoseconds from the first look at a file until it was written.
-    took: i64,
-    /// Each a [`KeptHead`]: several threads read them.
-    #[serde(borrow)]
-    heads: Vec<&'a [u8]>,
-}
-
 /// One head.
 #[derive(Serialize, Deserialize)]
 struct KeptHead<'a> {
@@ -77,19 +66,10 @@ impl KeptHeads {
         self.file.is_some() && vault.overlay(path).is_none()
     }
 
-    /// What is kept of a note, once.
-    pub(super) fn take(&mut self, path: &VaultPath) -> Option<(Fingerprint, Box<Meta>)> {
-        self.heads.remove(path.as_path().to_str()?)
-    }
-
-    /// What was kept of a note, where it is of the file as it is `seen`.
-    pub(super) fn valid(
-        &self,
-        kept: Option<(Fingerprint, Box<Meta>)>,
-        seen: Option<&Fingerprint>,
-    ) -> Option<Box<Meta>> {
-        let (known, meta) = kept?;
-        (seen == Some(&known) && known.mtime < self.settled).then_some(meta)
+    /// What is kept of a note, once, where it is of the file as it was `seen`.
+    pub(super) fn take(&mut self, path: &VaultPath, seen: &Fingerprint) -> Option<Box<Meta>> {
+        let (known, meta) = self.heads.remove(path.as_path().to_str()?)?;
+        (known == *seen && known.mtime < self.settled).then_some(meta)
     }
 
     /// Keeps heads for the next time, where more of them had to be read than it takes to write all. That nothing can be
@@ -99,8 +79,7 @@ impl KeptHeads {
         let Some(file) = self.file.as_deref().filter(|_| new > heads.len() / 64) else { return };
         let encoded: Vec<Vec<u8>> = heads.par_iter().filter_map(encode).collect();
         let took = i64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(i64::MAX);
-        let kept = Kept { version: VERSION, took, heads: encoded.iter().map(Vec::as_slice).collect() };
-        let Ok(body) = postcard::to_allocvec(&kept) else { return };
+        let Ok(body) = postcard::to_allocvec(&(VERSION, took, &encoded)) else { return };
         let _ = files::put_private(file, &[blake3::hash(&body).as_bytes(), body.as_slice()].concat());
     }
 }
@@ -122,7 +101,8 @@ fn read(file: &Path, begun: Instant) -> Option<KeptHeads> {
     if blake3::hash(body).as_bytes() != sum {
         return None;
     }
-    let Kept { version, took, heads } = postcard::from_bytes(body).ok()?;
+    // Each head is bytes of its own: several threads read them.
+    let (version, took, heads): (&str, i64, Vec<&[u8]>) = postcard::from_bytes(body).ok()?;
     if version != VERSION {
         return None;
     }

@@ -31,19 +31,20 @@ pub struct Walk {
 impl Walk {
     /// Walks the whole vault, in parallel; nothing is opened but folders.
     pub fn of(vault: &Vault) -> Self {
-        let look = |entry: &DirEntry| match entry.metadata() {
-            Ok(metadata) => Some(Fingerprint::of(&metadata)),
-            // One that is gone since it was listed is no note.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(_) => Some(Fingerprint::default()),
-        };
-        let (files, findings) =
-            walk(
-                vault,
-                |path, is_note, entry| {
-                    if is_note { look(entry).map(|seen| (path, Some(seen))) } else { Some((path, None)) }
-                },
-            );
+        let (mut files, mut findings) = (Vec::new(), Vec::new());
+        let mut folders = vec![Folder { path: None, templates: false }];
+        while !folders.is_empty() {
+            let inside: Vec<_> = folders.par_iter().map(|folder| look(vault, folder)).collect();
+            folders.clear();
+            for mut inside in inside {
+                files.append(&mut inside.files);
+                folders.append(&mut inside.folders);
+                findings.append(&mut inside.findings);
+            }
+        }
+        // Each folder is in order: these are runs that a stable sort finds.
+        files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        findings.sort_by(|a: &Finding, b| a.path.cmp(&b.path));
         let (mut notes, mut others) = (Vec::with_capacity(files.len()), Vec::new());
         for (path, seen) in files {
             match seen {
@@ -68,39 +69,23 @@ struct Folder {
 }
 
 /// What a folder holds.
-struct Inside<T> {
-    files: Vec<T>,
+struct Inside {
+    /// With what the file system says of a note that is read.
+    files: Vec<(VaultPath, Option<Fingerprint>)>,
     folders: Vec<Folder>,
     findings: Vec<Finding>,
 }
 
-/// What `take` makes of all files (with whether it is a note that is read), sorted by path.
-fn walk<T: Send>(
-    vault: &Vault,
-    take: impl Fn(VaultPath, bool, &DirEntry) -> Option<(VaultPath, T)> + Sync,
-) -> (Vec<(VaultPath, T)>, Vec<Finding>) {
-    let (mut files, mut findings) = (Vec::new(), Vec::new());
-    let mut folders = vec![Folder { path: None, templates: false }];
-    while !folders.is_empty() {
-        let inside: Vec<_> = folders.par_iter().map(|folder| look(vault, folder, &take)).collect();
-        folders.clear();
-        for mut inside in inside {
-            files.append(&mut inside.files);
-            folders.append(&mut inside.folders);
-            findings.append(&mut inside.findings);
-        }
+/// What the file system says of a note; `None` of one that is gone since it was listed.
+fn seen(entry: &DirEntry) -> Option<Fingerprint> {
+    match entry.metadata() {
+        Ok(metadata) => Some(Fingerprint::of(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(Fingerprint::default()),
     }
-    // Each folder is in order: these are runs that a stable sort finds.
-    files.sort_by(|(a, _): &(VaultPath, T), (b, _)| a.cmp(b));
-    findings.sort_by(|a: &Finding, b| a.path.cmp(&b.path));
-    (files, findings)
 }
 
-fn look<T: Send>(
-    vault: &Vault,
-    folder: &Folder,
-    take: &(impl Fn(VaultPath, bool, &DirEntry) -> Option<T> + Sync),
-) -> Inside<T> {
+fn look(vault: &Vault, folder: &Folder) -> Inside {
     let mut inside = Inside { files: Vec::new(), folders: Vec::new(), findings: Vec::new() };
     let place = folder.path.as_ref().map_or_else(|| vault.root().to_owned(), |path| vault.file(path));
     let entries = match std::fs::read_dir(place) {
@@ -140,8 +125,10 @@ fn look<T: Send>(
     files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Files of one folder that one thread looks at before another helps.
     let taken = files.into_par_iter().with_min_len(256).filter_map(|(path, entry)| {
-        let is_note = !folder.templates && reads(vault, &path);
-        take(path, is_note, &entry)
+        if folder.templates || !reads(vault, &path) {
+            return Some((path, None));
+        }
+        seen(&entry).map(|seen| (path, Some(seen)))
     });
     inside.files = taken.collect();
     inside

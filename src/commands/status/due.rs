@@ -17,9 +17,6 @@ use crate::vault::{Catalog, State, Vault};
 /// Hooks that are silent for longer may be broken.
 const SILENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Bytes of what the program keeps on this machine that are worth a word.
-const LARGE: u64 = 1_000_000_000;
-
 /// What is due.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Due {
@@ -75,11 +72,13 @@ impl Due {
             let before = cx.env.now().checked_sub(SignedDuration::from_hours(90 * 24)).unwrap_or(Timestamp::MIN);
             candidates(state.dir(), &[Prunable::Copies], before, cx.env.now()).iter().map(|file| file.bytes).sum()
         });
+        // What the program keeps on this machine is worth a word from so many bytes on.
+        let large = |bytes: u64| if bytes >= 1_000_000_000 { bytes } else { 0 };
         Self {
             proposals: (lessons + readings) as u64,
             unproven: rows.iter().filter(|row| row.is_unproven()).count() as u64,
-            old_copies: if old >= LARGE { old } else { 0 },
-            large_index: if index >= LARGE { index } else { 0 },
+            old_copies: large(old),
+            large_index: large(index),
             silent: state.as_ref().map(silent).unwrap_or_default(),
         }
     }

@@ -86,13 +86,6 @@ struct Own {
     folder: Option<PathBuf>,
 }
 
-/// The transcript that a note names.
-struct Transcript {
-    path: PathBuf,
-    /// When it was written; nothing where it is no file.
-    written: Option<Timestamp>,
-}
-
 /// What is remembered from one session to the next.
 struct EvidenceLook<'a> {
     hosts: Vec<Own>,
@@ -114,7 +107,11 @@ impl Evidence {
         let hosts = agent_table::all().iter().filter_map(own).collect();
         let mut look = EvidenceLook { hosts, folders: HashMap::new(), kept: kept_ids(vault), vault, env };
         let mut it = Self { hosts: look.hosts.iter().filter_map(Own::deletes).collect(), ..Self::default() };
-        let found: Vec<_> = rows.par_iter().with_min_len(256).map(|row| Transcript::of(row, env)).collect();
+        let find = |row: &SessionRow| {
+            let path = env.cwd().join(expand_home(row.transcript.as_deref()?, env)?);
+            Some((written(&path), path))
+        };
+        let found: Vec<_> = rows.par_iter().with_min_len(256).map(find).collect();
         let mut named = HashSet::new();
         for (row, transcript) in rows.iter().zip(found) {
             named.extend(it.add(row, transcript, &mut look));
@@ -124,24 +121,29 @@ impl Evidence {
         it
     }
 
-    /// Counts the transcript of a session; its path, where the note names one.
-    fn add(&mut self, row: &SessionRow, found: Option<Transcript>, look: &mut EvidenceLook<'_>) -> Option<PathBuf> {
+    /// Counts the transcript of a session; its path, where the note names one. `found`: when it was written, where it is a
+    /// file, and its path.
+    fn add(
+        &mut self,
+        row: &SessionRow,
+        found: Option<(Option<Timestamp>, PathBuf)>,
+        look: &mut EvidenceLook<'_>,
+    ) -> Option<PathBuf> {
         let Some(transcript) = &row.transcript else {
             self.unnamed += 1;
             return None;
         };
         if look.kept.contains(&row.id) {
             self.kept += 1;
-            return found.map(|it| it.path);
+            return found.map(|(_, path)| path);
         }
-        let Some((path, time)) = found.and_then(|it| Some((it.path, it.written?))) else {
+        let Some((Some(time), path)) = found else {
             self.gone.push(Gone { session: row.id.clone(), transcript: transcript.clone() });
             return None;
         };
         self.there += 1;
         if let Some((host, from)) = row.host.as_deref().and_then(|host| look.deleted(host, &path, time)) {
-            let session = Some(row.id.clone());
-            self.at_risk.push(AtRisk { session, host, transcript: transcript.clone(), from });
+            self.at_risk.push(AtRisk { session: Some(row.id.clone()), host, transcript: transcript.clone(), from });
         }
         Some(path)
     }
@@ -161,14 +163,6 @@ impl Evidence {
                 }
             }
         }
-    }
-}
-
-impl Transcript {
-    /// Looks for the transcript that a note names.
-    fn of(row: &SessionRow, env: &Env) -> Option<Self> {
-        let path = env.cwd().join(expand_home(row.transcript.as_deref()?, env)?);
-        Some(Self { written: written(&path), path })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cru::base::files;
 use cru::note::Note;
-use cru::session::line_anchor::hash_text;
+use cru::session::line_anchor::hash_lines;
 use cru::session::{evidence_patch, read, render};
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn reads_and_writes_have_line_anchors_and_patches() {
     desk.import(&[]);
     let (_, note) = desk.note();
     let anchored = |name: &str, place: &str, lines: &str| {
-        let wanted = format!("    - {name}: `src/tide.rs:{place}@{}`\n", hash_text(lines));
+        let wanted = format!("    - {name}: `src/tide.rs:{place}@{}`\n", hash_lines(lines.lines()));
         assert!(note.contains(&wanted), "{wanted}{note}");
     };
     anchored("reads", "1-2", "a\nlimit = 3");

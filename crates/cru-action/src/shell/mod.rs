@@ -76,7 +76,7 @@ pub struct EachLoop<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimpleCommand<'a> {
     /// Its bytes in the text, from the first word, assignment or redirection to the last. The body of a here-document
-    /// lies behind it, see [`SimpleCommand::full_range`].
+    /// lies behind it, see [`Redirection::body`].
     pub range: Range<usize>,
     /// The operator before it.
     pub operator: Operator,
@@ -94,14 +94,6 @@ pub struct SimpleCommand<'a> {
     /// Why the exit status of the whole text says nothing sure about this command; `None` where success of the whole
     /// means success of this command.
     pub hidden: Option<Hidden>,
-}
-
-impl SimpleCommand<'_> {
-    /// Its bytes in the text with the bodies of its here-documents.
-    pub fn full_range(&self) -> Range<usize> {
-        let end = self.redirections.iter().filter_map(|it| it.body.as_ref()).map(|body| body.end).max();
-        self.range.start..end.unwrap_or(0).max(self.range.end)
-    }
 }
 
 /// A word of a command.

@@ -297,7 +297,7 @@ mod tests {
         let of = |text: &str| numbered(text.lines(), &["→", "\t"]).map(|it| (it.place(), it.hash));
         assert_eq!(
             of("    9→a\n   10→\n   11\tb").unwrap(),
-            ("9-11".into(), cru_session::line_anchor::hash_text("a\n\nb"))
+            ("9-11".into(), cru_session::line_anchor::hash_lines("a\n\nb".lines()))
         );
         for none in ["1→a\n3→b", "a", "", "1→a\n\n", "0→a", "1 a"] {
             assert_eq!(of(none), None, "{none}");

@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_was_read() {
         let of = |output: &str| shown_lines(output).map(|it| (it.place(), it.hash));
-        let wanted = Some(("9-11".to_owned(), cru_session::line_anchor::hash_text("a\n\nb")));
+        let wanted = Some(("9-11".to_owned(), cru_session::line_anchor::hash_lines("a\n\nb".lines())));
         assert_eq!(
             of(
                 "<path>/x</path>\n<type>file</type>\n<content>\n9: a\n10: \n11: b\n\n(End of file - total 11 lines)\n</content>"

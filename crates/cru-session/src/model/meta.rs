@@ -1,8 +1,6 @@
 //! What the frontmatter says of a session.
 
 use jiff::Timestamp;
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Link;
@@ -70,38 +68,20 @@ pub struct Meta {
     /// `export`: `false` keeps the session out of training data.
     pub export: Option<bool>,
     /// The other keys, in order, each with its value on one line.
-    #[serde(serialize_with = "as_map", deserialize_with = "from_map")]
+    #[serde(serialize_with = "as_map")]
     pub extra: Vec<(String, String)>,
     /// The other keys of a note that is to be written; what a note says of them is not read.
     #[serde(skip)]
     pub more: Mapping,
 }
 
+/// A map for whoever reads the output, pairs in a cache.
 fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
-}
-
-fn from_map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
-    /// Takes the entries in their order.
-    struct Pairs;
-
-    impl<'de> Visitor<'de> for Pairs {
-        type Value = Vec<(String, String)>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("texts by name")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut pairs = Vec::new();
-            while let Some(pair) = map.next_entry()? {
-                pairs.push(pair);
-            }
-            Ok(pairs)
-        }
+    if serializer.is_human_readable() {
+        serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+    } else {
+        pairs.serialize(serializer)
     }
-
-    deserializer.deserialize_map(Pairs)
 }
 
 impl Meta {
@@ -179,16 +159,11 @@ pub struct Agent {
 impl Serialize for Agent {
     /// Whoever reads the output sees a version only where there is one; a cache holds both, in the order of the fields.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { name, version } = self;
         if !serializer.is_human_readable() {
-            return (name, version).serialize(serializer);
+            return (&self.name, &self.version).serialize(serializer);
         }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", name)?;
-        if let Some(version) = version {
-            map.serialize_entry("version", version)?;
-        }
-        map.end()
+        let version = self.version.iter().map(|version| ("version", version));
+        serializer.collect_map(std::iter::once(("name", &self.name)).chain(version))
     }
 }
 
