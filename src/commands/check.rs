@@ -45,7 +45,7 @@ pub struct Args {
     /// Whether a strict reader of this dialect takes a workflow too
     #[arg(long, value_enum, value_name = "DIALECT", conflicts_with = "fix")]
     dialect: Option<workflow::DialectArg>,
-    /// Apply safe fixes: quote broken frontmatter values, add missing ids, rename repeated ones; changes no other note
+    /// Apply safe fixes: quote frontmatter values that need it, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,
     /// With `--fix`: show the changes and write nothing

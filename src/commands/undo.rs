@@ -139,8 +139,10 @@ fn session<'a>(
             }
             Ok(head)
         }
-        None => current
-            .ok_or_else(|| Error::usage("no session is active").with_hint("name it: `cru undo --session <session>`")),
+        None => current.ok_or_else(|| {
+            Error::no("no command has written to a session of this vault on this machine")
+                .with_hint("`cru import --undo` takes an import back; `cru undo --session <session>` names a session")
+        }),
     }
 }
 

@@ -229,7 +229,7 @@ impl PlainOutput for HooksReport {
         self.unfiled_text(&mut text);
         match (&self.vault, self.last_event) {
             (None, _) => text.push_str("No vault here.\n"),
-            (Some(_), None) => text.push_str("No hook was called for this vault yet.\n"),
+            (Some(_), None) => text.push_str("No host has called a hook for this vault yet.\n"),
             (Some(_), Some(at)) => {
                 let journals = match self.journals {
                     0 => String::new(),

@@ -123,7 +123,8 @@ fn tell(question: &Question, looked_at: usize, sessions: usize, cx: &Context<'_>
     let why = if let (RowSource::Notes(from, _), 0) = (question.kind.view().source, looked_at) {
         format!("there are none; {from}")
     } else if looked_at > 0 {
-        format!("{} of the sessions asked for were looked at", plural(looked_at as u64, one))
+        let of = if question.kind == ListKind::Sessions { "" } else { " of the sessions" };
+        format!("{}{of} asked for were looked at", plural(looked_at as u64, one))
     } else if sessions == 0 {
         "the vault holds no session; `cru import claude` brings some in".to_owned()
     } else if question.kind == ListKind::Sessions {

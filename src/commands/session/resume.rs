@@ -130,9 +130,9 @@ fn find<'a>(name: Option<&str>, catalog: &'a Catalog, vault: &Vault, cx: &Contex
         return catalog.session(name, vault, cx.env);
     }
     catalog.resumable(vault, cx.env)?.ok_or_else(|| {
-        Error::no("no session of this vault is active or paused").with_hint(
-            "name the one to take up again: `cru session resume <session>`; `cru session list` shows them all",
-        )
+        let newest = catalog.newest().map(|head| format!("`cru resume {}` takes up the newest again; ", head.id()));
+        let hint = newest.unwrap_or_default() + "`cru list` shows all sessions";
+        Error::no("no session of this vault is active or paused").with_hint(hint)
     })
 }
 

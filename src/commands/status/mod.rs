@@ -94,7 +94,6 @@ struct StatusReport {
     current: Option<ViewedRow>,
     waiting: Vec<Waiting>,
     /// Events of hooks that wait for a vault.
-    #[serde(skip_serializing_if = "is_zero")]
     unfiled: usize,
     /// Copies of sessions that a sync service left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,11 +111,6 @@ struct StatusReport {
     now: Timestamp,
     #[serde(skip)]
     most: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// A copy of a session's note.

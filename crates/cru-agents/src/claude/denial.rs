@@ -102,6 +102,14 @@ mod tests {
         told("Permission to use Bash has been denied.", "Permission to use Bash has been denied.");
         let asked = "Claude requested permissions to use WebSearch, but you haven't granted it yet.";
         told(asked, asked);
+        for whole in [
+            "This command requires approval",
+            "This Bash command contains multiple operations. The following part requires approval: rm -r x",
+            "cd to '/etc' was blocked. For security, Claude Code may only change directories to the child directories of the allowed working directories for this session: '/a'.",
+        ] {
+            told(whole, whole);
+        }
+        assert_eq!(read("the port was blocked. For security", "", None), None);
         assert_eq!(read("Permission to read a: it has\nbeen denied", "", None), None);
         assert_eq!(read("ls: Permission denied", "", None), None);
     }

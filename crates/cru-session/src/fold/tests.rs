@@ -321,6 +321,10 @@ fn what_is_open_is_what_the_record_leaves_open() {
     assert_eq!(open(&[failed, ("git commit -m x", true, "[main 9851ee3] x")]), "not pushed");
     let all = [failed, ("git commit -m x", true, "[main 9851ee3] x"), ("git push", true, "ok")];
     assert_eq!(open(&all), "");
+    // The folder of the project is written with `~` in the note, and in full in a command.
+    for command in ["cd /home/me/app && git commit -m x", "git -C /home/me/app/.worktrees/a commit -m x"] {
+        assert_eq!(open(&[(command, true, "[main 9851ee3] x")]), "not pushed", "{command}");
+    }
     // A commit in another repository is none of this one.
     assert_eq!(
         open(&[("cd /backups/log && git commit -m x", true, "[main 9851ee3] x")]),

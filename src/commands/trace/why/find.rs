@@ -169,8 +169,9 @@ fn read(path: &Path, shown: &str) -> Result<Vec<u8>> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::no(format!("no file {shown}"))
-                .with_hint("`--at REV` looks at a file as it is in a commit, `cru files` at all that steps wrote"));
+            return Err(Error::no(format!("no file {shown}")).with_hint(
+                "`--at REV` reads the file as it is in a commit; `cru files` lists the files that steps wrote",
+            ));
         }
         Err(source) => return Err(Error::io("read", path, source)),
     };

@@ -117,8 +117,9 @@ impl<'a> Made<'a> {
             // A commit in another repository leaves what was written here as it is.
             let is_commit = |it: &&Command<'_>| it.program == "git" && it.verb == "commit";
             let mut commits = action.commands.iter().filter(is_commit).peekable();
-            let is_elsewhere = |it: &Command<'_>| action.folder(it).is_some_and(|it| is_outside(&it, project));
-            let is_of_other = commits.peek().is_some() && commits.all(is_elsewhere);
+            let is_away =
+                |it: &Command<'_>| action.folder(it).is_some_and(|at| is_outside(&below(at, project), project));
+            let is_of_other = commits.peek().is_some() && commits.all(is_away);
             if !draft.commits.is_empty() && !is_of_other {
                 made.uncommitted = 0;
                 made.pushed = false;
@@ -163,7 +164,7 @@ impl<'a> Made<'a> {
 
     /// Whether the session changed files of the project: by a tool, a redirection, a program that changes files, a commit.
     pub(super) fn has_written(&self, steps: &[StepDraft], project: Option<&str>) -> bool {
-        let is_kept = |path: &str| !is_scratch(path) && !is_outside(path, project);
+        let is_kept = |path: &str| !is_scratch(path) && !is_outside(&below(path.to_owned(), project), project);
         let by_shell = |draft: &StepDraft| {
             let action = draft.step.action();
             let changes = |it: &Command<'_>| {
