@@ -37,6 +37,15 @@ fn risk(session: &str, host: &'static str, from: &str) -> AtRisk {
 }
 
 #[test]
+fn what_is_large_is_told_with_what_makes_it_smaller() {
+    let due = super::due::Due { old_copies: 1_300_000_000, large_index: 2_050_000_000, ..Default::default() };
+    let lines = due.lines();
+    assert_eq!((lines[0].0, lines[1].0, lines.len()), ("Copies", "Index size", 2));
+    assert!(lines[0].1.starts_with("1.3 GB of old copies of files; `cru admin prune`"), "{}", lines[0].1);
+    assert!(lines[1].1.starts_with("2.0 GB; a smaller `[index] evidence_bytes`"), "{}", lines[1].1);
+}
+
+#[test]
 fn each_host_that_deletes_something_says_when() {
     let claude = || host("claude-code", "Claude Code", "claude");
     let gemini = || Deletes {

@@ -326,10 +326,10 @@ fn what_is_open_is_what_the_record_leaves_open() {
         assert_eq!(open(&[(command, true, "[main 9851ee3] x")]), "not pushed", "{command}");
     }
     // A commit in another repository is none of this one.
-    assert_eq!(
-        open(&[("cd /backups/log && git commit -m x", true, "[main 9851ee3] x")]),
-        "not committed: 1 edit after the last commit; not pushed"
-    );
+    for command in ["cd /backups/log && git commit -m x", "git -C /srv/app commit -m x"] {
+        let open = open(&[(command, true, "[main 9851ee3] x")]);
+        assert_eq!(open, "not committed: 1 edit after the last commit; not pushed", "{command}");
+    }
 }
 
 #[test]

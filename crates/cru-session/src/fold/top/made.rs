@@ -7,6 +7,7 @@ use cru_base::text::{fold_whitespace, plural};
 
 use super::super::changes::LineCount;
 use super::super::commits::MadeCommit;
+use super::super::place::{self, home_of};
 use super::super::step::{StepDraft, standing_commits};
 use super::super::work_tree::WorkTree;
 use crate::StepStatus;
@@ -371,11 +372,8 @@ impl<'a> Made<'a> {
 fn below(folder: String, project: Option<&str>) -> String {
     let Some(project) = project else { return folder };
     // The project is written with `~`, a folder that the agent named may be written as the system has it.
-    let bare = project.trim_start_matches('~');
-    let is_whole = folder.starts_with(['/', '~']);
-    let at = folder.find(bare).filter(|at| !bare.is_empty() && is_whole && (*at > 0 || bare == project));
-    let rest = at.or_else(|| folder.starts_with(project).then_some(0)).map(|at| &folder[at + bare.len()..]);
-    match rest {
+    let home = home_of(&folder).filter(|_| project.starts_with('~'));
+    match place::shorten(&folder, home).strip_prefix(project) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/').to_owned(),
         _ => folder,
     }
