@@ -52,6 +52,11 @@ impl Note {
         note
     }
 
+    /// A note whose blocks are not read: its bytes, its text and where its frontmatter stands.
+    pub fn without_blocks(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::unread(bytes.into()).0
+    }
+
     /// A note whose blocks are still to be read, and what is odd about its bytes.
     fn unread(bytes: Vec<u8>) -> (Self, Vec<Diagnostic>) {
         let (text, raw, odd) = decode(bytes);

@@ -57,19 +57,47 @@ pub(crate) enum Bytes {
     Uuid,
 }
 
+/// The kinds of [`Bytes`] that each byte is of, a bit for each.
+static KINDS: [u16; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < kinds.len() {
+        kinds[byte] = kinds_of(byte as u8);
+        byte += 1;
+    }
+    kinds
+};
+
+const fn kinds_of(byte: u8) -> u16 {
+    let digit = byte.is_ascii_digit();
+    let hex = digit || matches!(byte, b'a'..=b'f');
+    let letter = byte.is_ascii_alphanumeric();
+    let name = letter || byte == b'_';
+    let dashed = name || byte == b'-';
+    let dotted = dashed || byte == b'.';
+    let path = dotted || matches!(byte, b'/' | b'+');
+    let is = [
+        (Bytes::Capitals, digit || byte.is_ascii_uppercase()),
+        (Bytes::Hex, hex),
+        (Bytes::Letters, letter),
+        (Bytes::Name, name),
+        (Bytes::Dashed, dashed),
+        (Bytes::Dotted, dotted),
+        (Bytes::Path, path),
+        (Bytes::Colons, path || byte == b':'),
+        (Bytes::Uuid, hex || byte == b'-'),
+    ];
+    let (mut kinds, mut at) = (0, 0);
+    while at < is.len() {
+        kinds |= (is[at].1 as u16) << is[at].0 as u16;
+        at += 1;
+    }
+    kinds
+}
+
 impl Bytes {
-    pub(crate) const fn has(self, byte: u8) -> bool {
-        match self {
-            Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),
-            Self::Letters => byte.is_ascii_alphanumeric(),
-            Self::Name => byte.is_ascii_alphanumeric() || byte == b'_',
-            Self::Dashed => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+'),
-            Self::Colons => Self::Path.has(byte) || byte == b':',
-            Self::Uuid => Self::Hex.has(byte) || byte == b'-',
-        }
+    pub(crate) fn has(self, byte: u8) -> bool {
+        KINDS[usize::from(byte)] >> self as u16 & 1 == 1
     }
 
     /// Where the run of such bytes from `from` on ends.

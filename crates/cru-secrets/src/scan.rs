@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
@@ -28,7 +29,7 @@ enum Role {
 
 /// The keywords of all rules.
 struct Keywords {
-    search: Option<AhoCorasick>,
+    known: Vec<String>,
     roles: Vec<Role>,
     /// The rules that a word is asked for, by its first byte.
     words: Vec<Vec<&'static Rule>>,
@@ -74,14 +75,29 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
     for (number, rule) in PUBLIC_RULES.iter().enumerate() {
         known.extend(rule.keys.iter().map(|key| ((*key).to_owned(), Role::Public(number))));
     }
-    let search = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(known.iter().map(|(keyword, _)| keyword))
-        .ok();
-    Keywords { search, roles: known.into_iter().map(|(_, role)| role).collect(), words, runs }
+    let (known, roles) = known.into_iter().unzip();
+    Keywords { known, roles, words, runs }
 });
+
+/// The search of little text: it is made in half the time.
+static SHORT: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(AhoCorasickKind::ContiguousNFA));
+/// The search of much text: it goes over it in a third of the time.
+static LONG: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(AhoCorasickKind::DFA));
+
+/// A search for the keywords. They are constants; a test shows that they can be searched for.
+fn search(kind: AhoCorasickKind) -> Option<AhoCorasick> {
+    let mut search = AhoCorasick::builder();
+    search.ascii_case_insensitive(true).match_kind(MatchKind::Standard).kind(Some(kind));
+    search.build(&KEYWORDS.known).ok()
+}
+
+/// The better search for a text of `len` bytes, after all that this process has searched so far.
+fn search_for(len: usize) -> Option<&'static AhoCorasick> {
+    static SEARCHED: AtomicUsize = AtomicUsize::new(0);
+    let before = SEARCHED.fetch_add(len, Ordering::Relaxed);
+    // By then the making of the second one has paid.
+    if before.saturating_add(len) > 64 << 10 { LONG.as_ref() } else { SHORT.as_ref() }
+}
 
 /// Adds a rule that is not among them.
 fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
@@ -94,8 +110,7 @@ fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
 pub fn find(text: &str) -> Vec<Found> {
     let keywords = &*KEYWORDS;
     let mut found: Vec<Found> = Vec::new();
-    // The keywords are constants; a test shows that they can be searched for.
-    let Some(search) = &keywords.search else { return found };
+    let Some(search) = search_for(text.len()) else { return found };
     let text = Text {
         bytes: text.as_bytes(),
         whole: text,

@@ -190,6 +190,12 @@ impl Places {
     }
 }
 
+/// [`Public::blanked`] of a note of these bytes. Its blocks are read only where there may be a comment.
+pub fn blanked(bytes: Vec<u8>) -> String {
+    let is_plain = memchr::memmem::find(&bytes, b"%%").is_none();
+    Public::of(&if is_plain { Note::without_blocks(bytes) } else { Note::parse(bytes) }).blanked()
+}
+
 /// [`Public::of`] a note of which nothing but the text is known.
 pub fn text(note: &str) -> String {
     Public::of(&Note::parse(note)).text.into_owned()
@@ -372,6 +378,20 @@ mod tests {
             assert_eq!(public.span(Span::new(at, at + word.len())).of(text), word);
         }
         assert_eq!(public.span(Span::default()), Span::default());
+    }
+
+    #[test]
+    fn a_note_without_its_blocks_is_blanked_alike() {
+        let key = format!("ghp_{}", "aB3dE5gH7jK9".repeat(3));
+        for text in
+            ["# a\n\nb %%c%%\n", "a\nb\n", "---\ntitle: x\n---\n# a\n", &format!("# a\n\n`Bash export T={key}` → ok\n")]
+        {
+            for bytes in [text.as_bytes().to_vec(), [b"\xef\xbb\xbf\xff", text.as_bytes()].concat()] {
+                let whole = Public::of(&Note::parse(bytes.clone())).blanked();
+                assert_eq!(super::blanked(bytes), whole);
+                assert!(!whole.contains(&key) && !whole.contains("c%%"), "{whole:?}");
+            }
+        }
     }
 
     #[test]

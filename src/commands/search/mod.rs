@@ -20,10 +20,9 @@ use crate::commands::output::most;
 use crate::commands::pick;
 use crate::commands::reach::Withheld;
 use crate::commands::{Context, Output, Raw, Reach, language, reading};
-use crate::index::search::{AnyWord, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
-use crate::index::{NoteKey, Query, SessionRow, Snapshot, kept};
-use crate::note::Note;
-use crate::session::Public;
+use crate::index::search::{AnyWord, Hit, Marker, Order, Search, SearchOptions, any_word, in_different_blocks};
+use crate::index::{NoteKey, Query, Snapshot, kept};
+use crate::session::public;
 use crate::sync::evidence::Transcripts;
 use crate::vault::{Catalog, Vault, VaultPath};
 
@@ -148,7 +147,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let marker = Marker::new(&query);
     let mut found = FoundHits { query: text, matched, totals, groups: Vec::new(), now: cx.env.now() };
     let mut places: HashMap<NoteKey, usize> = HashMap::new();
-    let mut notes: HashMap<NoteKey, (String, Lines)> = HashMap::new();
+    let notes = if args.files { HashMap::new() } else { notes_of(&hits, &snapshot, &vault) };
     for hit in &hits {
         let Some(row) = snapshot.session(hit.key) else { continue };
         let place = *places.entry(hit.key).or_insert_with(|| {
@@ -158,7 +157,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         if args.files {
             continue;
         }
-        let (text, lines) = notes.entry(hit.key).or_insert_with(|| read(&vault, row));
+        let Some((text, lines)) = notes.get(&hit.key) else { continue };
         let passage = Passage::of(text, lines, hit, &marker, args.context);
         found.groups[place].hits.push(HitLine {
             number: 0,
@@ -208,12 +207,19 @@ fn with_notes(kinds: &[&'static str], vault: &Vault, cx: &Context<'_>) -> Result
     Ok(Arc::new(snapshot))
 }
 
-/// The note as it is now, what may not be shown blanked; a note that went away meanwhile is empty.
-fn read(vault: &Vault, row: &SessionRow) -> (String, Lines) {
-    let bytes = VaultPath::new(&row.path).and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
-    let text = Public::of(&Note::parse(bytes.unwrap_or_default())).blanked();
-    let lines = Lines::of(&text);
-    (text, lines)
+/// The notes that hits stand in as they are now, what may not be shown blanked; a note that went away meanwhile is empty.
+fn notes_of(hits: &[Hit], snapshot: &Snapshot, vault: &Vault) -> HashMap<NoteKey, (String, Lines)> {
+    let mut keys: Vec<NoteKey> = hits.iter().map(|hit| hit.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let read = |key| {
+        let path = VaultPath::new(&snapshot.session(key)?.path);
+        let bytes = path.and_then(|path| Some(vault.read(&path).ok()?.into_owned()));
+        let text = public::blanked(bytes.unwrap_or_default());
+        let lines = Lines::of(&text);
+        Some((key, (text, lines)))
+    };
+    keys.into_par_iter().filter_map(read).collect()
 }
 
 /// `3 h ago`; a date where that is long ago.
