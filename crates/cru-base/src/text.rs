@@ -196,6 +196,25 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
+/// `[[#^n-005]]` as `n-005`: what a link to a block of the same note is called where it leads nowhere.
+pub fn without_links(text: &str) -> Cow<'_, str> {
+    const LINK: &str = "[[#^";
+    if !text.contains(LINK) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut parts = text.split(LINK);
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let id = part.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+        match part[id..].strip_prefix("]]").filter(|_| id > 0) {
+            Some(rest) => out.extend([&part[..id], rest]),
+            None => out.extend([LINK, part]),
+        }
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +236,13 @@ mod tests {
             let words: Vec<&str> = text.split_whitespace().collect();
             proptest::prop_assert_eq!(fold_whitespace(&text), words.join(" "));
         }
+    }
+
+    #[test]
+    fn links_to_blocks_of_the_same_note_become_their_ids() {
+        let text = "passed in [[#^n-021]], not [[#^]] or [[#^n_1]]; [[a note|it]] says [[ -f x ]], [[#^d";
+        assert_eq!(without_links(text), text.replace("[[#^n-021]]", "n-021"));
+        assert_eq!(without_links("[x] a[0][1]"), "[x] a[0][1]");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use cru_session::{Callout, Item, Phase, Session, StepStatus};
 use cru_vault::VaultPath;
 
 /// Version of the rows; a record of another version is made anew.
-pub const SCHEMA: u32 = 10;
+pub const SCHEMA: u32 = 11;
 
 /// A session's metadata and totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -284,6 +284,8 @@ pub struct ErrorRow {
     pub text: String,
     /// How it was resolved.
     pub resolution: Option<String>,
+    /// Block id of the step that failed.
+    pub step: Option<String>,
     /// When.
     pub at: Option<Timestamp>,
     /// Its line.
@@ -534,7 +536,8 @@ impl Record {
             }
             Item::Error(it) => {
                 let (title, text, resolution) = (it.callout.title.clone(), it.text.clone(), it.resolution.clone());
-                self.errors.push(ErrorRow { id, phase, title, text, resolution, at: at(&it.callout), line });
+                let step = it.steps.iter().filter(|link| link.target.is_empty()).find_map(|link| link.block.clone());
+                self.errors.push(ErrorRow { id, phase, title, text, resolution, step, at: at(&it.callout), line });
             }
             Item::User(it) => self.user.push(UserRow {
                 id,

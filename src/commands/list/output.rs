@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json, json};
 
 use super::kind::ListKind;
-use crate::base::text::plural;
+use crate::base::text::{plural, without_links};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table, cut, minute, rows};
 use crate::commands::{Format, Output, View};
@@ -15,7 +15,7 @@ use crate::index::table::CellValue;
 /// On a terminal a cell is cut to so many columns, but for the last one of a row.
 const WIDEST: usize = 40;
 
-/// A value for people: times to the minute, fractions to two places.
+/// A value for people: times to the minute, fractions to two places, blocks of the same note by their ids.
 pub(super) fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, str> {
     match value {
         CellValue::Null => "–".into(),
@@ -24,7 +24,7 @@ pub(super) fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, st
         CellValue::Int(it) => it.to_string().into(),
         CellValue::Float(it) => format!("{it:.2}").into(),
         CellValue::Time(it) => minute(*it, zone).into(),
-        CellValue::Text(it) => it.as_ref().into(),
+        CellValue::Text(it) => without_links(it),
         CellValue::List(it) => it.join("; ").into(),
         CellValue::Place(it) => it.0.as_str().into(),
     }
@@ -73,7 +73,7 @@ impl Output for QueryAnswer {
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
                 match self.heads[index].0.as_str() {
                     _ if value.is_null() => cell.style(style::DIM),
-                    "session" | "id" => cell.style(style::ID),
+                    "session" | "id" | "step" => cell.style(style::ID),
                     "agent" => cell.style(style::AGENT),
                     "channel" => cell.style(style::CHANNEL),
                     "status" if *value == CellValue::Text("failed".into()) => cell.style(style::BAD),

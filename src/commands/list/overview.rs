@@ -14,7 +14,7 @@ use crate::base::text::{plural, thousands};
 use crate::base::{Env, Error, Result};
 use crate::commands::output::style;
 use crate::commands::output::{
-    Align, Cell, Estimate, PlainOutput, Table, amount, duration, minute, most, proof_text, rows, usd,
+    Align, Cell, Estimate, PlainOutput, Spent, Table, amount, cut, duration, minute, most, proof_text, rows, usd,
 };
 use crate::commands::pick;
 use crate::commands::prices::prices;
@@ -22,7 +22,6 @@ use crate::commands::reading::{self, Asked};
 use crate::commands::{Context, Format, Output, View};
 use crate::index::SessionRow;
 use crate::index::table::{Families, RowView};
-use crate::price::Prices;
 use crate::session::{Meta, Status};
 use crate::sync::hooked;
 use crate::vault::Vault;
@@ -42,7 +41,11 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (mut rows, hidden): (Vec<&SessionRow>, Vec<_>) =
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
     let prices = prices(cx)?;
-    sort(&mut rows, args.sort.as_deref().unwrap_or("started"), &prices)?;
+    // Sub-agents that are not listed count where they are shown.
+    let spent = |row: &SessionRow| {
+        if args.all { Estimate::of(row, &prices) } else { Spent::of_family(row, &subagents, &prices).cost }
+    };
+    sort(&mut rows, args.sort.as_deref().unwrap_or("started"), spent)?;
     if args.reverse {
         rows.reverse();
     }
@@ -58,6 +61,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         idle_since: idle_since(row, &vault, cx.env),
         subagent: subagents.is_subagent(row),
         estimate: Estimate::of(row, &prices),
+        spent: spent(row),
         row: row.clone(),
     };
     let sessions = rows.into_par_iter().with_min_len(256).map(of).collect();
@@ -106,7 +110,7 @@ fn idle_since(row: &SessionRow, vault: &Vault, env: &Env) -> Option<Timestamp> {
     hooked::idle_since(vault, env, &meta, row.started.and_then(|started| started.checked_add(took).ok()))
 }
 
-fn sort(rows: &mut [&SessionRow], by: &str, prices: &Prices) -> Result<()> {
+fn sort(rows: &mut [&SessionRow], by: &str, spent: impl Fn(&SessionRow) -> Estimate) -> Result<()> {
     // Ids settle ties, so that the order never depends on the walk.
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     match by {
@@ -116,7 +120,7 @@ fn sort(rows: &mut [&SessionRow], by: &str, prices: &Prices) -> Result<()> {
         "active" => rows.sort_by_key(|row| Reverse(row.active_ms)),
         "duration" => rows.sort_by_key(|row| Reverse(row.duration_ms)),
         // Bits of a number that is not negative have its order.
-        "cost" => rows.sort_by_cached_key(|row| Reverse(Estimate::of(row, prices).known_usd.map(f64::to_bits))),
+        "cost" => rows.sort_by_cached_key(|row| Reverse(spent(row).known_usd.map(f64::to_bits))),
         "failures" | "failed" => rows.sort_by_key(|row| Reverse(row.failed_steps)),
         "title" => rows.sort_by_cached_key(|row| row.title.to_lowercase()),
         other => {
@@ -137,6 +141,8 @@ struct ListedSession {
     subagent: bool,
     /// What its own tokens cost by list prices.
     estimate: Estimate,
+    /// The same with its sub-agents that are not listed.
+    spent: Estimate,
     /// Since when nothing happened, where the next flush pauses or closes it for that.
     idle_since: Option<Timestamp>,
     /// Copies of the note that a sync service left.
@@ -211,8 +217,18 @@ fn took(ms: Option<u64>) -> Cell {
 }
 
 fn status(it: &ListedSession) -> Cell {
+    if let Some(open) = left_open(&it.row) {
+        return Cell::new(open).style(style::WARN);
+    }
     let status = it.row.status.as_deref();
     or_none(it.idle_since.map(|_| "idle").or(status)).style(style::of_session(status.unwrap_or_default()))
+}
+
+/// What a session that is over left open, where that is known: that it is over says little.
+fn left_open(row: &SessionRow) -> Option<String> {
+    let is_open = row.status.as_deref() == Some("completed") && !row.open.is_empty();
+    // The first point is the most urgent one.
+    is_open.then(|| cut(&row.open, 28))
 }
 
 fn proof(it: &ListedSession) -> Cell {
@@ -226,7 +242,7 @@ fn proof(it: &ListedSession) -> Cell {
 
 /// What has tokens without a price costs more than is known.
 fn cost(it: &ListedSession) -> Cell {
-    Cell::new(match (it.estimate.known_usd, it.estimate.unpriced) {
+    Cell::new(match (it.spent.known_usd, it.spent.unpriced) {
         (None, _) => "unknown".to_owned(),
         (Some(cost), 0) => usd(cost),
         (Some(cost), _) => format!("{} + unknown", usd(cost)),
@@ -248,6 +264,7 @@ const KEYS: &[&str] = &[
     "cost_usd",
     "estimated_cost_usd",
     "unpriced_tokens",
+    "with_subagents_usd",
     "active_ms",
     "duration_ms",
     "proof",
@@ -266,6 +283,7 @@ impl Serialize for ListedSession {
         row.set("participants", participants.collect::<Vec<_>>());
         row.set("estimated_cost_usd", self.estimate.known_usd);
         row.set("unpriced_tokens", self.estimate.unpriced);
+        row.set("with_subagents_usd", self.spent.known_usd);
         row.set("idle_since", self.idle_since);
         if self.copies > 0 {
             row.set("copies", self.copies);
@@ -347,6 +365,18 @@ fn agents(participants: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_open_stands_in_the_place_of_completed() {
+        let shown = |status: &str, open: &str| {
+            left_open(&SessionRow { status: Some(status.into()), open: open.into(), ..SessionRow::default() })
+        };
+        assert_eq!(shown("completed", ""), None);
+        assert_eq!(shown("active", "not pushed"), None);
+        assert_eq!(shown("completed", "not pushed").as_deref(), Some("not pushed"));
+        let long = shown("completed", "task not done: write the tests of the parser");
+        assert_eq!(long.as_deref(), Some("task not done: write the te…"));
+    }
 
     #[test]
     fn a_short_name_tells_a_session_apart() {

@@ -155,7 +155,7 @@ pub const DECISION: &[Column] = own![
 
 /// Of errors.
 pub const ERROR: &[Column] =
-    own![Error: id Word, phase Word, title Text, text Text, resolution Text, at Time, line Int];
+    own![Error: id Word, phase Word, title Text, text Text, resolution Text, step Word, at Time, line Int];
 
 /// Of the user's words.
 pub const USER: &[Column] =

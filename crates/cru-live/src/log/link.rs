@@ -1,6 +1,5 @@
 //! Links as somebody types them.
 
-use cru_note::link;
 use cru_session::Link;
 
 /// `n-002`, `^n-002`, `other#^n-002`, `[[other#^n-002]]` or the name of a note.
@@ -30,15 +29,7 @@ pub(super) fn within(text: &str) -> Vec<Link> {
     while let Some(open) = rest.find("[[") {
         let inner = &rest[open + 2..];
         let Some(len) = inner.find("]]") else { break };
-        let parts = link::parse(&inner[..len]);
-        let owned = |part: Option<&str>| part.map(str::to_owned);
-        let link = Link {
-            target: parts.target.to_owned(),
-            heading: owned(parts.heading),
-            block: owned(parts.block),
-            alias: owned(parts.alias),
-            ..Link::default()
-        };
+        let link = Link::parse(&inner[..len]);
         if link.to_string() == rest[open..open + 2 + len + 2]
             && !inner[..len].contains(['[', '\n'])
             && !inner[..len].contains("%%")

@@ -4,32 +4,12 @@
 //! part of it: every such text stands in a quote, in a code span, or on one line behind words of ours.
 
 use super::token;
-use cru_base::text::{fold_whitespace, sanitise, truncate};
+use cru_base::text::{fold_whitespace, sanitise, truncate, without_links};
 use cru_session::escape;
 
 /// Without control characters; what a person keeps to themselves is in no session that is read.
 pub(super) fn clean(text: &str) -> String {
-    without_marks(&sanitise(text))
-}
-
-/// `[[#^n-005]]` as `n-005`: what a pack calls the block.
-fn without_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("[[#^") {
-        let inside = &rest[at + 4..];
-        let id = inside.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
-        out.push_str(&rest[..at]);
-        if id > 0 && inside[id..].starts_with("]]") {
-            out.push_str(&inside[..id]);
-            rest = &inside[id + 2..];
-        } else {
-            out.push_str("[[#^");
-            rest = inside;
-        }
-    }
-    out.push_str(rest);
-    out
+    without_links(&sanitise(text)).into_owned()
 }
 
 /// On one line, nothing in it live. Stands behind words of ours, never at the start of a line.

@@ -3,8 +3,6 @@
 //!
 //! Words of a person stand there as they were said, shortened at the ends of sentences with a mark.
 
-use std::borrow::Cow;
-
 use super::call::{Call, CallKind};
 use super::change::Changes;
 use super::data;
@@ -14,7 +12,7 @@ use super::whole::Whole;
 use super::{block_link, clean, commands, head, inline, paragraph, quotation, request};
 use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
 use cru_base::Span;
-use cru_base::text::truncate;
+use cru_base::text::{truncate, without_links};
 use cru_graph::turn::{is_label, is_mark};
 use cru_graph::{Place, Taken, plan, recovery};
 use cru_session::correction::INTERRUPTED;
@@ -206,7 +204,7 @@ impl StepBody<'_> {
             let id = asked.and_then(|user| user.callout.id.as_deref());
             let told = quotation(unmarked(words), MAX_WORDS, self.read_on(id).as_deref());
             self.prose(told);
-            let made = asked.and_then(|user| user.interpretation.as_deref()).map(|text| clean(&linked(text)));
+            let made = asked.and_then(|user| user.interpretation.as_deref()).map(|text| clean(&without_links(text)));
             if let Some(made) = made.filter(|made| !made.is_empty()) {
                 self.remark(RemarkKind::Plain, &format!("understood as: {made}"));
             }
@@ -240,7 +238,7 @@ impl StepBody<'_> {
     /// Words of the agent: on a line where they fit it, else their first sentence and below it all of them, up to `max` bytes.
     /// `id` is the block that has the rest; `how` stands behind them.
     fn words(&mut self, kind: RemarkKind, words: &str, max: usize, id: Option<&str>, how: &str) {
-        let plain = linked(words);
+        let plain = without_links(words);
         let is_own = |line: &&str| line.trim() != INTERRUPTED && !is_mark(line) && !is_label(line.trim());
         let told = plain.lines().filter(is_own).collect::<Vec<_>>().join("\n");
         let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
@@ -260,8 +258,8 @@ impl StepBody<'_> {
             self.gate(&decision.callout.title, &decision.text);
             return;
         }
-        let clause = |text: &str| clean(&linked(text)).trim_end_matches('.').to_owned();
-        let quoted = |text: &str| quote::quote(&linked(text), MAX_FURTHER);
+        let clause = |text: &str| clean(&without_links(text)).trim_end_matches('.').to_owned();
+        let quoted = |text: &str| quote::quote(&without_links(text), MAX_FURTHER);
         let mut text = clause(&decision.callout.title);
         let mut add = |before: &str, words: String, behind: &str| {
             if words.contains(char::is_alphanumeric) && words != text {
@@ -276,10 +274,10 @@ impl StepBody<'_> {
     }
 
     pub(super) fn gate(&mut self, title: &str, body: &str) {
-        let title = clean(&linked(title));
+        let title = clean(&without_links(title));
         let title = if title.is_empty() { "A person agrees".to_owned() } else { truncate(&title, 160).into_owned() };
         let mut lines: Vec<String> = Vec::new();
-        for line in linked(body).lines() {
+        for line in without_links(body).lines() {
             let line = clean(line);
             if line.is_empty() {
                 continue;
@@ -375,7 +373,7 @@ pub(super) fn same(a: &str, b: &str) -> bool {
 /// A person's words as they were said, and what was made of them.
 pub(super) fn spoken(user: &User, max: usize) -> String {
     let words = quote::quote(&user.words, max);
-    match user.interpretation.as_deref().map(|text| clean(&linked(text))) {
+    match user.interpretation.as_deref().map(|text| clean(&without_links(text))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
         Some(made) => made,
         None => words,
@@ -390,9 +388,9 @@ fn is_said(said: &[String], text: &str) -> bool {
 
 /// What went wrong, and what helped: in words, and the files that were changed to put it right.
 pub(super) fn trouble(error: &Error, draft: &Draft<'_>) -> String {
-    let what = clean(&linked(&error.callout.title));
+    let what = clean(&without_links(&error.callout.title));
     let mut text = if what.is_empty() { shorten::at_sentence(&clean(&error.text), 120).into_owned() } else { what };
-    let help = error.resolution.as_deref().map(|text| clean(&linked(text))).unwrap_or_default();
+    let help = error.resolution.as_deref().map(|text| clean(&without_links(text))).unwrap_or_default();
     if !help.is_empty() {
         text = format!("{text} — {help}");
     }
@@ -407,23 +405,4 @@ pub(super) fn trouble(error: &Error, draft: &Draft<'_>) -> String {
         }
     }
     if files.is_empty() { text } else { format!("{text} ({})", files.join(", ")) }
-}
-
-/// Text with the ids of blocks of the session's own note in the place of links to them, which lead nowhere elsewhere.
-fn linked(text: &str) -> Cow<'_, str> {
-    if memchr::memmem::find(text.as_bytes(), b"[[").is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = memchr::memmem::find(rest.as_bytes(), b"[[") {
-        let (before, after) = (&rest[..at], &rest[at + 2..]);
-        let Some((inner, tail)) = after.split_once("]]") else { break };
-        out.push_str(before.strip_suffix('!').unwrap_or(before));
-        let own = inner.strip_prefix('#').map(|id| id.trim_start_matches('^'));
-        out.push_str(own.unwrap_or(inner).rsplit('|').next().unwrap_or(inner));
-        rest = tail;
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }

@@ -5,8 +5,8 @@
 
 use crate::base::text::{one_line, sanitise};
 use crate::base::{Error, Result};
+use crate::note::Note;
 use crate::note::block::{Block, BlockKind};
-use crate::note::{Note, link};
 use crate::session::Link;
 use crate::vault::{Catalog, Head, Vault, VaultPath};
 
@@ -23,14 +23,7 @@ pub(in crate::commands::trace) struct Cell {
 
 /// `[[note#^c-01]]`: the link, where a text is one.
 pub(in crate::commands::trace) fn link_of(text: &str) -> Option<Link> {
-    let inner = text.trim().strip_prefix("[[")?.strip_suffix("]]")?;
-    let parts = link::parse(inner);
-    Some(Link {
-        target: parts.target.to_owned(),
-        heading: parts.heading.map(str::to_owned),
-        block: parts.block.map(str::to_owned),
-        ..Link::default()
-    })
+    Some(Link::parse(text.trim().strip_prefix("[[")?.strip_suffix("]]")?))
 }
 
 /// The cells that a link means.

@@ -11,9 +11,9 @@ use crate::base::text::one_line;
 use crate::commands::read::Shelf;
 use crate::graph::Place;
 use crate::graph::place::{Blocks, items};
-use crate::note::{InlineKind, Note, link};
+use crate::note::Note;
 use crate::readings::note::ReviewStatus;
-use crate::session::{Item, Link, StepStatus};
+use crate::session::{Item, Link, StepStatus, read};
 use crate::trace::has_equal_output;
 use crate::vault::{Catalog, Head, VaultPath};
 
@@ -72,17 +72,9 @@ pub(super) fn named(
 
 /// The links of a text that name blocks.
 fn links_of(bytes: &[u8]) -> Vec<Link> {
-    let note = Note::parse(bytes);
-    let of = |inner: &str| {
-        let parts = link::parse(inner);
-        let owned = |part: Option<&str>| part.map(str::to_owned);
-        Link { target: parts.target.to_owned(), block: owned(parts.block), ..Link::default() }
-    };
-    let links = note.inlines().iter().filter_map(|inline| match inline.kind {
-        InlineKind::Wikilink { inner, .. } => Some(of(inner.of(note.text()))),
-        _ => None,
-    });
-    links.filter(|link| link.block.is_some()).collect()
+    let mut links = read::links(&Note::parse(bytes));
+    links.retain(|link| link.block.is_some());
+    links
 }
 
 /// Runs of one step after another that are followed.
