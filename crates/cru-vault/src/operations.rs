@@ -22,7 +22,7 @@ use cru_session::op::Op;
 const FIRST: u64 = 64 * 1024;
 
 /// One write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Revision of the note that it makes; that of the record before, when the note was not to be changed.
     pub revision: u64,
@@ -222,20 +222,9 @@ mod tests {
         Record {
             revision,
             time: Timestamp::UNIX_EPOCH,
-            label: String::new(),
             note: "a.md".to_owned(),
             ops: vec![written_op],
-            consumed: BTreeMap::new(),
-            made: BTreeMap::new(),
-            base: None,
-            base_before: None,
-            cursor: None,
-            from: None,
-            before: String::new(),
-            after: String::new(),
-            size: 0,
-            seals: String::new(),
-            merged: None,
+            ..Record::default()
         }
     }
 

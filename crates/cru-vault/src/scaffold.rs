@@ -50,55 +50,27 @@ const GRAPH: &str = ".obsidian/graph.json";
 /// The template of a session: in the folder that Obsidian takes templates from, where its settings name another.
 const TEMPLATE: &str = "templates/New session.md";
 
+const fn keep(path: &'static str, content: &'static str) -> Asset {
+    Asset { path, content, merge: ScaffoldMerge::Keep }
+}
+
+const fn json(path: &'static str, content: &'static str) -> Asset {
+    Asset { path, content, merge: ScaffoldMerge::Json }
+}
+
 const ASSETS: &[Asset] = &[
     Asset { path: ".gitignore", content: "/.cru/local/\n/evidence/\n", merge: ScaffoldMerge::Lines },
-    Asset {
-        path: ".obsidian/snippets/cru.css",
-        content: include_str!("../../../templates/obsidian/cru.css"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: ".obsidian/appearance.json",
-        content: "{\n  \"enabledCssSnippets\": [\n    \"cru\"\n  ]\n}\n",
-        merge: ScaffoldMerge::Json,
-    },
-    Asset { path: TYPES, content: include_str!("../../../templates/obsidian/types.json"), merge: ScaffoldMerge::Json },
-    Asset {
-        path: ".obsidian/templates.json",
-        content: "{\n  \"folder\": \"templates\"\n}\n",
-        merge: ScaffoldMerge::Json,
-    },
-    Asset { path: GRAPH, content: include_str!("../../../templates/obsidian/graph.json"), merge: ScaffoldMerge::Keep },
-    Asset {
-        path: TEMPLATE,
-        content: include_str!("../../../templates/obsidian/New session.md"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: BASES[0],
-        content: include_str!("../../../templates/obsidian/Sessions.base"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: BASES[1],
-        content: include_str!("../../../templates/obsidian/Workflows.base"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: BASES[2],
-        content: include_str!("../../../templates/obsidian/Cases.base"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: BASES[3],
-        content: include_str!("../../../templates/obsidian/Lessons.base"),
-        merge: ScaffoldMerge::Keep,
-    },
-    Asset {
-        path: BASES[4],
-        content: include_str!("../../../templates/obsidian/Projects.base"),
-        merge: ScaffoldMerge::Keep,
-    },
+    keep(".obsidian/snippets/cru.css", include_str!("../../../templates/obsidian/cru.css")),
+    json(".obsidian/appearance.json", "{\n  \"enabledCssSnippets\": [\n    \"cru\"\n  ]\n}\n"),
+    json(TYPES, include_str!("../../../templates/obsidian/types.json")),
+    json(".obsidian/templates.json", "{\n  \"folder\": \"templates\"\n}\n"),
+    keep(GRAPH, include_str!("../../../templates/obsidian/graph.json")),
+    keep(TEMPLATE, include_str!("../../../templates/obsidian/New session.md")),
+    keep(BASES[0], include_str!("../../../templates/obsidian/Sessions.base")),
+    keep(BASES[1], include_str!("../../../templates/obsidian/Workflows.base")),
+    keep(BASES[2], include_str!("../../../templates/obsidian/Cases.base")),
+    keep(BASES[3], include_str!("../../../templates/obsidian/Lessons.base")),
+    keep(BASES[4], include_str!("../../../templates/obsidian/Projects.base")),
 ];
 
 /// What became of one file.

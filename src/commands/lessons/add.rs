@@ -178,15 +178,12 @@ fn write(text: &str, blocks: &[NamedBlock], about: &About, world: &TraceWorld) -
         status: ReviewStatus::Accepted,
         project: meta.project.clone(),
         learned: meta.started.map(|at| at.to_string()),
-        sessions: Vec::new(),
         evidence,
-        contradicts: Vec::new(),
-        ended: None,
         commit: meta.commit.clone(),
         advice: advice.as_deref().map(|text| fold_whitespace(&sanitise(text))),
         anchors,
         check: about.check.as_deref().map(|text| fold_whitespace(&sanitise(text))),
-        broke: Vec::new(),
+        ..Lesson::default()
     };
     for number in 1..10_000 {
         let id = if number == 1 { name.clone() } else { format!("{name}-{number}") };

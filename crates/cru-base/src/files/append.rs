@@ -8,7 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::dir::Access;
+use super::access::Access;
 use super::fault;
 use super::mode::take_from_others;
 use super::place::{self, PRIVATE_DIR, Place};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::dir::Access;
+use super::access::Access;
 use super::fault;
 use super::mode;
 use super::place::{self, PRIVATE_DIR, Place, SHARED_DIR};

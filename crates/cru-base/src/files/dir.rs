@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::access::Access;
+
 /// A folder that is held open.
 #[derive(Debug)]
 pub(super) struct Dir {
@@ -154,23 +156,6 @@ impl Dir {
     pub(super) fn to_file(&self) -> io::Result<File> {
         Ok(File::from(self.handle.try_clone()?))
     }
-}
-
-/// What a file is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// To be read.
-    Read,
-    /// To be appended to; made where it is missing.
-    Append { mode: u32 },
-    /// To have its permissions changed.
-    Mode,
-    /// To be read and appended to; it is there.
-    Lines,
-    /// To be locked; made where it is missing.
-    Lock,
-    /// To be made: nothing has its name.
-    New { mode: u32 },
 }
 
 fn bits(mode: u32) -> Mode {

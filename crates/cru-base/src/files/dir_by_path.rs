@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::access::Access;
+
 /// A folder.
 #[derive(Debug)]
 pub(super) struct Dir {
@@ -101,21 +103,4 @@ impl Dir {
     pub(super) fn to_file(&self) -> io::Result<File> {
         File::open(&self.path)
     }
-}
-
-/// What a file is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// To be read.
-    Read,
-    /// To be appended to; made where it is missing.
-    Append { mode: u32 },
-    /// To have its permissions changed.
-    Mode,
-    /// To be read and appended to; it is there.
-    Lines,
-    /// To be locked; made where it is missing.
-    Lock,
-    /// To be made: nothing has its name.
-    New { mode: u32 },
 }

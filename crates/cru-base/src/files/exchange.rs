@@ -10,7 +10,8 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::dir::{Access, Dir};
+use super::access::Access;
+use super::dir::Dir;
 use super::fault;
 use super::intention::{self, Intended, Keep, spare};
 use super::long::{Digest, digest_of};

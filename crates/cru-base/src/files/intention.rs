@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::access::Access;
 use super::append::{is_removed, unless_unsupported};
-use super::dir::{Access, Dir};
+use super::dir::Dir;
 use super::fault;
 use super::long::Digest;
 use super::place::{self, PRIVATE_DIR, Place};

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use super::dir::Access;
+use super::access::Access;
 use super::place::{Place, SHARED_DIR};
 use crate::{Error, Result};
 

@@ -63,7 +63,7 @@ impl Long {
         let failed = |source| Error::io("write", path, source);
         let made = Place::making(path, SHARED_DIR)?;
         let place = if made.is_link() { Place::followed(path)? } else { made };
-        let old = place.open(super::dir::Access::Read).and_then(|file| file.metadata()).ok();
+        let old = place.open(super::access::Access::Read).and_then(|file| file.metadata()).ok();
         let narrow = old.as_ref().map_or(0o666, mode::beside);
         let mut staged = Staged::new(&place, (None, None), &[], narrow, false).map_err(failed)?;
         if let Some(old) = old {

@@ -6,6 +6,7 @@
 //! place: a reader sees the old file or the new one. Nothing below a folder that [`confine`] names is written through a
 //! link that leads out of it.
 
+mod access;
 mod append;
 mod aside;
 mod bulk;

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-use super::dir::Access;
+use super::access::Access;
 use super::place::Place;
 use crate::{Error, Result};
 

@@ -10,7 +10,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::dir::{Access, Dir};
+use super::access::Access;
+use super::dir::Dir;
 use super::fault;
 use super::root::{Root, absolute, is_closed, leads_out, root_of};
 use crate::{Error, Result};

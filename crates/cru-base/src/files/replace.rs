@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::dir::Access;
+use super::access::Access;
 use super::exchange::{Pair, lock_folder};
 use super::fault;
 use super::intention::{Intention, Keep};

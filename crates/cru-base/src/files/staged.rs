@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use super::dir::Access;
+use super::access::Access;
 use super::exchange::{Pair, lock_folder};
 use super::fault;
 use super::intention::{Intention, Keep};

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::dir::{Access, Dir};
+use super::access::Access;
+use super::dir::Dir;
 use super::exchange::{Origin, finish_in, tell_later};
 use super::long::digest_of;
 use super::place::{self, Place};

@@ -6,7 +6,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use super::dir::{Access, Dir};
+use super::access::Access;
+use super::dir::Dir;
 use super::fault;
 use super::place::Place;
 

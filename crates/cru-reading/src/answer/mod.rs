@@ -386,8 +386,10 @@ words! {
 
 words! {
     /// What a lesson is about.
+    #[derive(Default)]
     LessonLevel {
         /// The project.
+        #[default]
         Project = "project",
         /// A kind of task.
         Task = "task",
@@ -406,8 +408,10 @@ words! {
 
 words! {
     /// How sure something is.
+    #[derive(Default)]
     Confidence {
         /// Not sure.
+        #[default]
         Low = "low",
         /// Likely.
         Medium = "medium",

@@ -25,7 +25,7 @@ const ENDED: &[&str] = &["retired", "superseded"];
 pub const FOLDER: &str = "lessons";
 
 /// A lesson.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lesson {
     /// Name of its file and id: words of it and eight hexadecimal digits.
     pub id: String,
@@ -105,13 +105,7 @@ impl Lesson {
             learned: learned.map(str::to_owned),
             sessions: vec![name.to_owned()],
             evidence: lines.chain(lesson.against.iter().map(|proof| line("Against", proof))).collect(),
-            contradicts: Vec::new(),
-            ended: None,
-            commit: None,
-            advice: None,
-            anchors: Vec::new(),
-            check: None,
-            broke: Vec::new(),
+            ..Self::default()
         }
     }
 

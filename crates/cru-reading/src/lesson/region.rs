@@ -70,20 +70,9 @@ mod tests {
             id: "x".into(),
             text: text.into(),
             level: LessonLevel::Project,
-            place: None,
             confidence: Confidence::High,
             status,
-            project: None,
-            learned: None,
-            sessions: Vec::new(),
-            evidence: Vec::new(),
-            contradicts: Vec::new(),
-            ended: None,
-            commit: None,
-            advice: None,
-            anchors: Vec::new(),
-            check: None,
-            broke: Vec::new(),
+            ..Lesson::default()
         }
     }
 

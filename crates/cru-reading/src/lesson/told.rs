@@ -50,17 +50,10 @@ impl ToldLesson {
             place: Some(first.to_owned()).filter(|model| is_quirk && !model.is_empty()),
             confidence: confidence.unwrap_or(Confidence::Low),
             status: ReviewStatus::Proposed,
-            project: None,
-            learned: None,
             sessions: vec![name.to_owned()],
             evidence: vec![format!("Evidence: [[{name}{place}]]")],
-            contradicts: Vec::new(),
-            ended: None,
-            commit: None,
             advice,
-            anchors: Vec::new(),
-            check: None,
-            broke: Vec::new(),
+            ..Lesson::default()
         };
         Some(Self { lesson, confidence, fields: callout.fields.iter().filter(told).cloned().collect() })
     }

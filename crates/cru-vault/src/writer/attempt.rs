@@ -440,7 +440,6 @@ impl<'a> WriteAttempts<'a> {
         consumed.extend(plan.consumed.clone());
         let label = if text.written_ops.len() == stale && stale > 0 { "again" } else { self.label.as_str() };
         Record {
-            revision: 0,
             time: self.writer.now,
             label: if plan.label.is_empty() { label.to_owned() } else { plan.label.clone() },
             note: self.note.to_string(),
@@ -450,12 +449,7 @@ impl<'a> WriteAttempts<'a> {
             base: newest.and_then(|newest| newest.base.clone()),
             base_before: newest.and_then(|newest| newest.base_before),
             cursor: newest.and_then(|newest| newest.cursor.clone()),
-            from: None,
-            before: String::new(),
-            after: String::new(),
-            size: 0,
-            seals: String::new(),
-            merged: None,
+            ..Record::default()
         }
     }
 
