@@ -3,6 +3,7 @@
 //! Imports nothing of ours. Only [`files`] writes files and only [`env`] reads time and environment.
 
 pub mod diagnostic;
+pub mod diff;
 pub mod env;
 pub mod error;
 pub mod files;
@@ -14,6 +15,7 @@ pub mod text;
 pub mod threads;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use diff::diff;
 pub use env::Env;
 pub use error::{Error, Result};
 pub use lines::Lines;

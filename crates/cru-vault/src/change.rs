@@ -1,7 +1,8 @@
 //! What a write did to a text, as pieces that can be taken back.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use similar::{Algorithm, DiffTag};
 
+use cru_base::diff;
 pub use cru_session::op::Change;
 
 /// How much of the text around a change is kept with it.
@@ -20,7 +21,7 @@ pub fn between(old: &[u8], new: &[u8]) -> Vec<Change> {
     };
     let (old_starts, new_starts) = (starts(&old_lines), starts(&new_lines));
     let mut changes = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines) {
+    for op in diff(Algorithm::Myers, &old_lines, &new_lines, None) {
         let (tag, before, after) = op.as_tag_tuple();
         if tag == DiffTag::Equal {
             continue;

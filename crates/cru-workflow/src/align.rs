@@ -7,6 +7,9 @@
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
+use cru_base::diff;
+use similar::{Algorithm, DiffOp};
+
 use super::codify::{command_key, command_keys};
 use super::model::{Need, Part, Step, Workflow};
 use super::record::squeeze;
@@ -304,10 +307,10 @@ fn cheapest(left: &[&Features], right: &[&Features]) -> Vec<(usize, usize)> {
 fn by_title(left: &[&Features], right: &[&Features]) -> Vec<(usize, usize)> {
     let titles = |side: &[&Features]| side.iter().map(|it| it.squeezed.clone()).collect::<Vec<_>>();
     let (left, right) = (titles(left), titles(right));
-    let ops = similar::capture_diff_slices(similar::Algorithm::Patience, &left, &right);
+    let ops = diff(Algorithm::Patience, &left, &right, None);
     let mut pairs = Vec::new();
     for op in ops {
-        if let similar::DiffOp::Equal { old_index, new_index, len } = op {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
             pairs.extend((0..len).map(|at| (old_index + at, new_index + at)));
         }
     }

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 
+use cru_base::diff;
 /// The lines of a generated text as hashes, without blank ones.
 ///
 /// White space at the ends of lines and blank lines do not count, which editors change; nor does the tick of a line that
@@ -134,7 +135,7 @@ pub(super) fn theirs(inside: &str, generated: &GeneratedLines, text: &str, kept:
         (generated.0.iter().map(|it| it.line).collect(), filled.iter().map(|(_, it)| it.line).collect());
     let mut is_ours = vec![false; filled.len()];
     let mut is_left = vec![true; old.len()];
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    for op in diff(Algorithm::Myers, &old, &new, None) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             is_ours[new_index..new_index + len].fill(true);
             is_left[old_index..old_index + len].fill(false);

@@ -6,9 +6,10 @@
 use cru_action::patch::{self, FilePatch, PatchLine};
 use cru_action::{Action, ToolKind};
 use serde_json::Value;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 
 use crate::event::Call;
+use cru_base::diff;
 
 /// What a call does to files if it succeeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,7 +123,7 @@ fn differing<'a>(gone: &[&'a str], come: &[&'a str]) -> (Vec<&'a str>, Vec<&'a s
         return (gone.to_vec(), come.to_vec());
     }
     let (mut out, mut into) = (Vec::new(), Vec::new());
-    for op in capture_diff_slices(Algorithm::Myers, gone, come) {
+    for op in diff(Algorithm::Myers, gone, come, None) {
         if !matches!(op, DiffOp::Equal { .. }) {
             out.extend_from_slice(&gone[op.old_range()]);
             into.extend_from_slice(&come[op.new_range()]);

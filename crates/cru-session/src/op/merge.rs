@@ -1,9 +1,9 @@
 //! A block that two have changed: by lines, where their changes stand apart.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 
 use super::unit::normal;
-use cru_base::Span;
+use cru_base::{Span, diff};
 use cru_note::Note;
 use cru_note::patch::Edit;
 
@@ -108,7 +108,7 @@ fn hunks<'a>(old: &[&'a str], new: &'a [&'a str]) -> Vec<Hunk<'a>> {
         return vec![Hunk { from, to, lines: &new[head..end], at: head }];
     }
     let mut hunks: Vec<Hunk<'a>> = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, old, new) {
+    for op in diff(Algorithm::Myers, old, new, None) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }

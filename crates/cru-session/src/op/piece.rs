@@ -1,9 +1,10 @@
 //! The pieces of a rendered text, and how those of an old and a new one belong together.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp};
 
 use super::unit::{Unit, alone, units};
 use crate::escape;
+use cru_base::diff;
 use cru_base::text::truncate;
 use cru_note::{BlockKind, Note};
 
@@ -71,7 +72,7 @@ pub(super) fn pairs(old: &str, new: &str) -> Vec<Pair> {
     let ops = if old.len() == 1 && new.len() == 1 || old.len().saturating_mul(new.len()) > 1_000_000 {
         vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
     } else {
-        capture_diff_slices(Algorithm::Myers, &olds, &news)
+        diff(Algorithm::Myers, &olds, &news, None)
     };
     let mut pairs = Vec::new();
     for op in ops {

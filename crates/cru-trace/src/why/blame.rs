@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use similar::{Algorithm, DiffTag};
 
+use cru_base::diff;
 /// A commit that wrote lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlamedCommit {
@@ -134,9 +135,9 @@ pub fn uncommitted(committed: Blame, lines: &[String], path: &str) -> Blame {
     }
     // A hostile pair of files ends the search early: then more lines count as changed.
     let deadline = deadline();
-    let diff = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+    let operations = diff(Algorithm::Myers, &old, &new, deadline);
     let mut all = Vec::with_capacity(new.len());
-    for part in diff {
+    for part in operations {
         match part.tag() {
             DiffTag::Equal => all.extend(part.old_range().map(|at| committed.lines[at].clone())),
             DiffTag::Delete => {}
