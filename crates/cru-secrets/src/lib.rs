@@ -12,6 +12,7 @@ mod assignment;
 mod command;
 mod entropy;
 mod form;
+mod keywords;
 mod letters;
 mod masks;
 mod password;

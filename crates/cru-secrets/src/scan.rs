@@ -3,13 +3,11 @@
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::Found;
 use super::assignment::Assignment;
 use super::form;
+use super::keywords::KeywordSearch;
 use super::public::{self, PUBLIC_RULES};
 use super::table::{By, RULES, RUNS, Rule};
 use super::text::Text;
@@ -29,7 +27,7 @@ enum Role {
 
 /// The keywords of all rules.
 struct Keywords {
-    known: Vec<String>,
+    search: KeywordSearch,
     roles: Vec<Role>,
     /// The rules that a word is asked for, by its first byte.
     words: Vec<Vec<&'static Rule>>,
@@ -73,31 +71,11 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
         }
     }
     for (number, rule) in PUBLIC_RULES.iter().enumerate() {
-        known.extend(rule.keys.iter().map(|key| ((*key).to_owned(), Role::Public(number))));
+        known.extend(rule.keys.iter().map(|key| (key.to_ascii_lowercase(), Role::Public(number))));
     }
     let (known, roles) = known.into_iter().unzip();
-    Keywords { known, roles, words, runs }
+    Keywords { search: KeywordSearch::of(known), roles, words, runs }
 });
-
-/// The search of little text: it is made in half the time.
-static SHORT: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(AhoCorasickKind::ContiguousNFA));
-/// The search of much text: it goes over it in a third of the time.
-static LONG: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(AhoCorasickKind::DFA));
-
-/// A search for the keywords. They are constants; a test shows that they can be searched for.
-fn search(kind: AhoCorasickKind) -> Option<AhoCorasick> {
-    let mut search = AhoCorasick::builder();
-    search.ascii_case_insensitive(true).match_kind(MatchKind::Standard).kind(Some(kind));
-    search.build(&KEYWORDS.known).ok()
-}
-
-/// The better search for a text of `len` bytes, after all that this process has searched so far.
-fn search_for(len: usize) -> Option<&'static AhoCorasick> {
-    static SEARCHED: AtomicUsize = AtomicUsize::new(0);
-    let before = SEARCHED.fetch_add(len, Ordering::Relaxed);
-    // By then the making of the second one has paid.
-    if before.saturating_add(len) > 64 << 10 { LONG.as_ref() } else { SHORT.as_ref() }
-}
 
 /// Adds a rule that is not among them.
 fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
@@ -110,7 +88,6 @@ fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
 pub fn find(text: &str) -> Vec<Found> {
     let keywords = &*KEYWORDS;
     let mut found: Vec<Found> = Vec::new();
-    let Some(search) = search_for(text.len()) else { return found };
     let text = Text {
         bytes: text.as_bytes(),
         whole: text,
@@ -120,14 +97,17 @@ pub fn find(text: &str) -> Vec<Found> {
         floor: Cell::new(0),
     };
     let mut public: Vec<(usize, usize)> = Vec::new();
-    for hit in search.find_overlapping_iter(text.whole).filter(|hit| hit.start() >= text.floor.get()) {
-        let hit = match keywords.roles[hit.pattern().as_usize()] {
-            Role::Word if text.starts_word(hit.start()) => text.word(hit.start()),
+    keywords.search.each(text.whole, |number, Range { start, end }| {
+        if start < text.floor.get() {
+            return;
+        }
+        let hit = match keywords.roles[number] {
+            Role::Word if text.starts_word(start) => text.word(start),
             Role::Word => None,
-            Role::Around => text.around(hit.start()),
-            Role::Name => text.behind(hit.end()),
+            Role::Around => text.around(start),
+            Role::Name => text.behind(end),
             Role::Public(rule) => {
-                public.push((rule, hit.start()));
+                public.push((rule, start));
                 None
             }
         };
@@ -136,7 +116,7 @@ pub fn find(text: &str) -> Vec<Found> {
             found.push(Found { rule, range: range.start.max(text.floor.get())..range.end });
             text.floor.set(range.end);
         }
-    }
+    });
     if !public.is_empty() {
         with_public(&text, &public, &mut found);
     }
