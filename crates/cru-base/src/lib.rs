@@ -9,6 +9,7 @@ pub mod error;
 pub mod files;
 pub mod json;
 pub mod lines;
+pub mod path;
 pub mod program;
 pub mod span;
 pub mod text;

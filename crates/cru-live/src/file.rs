@@ -1,8 +1,9 @@
 //! Files that a step read or wrote, as notes name them: relative to the project, with the hash of what is there now.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use cru_base::files;
+use cru_base::path::without_dots;
 use cru_session::{FileRef, file_ref};
 
 /// Where paths are seen from.
@@ -37,7 +38,7 @@ fn name(text: &str, place: Place<'_>, looks: bool) -> String {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(&given.path),
     };
-    let whole = plain(&place.cwd.join(expanded));
+    let whole = without_dots(&place.cwd.join(expanded));
     // Lines that are told with their hash say what is meant of the file.
     let is_asked = looks && given.lines.is_empty();
     let hash = given.hash.or_else(|| is_asked.then(|| hash(&whole)).flatten());
@@ -58,21 +59,6 @@ pub fn hash(path: &Path) -> Option<String> {
     let small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= 8 * 1024 * 1024);
     let bytes = small.then(|| files::read(path).ok()).flatten()?;
     Some(blake3::hash(&bytes).to_hex()[..8].to_owned())
-}
-
-/// Without `.` and `..`, by name alone: a link is not looked at.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

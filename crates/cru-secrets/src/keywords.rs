@@ -22,11 +22,15 @@ pub(crate) struct KeywordSearch {
 
 impl KeywordSearch {
     pub(crate) fn of(keywords: Vec<String>) -> Self {
-        let pair = |(number, keyword): (usize, &String)| Some((pair_of(keyword.as_bytes())?, number));
+        let pair = |(number, keyword): (usize, &String)| {
+            Some((u16::from_be_bytes(*keyword.as_bytes().first_chunk()?), number))
+        };
         let mut by_pair: Vec<(u16, usize)> = keywords.iter().enumerate().filter_map(pair).collect();
         by_pair.sort_unstable();
         let mut pairs = vec![0; 1 << 10];
-        by_pair.iter().for_each(|(pair, _)| pairs[usize::from(pair >> 6)] |= 1 << (pair & 63));
+        for (pair, _) in &by_pair {
+            pairs[usize::from(pair >> 6)] |= 1 << (pair & 63);
+        }
         Self { keywords, by_pair, pairs, automaton: OnceLock::new(), searched: AtomicUsize::new(0) }
     }
 
@@ -56,8 +60,8 @@ impl KeywordSearch {
     fn by_pairs(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let lower = text.to_ascii_lowercase().into_bytes();
         let mut hits = Vec::new();
-        for at in 0..lower.len() {
-            let Some(pair) = pair_of(&lower[at..]) else { break };
+        for (at, pair) in lower.array_windows().enumerate() {
+            let pair = u16::from_be_bytes(*pair);
             if self.pairs[usize::from(pair >> 6)] >> (pair & 63) & 1 == 0 {
                 continue;
             }
@@ -72,11 +76,6 @@ impl KeywordSearch {
         hits.sort_unstable();
         hits
     }
-}
-
-/// The first two bytes.
-fn pair_of(bytes: &[u8]) -> Option<u16> {
-    bytes.first_chunk().map(|pair| u16::from_be_bytes(*pair))
 }
 
 #[cfg(test)]

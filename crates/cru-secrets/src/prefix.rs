@@ -59,10 +59,9 @@ pub(crate) enum Bytes {
 
 /// The kinds of [`Bytes`] that each byte is of, a bit for each.
 static KINDS: [u16; 256] = {
-    let mut kinds = [0; 256];
-    let mut byte = 0;
-    while byte < kinds.len() {
-        kinds[byte] = kinds_of(byte as u8);
+    let (mut kinds, mut byte) = ([0; 256], 0);
+    while byte < u8::MAX {
+        kinds[byte as usize] = kinds_of(byte);
         byte += 1;
     }
     kinds

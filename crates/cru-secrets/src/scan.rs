@@ -25,48 +25,21 @@ enum Role {
     Public(usize),
 }
 
-/// The keywords of all rules.
-struct Keywords {
-    search: KeywordSearch,
-    roles: Vec<Role>,
-    /// The rules that a word is asked for, by its first byte.
-    words: Vec<Vec<&'static Rule>>,
-    /// And a long word, by its first byte, with the second one.
-    runs: Vec<Vec<(Option<u8>, &'static Rule)>>,
-}
-
 /// The name of what only its form tells.
 const FORM: &str = "service-key";
 
-static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
+/// The keywords of all rules, and what each is.
+static KEYWORDS: LazyLock<(KeywordSearch, Vec<Role>)> = LazyLock::new(|| {
     let mut known: Vec<(String, Role)> = Vec::new();
-    let mut words = vec![Vec::new(); 256];
     for rule in RULES {
         let (keywords, role) = match &rule.by {
-            By::Prefix(prefix) => (prefix.starts, Role::Word),
-            By::Word(starts, _) => (*starts, Role::Word),
-            By::Command(command) => (command.starts, Role::Word),
             By::Around(parts, _) => (*parts, Role::Around),
             By::Value(ends, _) => (*ends, Role::Name),
+            by => (word_starts(by), Role::Word),
         };
-        for keyword in keywords {
-            let entry = (keyword.to_ascii_lowercase(), role);
+        for entry in keywords.iter().map(|keyword| (keyword.to_ascii_lowercase(), role)) {
             if !known.contains(&entry) {
                 known.push(entry);
-            }
-            for first in keyword.bytes().take(1).filter(|_| role == Role::Word) {
-                add(&mut words[usize::from(first.to_ascii_lowercase())], rule);
-                add(&mut words[usize::from(first.to_ascii_uppercase())], rule);
-            }
-        }
-    }
-    let mut runs = vec![Vec::new(); 256];
-    for rule in RUNS {
-        let By::Prefix(prefix) = &rule.by else { continue };
-        for start in prefix.starts.iter().map(|start| start.as_bytes()) {
-            let rules: &mut Vec<(Option<u8>, &'static Rule)> = &mut runs[usize::from(start[0])];
-            if !rules.iter().any(|(second, known)| *second == start.get(1).copied() && std::ptr::eq(*known, rule)) {
-                rules.push((start.get(1).copied(), rule));
             }
         }
     }
@@ -74,8 +47,45 @@ static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
         known.extend(rule.keys.iter().map(|key| (key.to_ascii_lowercase(), Role::Public(number))));
     }
     let (known, roles) = known.into_iter().unzip();
-    Keywords { search: KeywordSearch::of(known), roles, words, runs }
+    (KeywordSearch::of(known), roles)
 });
+
+/// The rules that a word is asked for, by its first byte.
+static WORDS: LazyLock<Vec<Vec<&'static Rule>>> = LazyLock::new(|| {
+    let mut words = vec![Vec::new(); 256];
+    for rule in RULES {
+        for first in word_starts(&rule.by).iter().filter_map(|start| start.bytes().next()) {
+            add(&mut words[usize::from(first.to_ascii_lowercase())], rule);
+            add(&mut words[usize::from(first.to_ascii_uppercase())], rule);
+        }
+    }
+    words
+});
+
+/// The rules that a long word is asked for, by its first byte, with the second one.
+static LONG_WORDS: LazyLock<Vec<Vec<(u8, &'static Rule)>>> = LazyLock::new(|| {
+    let mut words = vec![Vec::new(); 256];
+    for rule in RUNS {
+        for start in word_starts(&rule.by).iter().map(|start| start.as_bytes()) {
+            let second = start.get(1).copied().unwrap_or(0);
+            let rules: &mut Vec<(u8, &Rule)> = &mut words[usize::from(start[0])];
+            if !rules.iter().any(|(known, other)| *known == second && std::ptr::eq(*other, rule)) {
+                rules.push((second, rule));
+            }
+        }
+    }
+    words
+});
+
+/// How the words begin that a rule is asked for.
+const fn word_starts(by: &By) -> &'static [&'static str] {
+    match by {
+        By::Prefix(prefix) => prefix.starts,
+        By::Word(starts, _) => starts,
+        By::Command(command) => command.starts,
+        By::Around(..) | By::Value(..) => &[],
+    }
+}
 
 /// Adds a rule that is not among them.
 fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
@@ -86,7 +96,7 @@ fn add(rules: &mut Vec<&'static Rule>, rule: &'static Rule) {
 
 /// Every secret of `text`, in order, none over another.
 pub fn find(text: &str) -> Vec<Found> {
-    let keywords = &*KEYWORDS;
+    let (search, roles) = &*KEYWORDS;
     let mut found: Vec<Found> = Vec::new();
     let text = Text {
         bytes: text.as_bytes(),
@@ -97,11 +107,11 @@ pub fn find(text: &str) -> Vec<Found> {
         floor: Cell::new(0),
     };
     let mut public: Vec<(usize, usize)> = Vec::new();
-    keywords.search.each(text.whole, |number, Range { start, end }| {
+    search.each(text.whole, |number, Range { start, end }| {
         if start < text.floor.get() {
             return;
         }
-        let hit = match keywords.roles[number] {
+        let hit = match roles[number] {
             Role::Word if text.starts_word(start) => text.word(start),
             Role::Word => None,
             Role::Around => text.around(start),
@@ -172,7 +182,7 @@ impl Text<'_> {
     /// What a rule finds at the start of a word.
     pub(crate) fn word(&self, at: usize) -> Option<Found> {
         let first = usize::from(*self.bytes.get(at)?);
-        KEYWORDS.words[first].iter().find_map(|rule| {
+        WORDS[first].iter().find_map(|rule| {
             let range = match &rule.by {
                 By::Prefix(prefix) => prefix.find(self.bytes, at),
                 By::Word(starts, find) if starts.iter().any(|start| self.has(at, start)) => find(self, at),
@@ -186,8 +196,8 @@ impl Text<'_> {
     /// What a rule for long words finds at `at`.
     fn run(&self, at: usize) -> Option<Found> {
         let first = usize::from(*self.bytes.get(at)?);
-        let second = self.bytes.get(at + 1).copied();
-        let (rule, range) = KEYWORDS.runs[first].iter().find_map(|(known, rule)| {
+        let second = self.bytes.get(at + 1).copied().unwrap_or(0);
+        let (rule, range) = LONG_WORDS[first].iter().find_map(|(known, rule)| {
             let By::Prefix(prefix) = &rule.by else { return None };
             if *known != second {
                 return None;

@@ -4,7 +4,7 @@
 //! the title. `RFC 5322 @example.com addresses` has no agent, `Migration: 1.0 -> 2.0` is a title, `issue #42` no channel.
 
 use super::model::{Dialect, Need, Step};
-use super::text::{Piece, escape, pieces, unescape};
+use super::text::{escape, outside_code, unescape};
 use cru_base::Span;
 use cru_note::heading::Tail;
 use cru_session::Agent;
@@ -172,56 +172,37 @@ fn title(title: &str, last: bool) -> String {
 
 /// Backslashes before marks that stand alone: the other dialect has none, and an unescaped one is told as odd there.
 fn escape_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for piece in pieces(text, true) {
-        match piece {
-            Piece::Code(code) => out.push_str(code),
-            Piece::Text(text) => {
-                for word in text.split_inclusive(char::is_whitespace) {
-                    out.push_str(if matches!(word.trim_end(), "!" | "?") { "\\" } else { "" });
-                    out.push_str(word);
-                }
-            }
+    outside_code(text, true, |text, out| {
+        for word in text.split_inclusive(char::is_whitespace) {
+            out.push_str(if matches!(word.trim_end(), "!" | "?") { "\\" } else { "" });
+            out.push_str(word);
         }
-    }
-    out
+    })
 }
 
 /// Backslashes before what would be read as pairs.
 fn escape_pairs(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for piece in pieces(text, true) {
-        match piece {
-            Piece::Code(code) => out.push_str(code),
-            Piece::Text(mut text) => {
-                while let Some((before, pair, after)) = next_pair(text) {
-                    out.extend([before, "\\", &text[before.len()..before.len() + pair.2]]);
-                    text = after;
-                }
-                out.push_str(text);
-            }
+    outside_code(text, true, |mut text, out| {
+        while let Some((before, pair, after)) = next_pair(text) {
+            out.extend([before, "\\", &text[before.len()..before.len() + pair.2]]);
+            text = after;
         }
-    }
-    out
+        out.push_str(text);
+    })
 }
 
 /// The text without its pairs, and the pairs.
 pub(super) fn take_pairs(text: &str) -> (String, Vec<(String, String)>) {
-    let (mut out, mut found) = (String::with_capacity(text.len()), Vec::new());
-    for piece in pieces(text, true) {
-        match piece {
-            Piece::Code(code) => out.push_str(code),
-            Piece::Text(mut text) => {
-                while let Some((before, (key, value, _), after)) = next_pair(text) {
-                    found.push((key.to_owned(), value.to_owned()));
-                    out.push_str(before);
-                    text = if is_apart(&out) { after.trim_start() } else { after };
-                }
-                out.push_str(text);
-            }
+    let mut found = Vec::new();
+    let left = outside_code(text, true, |mut text, out| {
+        while let Some((before, (key, value, _), after)) = next_pair(text) {
+            found.push((key.to_owned(), value.to_owned()));
+            out.push_str(before);
+            text = if is_apart(out) { after.trim_start() } else { after };
         }
-    }
-    (out, found)
+        out.push_str(text);
+    });
+    (left, found)
 }
 
 /// Key, value and length of a pair.

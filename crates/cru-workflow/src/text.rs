@@ -63,16 +63,21 @@ pub(super) fn pieces(line: &str, escapes: bool) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// `text` (one line) as markdown that shows the same and opens nothing.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for piece in pieces(text, false) {
+/// A line whose code spans stay, and of whose other text `write` writes what takes its place.
+pub(super) fn outside_code(line: &str, escapes: bool, mut write: impl FnMut(&str, &mut String)) -> String {
+    let mut out = String::with_capacity(line.len() + 8);
+    for piece in pieces(line, escapes) {
         match piece {
             Piece::Code(code) => out.push_str(code),
-            Piece::Text(plain) => escape_plain(plain, &mut out),
+            Piece::Text(text) => write(text, &mut out),
         }
     }
     out
+}
+
+/// `text` (one line) as markdown that shows the same and opens nothing.
+pub(super) fn escape(text: &str) -> String {
+    outside_code(text, false, escape_plain)
 }
 
 /// An escaped line with a backslash before what would open a block at its beginning: a list, a quotation, a rule.
@@ -167,20 +172,13 @@ fn opens_tag(rest: &(impl Iterator<Item = char> + Clone)) -> bool {
 
 /// Markdown text of one line with backslash escapes undone.
 pub(super) fn unescape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for piece in pieces(text, true) {
-        match piece {
-            Piece::Code(code) => out.push_str(code),
-            Piece::Text(text) => {
-                let mut chars = text.chars().peekable();
-                while let Some(c) = chars.next() {
-                    let hidden = if c == '\\' { chars.next_if(char::is_ascii_punctuation) } else { None };
-                    out.push(hidden.unwrap_or(c));
-                }
-            }
+    outside_code(text, true, |text, out| {
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let hidden = if c == '\\' { chars.next_if(char::is_ascii_punctuation) } else { None };
+            out.push(hidden.unwrap_or(c));
         }
-    }
-    out
+    })
 }
 
 /// `code` as a code span: backticks enough, blanks where it starts or ends with one.

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::change::FileChange;
-use super::place::SettingsPlace;
-use crate::base::{Error, Result, files};
+use super::place::{SettingsPlace, settings_text};
+use crate::base::Result;
 use crate::live::hook::Host;
 
 /// How the file of hooks ends where it lies in a plugin folder.
@@ -17,12 +17,7 @@ pub(super) fn change(host: &Host, place: &SettingsPlace, wanted: bool) -> Result
     }
     let Some(folder) = place.path.parent().and_then(|hooks| hooks.parent()) else { return Ok(None) };
     let path = folder.join("plugin.json");
-    let old = if path.is_file() {
-        let text = String::from_utf8(files::read(&path)?);
-        Some(text.map_err(|_| Error::usage(format!("{} is not UTF-8 text", path.display())))?)
-    } else {
-        None
-    };
+    let old = settings_text(&path)?;
     let manifest = json!({
         "name": "cru",
         "version": env!("CARGO_PKG_VERSION"),

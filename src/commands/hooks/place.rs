@@ -82,6 +82,20 @@ pub(in crate::commands) fn below_home(path: &str, env: &Env) -> Option<PathBuf> 
     Some(env.home()?.join(path.strip_prefix("~/").unwrap_or(path)))
 }
 
+/// The text of a file of settings; `None` where there is none.
+///
+/// Errors: it is no regular file, or no UTF-8 text.
+pub(super) fn settings_text(path: &Path) -> Result<Option<String>> {
+    if std::fs::symlink_metadata(path).is_err() {
+        return Ok(None);
+    }
+    // Bytes of the longest settings that are edited.
+    let bytes = files::read_regular(path, 16 << 20)?;
+    let bytes = bytes.ok_or_else(|| Error::usage(format!("{} is no file of settings", path.display())))?;
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| Error::usage(format!("{} is no UTF-8 text", path.display())))
+}
+
 impl SettingsPlace {
     /// Those of all levels.
     pub(in crate::commands) fn all(host: &Host, env: &Env) -> Vec<Self> {
@@ -112,15 +126,7 @@ impl SettingsPlace {
 
     /// Its text; `None` where there is no file.
     pub(in crate::commands) fn read(&self) -> Result<Option<String>> {
-        if std::fs::symlink_metadata(&self.path).is_err() {
-            return Ok(None);
-        }
-        // Bytes of the longest settings that are edited.
-        let bytes = files::read_regular(&self.path, 16 << 20)?;
-        let bytes = bytes.ok_or_else(|| Error::usage(format!("{} is no file of settings", self.path.display())))?;
-        let text = String::from_utf8(bytes);
-        let text = text.map_err(|_| Error::usage(format!("{} is no UTF-8 text", self.path.display())))?;
-        Ok(Some(text))
+        settings_text(&self.path)
     }
 
     /// An error about its text.

@@ -6,7 +6,8 @@ use cru_settings::{Refused, SettingsFormat, entry};
 use serde_json::{Map, Value};
 
 use super::change::FileChange;
-use crate::base::{Env, Error, Result, files};
+use super::place::settings_text;
+use crate::base::{Env, Error, Result};
 use crate::vault::folder::MARK;
 use crate::vault::{UserConfig, Vault};
 
@@ -39,12 +40,7 @@ pub(super) fn user_vault(explicit: Option<&Path>, env: &Env) -> Result<UserVault
         return Ok(UserVault::Unknown);
     };
     let path = folder.join("config.toml");
-    let old = if path.is_file() {
-        let text = String::from_utf8(files::read(&path)?);
-        Some(text.map_err(|_| Error::usage(format!("{} is not UTF-8 text", path.display())))?)
-    } else {
-        None
-    };
+    let old = settings_text(&path)?;
     // One that is not there any more was moved: the name of its new place takes that of the old.
     let new = with_vault(old.as_deref().unwrap_or_default(), name).map_err(|refused| {
         let place = refused.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
@@ -64,6 +60,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::base::files;
 
     #[test]
     fn the_vault_is_named_and_nothing_else_changes() {

@@ -3,12 +3,13 @@
 mod answer;
 mod find;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use answer::WhyReport;
 use find::Origins;
 
 use super::TraceWorld;
+use crate::base::path::without_dots;
 use crate::base::text::sanitise;
 use crate::base::{Error, Result};
 use crate::commands::{Context, Output};
@@ -67,23 +68,10 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         wanted = Ok(WantedLines { path: args.place.clone(), range: None });
     }
     let wanted = wanted?;
-    let path = clean(&cx.absolute(Path::new(wanted.path.trim_start_matches('@'))));
+    let path = without_dots(&cx.absolute(Path::new(wanted.path.trim_start_matches('@'))));
     let world = TraceWorld::read(cx)?;
     let origins = Origins::find(&path, &wanted, args.at.as_deref(), &world, cx)?;
     Ok(Box::new(WhyReport::of(&origins, &wanted, &world)))
-}
-
-/// Without `.` and `..`, as far as the text tells.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(clean.pop()),
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

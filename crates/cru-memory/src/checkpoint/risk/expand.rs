@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use cru_action::{Action, is_scratch};
+use cru_base::path::without_dots;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::CallPlace;
@@ -287,20 +288,5 @@ pub(super) fn absolute(word: &str, folder: &str, place: CallPlace<'_>) -> PathBu
             .flatten()
     };
     let folder = home(folder).unwrap_or_else(|| place.cwd.join(folder));
-    plain(&home(word).unwrap_or_else(|| folder.join(word)))
-}
-
-/// A path without `.` and `..`, as far as it can be told without looking.
-fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
+    without_dots(&home(word).unwrap_or_else(|| folder.join(word)))
 }
