@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 /// The operations that make `new` of `old`. After the `deadline` the search ends, and more items count as changed.
 ///
-/// Equal items are given equal numbers first, so that the program holds the algorithms once and not for every type.
+/// Equal items are given equal numbers first, so that the program holds the algorithms once for all lists.
 pub fn diff<T: Eq + Hash>(algorithm: Algorithm, old: &[T], new: &[T], deadline: Option<Instant>) -> Vec<DiffOp> {
     let mut numbers: HashMap<&T, usize> = HashMap::with_capacity(old.len());
     let [old, new] = [old, new].map(|items| {

@@ -196,23 +196,27 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// `[[#^n-005]]` as `n-005`: what a link to a block of the same note is called where it leads nowhere.
-pub fn without_links(text: &str) -> Cow<'_, str> {
-    const LINK: &str = "[[#^";
-    if !text.contains(LINK) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut parts = text.split(LINK);
-    out.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let id = part.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
-        match part[id..].strip_prefix("]]").filter(|_| id > 0) {
-            Some(rest) => out.extend([&part[..id], rest]),
-            None => out.extend([LINK, part]),
+/// Text with what links to blocks and headings of the same note show in their place, `n-005` for `[[#^n-005]]`, where they lead
+/// nowhere; with `others` what links to other notes show, too. `[[ -f x ]]` is no link.
+pub fn without_links(text: &str, others: bool) -> String {
+    let is_link = |inner: &str| match inner.strip_prefix('#') {
+        Some(own) => own.trim_start_matches('^').starts_with(char::is_alphanumeric) && !inner.contains('\n'),
+        None => others && !inner.is_empty() && inner.trim() == inner && !inner.contains(['\n', '[']),
+    };
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("[[") {
+        if let Some((inner, tail)) = after.split_once("]]").filter(|(inner, _)| is_link(inner)) {
+            out.push_str(before.strip_suffix('!').unwrap_or(before));
+            let own = inner.strip_prefix('#').map(|id| id.trim_start_matches('^'));
+            out.push_str(own.unwrap_or(inner).rsplit('|').next().unwrap_or_default());
+            rest = tail;
+        } else {
+            out.extend([before, "[["]);
+            rest = after;
         }
     }
-    Cow::Owned(out)
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -239,10 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn links_to_blocks_of_the_same_note_become_their_ids() {
-        let text = "passed in [[#^n-021]], not [[#^]] or [[#^n_1]]; [[a note|it]] says [[ -f x ]], [[#^d";
-        assert_eq!(without_links(text), text.replace("[[#^n-021]]", "n-021"));
-        assert_eq!(without_links("[x] a[0][1]"), "[x] a[0][1]");
+    fn links_become_what_they_show() {
+        for (text, own, all) in [
+            ("passed in [[#^n-021]].", "passed in n-021.", "passed in n-021."),
+            ("![[#^n-005|the fix]] of [[#Build]]", "the fix of Build", "the fix of Build"),
+            ("[[adr-12|the ADR]], [[b#^n-1]]", "[[adr-12|the ADR]], [[b#^n-1]]", "the ADR, b#^n-1"),
+            (
+                "if [[ -f x ]]; [[#^]] [[]] a[0] [[d",
+                "if [[ -f x ]]; [[#^]] [[]] a[0] [[d",
+                "if [[ -f x ]]; [[#^]] [[]] a[0] [[d",
+            ),
+        ] {
+            assert_eq!([without_links(text, false), without_links(text, true)], [own, all]);
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-/// A search for keywords of at least two bytes. Little text is searched by the first two bytes of each, for which next to
-/// nothing has to be made; much text by an automaton, which takes milliseconds to make.
+/// A search for keywords of at least two bytes. The first texts of a process are searched by the first two bytes of each,
+/// for which next to nothing has to be made; once they are many, by an automaton, which takes milliseconds to make.
 pub(crate) struct KeywordSearch {
     /// In small letters.
     keywords: Vec<String>,
@@ -16,8 +16,6 @@ pub(crate) struct KeywordSearch {
     /// A bit for each pair that one begins with.
     pairs: Vec<u64>,
     automaton: OnceLock<Option<AhoCorasick>>,
-    /// Bytes that were searched so far.
-    searched: AtomicUsize,
 }
 
 impl KeywordSearch {
@@ -31,12 +29,14 @@ impl KeywordSearch {
         for (pair, _) in &by_pair {
             pairs[usize::from(pair >> 6)] |= 1 << (pair & 63);
         }
-        Self { keywords, by_pair, pairs, automaton: OnceLock::new(), searched: AtomicUsize::new(0) }
+        Self { keywords, by_pair, pairs, automaton: OnceLock::new() }
     }
 
     /// Calls `take` with the number and the place of each keyword, in the order of their ends, of equal ends the longer first.
     pub(crate) fn each(&self, text: &str, mut take: impl FnMut(usize, Range<usize>)) {
-        let before = self.searched.fetch_add(text.len(), Ordering::Relaxed);
+        // By all searches of the process so far.
+        static SEARCHED: AtomicUsize = AtomicUsize::new(0);
+        let before = SEARCHED.fetch_add(text.len(), Ordering::Relaxed);
         // By then the making of the automaton has paid.
         let is_much = before.saturating_add(text.len()) > 64 << 10;
         match is_much.then(|| self.automaton()).flatten() {

@@ -60,28 +60,32 @@ pub fn operand(text: &str, at: usize) -> Option<Operand> {
     one(text, at, &|_| false)
 }
 
+/// The texts of a line outside of code, each with its place.
+fn texts(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut end = 0;
+    pieces(line, true).into_iter().filter_map(move |piece| {
+        let (Piece::Text(text) | Piece::Code(text)) = piece;
+        end += text.len();
+        matches!(piece, Piece::Text(_)).then_some((end - text.len(), text))
+    })
+}
+
 /// The segments between arrows with their offsets; `None` without an arrow. Arrows in code spans do not count.
 fn split(line: &str, ascii: bool) -> Option<Vec<(usize, &str)>> {
     let mut cuts: Vec<(usize, usize)> = Vec::new();
-    let mut at = 0;
-    for piece in pieces(line, true) {
-        let (Piece::Text(text) | Piece::Code(text)) = piece;
-        if matches!(piece, Piece::Text(_)) {
-            for arrow in ["→", "â†’"] {
-                cuts.extend(text.match_indices(arrow).map(|(found, _)| (at + found, arrow.len())));
-            }
-            if ascii {
-                let blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
-                let loose = |found: usize| {
-                    blank(line[..at + found].chars().next_back())
-                        && (at + found + 2 == line.len() || blank(line[at + found + 2..].chars().next()))
-                };
-                cuts.extend(
-                    text.match_indices("->").filter(|(found, _)| loose(*found)).map(|(found, _)| (at + found, 2)),
-                );
-            }
+    for (at, text) in texts(line) {
+        for arrow in ["→", "â†’"] {
+            cuts.extend(text.match_indices(arrow).map(|(found, _)| (at + found, arrow.len())));
         }
-        at += text.len();
+        if ascii {
+            let blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+            let loose = |found: usize| {
+                blank(line[..found].chars().next_back())
+                    && (found + 2 == line.len() || blank(line[found + 2..].chars().next()))
+            };
+            let arrows = text.match_indices("->").map(|(found, _)| at + found);
+            cuts.extend(arrows.filter(|found| loose(*found)).map(|found| (found, 2)));
+        }
     }
     if cuts.is_empty() {
         return None;
@@ -148,16 +152,11 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str
 fn operands(segment: &str, at: usize, is_title: &dyn Fn(&str) -> bool) -> Option<Vec<Operand>> {
     let mut operands = Vec::new();
     let mut from = 0;
-    let mut offset = 0;
-    for piece in pieces(segment, true) {
-        let (Piece::Text(text) | Piece::Code(text)) = piece;
-        if matches!(piece, Piece::Text(_)) {
-            for (comma, _) in text.match_indices(',') {
-                operands.push(one(&segment[from..offset + comma], at + from, is_title)?);
-                from = offset + comma + 1;
-            }
+    for (offset, text) in texts(segment) {
+        for (comma, _) in text.match_indices(',') {
+            operands.push(one(&segment[from..offset + comma], at + from, is_title)?);
+            from = offset + comma + 1;
         }
-        offset += text.len();
     }
     operands.push(one(&segment[from..], at + from, is_title)?);
     Some(operands)

@@ -325,13 +325,8 @@ fn goal_id(words: &str) -> (&str, Option<String>) {
 
 /// An item of `## Validation`: one code span with text is a command, anything else a check by hand.
 fn check(words: &str, span: Span) -> Check {
-    let codes: Vec<&str> = pieces(words, true)
-        .into_iter()
-        .filter_map(|piece| match piece {
-            Piece::Code(code) => Some(code),
-            Piece::Text(_) => None,
-        })
-        .collect();
+    let code = |piece| if let Piece::Code(code) = piece { Some(code) } else { None };
+    let codes: Vec<&str> = pieces(words, true).into_iter().filter_map(code).collect();
     let by_hand = || Check { text: unescape(words), span, ..Check::default() };
     let [code] = codes.as_slice() else { return by_hand() };
     let Some((command, _)) = leading_code(code) else { return by_hand() };

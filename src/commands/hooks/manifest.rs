@@ -17,7 +17,7 @@ pub(super) fn change(host: &Host, place: &SettingsPlace, wanted: bool) -> Result
     }
     let Some(folder) = place.path.parent().and_then(|hooks| hooks.parent()) else { return Ok(None) };
     let path = folder.join("plugin.json");
-    let old = settings_text(&path)?;
+    let old = if wanted || path.is_file() { settings_text(&path)? } else { None };
     let manifest = json!({
         "name": "cru",
         "version": env!("CARGO_PKG_VERSION"),

@@ -84,7 +84,7 @@ pub(in crate::commands) fn below_home(path: &str, env: &Env) -> Option<PathBuf> 
 
 /// The text of a file of settings; `None` where there is none.
 ///
-/// Errors: it is no regular file, or no UTF-8 text.
+/// Errors: it cannot be read, is no regular file, is longer than settings are, or no UTF-8 text.
 pub(super) fn settings_text(path: &Path) -> Result<Option<String>> {
     if std::fs::symlink_metadata(path).is_err() {
         return Ok(None);

@@ -15,7 +15,7 @@ use crate::index::table::CellValue;
 /// On a terminal a cell is cut to so many columns, but for the last one of a row.
 const WIDEST: usize = 40;
 
-/// A value for people: times to the minute, fractions to two places, blocks of the same note by their ids.
+/// A value for people: times to the minute, fractions to two places.
 pub(super) fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, str> {
     match value {
         CellValue::Null => "–".into(),
@@ -24,7 +24,7 @@ pub(super) fn shown<'a>(value: &'a CellValue<'_>, zone: &TimeZone) -> Cow<'a, st
         CellValue::Int(it) => it.to_string().into(),
         CellValue::Float(it) => format!("{it:.2}").into(),
         CellValue::Time(it) => minute(*it, zone).into(),
-        CellValue::Text(it) => without_links(it),
+        CellValue::Text(it) => it.as_ref().into(),
         CellValue::List(it) => it.join("; ").into(),
         CellValue::Place(it) => it.0.as_str().into(),
     }
@@ -69,7 +69,11 @@ impl Output for QueryAnswer {
         for row in &self.rows {
             let last = row.len().saturating_sub(1);
             table.row(row.iter().enumerate().map(|(index, value)| {
-                let text = shown(value, &view.zone);
+                let mut text = shown(value, &view.zone);
+                // Prose may name blocks of its note.
+                if matches!(self.heads[index].0.as_str(), "title" | "why" | "rejected" | "impact" | "resolution") {
+                    text = without_links(&text, false).into();
+                }
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
                 match self.heads[index].0.as_str() {
                     _ if value.is_null() => cell.style(style::DIM),

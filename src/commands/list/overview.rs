@@ -42,9 +42,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         matching.partition(|row| args.all || !subagents.is_shown_by_another(row));
     let prices = prices(cx)?;
     // Sub-agents that are not listed count where they are shown.
-    let spent = |row: &SessionRow| {
-        if args.all { Estimate::of(row, &prices) } else { Spent::of_family(row, &subagents, &prices).cost }
-    };
+    let family = |row: &SessionRow| Spent::of_family(row, &subagents, &prices).cost;
+    let spent = |row: &SessionRow| if args.all { Estimate::of(row, &prices) } else { family(row) };
     sort(&mut rows, args.sort.as_deref().unwrap_or("started"), spent)?;
     if args.reverse {
         rows.reverse();
@@ -61,6 +60,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         idle_since: idle_since(row, &vault, cx.env),
         subagent: subagents.is_subagent(row),
         estimate: Estimate::of(row, &prices),
+        family: family(row),
         spent: spent(row),
         row: row.clone(),
     };
@@ -141,7 +141,9 @@ struct ListedSession {
     subagent: bool,
     /// What its own tokens cost by list prices.
     estimate: Estimate,
-    /// The same with its sub-agents that are not listed.
+    /// The same with all its sub-agents.
+    family: Estimate,
+    /// What is shown: with its sub-agents where they are not listed.
     spent: Estimate,
     /// Since when nothing happened, where the next flush pauses or closes it for that.
     idle_since: Option<Timestamp>,
@@ -265,6 +267,7 @@ const KEYS: &[&str] = &[
     "estimated_cost_usd",
     "unpriced_tokens",
     "with_subagents_usd",
+    "with_subagents_unpriced",
     "active_ms",
     "duration_ms",
     "proof",
@@ -283,7 +286,8 @@ impl Serialize for ListedSession {
         row.set("participants", participants.collect::<Vec<_>>());
         row.set("estimated_cost_usd", self.estimate.known_usd);
         row.set("unpriced_tokens", self.estimate.unpriced);
-        row.set("with_subagents_usd", self.spent.known_usd);
+        row.set("with_subagents_usd", self.family.known_usd);
+        row.set("with_subagents_unpriced", self.family.unpriced);
         row.set("idle_since", self.idle_since);
         if self.copies > 0 {
             row.set("copies", self.copies);

@@ -52,7 +52,7 @@ pub(super) const VIEWS: [KindView; 19] = [
         &["session", "id", "agent", "status", "duration_ms", "tool", "args"],
     ),
     view(["decisions", "decision", "rows"], Records(Rows::Decisions), &["session", "id", "agent", "title", "why"]),
-    view(["errors", "error", "rows"], Records(Rows::Errors), &["session", "step", "agent", "title", "resolution"]),
+    view(["errors", "error", "rows"], Records(Rows::Errors), &["session", "id", "step", "title", "resolution"]),
     view(
         ["user", "word of the user", "rows"],
         Records(Rows::User),

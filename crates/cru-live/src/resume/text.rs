@@ -9,7 +9,7 @@ use cru_session::escape;
 
 /// Without control characters; what a person keeps to themselves is in no session that is read.
 pub(super) fn clean(text: &str) -> String {
-    without_links(&sanitise(text)).into_owned()
+    without_links(&sanitise(text), false)
 }
 
 /// On one line, nothing in it live. Stands behind words of ours, never at the start of a line.

@@ -157,12 +157,7 @@ impl Grower<'_> {
         found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::written(note);
-        let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
-        let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
-        // Somebody else wrote in between: this reading was marked at another place.
-        if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
-            return Err(Grown::Stale);
-        }
+        let now = cursor_of(&there, old)?;
         // A note that an editor had saved from an old buffer tells another detail than the one that was read of it.
         if detail(old.draft.session.meta.detail.as_deref()) != detail(there.meta.detail.as_deref()) {
             return Err(Grown::Stale);
@@ -336,6 +331,13 @@ fn follow_file(ops: &mut Vec<Op>, old: &Old, there: &Session) {
         let (then, now) = (there.meta.transcript.clone(), old.draft.session.meta.transcript.clone());
         ops.push(Op::Set { key: KEY.to_owned(), old: then.map(Into::into), new: now.map(Into::into) });
     }
+}
+
+/// The cursor of a note, which must be that of the reading: else somebody wrote in between, and it was marked at another place.
+fn cursor_of(there: &Session, old: &Old) -> Result<Cursor, Grown> {
+    let [now, then] = [&there.meta, &old.head.meta].map(|meta| meta.cursor.as_deref().and_then(Cursor::parse));
+    let now = now.ok_or(Grown::Refused("the note has no cru_cursor"))?;
+    if then.is_some_and(|then| then.same_records(&now)) { Ok(now) } else { Err(Grown::Stale) }
 }
 
 /// Whether what was generated last told as much as the note is to tell: a person may have changed that there.

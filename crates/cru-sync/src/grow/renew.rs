@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::carry::carry;
-use super::{Grower, Grown, GrowthFacts, is_told_as};
+use super::{Grower, Grown, GrowthFacts, cursor_of, is_told_as};
 use crate::ids::Ids;
 use crate::plan::Old;
 use crate::top::ToldTops;
@@ -48,11 +48,7 @@ impl Grower<'_> {
         found: &mut GrowthFacts,
     ) -> Result<Plan, Grown> {
         let (there, _) = read::written(note);
-        let cursor = |text: Option<&str>| text.and_then(Cursor::parse);
-        let now = cursor(there.meta.cursor.as_deref()).ok_or(Grown::Refused("the note has no cru_cursor"))?;
-        if !cursor(old.head.meta.cursor.as_deref()).is_some_and(|then| then.same_records(&now)) {
-            return Err(Grown::Stale);
-        }
+        let now = cursor_of(&there, old)?;
         if old.rewritten.is_some() {
             return Err(Grown::Refused("its transcript was rewritten since; `cru import --reattach` compares them"));
         }

@@ -204,7 +204,8 @@ impl StepBody<'_> {
             let id = asked.and_then(|user| user.callout.id.as_deref());
             let told = quotation(unmarked(words), MAX_WORDS, self.read_on(id).as_deref());
             self.prose(told);
-            let made = asked.and_then(|user| user.interpretation.as_deref()).map(|text| clean(&without_links(text)));
+            let made =
+                asked.and_then(|user| user.interpretation.as_deref()).map(|text| clean(&without_links(text, true)));
             if let Some(made) = made.filter(|made| !made.is_empty()) {
                 self.remark(RemarkKind::Plain, &format!("understood as: {made}"));
             }
@@ -238,7 +239,7 @@ impl StepBody<'_> {
     /// Words of the agent: on a line where they fit it, else their first sentence and below it all of them, up to `max` bytes.
     /// `id` is the block that has the rest; `how` stands behind them.
     fn words(&mut self, kind: RemarkKind, words: &str, max: usize, id: Option<&str>, how: &str) {
-        let plain = without_links(words);
+        let plain = without_links(words, true);
         let is_own = |line: &&str| line.trim() != INTERRUPTED && !is_mark(line) && !is_label(line.trim());
         let told = plain.lines().filter(is_own).collect::<Vec<_>>().join("\n");
         let line = clean(&emphasis::without_emphasis(&without_marks(&told)));
@@ -258,8 +259,8 @@ impl StepBody<'_> {
             self.gate(&decision.callout.title, &decision.text);
             return;
         }
-        let clause = |text: &str| clean(&without_links(text)).trim_end_matches('.').to_owned();
-        let quoted = |text: &str| quote::quote(&without_links(text), MAX_FURTHER);
+        let clause = |text: &str| clean(&without_links(text, true)).trim_end_matches('.').to_owned();
+        let quoted = |text: &str| quote::quote(&without_links(text, true), MAX_FURTHER);
         let mut text = clause(&decision.callout.title);
         let mut add = |before: &str, words: String, behind: &str| {
             if words.contains(char::is_alphanumeric) && words != text {
@@ -274,10 +275,10 @@ impl StepBody<'_> {
     }
 
     pub(super) fn gate(&mut self, title: &str, body: &str) {
-        let title = clean(&without_links(title));
+        let title = clean(&without_links(title, true));
         let title = if title.is_empty() { "A person agrees".to_owned() } else { truncate(&title, 160).into_owned() };
         let mut lines: Vec<String> = Vec::new();
-        for line in without_links(body).lines() {
+        for line in without_links(body, true).lines() {
             let line = clean(line);
             if line.is_empty() {
                 continue;
@@ -373,7 +374,7 @@ pub(super) fn same(a: &str, b: &str) -> bool {
 /// A person's words as they were said, and what was made of them.
 pub(super) fn spoken(user: &User, max: usize) -> String {
     let words = quote::quote(&user.words, max);
-    match user.interpretation.as_deref().map(|text| clean(&without_links(text))) {
+    match user.interpretation.as_deref().map(|text| clean(&without_links(text, true))) {
         Some(made) if !made.is_empty() && !words.is_empty() => format!("{words} — {}", truncate(&made, max)),
         Some(made) => made,
         None => words,
@@ -388,9 +389,9 @@ fn is_said(said: &[String], text: &str) -> bool {
 
 /// What went wrong, and what helped: in words, and the files that were changed to put it right.
 pub(super) fn trouble(error: &Error, draft: &Draft<'_>) -> String {
-    let what = clean(&without_links(&error.callout.title));
+    let what = clean(&without_links(&error.callout.title, true));
     let mut text = if what.is_empty() { shorten::at_sentence(&clean(&error.text), 120).into_owned() } else { what };
-    let help = error.resolution.as_deref().map(|text| clean(&without_links(text))).unwrap_or_default();
+    let help = error.resolution.as_deref().map(|text| clean(&without_links(text, true))).unwrap_or_default();
     if !help.is_empty() {
         text = format!("{text} — {help}");
     }
