@@ -197,15 +197,17 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// Text with what links to blocks and headings of the same note show in their place, `n-005` for `[[#^n-005]]`, where they lead
-/// nowhere; with `others` what links to other notes show, too. `[[ -f x ]]` is no link.
+/// nowhere; with `others` what links to other notes show, too. `[[ -f x ]]` is no link. Linear in the text.
 pub fn without_links(text: &str, others: bool) -> String {
     let is_link = |inner: &str| match inner.strip_prefix('#') {
-        Some(own) => own.trim_start_matches('^').starts_with(char::is_alphanumeric) && !inner.contains('\n'),
-        None => others && !inner.is_empty() && inner.trim() == inner && !inner.contains(['\n', '[']),
+        Some(own) => own.trim_start_matches('^').starts_with(char::is_alphanumeric),
+        None => others && !inner.is_empty() && inner.trim() == inner,
     };
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("[[") {
-        if let Some((inner, tail)) = after.split_once("]]").filter(|(inner, _)| is_link(inner)) {
+        // No further than to the next bracket or line, so that nothing is looked at twice.
+        let (inner, behind) = after.split_at(after.find(['[', ']', '\n']).unwrap_or(after.len()));
+        if let Some(tail) = behind.strip_prefix("]]").filter(|_| is_link(inner)) {
             out.push_str(before.strip_suffix('!').unwrap_or(before));
             let own = inner.strip_prefix('#').map(|id| id.trim_start_matches('^'));
             out.push_str(own.unwrap_or(inner).rsplit('|').next().unwrap_or_default());
@@ -248,6 +250,11 @@ mod tests {
             ("passed in [[#^n-021]].", "passed in n-021.", "passed in n-021."),
             ("![[#^n-005|the fix]] of [[#Build]]", "the fix of Build", "the fix of Build"),
             ("[[adr-12|the ADR]], [[b#^n-1]]", "[[adr-12|the ADR]], [[b#^n-1]]", "the ADR, b#^n-1"),
+            (
+                "[[[[#^n-1]]]] [[#^a\nb]] [[a]b]] [[[",
+                "[[n-1]] [[#^a\nb]] [[a]b]] [[[",
+                "[[n-1]] [[#^a\nb]] [[a]b]] [[[",
+            ),
             (
                 "if [[ -f x ]]; [[#^]] [[]] a[0] [[d",
                 "if [[ -f x ]]; [[#^]] [[]] a[0] [[d",

@@ -37,8 +37,8 @@ impl KeywordSearch {
         // By all searches of the process so far.
         static SEARCHED: AtomicUsize = AtomicUsize::new(0);
         let before = SEARCHED.fetch_add(text.len(), Ordering::Relaxed);
-        // By then the making of the automaton has paid.
-        let is_much = before.saturating_add(text.len()) > 64 << 10;
+        // The making of the automaton takes as long as to search so much without it.
+        let is_much = before.saturating_add(text.len()) > 256 << 10;
         match is_much.then(|| self.automaton()).flatten() {
             Some(automaton) => {
                 automaton.find_overlapping_iter(text).for_each(|hit| take(hit.pattern().as_usize(), hit.range()));

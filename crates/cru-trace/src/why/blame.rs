@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use similar::{Algorithm, DiffTag};
 
 use cru_base::diff;
+
 /// A commit that wrote lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlamedCommit {

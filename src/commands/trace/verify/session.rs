@@ -122,7 +122,7 @@ impl VerifiedSession {
             }
         };
         vec![
-            ("proof", proof.unwrap_or_else(|| "none: its own steps changed no code and ran no check".to_owned())),
+            ("proof", proof.unwrap_or_else(|| "none: its own steps record no change of code and no check".to_owned())),
             ("writes", self.writes.text(NO_HASH)),
             ("reads", self.reads.text(NO_HASH)),
             ("commits", commits),
