@@ -79,7 +79,7 @@ pub(super) fn connect(args: &ConnectArgs, cx: &Context<'_>) -> Result<Box<dyn Ou
     let program = args.program.as_deref();
     let hook = |host| hooks::install::install(host, args.target.place(), program, cx);
     let server = |target: &ServerTarget| setup::install::run(target, args.write, args.replace, program, cx);
-    let reports = args.target.each(&hook, &server, cx)?;
+    let reports = args.target.each([ConnectPart::Hooks, ConnectPart::Mcp], &hook, &server, cx)?;
     if args.target.only.is_none() && agent::agent(cx, "").is_err() {
         cx.ui.note(
             "no agent reads the sessions: `[agent] preset = \"claude\"` in your own configuration lets `cru read` give them titles and briefs",
@@ -91,13 +91,16 @@ pub(super) fn connect(args: &ConnectArgs, cx: &Context<'_>) -> Result<Box<dyn Ou
 pub(super) fn disconnect(target: &ConnectTarget, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let hook = |host| hooks::uninstall::uninstall(host, target.place(), cx);
     let server = |target: &ServerTarget| setup::uninstall::run(target, cx);
-    Ok(Several::of("changes", target.each(&hook, &server, cx)?))
+    // What came last goes first: both may stand in one file, which is then as it was before each.
+    let parts = [ConnectPart::Mcp, ConnectPart::Hooks];
+    Ok(Several::of("changes", target.each(parts, &hook, &server, cx)?))
 }
 
 impl ConnectTarget {
-    /// Does something to the hooks and to the server of each host that is meant.
+    /// Does something to the hooks and to the server of each host that is meant, in the order of `parts`.
     fn each(
         &self,
+        parts: [ConnectPart; 2],
         hook: &dyn Fn(&'static Host) -> Result<Box<dyn Output>>,
         server: &dyn Fn(&ServerTarget) -> Result<Box<dyn Output>>,
         cx: &Context<'_>,
@@ -106,28 +109,27 @@ impl ConnectTarget {
         if file.is_some() && self.only.is_none() {
             return Err(Error::usage("--settings names one file: say with --only what it holds, hooks or mcp"));
         }
-        let wants = |part| self.only.is_none_or(|only| only == part);
         let mut reports = Vec::new();
         for name in self.names(cx)? {
             let mut is_known = false;
-            if wants(ConnectPart::Hooks) {
-                let host = Host::find(&name);
+            for part in parts.into_iter().filter(|part| self.only.is_none_or(|only| only == *part)) {
+                let host = Host::find(&name).filter(|_| part == ConnectPart::Hooks);
                 is_known |= host.is_some();
                 if let Some(host) = host.filter(|host| !self.is_optional() || self.which.place(host, cx).is_ok()) {
                     reports.push(hook(host)?);
                 }
-            }
-            if wants(ConnectPart::Mcp) {
-                is_known |= setup::is_known(&name);
-                let target = ServerTarget {
-                    host: name.clone(),
-                    project: self.which.level() == Level::Project,
-                    settings: file.map(PathBuf::from),
-                    name: self.name.clone(),
-                    consent: self.consent,
-                };
-                if setup::is_known(&name) && (!self.is_optional() || target.has_place(cx)) {
-                    reports.push(server(&target)?);
+                if part == ConnectPart::Mcp && setup::is_known(&name) {
+                    is_known = true;
+                    let target = ServerTarget {
+                        host: name.clone(),
+                        project: self.which.level() == Level::Project,
+                        settings: file.map(PathBuf::from),
+                        name: self.name.clone(),
+                        consent: self.consent,
+                    };
+                    if !self.is_optional() || target.has_place(cx) {
+                        reports.push(server(&target)?);
+                    }
                 }
             }
             if !is_known {

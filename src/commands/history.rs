@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let total = meant.len();
     meant.truncate(most(args.limit));
     if meant.is_empty() {
-        cx.ui.note("no session matches");
+        args.filter.tell_none(snapshot.sessions(), cx);
     }
     let current = current::path(rows, &vault, cx.env);
     let wanted: HashSet<&str> = meant.iter().map(|row| row.path.as_str()).collect();

@@ -30,6 +30,8 @@ pub struct Args {
 /// What is named.
 enum Subject<'a> {
     Session(Option<&'a str>),
+    /// Words of a title, or blocks of a session.
+    Words(&'a [String]),
     Steps(&'a [String]),
     Workflow(&'a str),
     Case(&'a str),
@@ -41,7 +43,7 @@ enum Subject<'a> {
 impl Args {
     /// Whether what it shows leaves out sessions that are kept from who asks.
     pub(super) fn minds_reach(&self) -> bool {
-        matches!(self.subject(), Ok(Subject::Session(_) | Subject::Steps(_)))
+        matches!(self.subject(), Ok(Subject::Session(_) | Subject::Steps(_) | Subject::Words(_)))
     }
 
     /// Whether a number may also be a part of a session's name.
@@ -66,8 +68,10 @@ impl Args {
             Subject::Checkpoint(id)
         } else if self.may_be_session(first) && self.session.given().is_some() {
             Subject::Session(Some(first))
-        } else if !rest.is_empty() || reference::names_step(first) {
+        } else if self.what.iter().any(|word| reference::names_step(word)) {
             return Ok(Subject::Steps(&self.what));
+        } else if !rest.is_empty() {
+            return Ok(Subject::Words(&self.what));
         } else {
             Subject::Session(Some(first))
         };
@@ -81,8 +85,8 @@ impl Args {
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let subject = args.subject()?;
     let of = [
-        ("a session", matches!(subject, Subject::Session(_)), args.session.given()),
-        ("steps", matches!(subject, Subject::Steps(_)), args.steps.given()),
+        ("a session", matches!(subject, Subject::Session(_) | Subject::Words(_)), args.session.given()),
+        ("steps", matches!(subject, Subject::Steps(_) | Subject::Words(_)), args.steps.given()),
         ("a workflow", matches!(subject, Subject::Workflow(_)), args.workflow.given()),
         ("a checkpoint", matches!(subject, Subject::Checkpoint(_)), args.checkpoint.given()),
     ];
@@ -95,6 +99,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Subject::Steps([number]) if args.may_be_session(number) => session::show::run(Some(number), &args.session, cx)
             .or_else(|_| step::run(std::slice::from_ref(number), &args.steps, cx)),
         Subject::Session(name) => session::show::run(name, &args.session, cx),
+        Subject::Words(words) => session::show::run(Some(&words.join(" ")), &args.session, cx)
+            .or_else(|error| step::run(words, &args.steps, cx).map_err(|_| error)),
         Subject::Steps(steps) => step::run(steps, &args.steps, cx),
         Subject::Workflow(name) => workflow::show(name, &args.workflow, cx),
         Subject::Case(id) => cases::show(id, cx),

@@ -502,7 +502,12 @@ impl Record {
                 {
                     self.files.push(FileRow {
                         path: file.path.clone(),
-                        access: if file.created { "create" } else { access }.to_owned(),
+                        access: match (file.created, file.deleted) {
+                            (true, _) => "create",
+                            (_, true) => "delete",
+                            _ => access,
+                        }
+                        .to_owned(),
                         hash: file.hash.clone(),
                         step: id.clone(),
                         phase: phase.clone(),

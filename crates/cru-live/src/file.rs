@@ -49,7 +49,7 @@ fn name(text: &str, place: Place<'_>, looks: bool) -> String {
         (None, Some(path)) => format!("~/{}", path.to_string_lossy()),
         (None, None) => whole.to_string_lossy().into_owned(),
     };
-    let file = FileRef { path, hash, lines: given.lines, created: false };
+    let file = FileRef { path, hash, lines: given.lines, ..FileRef::default() };
     file_ref::spans(&file).swap_remove(0)
 }
 

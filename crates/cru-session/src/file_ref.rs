@@ -52,13 +52,14 @@ pub fn parse_list(text: &str) -> Vec<FileRef> {
     let mut files = Vec::new();
     if spans.is_empty() {
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            add(&mut files, created(part.strip_suffix("(created)").map_or(part, str::trim_end), part));
+            let path = ["(created)", "(deleted)"].iter().find_map(|mark| part.strip_suffix(mark));
+            add(&mut files, marked(path.map_or(part, str::trim_end), part));
         }
         return files;
     }
     let ends = spans.iter().skip(1).map(|next| next.start).chain([text.len()]);
     for (span, end) in spans.iter().zip(ends) {
-        add(&mut files, created(&uncode_text(code::text(&text[span.clone()])), &text[span.end..end]));
+        add(&mut files, marked(&uncode_text(code::text(&text[span.clone()])), &text[span.end..end]));
     }
     files
 }
@@ -67,14 +68,16 @@ fn add(files: &mut Vec<FileRef>, file: FileRef) {
     match files.last_mut().filter(|last| !file.lines.is_empty() && last.path == file.path) {
         Some(last) => {
             last.created |= file.created;
+            last.deleted |= file.deleted;
             last.lines.extend(file.lines);
         }
         None => files.push(file),
     }
 }
 
-fn created(path: &str, after: &str) -> FileRef {
-    FileRef { created: after.trim_end_matches([',', ' ']).ends_with("(created)"), ..parse(path) }
+fn marked(path: &str, after: &str) -> FileRef {
+    let after = after.trim_end_matches([',', ' ']);
+    FileRef { created: after.ends_with("(created)"), deleted: after.ends_with("(deleted)"), ..parse(path) }
 }
 
 /// Writes what [`parse_list`] reads.
@@ -86,8 +89,10 @@ pub fn format_list(files: &[FileRef]) -> String {
             // The same file by another name, since inline code that begins like this would be run.
             let here = if is_called(text) { "./" } else { "" };
             let _ = write!(out, "{separator}{}", code::span(&code_text(&format!("{here}{text}"))));
-            if file.created && at == 0 {
-                out.push_str(" (created)");
+            for (mark, _) in
+                [(" (created)", file.created), (" (deleted)", file.deleted)].iter().filter(|it| it.1 && at == 0)
+            {
+                out.push_str(mark);
             }
         }
     }
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str, hash: Option<&str>, created: bool) -> FileRef {
-        FileRef { path: path.into(), hash: hash.map(Into::into), created, lines: Vec::new() }
+        FileRef { path: path.into(), hash: hash.map(Into::into), created, ..FileRef::default() }
     }
 
     fn lines(first: Option<u64>, count: u64) -> LineAnchor {
@@ -115,6 +120,7 @@ mod tests {
         for it in [
             vec![file("src/a.rs", Some("9f2c11ab"), false), file("b c, d.txt", None, true)],
             vec![file("odd@9f2c11ab", None, false)],
+            vec![FileRef { deleted: true, ..file("a.rs", None, false) }, file("b.rs", None, true)],
             vec![file("odd@-", None, false), file("a`b", Some("0011223344556677"), true)],
             vec![file("me@example.org", None, false)],
             vec![file("a:12", None, false), file("a:12", Some("9f2c11ab"), false), file("a:-", None, false)],
@@ -152,6 +158,7 @@ mod tests {
     #[test]
     fn reads_what_people_write() {
         assert_eq!(parse_list("a.rs, b.rs (created)"), [file("a.rs", None, false), file("b.rs", None, true)]);
+        assert_eq!(parse_list("a.rs (deleted)"), [FileRef { deleted: true, ..file("a.rs", None, false) }]);
         assert_eq!(parse_list(""), []);
         assert_eq!(parse("@9f2c11ab"), file("@9f2c11ab", None, false));
         assert_eq!(parse("src/a.rs:12"), file("src/a.rs:12", None, false), "no hash, no lines");

@@ -156,7 +156,7 @@ impl MaskParts for Masks {
         for commit in commits {
             self.cow(commit);
         }
-        for FileRef { path, hash: _, lines: _, created: _ } in reads.iter_mut().chain(writes) {
+        for FileRef { path, hash: _, lines: _, created: _, deleted: _ } in reads.iter_mut().chain(writes) {
             self.string(path);
         }
         // What a diff shows stands in no note: it is masked where it is

@@ -255,6 +255,12 @@ impl Item {
         }
     }
 
+    /// Whether an item before all phases is the summary on top, which is made of the session and of readings: it has no id
+    /// and is not folded, as the host's own summaries are.
+    pub fn is_top(&self) -> bool {
+        matches!(self, Self::Callout(it) if it.kind == "summary" && it.id.is_none() && it.folded.is_none())
+    }
+
     /// The callout it is, if it is one.
     pub fn callout(&self) -> Option<&Callout> {
         match self {

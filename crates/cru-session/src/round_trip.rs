@@ -90,11 +90,13 @@ fn file() -> impl Strategy<Value = FileRef> {
     ];
     let lines = (of(1..9_000_u64), 1..500_u64, "[0-9a-f]{8}");
     let lines = vec(lines.prop_map(|(first, count, hash)| LineAnchor { first, count, hash }), 0..3);
-    (path, of("[0-9a-f]{8}"), lines, any::<bool>()).prop_map(|(path, hash, lines, created)| FileRef {
+    let marks = prop_oneof![Just((false, false)), Just((true, false)), Just((false, true))];
+    (path, of("[0-9a-f]{8}"), lines, marks).prop_map(|(path, hash, lines, (created, deleted))| FileRef {
         path,
         hash,
         lines,
         created,
+        deleted,
     })
 }
 
@@ -152,7 +154,7 @@ fn step(with_id: bool) -> impl Strategy<Value = Item> {
         })
         .prop_map(|mut item| {
             if let Item::Step(step) = &mut item {
-                step.reads.iter_mut().for_each(|file| file.created = false);
+                step.reads.iter_mut().for_each(|file| (file.created, file.deleted) = (false, false));
             }
             item
         })

@@ -104,7 +104,7 @@ impl Outcome {
     pub const fn reason(self) -> Option<&'static str> {
         match self {
             Self::Created | Self::Updated | Self::Unchanged | Self::Grown => None,
-            Self::Deleted => Some("deleted by you; --restore makes it again"),
+            Self::Deleted => Some("its note is gone; --restore makes it again"),
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),

@@ -184,6 +184,21 @@ fn text(name: &str, folder: &str) -> String {
     text
 }
 
+/// Whether the note of a project says no more than when it was made: nobody wrote in it, and no session stands in it.
+pub fn is_bare(note: &str) -> bool {
+    let parsed = Note::parse(note);
+    let Some(bounds) = parsed.frontmatter() else { return false };
+    let (values, _) = frontmatter::read(note, &bounds);
+    let (title, folders) = (values.string("title").unwrap_or_default(), values.strings("folders"));
+    // The hash of what stands in a region follows its name.
+    let unsealed =
+        |line: &str| match REGIONS.iter().find(|(name, _)| line.starts_with(&format!("<!-- cru:begin {name} "))) {
+            Some((name, _)) => format!("<!-- cru:begin {name} -->"),
+            None => line.to_owned(),
+        };
+    folders.first().is_some_and(|folder| note.lines().map(unsealed).eq(text(title, folder).lines()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

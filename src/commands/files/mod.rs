@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let with = |row: &SessionRow| row.steps > 0 && may(&row.path) && chosen.matches_row(row);
     let asked = |access: Access| match access {
         Access::Read => args.only != Some(Only::Writers),
-        Access::Write | Access::Create => args.only != Some(Only::Readers),
+        Access::Write | Access::Create | Access::Delete => args.only != Some(Only::Readers),
     };
     let touched = |record: Record| TouchedFile::all(&record, wanted.as_ref(), asked, cx.env);
     let mut files: HashMap<FilePlace, TouchedFile> = HashMap::new();
@@ -107,6 +107,7 @@ enum Access {
     Read,
     Write,
     Create,
+    Delete,
 }
 
 impl Access {
@@ -114,6 +115,7 @@ impl Access {
         match row.access.as_str() {
             "write" => Self::Write,
             "create" => Self::Create,
+            "delete" => Self::Delete,
             _ => Self::Read,
         }
     }
@@ -123,6 +125,7 @@ impl Access {
             Self::Read => "read",
             Self::Write => "wrote",
             Self::Create => "created",
+            Self::Delete => "deleted",
         }
     }
 }

@@ -74,12 +74,7 @@ impl Output for Account {
         });
         files(&mut text, "Files without a note", without, report.other_files, (self.home.as_deref(), self.verbose));
         self.unread(&mut text);
-        if report.count(Outcome::Created) > 0 && !report.dry_run {
-            text.push_str("\nNext: `cru session list` shows them.\n");
-        } else if report.dry_run {
-            text.push_str("\nDry run complete: nothing was written. Run it without --dry-run to import.\n");
-        }
-        text
+        text + self.next()
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
@@ -92,6 +87,15 @@ impl Output for Account {
 }
 
 impl Account {
+    /// What to do next, as the end of the text.
+    fn next(&self) -> &'static str {
+        match (self.report.dry_run, self.report.count(Outcome::Created)) {
+            (true, _) => "\nDry run complete: nothing was written. Run it without --dry-run to import.\n",
+            (false, 0) => "",
+            (false, _) => "\nNext: `cru list` shows them.\n",
+        }
+    }
+
     /// Names the files that could not be read.
     fn unread(&self, text: &mut String) {
         let row = |(path, why): (&Path, &str)| {
@@ -229,12 +233,15 @@ pub(super) struct Accounts {
 
 impl Output for Accounts {
     fn text(&self, view: &View) -> String {
-        let texts: Vec<String> = self.agents.iter().map(|account| account.text(view)).collect();
-        let mut text = texts.join("\n");
+        let texts = self.agents.iter().map(|account| {
+            let text = account.text(view);
+            text.strip_suffix(account.next()).map(str::to_owned).unwrap_or(text)
+        });
+        let mut text = texts.collect::<Vec<_>>().join("\n");
         let rows = self.strangers.iter().map(|(path, reason)| (path.as_path(), *reason));
         let how = (self.home.as_deref(), self.verbose);
         files(&mut text, "Files of no agent that is known", rows, self.others, how);
-        text
+        text + self.agents.iter().map(Account::next).find(|next| !next.is_empty()).unwrap_or_default()
     }
 
     fn json(&self) -> serde_json::Result<serde_json::Value> {
@@ -261,7 +268,7 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
         Outcome::Updated => (style::GOOD, "updated"),
         Outcome::Unchanged => (Style::new(), "unchanged"),
         Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
-        Outcome::Deleted => (style::DIM, "deleted by you; --restore makes it again"),
+        Outcome::Deleted => (style::DIM, "their notes are gone; --restore makes them again"),
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
         Outcome::Excluded => (style::DIM, "skipped by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),

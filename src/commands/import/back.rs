@@ -3,6 +3,8 @@
 //! The machine state holds which notes the last import made, with the hash of each, and which it added to. A note is removed only
 //! where it is byte for byte as it was made and its transcript is still there to make it again.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -18,7 +20,7 @@ use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::resume::host;
 use crate::sync::report::{LeftNote, Outcome, Report};
 use crate::vault::writer::Which;
-use crate::vault::{Head, State, Vault, VaultPath, Writer, state};
+use crate::vault::{Catalog, Head, State, Vault, VaultPath, Writer, project, state};
 
 /// What the writer of notes calls an import.
 const LABEL: &str = "import";
@@ -31,6 +33,61 @@ struct LastImport {
     made: Vec<(String, String)>,
     /// Path of each note that was added to.
     grown: Vec<String>,
+}
+
+/// A note that `--undo` put back as before an import: the next ones leave out what it took, until `--restore`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct HeldBack {
+    session: String,
+    /// That of the undoing.
+    revision: u64,
+}
+
+impl HeldBack {
+    fn file(state: &State) -> PathBuf {
+        state.dir().join("held-back.json")
+    }
+
+    /// Those of a vault whose undoing still stands, each with its head.
+    pub(super) fn all<'c>(vault: &Vault, state: &State, heads: &'c [Head], cx: &Context<'_>) -> Vec<(Self, &'c Head)> {
+        let bytes = files::read_regular(&Self::file(state), 16 << 20).ok().flatten().unwrap_or_default();
+        let all: Vec<Self> = serde_json::from_slice(&bytes).unwrap_or_default();
+        let writer = Writer::new(vault, state, cx.env.now());
+        let found = all.into_iter().filter_map(|held| {
+            let head = heads.iter().find(|head| head.id() == held.session)?;
+            let writes = writer.history(&state::key(&held.session)).ok()?;
+            let stands = writes.iter().any(|past| past.revision == held.revision && !past.undone);
+            stands.then_some((held, head))
+        });
+        found.collect()
+    }
+
+    /// Adds those of an undoing.
+    fn add(state: &State, more: Vec<Self>) -> Result<()> {
+        let bytes = files::read_regular(&Self::file(state), 16 << 20).ok().flatten().unwrap_or_default();
+        let mut all: Vec<Self> = serde_json::from_slice(&bytes).unwrap_or_default();
+        all.extend(more);
+        let bytes = serde_json::to_vec(&all).map_err(|error| Error::internal("encode what is held back", error))?;
+        files::put_private(&Self::file(state), &bytes)
+    }
+}
+
+/// Writes into notes again what an undoing took out of them; of how many it is held back still.
+pub(super) fn restore(vault: &Vault, state: &State, again: bool, cx: &Context<'_>) -> u64 {
+    if !HeldBack::file(state).exists() {
+        return 0;
+    }
+    let catalog = Catalog::read(vault);
+    let mut held = HeldBack::all(vault, state, &catalog.heads, cx);
+    if again {
+        let writer = Writer::new(vault, state, cx.env.now());
+        held.retain(|(held, head)| {
+            let which = Which::Revision(held.revision);
+            let undone = writer.undo(&state::key(&held.session), &head.path, which, false);
+            undone.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err()
+        });
+    }
+    held.len() as u64
 }
 
 /// Keeps what an import wrote, so that it can be taken back.
@@ -71,9 +128,13 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let pages = (!dry_run).then(|| DerivedPages::begin(&vault, &state, cx));
     let mut report = UndoneImport { schema: 1, at: last.at, dry_run, ..UndoneImport::default() };
     let back = Back { vault: &vault, state: &state, at: last.at, dry_run, cx };
+    let mut projects = BTreeSet::new();
     for (note, hash) in &last.made {
         match back.remove(note, hash) {
-            Ok(()) => report.removed.push(note.clone()),
+            Ok(project) => {
+                report.removed.push(note.clone());
+                projects.extend(project);
+            }
             Err(why) => report.left.push(LeftNote { note: note.clone(), why }),
         }
     }
@@ -86,8 +147,22 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(pages) = pages {
         // What was left stays as it is: it does not wait for another try.
         files::remove(&path(&state))?;
+        let held = report.taken_back.iter().filter_map(|back| {
+            let session = Head::read(&vault, VaultPath::new(&back.note)?).id();
+            Some(HeldBack { session, revision: back.revision? })
+        });
+        HeldBack::add(&state, held.collect())?;
         reading::refresh(&vault, None, cx);
         pages.finish();
+        // A project's note in which nobody wrote goes with the last of its sessions.
+        for note in projects.iter().filter_map(|target| VaultPath::new(format!("{target}.md"))) {
+            let bytes = vault.read(&note).map(Cow::into_owned).unwrap_or_default();
+            if project::is_bare(&String::from_utf8_lossy(&bytes))
+                && files::remove_unchanged(&vault.file(&note), &bytes).is_ok()
+            {
+                report.removed.push(note.to_string());
+            }
+        }
     }
     Ok(Box::new(report))
 }
@@ -101,8 +176,8 @@ struct Back<'a> {
 }
 
 impl Back<'_> {
-    /// Removes a note that the import made; or why not.
-    fn remove(&self, note: &str, hash: &str) -> Result<(), String> {
+    /// Removes a note that the import made, and says which note of a project it linked; or why not.
+    fn remove(&self, note: &str, hash: &str) -> Result<Option<String>, String> {
         let path = VaultPath::new(note).ok_or("its path is none of the vault")?;
         let bytes = self.vault.read(&path).map_err(|_| "it is not there any more".to_owned())?;
         if blake3::hash(&bytes).to_hex().as_str() != hash {
@@ -112,10 +187,12 @@ impl Back<'_> {
         if host::transcript(&head.meta, self.cx.env).is_none() {
             return Err("its transcript is gone, so nothing could make it again".to_owned());
         }
+        let project = head.meta.project_note.map(|link| link.target);
         if self.dry_run {
-            return Ok(());
+            return Ok(project);
         }
-        files::remove_unchanged(&self.vault.file(&path), &bytes).map_err(|error| error.to_string())
+        files::remove_unchanged(&self.vault.file(&path), &bytes).map_err(|error| error.to_string())?;
+        Ok(project)
     }
 
     /// Takes back what the import added to a note, and the revision that does so; or why not.
@@ -170,12 +247,8 @@ impl PlainOutput for UndoneImport {
             let notes = plural(self.taken_back.len() as u64, "note");
             let _ = writeln!(text, "{notes} {would}put back as before the import");
         }
-        for TakenBack { note, revision } in &self.taken_back {
-            let again = revision.map(|revision| {
-                let session = note.rsplit('/').next().unwrap_or(note).trim_end_matches(".md");
-                format!("  (`cru undo --session {session} --write r{revision}` takes that back)")
-            });
-            let _ = writeln!(text, "  {}{}", paint(style::DIM, sanitise(note)), sanitise(&again.unwrap_or_default()));
+        for TakenBack { note, .. } in &self.taken_back {
+            let _ = writeln!(text, "  {}", paint(style::DIM, sanitise(note)));
         }
         if !self.left.is_empty() {
             let _ = writeln!(
@@ -188,8 +261,8 @@ impl PlainOutput for UndoneImport {
                 let _ = writeln!(text, "  {}: {}", sanitise(note), sanitise(why));
             }
         }
-        if !self.removed.is_empty() && !self.dry_run {
-            text.push_str("`cru import --restore` makes removed notes again\n");
+        if !(self.removed.is_empty() && self.taken_back.is_empty() || self.dry_run) {
+            text.push_str("Other imports leave it so; `cru import --restore --all` takes this back.\n");
         }
         text
     }

@@ -86,7 +86,7 @@ impl PlainOutput for ImportedMemories {
             let _ = writeln!(text, "{} unchanged", plural(*unchanged, "note"));
         }
         for file in deleted {
-            let _ = writeln!(text, "{}: its note was deleted by you; --restore makes it again", sanitise(file));
+            let _ = writeln!(text, "{}: its note is gone; --restore makes it again", sanitise(file));
         }
         for (file, why) in left {
             let _ = writeln!(text, "{}: {}", sanitise(file), sanitise(why));

@@ -75,7 +75,7 @@ pub struct Args {
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
     no_redact: bool,
-    /// Import notes again that you deleted, and sessions that you excluded with --forget
+    /// Import notes again that are gone, what --undo took out of others, and sessions that you excluded with --forget
     #[arg(long)]
     restore: bool,
     /// Never import this session, on no machine that shares the vault: a note, or the host's id of a session
@@ -162,6 +162,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(machine) = options.machine.as_ref().filter(|_| !dry_run) {
         derived::catch_up(&vault, &machine.state, cx);
     }
+    let held = options
+        .machine
+        .as_ref()
+        .map_or(0, |machine| back::restore(&vault, &machine.state, args.restore && !dry_run, cx));
     let FoundTranscripts { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;
@@ -204,7 +208,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     }
     if preview {
-        return Ok(Box::new(overview::Overview::of(&reports, args, cx)));
+        return Ok(Box::new(overview::Overview::of(&reports, held, args, cx)));
+    }
+    if held > 0 {
+        cx.ui.note(&overview::held_back(held));
     }
     let verbose = cx.global.verbose > 0;
     let mut accounts = reports.into_iter().map(|(_, report)| Account { report, home: home.clone(), verbose });

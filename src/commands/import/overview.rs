@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Args;
 use super::what::{TranscriptSource, nothing};
 use crate::base::Result;
-use crate::base::text::{sanitise, thousands};
+use crate::base::text::{plural, sanitise, thousands};
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, Table};
 use crate::commands::{Context, PlainOutput, View};
@@ -22,6 +22,8 @@ pub(super) struct Overview {
     agents: Vec<OverviewRow>,
     /// Imports all of them.
     command: String,
+    /// Notes that are as before an import that was undone.
+    held_back: u64,
 }
 
 /// One agent.
@@ -47,7 +49,7 @@ struct OverviewRow {
 }
 
 impl Overview {
-    pub(super) fn of(reports: &[(&'static Importer, Report)], args: &Args, cx: &Context<'_>) -> Self {
+    pub(super) fn of(reports: &[(&'static Importer, Report)], held_back: u64, args: &Args, cx: &Context<'_>) -> Self {
         let options = options(args);
         let row = |(importer, report): &(&'static Importer, Report)| {
             let (new, grown, known) =
@@ -67,7 +69,7 @@ impl Overview {
             }
         };
         let agents = reports.iter().map(row).collect();
-        Self { schema: 1, vault: true, agents, command: format!("cru import --all{options}") }
+        Self { schema: 1, vault: true, agents, command: format!("cru import --all{options}"), held_back }
     }
 
     /// What there is for a vault that is still to be made: no transcript is read for it. `Error::No` where there is
@@ -101,8 +103,14 @@ impl Overview {
         if agents.is_empty() {
             return Err(nothing());
         }
-        Ok(Self { schema: 1, vault: false, agents, command: format!("cru import --all{options}") })
+        Ok(Self { schema: 1, vault: false, agents, command: format!("cru import --all{options}"), held_back: 0 })
     }
+}
+
+/// What an import says of notes that an undoing keeps as they were.
+pub(super) fn held_back(notes: u64) -> String {
+    let (notes, are) = (plural(notes, "note"), if notes == 1 { "is" } else { "are" });
+    format!("{notes} {are} as before an import that was undone; `cru import --restore --all` writes the rest again")
 }
 
 /// The folders of an agent that are there.
@@ -167,6 +175,7 @@ impl PlainOutput for Overview {
                 "\nThere is no vault here yet: `cru init` makes one, then `{}` fills it.\n",
                 sanitise(&self.command)
             ),
+            (false, _) if self.held_back > 0 => format!("\n{}\n", held_back(self.held_back)),
             (false, _) if known => "\nThe notes have all of it; there is nothing to do.\n".to_owned(),
             (false, _) => "\nNothing of it would get a note.\n".to_owned(),
             (true, 1) => "\nNothing was written. The command in the table imports them.\n".to_owned(),

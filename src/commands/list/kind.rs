@@ -228,6 +228,7 @@ const HELP: &str = "
 phase_title, and the columns of the session: session_tokens, or tokens where the kind has no column of that name
   all: time, else when its phase or session began; its day and ISO week in the zone of the vault; link, for a note
   check is how a check ended: passed, failed, unknown; correction takes yes or no
+  proof is what checks say of what was written: green, writes_after (a check), failing, never_checked, unknown
   verdict is computed only where it is named: holds, moved, drifted, gone, superseded, unknown, or `rests on stale`
 
 Aggregates: count, count:COLUMN (known values), sum avg min max p1…p99 of COLUMN. pN is a percentile by nearest \

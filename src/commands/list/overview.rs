@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         rows.reverse();
     }
     if rows.is_empty() {
-        cx.ui.note("no session matches");
+        args.filter.tell_none(snapshot.sessions(), cx);
     }
     let total = rows.len();
     rows.truncate(most(args.limit.unwrap_or(if cx.global.format == Format::Text { SHOWN } else { 0 })));

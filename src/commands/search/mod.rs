@@ -128,6 +128,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     // Words that stand together in the output of a tool alone may do so by accident.
     let is_told = strict.iter().any(|hit| hit.evidence.is_none());
     let is_any = args.any || (query.words().len() > 1 && query.is_plain() && !is_told && !by_time);
+    let is_nowhere = strict.is_empty() && !args.any;
     let is_any = is_any || (strict.is_empty() && query.words().len() > 1);
     let mut matched = if is_any { MatchKind::AnyWord } else { MatchKind::OneBlock };
     let AnyWord { mut hits, mut totals } = match () {
@@ -142,6 +143,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if hits.is_empty() {
         advice::give(&snapshot, &query, &options, cx)?;
     } else if matched == MatchKind::AnyWord {
+        if is_nowhere {
+            cx.ui.note("no block has all of these words; these have some of them");
+        }
         advice::nowhere(&snapshot, &query, &options, cx)?;
     }
     let marker = Marker::new(&query);

@@ -1,9 +1,13 @@
 //! Which sessions a command is about: `--status`, `--agent`, `--since` and their like, each a test of the query language.
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use crate::base::text::sanitise;
 use crate::base::{Env, Error, Result};
+use crate::commands::Context;
 use crate::index::Query;
 use crate::index::SessionRow;
 use crate::index::query::{Field, FieldTest, QueryNode, TestValue};
@@ -56,12 +60,15 @@ impl SessionFilter {
         };
         chosen.add(Some(Field::Agent), named(&self.agent, '@'));
         chosen.add(Some(Field::Channel), named(&self.channel, '#'));
-        let limit = |option: &str, text: &Option<String>, end: bool| -> Result<Option<TestValue>> {
-            let text = text.as_deref();
-            text.map(|text| time(option, text, end, now).map(TestValue::limit)).transpose()
+        let limit = |option: &str, text: &Option<String>, end| {
+            text.as_deref().map(|text| time(option, text, end, now)).transpose()
         };
-        chosen.add(Some(Field::After), limit("--since", &self.since, false)?);
-        chosen.add(Some(Field::Before), limit("--until", &self.until, true)?);
+        let (since, until) = (limit("--since", &self.since, false)?, limit("--until", &self.until, true)?);
+        if since.zip(until).is_some_and(|(since, until)| since >= until) {
+            return Err(Error::usage("--until ends before --since begins"));
+        }
+        chosen.add(Some(Field::After), since.map(TestValue::limit));
+        chosen.add(Some(Field::Before), until.map(TestValue::limit));
         chosen.add(session_column("project"), self.project.as_deref().map(TestValue::text));
         Ok(chosen)
     }
@@ -70,6 +77,18 @@ impl SessionFilter {
 /// The column of that name that sessions have.
 pub(in crate::commands) fn session_column(name: &str) -> Option<Field> {
     column::of_session(name).map(Field::Column)
+}
+
+impl SessionFilter {
+    /// Says that no session is meant, and which agents there are where one was named.
+    pub(in crate::commands) fn tell_none(&self, rows: &[SessionRow], cx: &Context<'_>) {
+        let agents: BTreeSet<&str> = rows.iter().filter_map(|row| row.agent.as_deref()?.split('@').next()).collect();
+        let hint = match self.agent.is_empty() || agents.is_empty() {
+            true => String::new(),
+            false => format!("\nhint: agents here: {}", sanitise(&agents.into_iter().collect::<Vec<_>>().join(", "))),
+        };
+        cx.ui.note(&format!("no session matches{hint}"));
+    }
 }
 
 impl Chosen {

@@ -128,7 +128,7 @@ fn report(args: &Args, frame: Option<&PageFrame<'_>>, cx: &Context<'_>) -> Resul
         }
         let report = CostReport::of(snapshot.sessions(), &chosen, &prices, &args.kinds(cost::OVERVIEW), args.rows());
         if report.total.sessions == 0 {
-            cx.ui.note("no session matches");
+            args.filter.tell_none(snapshot.sessions(), cx);
         }
         return Ok(Box::new(report));
     }
@@ -144,7 +144,7 @@ fn report(args: &Args, frame: Option<&PageFrame<'_>>, cx: &Context<'_>) -> Resul
         sessions.retain(|it| !it.subagent);
     }
     if sessions.is_empty() {
-        cx.ui.note("no session matches");
+        args.filter.tell_none(snapshot.sessions(), cx);
     }
     let overview = args.by.is_empty();
     let mut kinds = args.kinds(OVERVIEW);

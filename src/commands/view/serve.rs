@@ -45,7 +45,7 @@ pub(super) fn run(port: u16, open: bool, cx: &Context<'_>) -> Result<()> {
         });
         cx.ui.note(&format!("{address}\nIt is served to this machine alone; Ctrl-C ends it."));
         if open && let Err(error) = cx.ui.open(&address) {
-            cx.ui.warn(&format!("no browser was started: {error}"));
+            cx.ui.warn(&format!("no browser was started ({error}): open the address in one"));
         }
         for stream in listener.incoming() {
             match stream {

@@ -244,10 +244,15 @@ fn the_last_import_is_taken_back() {
     assert!(out.contains("1 note put back as before the import"), "{out}");
     let without = |text: &str| text.lines().filter(|line| !line.starts_with("cru_")).collect::<Vec<_>>().join("\n");
     assert_eq!(without(&world.note().1), without(&before));
-    let (_, command) = out.split_once("`cru ").unwrap();
-    let args: Vec<&str> = command.split('`').next().unwrap().split(' ').collect();
-    assert_eq!(world.cru(&args).2, Some(0), "{args:?}");
+    // The next imports leave it so, and say it.
+    let (_, said, _) = world.cru(&["import", "claude"]);
+    assert!(said.contains("1 note is as before an import that was undone"), "{said}");
+    assert!(world.cru(&["import"]).0.contains("as before an import that was undone"));
+    assert_eq!(without(&world.note().1), without(&before));
+    let (_, said, _) = world.cru(&["import", "claude", "--restore"]);
+    assert!(!said.contains("undone"), "{said}");
     assert_eq!(without(&world.note().1), without(&grown));
+    assert!(!world.cru(&["import", "claude"]).1.contains("undone"));
 
     // A note whose transcript is gone could not be made again: it stays.
     let gone = World::new();

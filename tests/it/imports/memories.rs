@@ -92,7 +92,7 @@ fn memories_become_notes_that_stay_a_persons() {
     // A note that was deleted stays so.
     fs::remove_file(world.path("vault/memories/global/style.md")).unwrap();
     let (told, _) = world.cru(&["import", "memories"]);
-    assert!(told.contains("style.md: its note was deleted by you"), "{told}");
+    assert!(told.contains("style.md: its note is gone"), "{told}");
     assert!(world.cru(&["import", "memories", "--restore"]).0.contains("1 note made"));
 }
 

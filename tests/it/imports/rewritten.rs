@@ -437,3 +437,48 @@ fn what_only_a_person_can_tell_is_named_and_written_where_asked() {
         place.tells(agent, &["1", "3", "4", "5", "6", "x"]);
     }
 }
+
+/// A task of Cline: who said what, with times or without.
+fn cline(said: &[(&str, &str)], times: bool) -> Vec<u8> {
+    let message = |(number, (role, words)): (usize, &(&str, &str))| {
+        let mut message = json!({ "role": role, "content": [{ "type": "text", "text": words }] });
+        if times {
+            message["ts"] = (1_800_000_000_000_u64 + number as u64 * 1000).into();
+        }
+        message
+    };
+    Value::Array(said.iter().enumerate().map(message).collect()).to_string().into_bytes()
+}
+
+#[test]
+fn words_tell_how_far_a_note_goes_where_records_have_no_ids() {
+    const FILE: &str = "saoudrizwan.claude-dev/tasks/1800000000000/api_conversation_history.json";
+    let told =
+        [("user", "Start the fan"), ("assistant", "It turns."), ("user", "Now the lamp"), ("assistant", "It is lit.")];
+    let agent = Agent { name: "cline", file: FILE, ..CLAUDE };
+    for times in [true, false] {
+        let place = Place::new();
+        place.put(FILE, &cline(&told, times));
+        place.import(agent, &[]);
+        let (path, old) = place.note();
+        files::replace(&path, old.as_bytes(), format!("{old}\nA remark of mine.\n").as_bytes()).unwrap();
+        // The last answer was taken back and another one given, and the session went on.
+        let mut now = told.to_vec();
+        now[3] = ("assistant", "The lamp is broken.");
+        now.extend([("user", "Then a candle"), ("assistant", "The candle burns.")]);
+        place.put(FILE, &cline(&now, times));
+        let said = place.import(agent, &[]);
+        let (_, text) = place.note();
+        for words in ["Start the fan", "It is lit.", "Then a candle", "The candle burns.", "A remark of mine."] {
+            assert!(text.contains(words), "{words}, times {times}: {said}\n{text}");
+        }
+        assert!(times || text.contains("The lamp is broken."), "{text}");
+        assert_eq!(text.matches("> [!summary]\n").count(), 1, "{text}");
+        place.tells(agent, &[]);
+        // Another conversation under the same name is none that goes on.
+        place.put(FILE, &cline(&[("user", "Bake bread"), ("assistant", "Flour first."), ("user", "And salt?")], times));
+        let text = place.note().1;
+        place.import(agent, &[]);
+        assert_eq!(place.note().1, text, "times {times}");
+    }
+}

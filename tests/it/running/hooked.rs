@@ -326,6 +326,7 @@ fn files_have_the_hashes_of_the_moment() {
             hash: Some(hash.into()),
             lines: LineAnchor::of_text(Some(1), lines).into_iter().collect(),
             created,
+            deleted: false,
         };
         assert_eq!(steps[0].reads, [file("src/a.rs", &want[0], "fn a() {}", false)], "{text}");
         assert_eq!(steps[1].writes, [file("src/a.rs", &want[1], "", false)], "{text}");

@@ -427,24 +427,25 @@ fn hooks_alone_make_a_note() {
 /// One command adds hooks and server to the settings that a host has, and one takes both back, to the byte.
 #[test]
 fn a_host_is_connected_and_disconnected() {
-    for (host, files) in [
-        ("claude-code", &["~/.claude/settings.json", "~/.claude.json"][..]),
-        ("gemini-cli", &["~/.gemini/settings.json"]),
-        ("vscode", &["~/.config/Code/User/mcp.json"]),
+    let dark = Some("{ \"theme\":\"dark\" }\n");
+    for (host, files, before) in [
+        ("claude-code", &["~/.claude/settings.json", "~/.claude.json"][..], dark),
+        ("gemini-cli", &["~/.gemini/settings.json"], dark),
+        ("gemini-cli", &["~/.gemini/settings.json"], None),
+        ("vscode", &["~/.config/Code/User/mcp.json"], dark),
     ] {
         if cfg!(target_os = "macos") && host == "vscode" {
             continue;
         }
         let world = HostWorld::new();
-        let before = "{ \"theme\":\"dark\" }\n";
         for path in files {
-            world.put(path, Some(before));
+            world.put(path, before);
         }
         let args: &[&str] = if host == "claude-code" { &[] } else { &[host] };
         let run = |verb: &str, more: &[&str]| world.cru(&[&[verb], args, more].concat());
         assert_eq!(run("connect", &[]).0, 2, "{host}: nobody agreed");
         assert_eq!(run("connect", &["--dry-run"]).0, 0);
-        assert!(files.iter().all(|path| world.read(path).as_deref() == Some(before)), "{host}");
+        assert!(files.iter().all(|path| world.read(path).as_deref() == before), "{host}");
         let (code, said) = run("connect", &["--yes", "-f", "json"]);
         let value: Value = serde_json::from_str(&said[said.find('{').unwrap()..=said.rfind('}').unwrap()]).unwrap();
         let changes = value["changes"].as_array().map_or(1, Vec::len);
@@ -455,7 +456,7 @@ fn a_host_is_connected_and_disconnected() {
         let (code, said) = run("disconnect", &["--yes"]);
         assert_eq!(code, 0, "{host}: {said}");
         for path in files {
-            assert_eq!(world.read(path).as_deref(), Some(before), "{host}: {path}");
+            assert_eq!(world.read(path).as_deref(), before, "{host}: {path}");
         }
     }
     let world = HostWorld::new();

@@ -57,12 +57,12 @@ pub(crate) fn read(text: &str, show: impl Fn(&str) -> String) -> Vec<PatchedFile
     patch::read(text).iter().take(MAX).map(|file| PatchedFile::of(file, &show)).collect()
 }
 
-/// The files that a patch wrote; those that it deleted are none.
+/// The files that a patch wrote or deleted.
 pub(crate) fn written(files: &[PatchedFile], touched: &mut TouchedFiles) {
-    for file in files.iter().filter(|file| !file.deleted) {
+    for file in files {
         touched.add_change(&file.path, file.diff.clone());
-        let (path, lines) = (file.path.clone(), file.lines.clone());
-        touched.writes.push(FileRef { path, lines, created: file.is_created(), ..FileRef::default() });
+        let PatchedFile { path, lines, deleted, .. } = file.clone();
+        touched.writes.push(FileRef { path, lines, deleted, created: file.is_created(), ..FileRef::default() });
     }
 }
 

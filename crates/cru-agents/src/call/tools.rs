@@ -130,6 +130,9 @@ fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> Touched
             }
         }
         ToolKind::Patch => patch::written(&argument::patched(&call.tool, input, place), &mut touched),
+        ToolKind::Delete => {
+            touched.writes.extend(named().map(|path| FileRef { path, deleted: true, ..FileRef::default() }));
+        }
         _ => shell::touched(&call.effects, output, &mut touched),
     }
     touched

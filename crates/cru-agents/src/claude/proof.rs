@@ -161,7 +161,8 @@ mod tests {
     fn written_whole() {
         let files = prove("Write", r#"{"type":"create","content":"one\n\"two\"\n"}"#, "/home/mia/api");
         let lines = LineAnchor::of_text(Some(1), "one\n\"two\"\n").into_iter().collect();
-        let wanted = FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), lines, created: true };
+        let wanted =
+            FileRef { path: "a.txt".into(), hash: Some(hash("one\n\"two\"\n")), lines, created: true, deleted: false };
         assert_eq!((files.reads, files.writes), (vec![], vec![wanted]));
         assert_eq!(files.changes[0].diff, "@@ -0,0 +1,2 @@\n+one\n+\"two\"\n");
     }

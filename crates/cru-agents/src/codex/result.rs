@@ -48,7 +48,7 @@ impl CodexStream {
             CodexAction::Shell(effects) if !failed => shell::touched(effects, &text, &mut files),
             CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
-                for path in changes.iter().filter_map(|file| file.before.clone()) {
+                for path in changes.iter().filter(|file| !file.deleted).filter_map(|file| file.before.clone()) {
                     files.read(path, None);
                 }
                 patch::written(&placed(changes, &hint.diffs, &self.place), &mut files);

@@ -68,7 +68,7 @@ impl Ledger {
             phase.text = masks.text(&phase.text).into_owned();
             phases.push(phase);
         };
-        let preface: Vec<Item> = session.preface.iter().filter(|item| !is_top(item)).cloned().collect();
+        let preface: Vec<Item> = session.preface.iter().filter(|item| !item.is_top()).cloned().collect();
         if preface.iter().any(|item| !is_derived(item)) {
             add("", "## (before the first phase)\n".to_owned(), &preface);
         }
@@ -267,12 +267,6 @@ impl Repeats {
 /// Callouts that say nothing of the work.
 fn is_bookkeeping(kind: &str) -> bool {
     matches!(kind, "usage" | "checkpoint" | "conflict" | "deviation" | "thought")
-}
-
-/// Whether an item before all phases is the summary on top, which is made of the session and of readings: it has no id and is
-/// not folded, as the host's own summaries are.
-fn is_top(item: &Item) -> bool {
-    matches!(item, Item::Callout(it) if it.kind == "summary" && it.id.is_none() && it.folded.is_none())
 }
 
 /// Whether an item says nothing of the work.

@@ -14,8 +14,8 @@ const NAMED: usize = 3;
 pub(super) struct WorkTree {
     /// Files that git knows and that differ from the last commit.
     changed: Vec<String>,
-    /// Files that git does not know; a folder counts as one.
-    untracked: usize,
+    /// Files and folders that git does not know.
+    untracked: Vec<String>,
 }
 
 impl WorkTree {
@@ -37,25 +37,20 @@ impl WorkTree {
         is_told.then_some(tree)
     }
 
-    /// Whether nothing is left to commit.
-    pub(super) fn is_clean(&self) -> bool {
-        self.changed.is_empty() && self.untracked == 0
-    }
-
-    /// `2 files changed (a.rs, b.rs), 1 untracked`.
-    pub(super) fn told(&self) -> String {
+    /// `2 files changed (a.rs, b.rs), 1 untracked`: those of them that are the session's own, where there are any. What a
+    /// session found changed and left so is not its own.
+    pub(super) fn told(&self, is_own: impl Fn(&str) -> bool) -> Option<String> {
+        let own: Vec<&String> = self.changed.iter().filter(|path| is_own(path)).collect();
         // Characters of a path.
-        let mut names: Vec<String> = self.changed.iter().take(NAMED).map(|path| shorten::at_word(path, 80)).collect();
-        if self.changed.len() > NAMED {
-            names.push(format!("… {} more", self.changed.len() - NAMED));
+        let mut names: Vec<String> = own.iter().take(NAMED).map(|path| shorten::at_word(path, 80)).collect();
+        if own.len() > NAMED {
+            names.push(format!("… {} more", own.len() - NAMED));
         }
-        let changed = match self.changed.len() {
-            0 => None,
-            count => Some(format!("{} changed ({})", plural(count as u64, "file"), names.join(", "))),
-        };
-        let untracked = (self.untracked > 0).then(|| format!("{} untracked", self.untracked));
-        let parts: Vec<String> = changed.into_iter().chain(untracked).collect();
-        parts.join(", ")
+        let changed =
+            (!own.is_empty()).then(|| format!("{} changed ({})", plural(own.len() as u64, "file"), names.join(", ")));
+        let untracked = Some(self.untracked.iter().filter(|path| is_own(path)).count()).filter(|count| *count > 0);
+        let parts: Vec<String> = changed.into_iter().chain(untracked.map(|it| format!("{it} untracked"))).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// Reads `git status`. `false` where the output is not its.
@@ -72,9 +67,9 @@ impl WorkTree {
                 in_untracked = true;
             } else if let Some(path) = CHANGES.iter().find_map(|word| text.strip_prefix(word)) {
                 in_untracked = false;
-                self.add(path);
+                add(&mut self.changed, path);
             } else if in_untracked && line.starts_with(['\t', ' ']) && !text.starts_with('(') && !text.is_empty() {
-                self.untracked += 1;
+                add(&mut self.untracked, text);
             } else if !text.is_empty() && !line.starts_with(['\t', ' ']) {
                 in_untracked = false;
             }
@@ -95,27 +90,27 @@ impl WorkTree {
                     _ => continue,
                 };
             match state {
-                "??" => (is_told, self.untracked) = (true, self.untracked + 1),
+                "??" => {
+                    is_told = true;
+                    add(&mut self.untracked, path);
+                }
                 "##" => is_told = true,
                 _ if state.bytes().all(|byte| b" MADRCUT".contains(&byte)) && !state.trim().is_empty() => {
                     is_told = true;
-                    self.add(path);
+                    add(&mut self.changed, path);
                 }
                 _ => {}
             }
         }
         is_told
     }
+}
 
-    fn add(&mut self, path: &str) {
-        let path = fold_whitespace(&sanitise(path));
-        if !path.is_empty()
-            && self.changed.len() < MOST
-            && self.changed.last() != Some(&path)
-            && !self.changed.contains(&path)
-        {
-            self.changed.push(path);
-        }
+/// Adds a path, of a renamed file its new one.
+fn add(paths: &mut Vec<String>, path: &str) {
+    let path = fold_whitespace(&sanitise(path.rsplit(" -> ").next().unwrap_or(path)));
+    if !path.is_empty() && paths.len() < MOST && !paths.contains(&path) {
+        paths.push(path);
     }
 }
 
@@ -124,7 +119,7 @@ mod tests {
     use super::*;
 
     fn told(command: &str, output: &str) -> Option<String> {
-        WorkTree::of(&Action::of("Bash", command), output).map(|tree| tree.told())
+        WorkTree::of(&Action::of("Bash", command), output).and_then(|tree| tree.told(|_| true))
     }
 
     #[test]
@@ -135,6 +130,12 @@ mod tests {
         assert_eq!(told("git status", long).as_deref(), Some(wanted));
         assert_eq!(told("git commit -m x && git status", long).as_deref(), Some(wanted));
         assert_eq!(told("git status --short", "M src/a.rs\n D b.rs\n?? c.rs\n?? new/\n").as_deref(), Some(wanted));
+        let tree = WorkTree::of(&Action::of("Bash", "git status"), long).unwrap();
+        assert_eq!(
+            tree.told(|path| path == "b.rs" || path == "new/").as_deref(),
+            Some("1 file changed (b.rs), 1 untracked")
+        );
+        assert_eq!(tree.told(|_| false), None);
         for (command, output) in [
             ("git status && git commit -am x", long),
             ("git status src", long),
@@ -148,8 +149,10 @@ mod tests {
 
     #[test]
     fn a_clean_tree() {
-        let is_clean =
-            |command: &str, output: &str| WorkTree::of(&Action::of("Bash", command), output).map(|it| it.is_clean());
+        let is_clean = |command: &str, output: &str| {
+            WorkTree::of(&Action::of("Bash", command), output)
+                .map(|it| it.changed.is_empty() && it.untracked.is_empty())
+        };
         assert_eq!(is_clean("git status", "On branch main\nnothing to commit, working tree clean\n"), Some(true));
         assert_eq!(is_clean("git status -s", ""), Some(true));
         assert_eq!(is_clean("git status -sb", "## main...origin/main\n"), Some(true));

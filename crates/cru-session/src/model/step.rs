@@ -207,4 +207,7 @@ pub struct FileRef {
     /// Whether a write made the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub created: bool,
+    /// Whether it was deleted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
 }

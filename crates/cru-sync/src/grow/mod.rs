@@ -19,9 +19,10 @@ use jiff::Timestamp;
 use crate::evidence::patches;
 use crate::existing::Existing;
 use crate::grow::carry::carry;
+use crate::grow::rewritten::LocatedPart;
 use crate::grow::status::goes_on;
 use crate::ids::Ids;
-use crate::plan::{Old, Rewritten, Rules, is_moved};
+use crate::plan::{Old, Rules, is_moved};
 use crate::read::reading::Reading;
 use crate::top::ToldTops;
 use cru_base::{Error, Result};
@@ -181,14 +182,14 @@ impl Grower<'_> {
         let rules = self.reading.rules();
         let kept = kept.map(|kept| (is_told_as(&kept.1, &there), kept));
         let last_text = kept.as_ref().map(|(_, (_, text))| text.as_str());
-        let merged =
-            old.rewritten.map(|part| self.rewritten(old, bundle, part, note, &there, last_text)).transpose()?;
+        let part = old.rewritten.map(|part| self.located(old, bundle, part, &there)).transpose()?;
+        let merged = part.map(|part| self.rewritten(old, bundle, part, note, &there, last_text)).transpose()?;
         // A copy of the time before the note was last written: its cursor stays, else the records behind it would be new to
         // whoever has them.
-        let is_older = |part: Rewritten| {
-            !part.by_id && old.records == 0 && old.draft.consumed.records < now.records && !self.reattach
-        };
-        if old.rewritten.is_some_and(is_older) {
+        let records = old.draft.consumed.records;
+        let is_older =
+            |part: LocatedPart| !part.by_id && part.records >= records && records < now.records && !self.reattach;
+        if part.is_some_and(is_older) {
             if consumed.is_empty() {
                 return Err(Grown::Older);
             }

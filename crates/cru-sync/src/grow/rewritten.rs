@@ -1,7 +1,7 @@
 //! A note whose transcript no longer begins with the records that the note was made of: lines of it were cut, redacted or
 //! written anew, or it is another copy.
 //!
-//! What the note tells already is found by the last record (its id, else its time). The part of the transcript up to
+//! What the note tells already is found by the last record (its id, else its time), else by the words of both. The part of the transcript up to
 //! there is what would be generated of those records now; what differs between that and the whole is what is new, and
 //! that alone is written. Steps whose records are gone stay in the note. Steps of that part that the note does not have
 //! were deleted by a person or are from another copy; only a person can tell, so they are counted, and written where
@@ -9,14 +9,19 @@
 
 use std::collections::HashSet;
 
+use jiff::Timestamp;
+use similar::{Algorithm, DiffOp};
+
 use super::counted::Counted;
 use super::{Grower, Grown};
 use crate::ids::Ids;
 use crate::plan::{Old, Rewritten};
+use cru_base::diff::diff;
+use cru_base::text::fold_whitespace;
 use cru_note::{BlockKind, Note};
 use cru_session::op::Op;
 use cru_session::source::Bundle;
-use cru_session::{Item, Session, Step, render, usage};
+use cru_session::{Item, Session, Step, read, render, usage};
 
 /// What stands for the text that was generated last.
 pub(super) struct RewrittenBase {
@@ -26,18 +31,54 @@ pub(super) struct RewrittenBase {
     pub(super) missing: usize,
 }
 
+/// The first records of a transcript, which the note tells.
+#[derive(Clone, Copy)]
+pub(super) struct LocatedPart {
+    pub(super) records: u64,
+    /// Whether they are known by the id of the last one.
+    pub(super) by_id: bool,
+}
+
+const ANOTHER: Grown = Grown::Refused("the transcript is another one than it was");
+
 impl Grower<'_> {
+    /// Where the part ends that the note tells; without ids and times behind the last of it that the note has.
+    pub(super) fn located(
+        &self,
+        old: &Old,
+        bundle: &Bundle,
+        part: Rewritten,
+        there: &Session,
+    ) -> Result<LocatedPart, Grown> {
+        let records = part.records.map_or_else(|| self.told_records(old, bundle, there).ok_or(ANOTHER), Ok)?;
+        Ok(LocatedPart { records, by_id: part.by_id })
+    }
+
+    /// How many records the note tells, as far as the same things are said in the same order.
+    fn told_records(&self, old: &Old, bundle: &Bundle, there: &Session) -> Option<u64> {
+        let (_, end) = told(&old.draft.session, there).filter(|(same, end)| same * 2 >= *end)?;
+        let (mut least, mut most) = (0, old.draft.consumed.records);
+        while least < most {
+            let records = most - (most - least) / 2;
+            let first = self.reading.first(bundle, &old.draft.key, Some(records));
+            match first.map_or(0, |draft| said(&written(&draft.session)).len()) > end {
+                true => most = records - 1,
+                false => least = records,
+            }
+        }
+        Some(least)
+    }
+
     /// The part of the transcript that the note tells already, as it would be generated now.
     pub(super) fn rewritten(
         &self,
         old: &Old,
         bundle: &Bundle,
-        part: Rewritten,
+        part: LocatedPart,
         note: &Note,
         there: &Session,
         last: Option<&str>,
     ) -> Result<RewrittenBase, Grown> {
-        const ANOTHER: Grown = Grown::Refused("the transcript is another one than it was");
         let draft = self.reading.first(bundle, &old.draft.key, Some(part.records)).ok_or(ANOTHER)?;
         let mut session = self.linked(old, draft, there);
         let (mut ids, mut missing) = Ids::found_rewritten(&session, there);
@@ -52,7 +93,8 @@ impl Grower<'_> {
         let fresh: HashSet<String> = missing.iter().filter(|id| self.reattach || new.contains(*id)).cloned().collect();
         missing.retain(|id| !fresh.contains(id));
         let steps = session.steps().filter(|(_, step)| step.id.is_some()).count();
-        if !part.by_id && (steps == 0 || missing.len() * 2 > steps) {
+        let is_same = || told(&session, there).is_some_and(|(same, _)| same * 2 >= said(&written(&session)).len());
+        if !part.by_id && (steps == 0 || missing.len() * 2 > steps) && !is_same() {
             return Err(ANOTHER);
         }
         let is_fresh = |item: &Item| match item {
@@ -66,9 +108,36 @@ impl Grower<'_> {
         session.meta.tokens_used = there.meta.tokens_used;
         session.meta.cost_usd = there.meta.cost_usd;
         session.meta.transcript.clone_from(&there.meta.transcript);
+        // So is the summary, which tells of them.
+        session.preface.retain(|item| !item.is_top());
+        session.preface.splice(0..0, there.preface.iter().find(|item| item.is_top()).cloned());
         let base = with_usage(render::note(&session), note, last);
         Ok(RewrittenBase { ids, base, missing: missing.len() })
     }
+}
+
+/// A session as its note says it.
+fn written(session: &Session) -> Session {
+    read::written(&Note::parse(render::note(session))).0
+}
+
+/// What a session says, in its order: words of people, paragraphs, and steps.
+fn said(session: &Session) -> Vec<String> {
+    let said = session.items().flat_map(|(_, item)| match item {
+        Item::User(user) => vec![user.words.clone()],
+        Item::Prose(prose) => prose.text.split("\n\n").map(str::to_owned).collect(),
+        Item::Step(step) => vec![format!("{} {} {:?}", step.tool, step.args, step.time.map(Timestamp::as_second))],
+        _ => Vec::new(),
+    });
+    said.map(|words| fold_whitespace(&words)).filter(|words| !words.is_empty()).collect()
+}
+
+/// How much of what an account says the note says too, and how much it says up to the last of that.
+fn told(account: &Session, there: &Session) -> Option<(usize, usize)> {
+    let (account, there) = (said(&written(account)), said(there));
+    let changes = diff(Algorithm::Patience, &account, &there, None);
+    let same = changes.iter().filter(|change| matches!(change, DiffOp::Equal { .. })).map(DiffOp::old_range);
+    same.fold(None, |all, run| Some((all.map_or(0, |(same, _)| same) + run.len(), run.end)))
 }
 
 /// Gives a text the note's own table of tokens, unless a person edited that. `last` is the text that was generated last,

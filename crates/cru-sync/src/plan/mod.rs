@@ -64,21 +64,21 @@ pub(crate) struct Old {
 /// Where the part that a note tells ends in a transcript that was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rewritten {
-    /// Records up to there.
-    pub(crate) records: u64,
-    /// Whether that is known by the last record's id, and not by its time alone.
+    /// Records up to there; where neither ids nor times tell, the note's own words do when it grows.
+    pub(crate) records: Option<u64>,
+    /// Whether that is known by the last record's id.
     pub(crate) by_id: bool,
 }
 
 impl Rewritten {
-    fn of(draft: &Draft) -> Option<Self> {
+    fn of(draft: &Draft) -> Self {
         let before_end = draft.consumed.before_end;
         let Some((last, behind)) = draft.consumed.located else {
-            return before_end.map(|records| Self { records, by_id: false });
+            return Self { records: before_end, by_id: false };
         };
         // Records without an id that were written with the last one belong to it.
         let records = before_end.map_or(last, |end| end.clamp(last, behind));
-        Some(Self { records, by_id: true })
+        Self { records: Some(records), by_id: true }
     }
 }
 
@@ -137,13 +137,13 @@ impl Plan {
                 report.rewritten = rewritten.is_some();
                 let hooked = head.meta.cursor.as_deref().and_then(Cursor::parse).is_some_and(|it| it.is_hooked());
                 if ground.reattach && report.outcome == Outcome::Unchanged && !hooked {
-                    rewritten = Some(Rewritten { records: draft.consumed.records, by_id: true });
+                    rewritten = Some(Rewritten { records: Some(draft.consumed.records), by_id: true });
                 }
                 if ground.can_grow && matches!(report.outcome, Outcome::Updated | Outcome::Unchanged) {
                     rules.apply(&mut draft);
                     draft.name(&head.id());
                     let known = head.meta.cursor.as_deref().and_then(Cursor::parse).map_or(0, |cursor| cursor.records);
-                    let known = rewritten.map_or(known, |part: Rewritten| part.records);
+                    let known = rewritten.and_then(|part: Rewritten| part.records).unwrap_or(known);
                     let records = draft.consumed.records.saturating_sub(known);
                     olds.push(Old { row, head: head.clone(), draft, records, rewritten });
                 }
@@ -236,10 +236,10 @@ fn compare(old: &Meta, draft: &Draft, can_grow: bool, rewritten: &mut Option<Rew
     if new.records > cursor.records && draft.consumed.marked.as_deref().is_none_or(|hash| cursor.is_of(hash)) {
         return (Outcome::Grown, Some(cru_base::text::plural(more, "new record")));
     }
-    let both = !cursor.is_hooked() && !new.is_hooked();
-    if let Some(part) = Rewritten::of(draft).filter(|_| both && can_grow) {
+    if can_grow && !cursor.is_hooked() && !new.is_hooked() {
+        let part = Rewritten::of(draft);
         *rewritten = Some(part);
-        let more = new.records.saturating_sub(part.records);
+        let more = new.records.saturating_sub(part.records.unwrap_or(cursor.records));
         return (
             Outcome::Updated,
             Some(format!("transcript rewritten; {}", cru_base::text::plural(more, "new record"))),

@@ -137,12 +137,12 @@ fn command(
         return None;
     }
     let key = command_key(&own.command);
-    let mut words: Vec<String> = own.command.split(' ').map(str::to_owned).collect();
+    let mut words: Vec<String> = words_of(&own.command).into_iter().map(str::to_owned).collect();
     let mut varies = vec![false; words.len()];
     for step in members {
         for part in &step.parts {
             let Part::Command(other) = part else { continue };
-            let theirs: Vec<&str> = other.command.split(' ').collect();
+            let theirs = words_of(&other.command);
             if theirs.len() != words.len() || command_key(&other.command) != key {
                 continue;
             }
@@ -164,6 +164,21 @@ fn command(
     // What one session's run said is not what the next one's will say.
     let note = own.note.as_ref().map(|note| note.split(" (").next().unwrap_or(note).to_owned());
     Some(Part::Command(Command { command: words.join(" "), note, span: Span::default() }))
+}
+
+/// The words of a command; one in quotes has blanks in it.
+pub(super) fn words_of(command: &str) -> Vec<&str> {
+    let mut quote = None;
+    command
+        .split(|c: char| {
+            match quote {
+                Some(open) if open == c => quote = None,
+                None if matches!(c, '"' | '\'') => quote = Some(c),
+                _ => {}
+            }
+            c == ' ' && quote.is_none()
+        })
+        .collect()
 }
 
 /// What kind of value a word is, and its type.

@@ -194,3 +194,11 @@ fn many_sessions_are_quick_enough_to_count() {
     let (workflow, mining) = mined(&sessions);
     assert_eq!(steps(&workflow).len(), 6, "{}", plural(mining.columns.len() as u64, "column"));
 }
+
+#[test]
+fn words_in_quotes_are_one() {
+    assert_eq!(
+        super::merge::words_of("git commit -m \"alice: merge it\" --no-ff 'a b' \"open"),
+        ["git", "commit", "-m", "\"alice: merge it\"", "--no-ff", "'a b'", "\"open"]
+    );
+}

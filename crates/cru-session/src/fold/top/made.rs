@@ -68,6 +68,8 @@ pub(super) struct ChangedFile {
     pub(super) path: String,
     /// Lines that came and went; `None` where a text took the place of one that nobody knows.
     pub(super) lines: Option<(u64, u64)>,
+    /// Whether it is gone.
+    pub(super) deleted: bool,
 }
 
 impl ChangedFile {
@@ -103,11 +105,12 @@ impl<'a> Made<'a> {
         let (mut files, mut checks) = (HashMap::new(), HashMap::new());
         for (at, draft) in steps.iter().enumerate() {
             let complete = draft.step.status == StepStatus::Complete;
-            let writes: Vec<&str> = draft.step.writes.iter().map(|file| file.path.as_str()).collect();
-            let writes: Vec<&str> = writes.into_iter().filter(|path| complete && !is_scratch(path)).collect();
-            for path in &writes {
-                made.count(path, draft, writes.len() == 1, &mut files);
+            let writes = draft.step.writes.iter().filter(|file| complete && !is_scratch(&file.path));
+            let writes: Vec<(&str, bool)> = writes.map(|file| (file.path.as_str(), file.deleted)).collect();
+            for write in &writes {
+                made.count(*write, draft, writes.len() == 1, &mut files);
             }
+            let writes: Vec<&str> = writes.into_iter().map(|(path, _)| path).collect();
             made.writes += usize::from(writes.iter().any(|path| !is_prose(path)));
             made.uncommitted += usize::from(writes.iter().any(|path| !is_outside(path, project)));
             if complete {
@@ -163,22 +166,13 @@ impl<'a> Made<'a> {
         made
     }
 
-    /// Whether the session changed files of the project: by a tool, a redirection, a program that changes files, a commit.
-    pub(super) fn has_written(&self, steps: &[StepDraft], project: Option<&str>) -> bool {
-        let is_kept = |path: &str| !is_scratch(path) && !is_outside(&below(path.to_owned(), project), project);
-        let by_shell = |draft: &StepDraft| {
-            let action = draft.step.action();
-            let changes = |it: &Command<'_>| {
-                let mut named = it.words.iter().skip(1).filter(|word| !word.starts_with('-')).peekable();
-                let scratch = named.peek().is_some() && named.all(|word| !is_kept(word));
-                matches!(it.class, Class::Change | Class::Destroy) && !scratch
-            };
-            action.kind == ToolKind::Shell
-                && (action.writes().iter().any(|write| is_kept(&write.path)) || action.commands.iter().any(changes))
-        };
-        !self.commits.is_empty()
-            || self.files.iter().any(|file| is_kept(&file.path))
-            || steps.iter().any(|draft| draft.step.status == StepStatus::Complete && by_shell(draft))
+    /// Whether the session wrote a file, or one in a folder, that git names so.
+    pub(super) fn has_written(&self, path: &str) -> bool {
+        let folder = path.strip_suffix('/').unwrap_or(path);
+        let ends =
+            |own: &str| own.strip_suffix(folder).is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']));
+        let lies_in = |own: &str| own.rmatch_indices('/').any(|(at, _)| ends(&own[..at]));
+        self.files.iter().any(|file| ends(&file.path) || folder != path && lies_in(&file.path))
     }
 
     /// The checks of a step. Where one of several failed and nothing tells which, a later run of any of them leaves the
@@ -302,7 +296,13 @@ impl<'a> Made<'a> {
     }
 
     /// Counts the lines of one file that a step wrote, by what the host shows of it, else by the call's arguments.
-    fn count(&mut self, path: &str, draft: &StepDraft, alone: bool, known: &mut HashMap<String, usize>) {
+    fn count(
+        &mut self,
+        (path, deleted): (&str, bool),
+        draft: &StepDraft,
+        alone: bool,
+        known: &mut HashMap<String, usize>,
+    ) {
         let ends = |other: &str| {
             let rest = other.strip_suffix(path.trim_start_matches("~/").trim_start_matches("./"));
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']))
@@ -319,8 +319,9 @@ impl<'a> Made<'a> {
         match self.files.get_mut(at) {
             Some(file) => {
                 file.lines = file.lines.zip(lines).map(|(one, other)| (one.0 + other.0, one.1 + other.1));
+                file.deleted = deleted;
             }
-            None => self.files.push(ChangedFile { path: path.to_owned(), lines }),
+            None => self.files.push(ChangedFile { path: path.to_owned(), lines, deleted }),
         }
     }
 
@@ -388,6 +389,7 @@ pub(super) fn within<'p>(path: &'p str, project: Option<&str>) -> &'p str {
 pub(super) fn file(file: &ChangedFile, project: Option<&str>) -> String {
     let path = code::span(within(&file.path, project));
     match file.lines {
+        _ if file.deleted => format!("{path} deleted"),
         Some((added, removed)) => format!("{path} +{added} −{removed}"),
         None => path,
     }

@@ -4,7 +4,6 @@ use cru_action::Verdict;
 use cru_base::text::{fold_whitespace, plural};
 
 use super::super::step::StepDraft;
-use super::super::work_tree::WorkTree;
 use super::Told;
 use super::made::Made;
 use super::made::SHORT;
@@ -31,14 +30,12 @@ pub(super) fn points(told: &Told<'_>, made: &Made<'_>, steps: &[StepDraft]) -> V
     points.extend(blocked.map(|(name, ended)| OpenPoint::Attempt((*ended).to_owned(), short(name))));
     let not_run = told.planned.iter().flat_map(|plan| plan.not_run(steps)).take(MOST);
     points.extend(not_run.map(OpenPoint::NotRun));
-    // What a session found changed and left so is not its own.
-    let tree = made.tree.filter(|tree| !tree.is_clean() && made.has_written(steps, told.project));
     // Of a commit whose end nobody knows only that is told.
     let is_unknown = blocked_by(made, " commit", WITHOUT_RESULT);
     let not_committed = match made.uncommitted {
         _ if is_unknown && made.tree.is_none() => None,
         // What git itself shows counts more than what the calls tell.
-        _ if made.tree.is_some() => tree.map(WorkTree::told),
+        _ if made.tree.is_some() => made.tree.and_then(|tree| tree.told(|path| made.has_written(path))),
         0 => None,
         // Where no branch is known there may be no repository.
         _ if made.commits.is_empty() && !told.has_branch => None,
