@@ -3,24 +3,28 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::tools::Answer;
 use crate::file::jsonl::beginning;
 use crate::file::value::{attachment, count, filled, flag, list, usage_with_cache, word};
 use crate::gemini::result::shell;
 use crate::record::session::RecordSession;
-use crate::record::{self, RecordHost};
+use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
 use cru_session::event::{EventKind, SessionFact, SubagentRun, TitleRank};
-use cru_session::source::{Bundle, Header};
+use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "qwen",
     recognise: |_, head| record::has_line(head, |line| is_message(line) || line.get("systemPayload").is_some()),
-    header,
+    header: |path, session| record::header(path, session, origin(path).as_deref()),
+    beside: |path| {
+        let origin = origin(path).filter(|id| path.with_file_name(format!("{id}.jsonl")).is_file());
+        json!({ "origin": origin })
+    },
     aside: |own, line| {
         let agent = filled(line, "agentId").filter(|_| flag(line, "isSidechain") || line.get("agentName").is_some())?;
         Some(record::agent_header(Path::new(""), &own.session, agent, word(line, "/agentName")))
@@ -36,14 +40,11 @@ fn is_message(line: &Value) -> bool {
     filled(line, "sessionId").is_some() && line.pointer("/message/parts").is_some_and(Value::is_array)
 }
 
-/// A copy of a session says where its first records were copied from.
-fn header(path: &Path, session: String) -> Header {
+/// The session that the first records of a file were copied from, or that started it.
+fn origin(path: &Path) -> Option<String> {
     let first = beginning(&Bundle::default(), path, 20).unwrap_or_default();
-    let parent = first.iter().find_map(|line| {
-        let copied = line.pointer("/forkedFrom/sessionId").or_else(|| line.pointer("/systemPayload/parentSessionId"));
-        copied?.as_str()
-    });
-    record::header(path, session, parent)
+    let named = |line| filled(line, ["/forkedFrom/sessionId", "/systemPayload/parentSessionId"]).map(str::to_owned);
+    first.iter().find_map(named)
 }
 
 fn tell(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {
@@ -52,8 +53,16 @@ fn tell(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
         out.facts(filled(line, key).map(|word| fact(word.into())));
     }
     go_on(session, line, out);
+    if filled(&line["forkedFrom"], "sessionId").is_some_and(|origin| origin == session.origin) {
+        return Some("copied from another session");
+    }
     match word(line, "/type") {
-        "user" => parts(session, line, true, out),
+        "user" => match word(line, "/subtype") {
+            "" | "agent_launch_prompt" | "mid_turn_user_message" | "realtime_message" => {
+                parts(session, line, true, out)
+            }
+            kind => Some(session.left_out("unknown record type", kind)),
+        },
         "assistant" => {
             let left = parts(session, line, false, out);
             if let Some(counts) = line.get("usageMetadata") {
@@ -100,7 +109,15 @@ fn parts(session: &mut RecordSession, line: &Value, is_person: bool, out: &mut O
             left = Some(unknown("unknown part", kind));
         }
     }
-    if is_person { session.prompt(&words.join("\n\n"), sent, out).or(left) } else { left }
+    if !is_person {
+        return left;
+    }
+    // What was typed, where the model was sent more.
+    let typed = filled(&line["systemPayload"], "displayText").map_or_else(|| words.join("\n\n"), str::to_owned);
+    if sent.is_empty() {
+        sent.extend(list(line, "/systemPayload/attachmentReferences").iter().map(message::sent));
+    }
+    session.prompt(&typed, sent, out).or(left)
 }
 
 /// Thoughts are counted among the output, or beside it: the sum tells.
@@ -158,10 +175,6 @@ fn system(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Optio
             session.prompt(word(payload, "/rawCommand"), Vec::new(), out)
         }
         "slash_command" => Some("answer of the host to a command"),
-        "mid_turn_user_message" => {
-            let words = filled(payload, ["/text", "/message", "/displayText"]);
-            session.prompt(words.unwrap_or_default(), Vec::new(), out)
-        }
         "custom_title" => {
             let rank = if word(payload, "/titleSource") == "auto" { TitleRank::Host } else { TitleRank::Custom };
             let text = word(payload, "/customTitle").to_owned().into();
@@ -183,6 +196,9 @@ fn telemetry(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> O
     // What a sub-agent called has its name in it.
     let is_own = !word(event, "/prompt_id").contains('#') || word(event, "/prompt_id").contains("########");
     match word(event, "/event.name") {
+        "qwen-code.api_error" if is_own && matches!(word(event, "/error_type"), "APIUserAbortError" | "AbortError") => {
+            session.stop(out)
+        }
         "qwen-code.api_error" if is_own => {
             session.fail(filled(event, ["error_message", "error"]).unwrap_or("failed"), out)
         }

@@ -216,6 +216,37 @@ fn qwen_lines() {
     assert_eq!(told.skipped("unknown record type"), 1);
 }
 
+#[test]
+fn qwen_words_of_the_host_and_copies() {
+    let line = |id: u64, kind: &str, more: Value| {
+        let mut line = json!({"uuid": id.to_string(), "parentUuid": (id - 1).to_string(), "sessionId": "b", "type": kind});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line
+    };
+    let said = |subtype: &str, words: &str, shown: Value| json!({"subtype": subtype, "message": {"parts": [{"text": words}]}, "systemPayload": shown});
+    let copied = json!({"message": {"parts": [{"text": "mend it"}]}, "usageMetadata": {"promptTokenCount": 9}, "forkedFrom": {"sessionId": "a"}});
+    let event = |event: Value| json!({"subtype": "ui_telemetry", "systemPayload": {"uiEvent": event}});
+    let image = json!({"displayText": "", "attachmentReferences": [{"mimeType": "image/png", "size": 8}]});
+    let fork = lines(&[
+        line(1, "user", copied.clone()),
+        line(2, "assistant", copied),
+        line(3, "user", said("", "paint it\n--- a.rs ---\nx", json!({"displayText": "paint it"}))),
+        line(4, "user", said("mid_turn_user_message", "\n[User message received during tool execution]: red", json!({}))),
+        line(5, "user", said("mid_turn_user_message", "\n[User message received while you were responding]: ", image)),
+        line(6, "user", said("notification", "<task-notification>", json!({"displayText": "done"}))),
+        line(7, "user", said("cron", "look", json!({}))),
+        line(8, "user", said("goal_runtime", "go on", json!({}))),
+        line(9, "system", event(json!({"event.name": "qwen-code.api_error", "error_type": "APIUserAbortError"}))),
+    ]);
+    let own = "prompt (typed) paint it\n4 prompt (typed) red\n5 prompt (typed)  +image/png 8\n9 interrupt -";
+    let told = told_beside("qwen", &[("b.jsonl", fork.clone()), ("a.jsonl", qwen())], 1);
+    check(&told, "b", &format!("3 {own}"));
+    assert_eq!((told.tokens("b").used(), told.skipped("words of the host")), (0, 3));
+    // Nothing else tells what was copied from a session that is gone.
+    let told = told_beside("qwen", &[("b.jsonl", fork)], 1);
+    check(&told, "b", &format!("1 prompt (typed) mend it\n2 reply mend it\n3 {own}"));
+}
+
 fn kimi() -> Vec<u8> {
     let line = |kind: &str, payload: Value| json!({"timestamp": 1_774_273_363.5, "message": {"type": kind, "payload": payload}});
     lines(&[

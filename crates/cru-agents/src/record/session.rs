@@ -93,6 +93,8 @@ pub(crate) struct RecordSession {
     pub(crate) last: String,
     /// The model that was named last.
     pub(crate) model: String,
+    /// The session that tells what was copied from it.
+    pub(crate) origin: String,
 }
 
 impl State for RecordSession {
@@ -141,6 +143,7 @@ impl RecordSession {
             records: HashMap::new(),
             last: String::new(),
             model: String::new(),
+            origin: String::new(),
         }
     }
 
@@ -157,8 +160,12 @@ impl RecordSession {
 
     /// What is said of the session as a whole, as an object: `cwd`, `title` and whether a person gave it (`named`), `model`, `branch`,
     /// `commit`, `version`, `started`, `ended`, until when it was `copied` from another one, `cost` in US dollars, tokens (`usage`: input without cached ones, output,
-    /// `cache_read`, `cache_write`), the same in rows by `model` (`used`), `tokens` of which no more is known, and whatever else its note has (`more`).
+    /// `cache_read`, `cache_write`), the same in rows by `model` (`used`), `tokens` of which no more is known, the session at hand that it was copied from
+    /// (`origin`), and whatever else its note has (`more`).
     pub(crate) fn head(&mut self, head: &Value, out: &mut Out<'_>) {
+        if let Some(origin) = filled(head, "origin") {
+            origin.clone_into(&mut self.origin);
+        }
         if let Some(folder) = filled(head, "cwd") {
             out.folder(&mut self.place, folder);
         }
