@@ -133,11 +133,26 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             if output.is_empty() || failed {
                 output = format!("{output}\n{}", word(value, "/message"));
             }
-            let denied = failed && word(value, "/message").contains("rejected by the user");
             let subagent = tool.and_then(|tool| session.run(&tool, id));
             let output = output.trim().to_owned().into();
-            let left =
-                session.answer(id, Answer { output, failed, denied, attachments, subagent, ..Answer::default() }, out);
+            let left = session.answer(id, Answer { output, failed, attachments, subagent, ..Answer::default() }, out);
+            let said = word(value, "/message").split_once("rejected by the user. User feedback: ");
+            if let Some((_, words)) = said.filter(|_| failed) {
+                session.prompt(words, Vec::new(), out);
+            }
+            session.asked = later;
+            left
+        }
+        "BtwBegin" | "BtwEnd" => {
+            // The turn goes on beside it.
+            let later = session.asked.take();
+            let left = match filled(payload, "question") {
+                Some(question) => session.prompt(&format!("/btw {question}"), Vec::new(), out),
+                None => {
+                    session.reply(word(payload, "/response"), out);
+                    None
+                }
+            };
             session.asked = later;
             left
         }
@@ -149,7 +164,12 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         "CompactionEnd" => session.compact(None, "", out),
         "StepInterrupted" => session.stop(out),
         "StepRetry" => session.fail(word(payload, "/error_type"), out),
-        kind => Some(session.left_out("unknown record type", kind)),
+        kind => {
+            if matches!(kind, "StepBegin" | "TurnEnd") {
+                session.flush(out);
+            }
+            Some(session.left_out("unknown record type", kind))
+        }
     }
 }
 
@@ -169,10 +189,11 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
         "context.append_message" => {
             let message = &line["message"];
             let kind = filled(&message["origin"], ["kind", "type"]).unwrap_or("user");
-            match word(message, "/role") {
-                "user" if !matches!(kind, "user" | "task") => Some(HOST_WORDS),
+            match (word(message, "/role"), command(&message["origin"])) {
+                ("user", Some(command)) => session.prompt(&command, Vec::new(), out),
+                ("user", None) if !matches!(kind, "user" | "task") => Some(HOST_WORDS),
                 // The events of the loop tell the same.
-                "assistant" | "tool" if !session.last.is_empty() => Some("message that events tell"),
+                ("assistant" | "tool", _) if !session.last.is_empty() => Some("message that events tell"),
                 _ => message::tell(session, message, out),
             }
         }
@@ -195,7 +216,10 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
                     let content = if result.get("content").is_some() { "content" } else { "output" };
                     session.answer(word(event, "/toolCallId"), message::answer(result, content), out)
                 }
-                kind => Some(session.left_out("unknown record type", kind)),
+                kind => {
+                    session.flush(out);
+                    Some(session.left_out("unknown record type", kind))
+                }
             }
         }
         "context.apply_compaction" => session.compact(number(line, "tokensBefore"), word(line, "/summary"), out),
@@ -210,6 +234,26 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
             None
         }
         "turn.cancel" => session.stop(out),
-        kind => Some(session.left_out("unknown record type", kind)),
+        "permission.record_approval_result" if line["result"]["decision"] == "rejected" => {
+            let words = word(line, "/result/feedback");
+            let answer = Answer { output: words.to_owned().into(), denied: true, ..Answer::default() };
+            let left = session.answer(word(line, "/toolCallId"), answer, out);
+            session.prompt(words, Vec::new(), out);
+            left
+        }
+        kind => {
+            if kind.starts_with("turn.") {
+                session.flush(out);
+            }
+            Some(session.left_out("unknown record type", kind))
+        }
     }
+}
+
+/// The command by which a person started a skill, or what a plugin brings: the words of the message are the host's.
+fn command(origin: &Value) -> Option<String> {
+    let name = filled(origin, ["skillName", "commandName"])?;
+    let plugin = filled(origin, "pluginId").map(|plugin| format!("{plugin}:")).unwrap_or_default();
+    let words = filled(origin, ["skillArgs", "commandArgs"]).unwrap_or_default();
+    matches!(word(origin, "trigger"), "" | "user-slash").then(|| format!("/{plugin}{name} {words}"))
 }

@@ -372,6 +372,67 @@ fn kimi_context_and_code() {
     assert_eq!((told.tokens("session_1").used(), told.skipped("unknown record type")), (5, 2));
 }
 
+#[test]
+fn kimi_words_beside_the_turn() {
+    let line = |kind: &str, payload: Value| json!({"timestamp": 1_774_273_363.5, "message": {"type": kind, "payload": payload}});
+    let text = |words: &str| line("ContentPart", json!({"type": "text", "text": words}));
+    let refused = "The tool call is rejected by the user. User feedback: use ninja";
+    let wire = lines(&[
+        line("TurnBegin", json!({"user_input": "mend it"})),
+        text("One."),
+        line("StepBegin", json!({"n": 2})),
+        text("Two."),
+        line("ToolCall", json!({"id": "t", "function": {"name": "Shell", "arguments": "{\"command\": \"ma"}})),
+        line("BtwBegin", json!({"id": "b", "question": "is it lit?"})),
+        line("BtwEnd", json!({"id": "b", "response": "No."})),
+        line("ToolCallPart", json!({"arguments_part": "ke\"}"})),
+        line("ToolResult", json!({"tool_call_id": "t", "return_value": {"is_error": true, "output": "", "message": refused}})),
+    ]);
+    let told = read("kimi", &[("u1/wire.jsonl", wire)]);
+    check(
+        &told,
+        "u1",
+        r"
+        1 prompt (typed) mend it
+        2 reply One.
+        4 reply Two.
+        6 prompt (command) /btw is it lit?
+        7 reply No.
+        9 call t Shell make
+        9 result t denied The tool call is rejected by the user. User feedback: use ninja
+        9 prompt (typed) use ninja",
+    );
+    let event = |event: Value| json!({"type": "context.append_loop_event", "event": event});
+    let said = |words: &str| event(json!({"type": "content.part", "part": {"type": "text", "text": words}}));
+    let skill = |trigger: &str| {
+        let origin = json!({"kind": "skill_activation", "skillName": "init", "skillArgs": "all", "trigger": trigger});
+        json!({"type": "context.append_message", "message": {"role": "user", "content": "body", "origin": origin}})
+    };
+    let code = lines(&[
+        skill("user-slash"),
+        said("One."),
+        event(json!({"type": "step.begin"})),
+        said("Two."),
+        event(json!({"type": "tool.call", "toolCallId": "t", "name": "Bash", "args": {"command": "make"}})),
+        json!({"type": "permission.record_approval_result", "toolCallId": "t", "result": {"decision": "rejected", "feedback": "use ninja"}}),
+        event(json!({"type": "tool.result", "toolCallId": "t", "result": {"isError": true, "output": "no"}})),
+        json!({"type": "turn.steer", "input": []}),
+        skill("model-tool"),
+    ]);
+    let told = read("kimi", &[("session_1/agents/main/wire.jsonl", code)]);
+    check(
+        &told,
+        "session_1",
+        r"
+        1 prompt (command) /init all
+        2 reply One.
+        4 reply Two.
+        5 call t Bash make
+        6 result t denied use ninja
+        6 prompt (typed) use ninja",
+    );
+}
+
 fn cline() -> Value {
     json!([
         {"role": "user", "content": [{"type": "text", "text": "<task>\nmend it\n</task>"}, {"type": "text", "text": "<environment_details>\n# Current Working Directory (/home/mia/lamp) Files\n</environment_details>"}]},
