@@ -105,16 +105,19 @@ fn sessions(
     }
     let mut seen = HashSet::new();
     let sessions: Vec<String> = rows.iter().map(|row| cell(row, "id")).filter(|id| seen.insert(id.clone())).collect();
-    for id in sessions {
-        if !wanted(&id) {
+    for (at, id) in sessions.iter().enumerate() {
+        if !wanted(id) {
             account.skip("session of which another database knows more");
             continue;
         }
-        let session = session_of(info(base, &id)?, &id);
+        let mut session = session_of(info(base, id)?, id);
         let above = session.parent.as_ref().and_then(|parent| parents.get(parent)).cloned();
-        let (mut rows, told_again) = version2::chosen(older(base, &id)?, newer(base, &id)?);
+        let (mut rows, told_again) = version2::chosen(older(base, id)?, newer(base, id)?);
+        if session.parent.is_none() {
+            session.parent = origin(base, &sessions[..at], &session.row["time"]["created"], &rows)?;
+        }
         if let Some(origin) = session.parent.as_ref().filter(|_| session.agent.is_none()) {
-            let (own, copied) = version2::own(rows, &newer(base, origin)?);
+            let (own, copied) = version2::own(rows, &[older(base, origin)?, newer(base, origin)?].concat());
             account.skip_all(copied.len() as u64, "message of the session that it was forked from");
             rows = own;
         }
@@ -125,6 +128,16 @@ fn sessions(
         tell(&session, header, &rows, |row| is_agent(base, row), |row| message(base, row), sink, account)?;
     }
     Ok(())
+}
+
+/// Where a fork of before has its messages from, which it does not say: they keep their times, so the copies are older than
+/// the fork. Of the sessions that began before it, the first that has the last copy is meant.
+fn origin(base: &Database<'_>, before: &[String], began: &Value, rows: &[KeptMessage]) -> Result<Option<String>> {
+    let is_copy = |row: &&KeptMessage| row.kind.is_none() && began.as_i64().is_some_and(|began| row.created < began);
+    let Some(copy) = rows.iter().rfind(is_copy) else { return Ok(None) };
+    let having = base.rows("message", "session_id", "WHERE time_created = ?1", &[&copy.created.to_string()])?;
+    let having: Vec<String> = having.iter().map(|row| cell(row, "session_id")).collect();
+    Ok(before.iter().find(|id| having.contains(id)).cloned())
 }
 
 /// What stands in a cell that names something; some versions write numbers.

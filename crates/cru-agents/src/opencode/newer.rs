@@ -4,7 +4,7 @@
 //! A row holds a whole message: the words of a person, or an answer with its text, thinking and calls in `content`.
 //! Lines for the shell, compactions and notices are rows of their own; they keep their type as the role.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
@@ -203,12 +203,12 @@ pub(super) fn chosen(older: Vec<KeptMessage>, newer: Vec<KeptMessage>) -> (Vec<K
     ([before, told_again, after].concat(), told)
 }
 
-/// Takes out the messages that a fork has of its origin: the host copies them with number, type and time.
+/// Takes out the messages that a fork has of its origin: the host copies them with time, type and number, of which those of
+/// before have the first alone.
 pub(super) fn own(rows: Vec<KeptMessage>, origin: &[KeptMessage]) -> (Vec<KeptMessage>, Vec<KeptMessage>) {
-    let known: HashMap<_, _> = origin.iter().map(|row| (row.number, row)).collect();
+    let known: HashSet<_> = origin.iter().map(|row| (row.created, &row.kind, row.number)).collect();
     rows.into_iter().partition(|row| {
-        let copied = row.number.is_some().then(|| known.get(&row.number)).flatten();
-        !copied.is_some_and(|copied| copied.created == row.created && copied.kind == row.kind)
+        row.kind.is_some() && row.number.is_none() || !known.contains(&(row.created, &row.kind, row.number))
     })
 }
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use crate::call::open::Calls;
 use crate::file::tables::StoredSession;
 use crate::file::value::{self, filled, word};
+use crate::stream::out::remark;
 use crate::stream::place::Place;
 use crate::stream::teller::Teller;
 use cru_base::Result;
-use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact, StreamKey};
+use cru_session::event::{CallResult, EventKind, SessionFact, StreamKey};
 use cru_session::source::{Account, Header, Sink};
 
 /// The state of one session.
@@ -78,7 +79,8 @@ impl<'s> OpenCodeSession<'s> {
         if let Some(record) = at.filter(|_| !self.told.held && !self.told.intake.is_full()) {
             let last = self.told.intake.records();
             let mut out = self.told.out(last, None);
-            out.prompt("/undo", PromptOrigin::Command);
+            // By which words or key it was done stands nowhere.
+            out.emit(EventKind::Remark(remark("context", "Undone by the person", "")));
             out.emit(EventKind::Rewind { to: record.saturating_sub(1) });
         }
         self.told.close();

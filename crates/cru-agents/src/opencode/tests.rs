@@ -268,7 +268,7 @@ fn compaction_shell_lines_and_what_was_undone() {
             "6 Meta(Cost(0.25))",
             "8 compaction auto 120 ## All of it",
             "11 prompt (typed) go on +image/png 3",
-            "13 prompt (command) /undo",
+            r#"13 Remark(Remark { kind: "context", title: "Undone by the person", text: "", fields: [], folded: false, about: None, id: None })"#,
             "13 rewind to 10",
         ]
     );
@@ -314,6 +314,20 @@ fn sub_agents_are_sessions_of_their_own() {
     assert_eq!(told.parents["ses_2/agent-ses_3"], "ses_1/agent-ses_2");
     let header = told.headers.iter().find(|header| header.key.agent.as_deref() == Some("ses_2")).unwrap();
     assert_eq!((header.agent.as_deref(), header.task.as_deref()), (Some("explore"), Some("Look around")));
+}
+
+#[test]
+fn a_fork_of_before_tells_what_is_its_own() {
+    let first = [user("msg_1", &[text("mend it")]), agent("msg_2", &[text("Done."), finish()])];
+    let copies = [user("msg_01", &[text("mend it")]), agent("msg_02", &[text("Done."), finish()])];
+    let own = [user("msg_9", &[text("paint it")]), agent("msg_10", &[text("Painted."), finish()])];
+    let mut fork = session("ses_2");
+    fork["time"]["created"] = json!(at("msg_5"));
+    let base = database(&[(session("ses_1"), first.to_vec()), (fork, [copies, own].concat())]);
+    let told = told(&IMPORTER, &[("opencode.db", base)]);
+    assert_eq!((told.tokens("ses_1"), told.tokens("ses_2")), (told.tokens("ses_2"), told.tokens("ses_1")));
+    assert_eq!((told.parents["ses_2"].as_str(), told.stream("ses_2").contains("mend it")), ("ses_1", false));
+    assert_eq!(told.skipped("message of the session that it was forked from"), 2);
 }
 
 #[test]
