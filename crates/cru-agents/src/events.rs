@@ -108,8 +108,8 @@ struct EventStream {
 }
 
 impl State for EventStream {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        word(record, "id")
+    fn id(&self, record: &Value) -> String {
+        word(record, "id").to_owned()
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {

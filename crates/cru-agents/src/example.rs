@@ -52,8 +52,8 @@ struct Session {
 }
 
 impl State for Session {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        word(record, "/id")
+    fn id(&self, record: &Value) -> String {
+        word(record, "/id").to_owned()
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {

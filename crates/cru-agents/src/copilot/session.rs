@@ -52,8 +52,8 @@ impl CopilotSession {
 }
 
 impl State for CopilotSession {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        self.told.id(record)
+    fn id(&self, record: &Value) -> String {
+        self.told.id(record).to_owned()
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {

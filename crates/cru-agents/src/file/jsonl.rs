@@ -40,7 +40,7 @@ pub(crate) trait Format {
 /// One stream of an agent while it is read.
 pub(crate) trait State {
     /// The id of a record, `""` where it has none.
-    fn id<'v>(&self, record: &'v Value) -> &'v str;
+    fn id(&self, record: &Value) -> String;
     /// When a record was written.
     fn time(&self, record: &Value) -> Option<Timestamp>;
     /// Tells what a record says; why it is left out, where it is.
@@ -230,7 +230,7 @@ impl<F: Format> Reader<'_, F> {
         let aside = records.first().and_then(|(record, _)| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
         let id = match &records[..] {
-            [(record, _)] => self.streams[index].state.id(record).to_owned(),
+            [(record, _)] => self.streams[index].state.id(record),
             _ => String::new(),
         };
         if self.is_copy(index, &id, line) {
@@ -244,7 +244,7 @@ impl<F: Format> Reader<'_, F> {
         let is_joined = records.len() > 1;
         let mut left = Some(if is_joined { DUPLICATE } else { "broken line" });
         for (record, part) in records {
-            let id = if is_joined { self.streams[index].state.id(&record).to_owned() } else { String::new() };
+            let id = if is_joined { self.streams[index].state.id(&record) } else { String::new() };
             if !id.is_empty() && self.is_copy(index, &id, part.as_bytes()) {
                 continue;
             }

@@ -259,7 +259,7 @@ fn once_each(sessions: Vec<StoredSession>, account: &mut Account) -> Vec<StoredS
 
 /// Takes in a record by what lasts of it and tells what it says.
 fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, record: Value) {
-    let id = state.id(&record).to_owned();
+    let id = state.id(&record);
     teller.waits = state.waits();
     let Some(number) = teller.take(lasting, &id) else { return };
     let time = state.time(&record);

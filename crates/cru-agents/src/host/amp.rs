@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::file::document::{self, items, member, members};
 use crate::file::value::{filled, list, moment, number, usage, word};
-use crate::record::session::{RecordSession, file_path};
+use crate::record::session::{HOST_WORDS, RecordSession, file_path};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
 
@@ -60,7 +60,15 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     out.time = out.time.or_else(|| moment(&record["meta"], ["sentAt", "timestamp"]));
-    let left = message::tell(session, record, out);
+    let lines = list(record, "/content").iter().filter(|part| part["type"] == "manual_bash_invocation");
+    for part in lines.clone() {
+        let answer = (!message::goes_on(&part["toolRun"])).then(|| message::answer(part, "toolRun"));
+        session.shell_line(word(part, "/args/cmd"), answer, out);
+    }
+    let left = match word(record, "/role") {
+        "info" => lines.count().eq(&0).then_some(HOST_WORDS),
+        _ => message::tell(session, record, out),
+    };
     if let Some(counts) = record.get("usage") {
         let names = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
         session.usage("", word(counts, "/model"), usage(counts, names), out);

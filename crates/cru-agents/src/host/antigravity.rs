@@ -30,11 +30,9 @@ pub(super) const HOST: RecordHost = RecordHost {
         let known = record::above(path, 2) == ".system_generated";
         (if known { id.to_owned() } else { crate::bundles::stem(path) }, u64::from(record::name(path) != WHOLE))
     },
-    passes: |bundle, path| {
-        let whole = path.with_file_name(WHOLE);
-        (path != whole && bundle.files.contains(&whole)).then_some("steps that the whole transcript tells")
-    },
     beside: |path| json!({ "cwd": folder(path).unwrap_or_default() }),
+    // What both tell is told once.
+    ids: &["step_index"],
     times: &["created_at"],
     tell,
     ..RecordHost::PLAIN

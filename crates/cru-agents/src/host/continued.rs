@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::call::brief::ended;
 use crate::call::tools::Answer;
 use crate::file::document::{self, items, member, members};
 use crate::file::value::{filled, list, word};
@@ -73,12 +74,13 @@ fn tell(session: &mut RecordSession, item: &Value, out: &mut Out<'_>) -> Option<
         let status = filled(state, "status").unwrap_or_default();
         if matches!(status, "done" | "errored" | "canceled") {
             let (output, attachments) = message::flat(&state["output"]);
-            let (failed, denied) = (status == "errored", status == "canceled");
-            session.answer(
-                word(state, "/toolCallId"),
-                Answer { output: output.into(), failed, denied, attachments, ..Answer::default() },
-                out,
-            );
+            // How a command ended stands beside what it printed, or below it.
+            let commands = list(state, "/output").iter().filter(|item| item["name"] == "Terminal");
+            let mut ends = commands.flat_map(|item| [word(item, "/status"), word(item, "/content")]);
+            let exit = ends.clone().find_map(|end| ended(end, "Command failed with exit code ", "").1);
+            let failed = status == "errored" || ends.any(|end| end.starts_with("Command failed"));
+            let answer = Answer { failed, denied: status == "canceled", exit, attachments, ..Answer::default() };
+            session.answer(word(state, "/toolCallId"), Answer { output: output.into(), ..answer }, out);
         }
     }
     left

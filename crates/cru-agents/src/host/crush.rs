@@ -21,7 +21,7 @@ use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_action::ToolKind;
 use cru_base::Result;
-use cru_session::event::{Attachment, PromptOrigin, SubagentRun};
+use cru_session::event::{Attachment, SubagentRun};
 use cru_session::source::Account;
 
 /// What the host calls a session that has no title yet.
@@ -84,7 +84,10 @@ fn told(session: &mut RecordSession, parts: &[Value], is_person: bool, out: &mut
             "reasoning" => session.think(word(data, "/thinking"), out),
             "image_url" => sent.push(attachment("image", "")),
             "binary" => sent.push(binary(data)),
-            "shell_command" => shell(session, data, out),
+            "shell_command" => {
+                let (output, exit) = (word(data, "/output").into(), value::exit(data, "exit_code"));
+                session.shell_line(word(data, "/command"), Some(Answer { output, exit, ..Answer::default() }), out);
+            }
             "tool_call" => session.call(word(data, "/id"), filled(data, "name").unwrap_or("tool"), &data["input"], out),
             "tool_result" => left = answer(session, data, out).or(left),
             "finish" => match word(data, "/reason") {
@@ -98,16 +101,6 @@ fn told(session: &mut RecordSession, parts: &[Value], is_person: bool, out: &mut
         }
     }
     if is_person { session.prompt(&words.join("\n\n"), sent, out).or(left) } else { left }
-}
-
-/// A line that a person had the shell run.
-fn shell(session: &mut RecordSession, data: &Value, out: &mut Out<'_>) {
-    out.prompt(word(data, "/command"), PromptOrigin::Shell);
-    // It has no id of the host's.
-    let id = format!("shell@{}", out.record);
-    session.call(&id, "bash", &json!({ "command": data["command"] }), out);
-    let exit = value::exit(data, "exit_code");
-    session.answer(&id, Answer { output: word(data, "/output").into(), exit, ..Answer::default() }, out);
 }
 
 /// Why an answer is left out, where it is.

@@ -51,12 +51,16 @@ pub(super) const HOST: RecordHost = RecordHost {
 fn tell(session: &mut RecordSession, update: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let content = &update["content"];
     match word(update, "/sessionUpdate") {
-        "user_message_chunk" if filled(content, "text").is_some() => {
-            session.prompt(word(content, "/text"), Vec::new(), out)
-        }
         "user_message_chunk" => {
-            let sent = attachment(word(content, "/mimeType"), word(content, "/data"));
-            session.prompt("", vec![sent], out)
+            let prompt = update["_meta"]["promptIndex"].to_string();
+            if prompt != session.last {
+                session.flush(out);
+                session.last = prompt;
+            }
+            let sent = || attachment(word(content, "/mimeType"), word(content, "/data"));
+            let sent = (!content["text"].is_string()).then(sent);
+            session.prompt_more(word(content, "/text"), sent, out);
+            None
         }
         "agent_message_chunk" => {
             session.more(false, word(content, "/text"), out);

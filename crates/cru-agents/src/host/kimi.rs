@@ -228,8 +228,9 @@ fn code(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<
             out.told = line["usage"].is_object();
             Some("state of the host")
         }
-        "config.update" => {
-            session.head(&json!({"cwd": line["cwd"], "model": line["modelAlias"]}), out);
+        "config.update" | "profile.bind" => {
+            let folder = filled(line, ["cwd", "/environmentDisclosure/cwd"]);
+            session.head(&json!({"cwd": folder, "model": line["modelAlias"]}), out);
             out.told = true;
             None
         }

@@ -219,7 +219,8 @@ fn qwen_lines() {
 #[test]
 fn qwen_words_of_the_host_and_copies() {
     let line = |id: u64, kind: &str, more: Value| {
-        let mut line = json!({"uuid": id.to_string(), "parentUuid": (id - 1).to_string(), "sessionId": "b", "type": kind});
+        let mut line =
+            json!({"uuid": id.to_string(), "parentUuid": (id - 1).to_string(), "sessionId": "b", "type": kind});
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         line
     };
@@ -231,7 +232,11 @@ fn qwen_words_of_the_host_and_copies() {
         line(1, "user", copied.clone()),
         line(2, "assistant", copied),
         line(3, "user", said("", "paint it\n--- a.rs ---\nx", json!({"displayText": "paint it"}))),
-        line(4, "user", said("mid_turn_user_message", "\n[User message received during tool execution]: red", json!({}))),
+        line(
+            4,
+            "user",
+            said("mid_turn_user_message", "\n[User message received during tool execution]: red", json!({})),
+        ),
         line(5, "user", said("mid_turn_user_message", "\n[User message received while you were responding]: ", image)),
         line(6, "user", said("notification", "<task-notification>", json!({"displayText": "done"}))),
         line(7, "user", said("cron", "look", json!({}))),
@@ -386,7 +391,10 @@ fn kimi_words_beside_the_turn() {
         line("BtwBegin", json!({"id": "b", "question": "is it lit?"})),
         line("BtwEnd", json!({"id": "b", "response": "No."})),
         line("ToolCallPart", json!({"arguments_part": "ke\"}"})),
-        line("ToolResult", json!({"tool_call_id": "t", "return_value": {"is_error": true, "output": "", "message": refused}})),
+        line(
+            "ToolResult",
+            json!({"tool_call_id": "t", "return_value": {"is_error": true, "output": "", "message": refused}}),
+        ),
     ]);
     let told = read("kimi", &[("u1/wire.jsonl", wire)]);
     check(
@@ -514,7 +522,11 @@ fn amp() -> Value {
             {"role": "assistant", "messageId": 1, "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "tool_use", "id": "t", "name": "Bash", "input": {"cmd": "make"}}],
              "usage": {"model": "m", "inputTokens": 2, "outputTokens": 3, "cacheReadInputTokens": 4, "cacheCreationInputTokens": 5}},
             {"role": "user", "messageId": 2, "content": [{"type": "tool_result", "toolUseID": "t", "run": {"status": "done", "result": {"output": "no rule", "exitCode": 2}}}]},
-            {"role": "assistant", "messageId": 3, "content": [{"type": "text", "text": "Gone."}], "state": {"type": "cancelled"}}]})
+            {"role": "assistant", "messageId": 3, "content": [{"type": "text", "text": "Gone."}], "state": {"type": "cancelled"}},
+            {"role": "info", "messageId": 4, "content": [{"type": "manual_bash_invocation", "args": {"cmd": "make"},
+                "toolRun": {"status": "done", "result": {"output": "no rule", "exitCode": 2}}}]},
+            {"role": "assistant", "messageId": 5, "content": [{"type": "tool_use", "id": "u", "name": "Bash", "input": {"cmd": "ls"}}]},
+            {"role": "user", "messageId": 6, "content": [{"type": "tool_result", "toolUseID": "u", "run": {"status": "in-progress"}}]}]})
 }
 
 #[test]
@@ -532,8 +544,13 @@ fn amp_threads() {
         2 call t Bash make
         3 result t failed exit 2 no rule
         4 reply Gone.
-        4 interrupt -"#,
+        4 interrupt -
+        5 prompt (shell) make
+        5 call shell@5 bash make
+        5 result shell@5 failed exit 2 no rule
+        6 call u Bash ls"#,
     );
+    assert_eq!((told.skipped("call that goes on"), told.consumed["T-1"].open), (1, Some(6)));
     assert_eq!((told.tokens("T-1").used(), told.tokens("T-1").cache_read), (10, 4));
 }
 
@@ -571,7 +588,9 @@ fn antigravity() -> Vec<u8> {
 #[test]
 fn antigravity_steps() {
     let logs = "brain/c1/.system_generated/logs";
-    let cut = lines(&[json!({"source": "MODEL", "created_at": "2026-03-01T10:00:00Z", "content": "cut"})]);
+    let cut =
+        |at: u64| json!({"step_index": at, "source": "MODEL", "created_at": "2026-03-01T10:00:00Z", "content": "cut"});
+    let cut = lines(&[cut(2), cut(9)]);
     let told = read(
         "antigravity",
         &[(&format!("{logs}/transcript_full.jsonl"), antigravity()), (&format!("{logs}/transcript.jsonl"), cut)],
@@ -590,9 +609,10 @@ fn antigravity_steps() {
         Exit code: 2
         6 call @6 grep_search
         6 result @6 a.rs:1
-        7 failure overloaded",
+        7 failure overloaded
+        9 reply cut",
     );
-    assert_eq!((told.skipped("unknown record type"), told.skipped("steps that the whole transcript tells")), (1, 1));
+    assert_eq!((told.skipped("unknown record type"), told.skipped("duplicate record")), (1, 1));
 }
 
 fn grok() -> Vec<u8> {
@@ -600,7 +620,11 @@ fn grok() -> Vec<u8> {
     let chunk =
         |kind: &str, text: &str| line(json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}}));
     lines(&[
-        chunk("user_message_chunk", "<user_query>mend it</user_query>"),
+        chunk("user_message_chunk", "<user_query>mend"),
+        chunk("user_message_chunk", " "),
+        chunk("user_message_chunk", "it</user_query>"),
+        line(json!({"sessionUpdate": "user_message_chunk", "content": {"type": "image", "data": "AAAA"}})),
+        line(json!({"sessionUpdate": "user_message_chunk", "content": {"text": "now"}, "_meta": {"promptIndex": 1}})),
         chunk("agent_thought_chunk", "H"),
         chunk("agent_thought_chunk", "m."),
         chunk("agent_message_chunk", "I lo"),
@@ -630,12 +654,13 @@ fn grok_updates() {
         r#"
         1 title Host Lamp
         1 Meta(Model("grok-4"))
-        1 prompt (typed) mend it
-        2 thinking Hm.
-        4 reply I look.
-        6 call t shell make all
-        8 result t failed no rule
-        10 reply It fails."#,
+        1 prompt (typed) mend it +image 3
+        5 prompt (typed) now
+        6 thinking Hm.
+        8 reply I look.
+        10 call t shell make all
+        12 result t failed no rule
+        14 reply It fails."#,
     );
     assert_eq!((told.parents["g1"].as_str(), told.skipped("unknown record type")), ("g0", 1));
 }
@@ -753,13 +778,18 @@ fn vibe_sessions() {
 
 #[test]
 fn continue_sessions() {
+    let run = |id: &str| json!({"id": id, "function": {"name": "run_terminal_command", "arguments": "{\"command\": \"make\"}"}});
+    let ended = |id: &str, status: &str, printed: &str| json!({"toolCallId": id, "status": "done", "output": [{"name": "Terminal", "status": status, "content": printed}]});
     let session = document(
         &json!({"sessionId": "k1", "title": "New Session", "workspaceDirectory": "file:///home/mia/lamp", "history": [
         {"message": {"role": "user", "content": [{"type": "text", "text": "mend it"}]}, "contextItems": []},
         {"message": {"role": "assistant", "content": "I look.", "toolCalls": [{"id": "t", "function": {"name": "read_file", "arguments": "{\"filepath\": \"a.rs\"}"}}]},
          "promptLogs": [{"modelTitle": "M", "completionOptions": {"model": "m"}}],
          "toolCallStates": [{"toolCallId": "t", "status": "errored", "output": [{"content": "gone"}]}]},
-        {"message": {"role": "tool", "toolCallId": "t", "content": "gone"}}], "usage": {"promptTokens": 4, "completionTokens": 1, "totalCost": 0.5}}),
+        {"message": {"role": "tool", "toolCallId": "t", "content": "gone"}},
+        {"message": {"role": "user", "content": [{"type": "imageUrl", "imageUrl": {"url": "data:image/png;base64,AAAA"}}]}},
+        {"message": {"role": "assistant", "content": "", "toolCalls": [run("u"), run("v"), run("w")]}, "toolCallStates": [
+            ended("u", "", "boom\n\nCommand failed with exit code 2"), ended("v", "Command failed with: no shell", "x"), ended("w", "Command completed", "x")]}], "usage": {"promptTokens": 4, "completionTokens": 1, "totalCost": 0.5}}),
     );
     let told = read("continue", &[("k1.json", session)]);
     check(
@@ -771,7 +801,15 @@ fn continue_sessions() {
         1 prompt (typed) mend it
         2 reply I look.
         2 call t read_file a.rs
-        2 result t failed gone"#,
+        2 result t failed gone
+        4 prompt (typed)  +image/png 3
+        5 call u run_terminal_command make
+        5 call v run_terminal_command make
+        5 call w run_terminal_command make
+        5 result u failed exit 2 boom
+        Command failed with exit code 2
+        5 result v failed x
+        5 result w x"#,
     );
     assert_eq!((told.tokens("k1").used(), told.skipped("repeated answer")), (5, 1));
 }

@@ -20,7 +20,8 @@ use cru_session::source::{Account, Sink};
 
 /// Whether a database has the tables that are read. One whose tables stand in its log still is known by its name.
 pub(super) fn is_own(path: &Path) -> bool {
-    has_tables(path) || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    has_tables(path) || name.starts_with("opencode") || name == "kilo.db"
 }
 
 /// Whether a database can be read and has the tables that are read.

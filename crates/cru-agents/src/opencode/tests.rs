@@ -331,6 +331,12 @@ fn a_fork_of_before_tells_what_is_its_own() {
 }
 
 #[test]
+fn kilo_keeps_its_sessions_so() {
+    assert!(IMPORTER.agent().places.iter().any(|place| place.ends_with("kilo/kilo.db")));
+    assert!(super::database::is_own(Path::new("kilo.db")), "its tables may stand in its log");
+}
+
+#[test]
 fn circles_and_ids_that_are_paths() {
     let (mut one, mut two) = (session("ses_1"), session("../../x"));
     one["parentID"] = json!("../../x");

@@ -49,10 +49,10 @@ pub(super) struct PiSession {
 }
 
 impl State for PiSession {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
+    fn id(&self, record: &Value) -> String {
         // The header's id is the session's; a redaction tool leaves one word in place of every id.
         let is_own = word(record, "type") != "session";
-        filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("")
+        filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("").to_owned()
     }
 
     /// When an entry was written: in words, or in its message as milliseconds.

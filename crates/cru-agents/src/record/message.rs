@@ -40,6 +40,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 let input = part.get("input").unwrap_or(&Value::Null);
                 session.call(word(part, "/id"), word(part, "/name"), input, out);
             }
+            ("tool_result", _) if goes_on(&part["run"]) => left = Some("call that goes on"),
             ("tool_result", _) => {
                 let id = filled(part, ["tool_use_id", "toolUseID"]).unwrap_or_default();
                 let content = if part.get("run").is_some() { "run" } else { "content" };
@@ -50,7 +51,9 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 };
                 left = told.or(left);
             }
-            ("image" | "image_url" | "video_url" | "audio_url" | "document" | "file", _) => sent.push(media(part)),
+            ("image" | "image_url" | "imageUrl" | "video_url" | "audio_url" | "document" | "file", _) => {
+                sent.push(media(part))
+            }
             ("token_budget", _) => left = Some(HOST_WORDS),
             (kind, _) => left = Some(unknown("unknown block", kind)),
         }
@@ -71,7 +74,11 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
 pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
     let value = record.get(content).unwrap_or(&Value::Null);
     let status = filled(value, "status").or_else(|| filled(record, "status")).unwrap_or_default();
-    let inner = if content == "run" { value.get("result").or_else(|| value.get("error")) } else { Some(value) };
+    let inner = if matches!(content, "run" | "toolRun") {
+        value.get("result").or_else(|| value.get("error"))
+    } else {
+        Some(value)
+    };
     let inner = inner.unwrap_or(&Value::Null);
     let (output, attachments) = flat(inner);
     let (printed, ended) = ended(&output, "[Process exited with code ", "]");
@@ -86,6 +93,12 @@ pub(crate) fn answer(record: &Value, content: &str) -> Answer<'static> {
     }
 }
 
+/// Whether a run has not come to its end.
+pub(crate) fn goes_on(run: &Value) -> bool {
+    let status = filled(run, "status");
+    status.is_some_and(|status| !matches!(status, "done" | "error" | "cancelled" | "rejected-by-user"))
+}
+
 /// Whether one of several answers to one call says that it failed.
 fn inner_failed(value: &Value) -> bool {
     value.as_array().is_some_and(|parts| parts.iter().any(|part| part.get("success") == Some(&Value::Bool(false))))
@@ -98,7 +111,7 @@ pub(crate) fn flat(value: &Value) -> (String, Vec<Attachment<'static>>) {
     for part in parts(Some(value)) {
         let inner = ["text", "output", "result", "content", "error", "message"].iter().find_map(|key| part.get(key));
         match (kind(part), inner) {
-            ("image" | "image_url" | "document", None) => sent.push(media(part)),
+            ("image" | "image_url" | "imageUrl" | "document", None) => sent.push(media(part)),
             ("image" | "image_url", _) => sent.push(media(part)),
             (_, Some(Value::String(text))) => words.push(text.clone()),
             (_, Some(inner)) if inner.is_array() => words.push(flat(inner).0),
@@ -134,7 +147,8 @@ pub(crate) fn sent(file: &Value) -> Attachment<'static> {
 
 /// A picture or document in a message.
 pub(crate) fn media(part: &Value) -> Attachment<'static> {
-    let data = ["/source/data", "/data", "/image_url/url", "/video_url/url", "/audio_url/url", "/image_url"];
+    let data =
+        ["/source/data", "/data", "/image_url/url", "/imageUrl/url", "/video_url/url", "/audio_url/url", "/image_url"];
     let data = filled(part, data).unwrap_or_default();
     let named = ["/source/media_type", "/source/mediaType", "/mediaType", "/mimeType", "/media_type"];
     let named = filled(part, named);

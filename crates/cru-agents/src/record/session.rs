@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::open::{Calls, UNMET};
 use crate::call::started::StartedAgents;
@@ -83,6 +83,8 @@ pub(crate) struct RecordSession {
     pub(crate) waiting: Vec<(String, String)>,
     /// Words that the next record may go on with: whether they are thoughts, the record that they began in, its time.
     said: Option<(bool, String, u64, Option<Timestamp>)>,
+    /// Words of the person that the next record may go on with, what was sent along, the record that they began in, its time.
+    typed: Option<(String, Vec<Attachment<'static>>, u64, Option<Timestamp>)>,
     /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written, its time.
     pub(crate) asked: Option<(String, String, String, Option<Timestamp>)>,
     /// Sub-agents whose call was not met yet, and those of open calls, by the id of the call.
@@ -98,10 +100,13 @@ pub(crate) struct RecordSession {
 }
 
 impl State for RecordSession {
-    fn id<'v>(&self, record: &'v Value) -> &'v str {
-        let mut ids =
-            self.host.ids.iter().filter_map(|path| inner(record, path).and_then(|(inner, name)| filled(inner, name)));
-        ids.find(|id| *id != "REDACTED").unwrap_or_default()
+    fn id(&self, record: &Value) -> String {
+        let ids = self.host.ids.iter().filter_map(|path| inner(record, path));
+        let mut ids = ids.filter_map(|(inner, name)| match inner.get(name)? {
+            Value::Number(number) => Some(number.to_string()),
+            _ => filled(inner, name).map(str::to_owned),
+        });
+        ids.find(|id| id != "REDACTED").unwrap_or_default()
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {
@@ -137,6 +142,7 @@ impl RecordSession {
             calls: Calls::default(),
             waiting: Vec::new(),
             said: None,
+            typed: None,
             asked: None,
             started: StartedAgents::default(),
             runs: HashMap::new(),
@@ -238,6 +244,17 @@ impl RecordSession {
         None
     }
 
+    /// A piece of their words, which the next record may go on with.
+    pub(crate) fn prompt_more(&mut self, words: &str, sent: Option<Attachment<'static>>, out: &mut Out<'_>) {
+        if self.typed.is_none() {
+            self.flush(out);
+        }
+        out.told = true;
+        let typed = self.typed.get_or_insert_with(|| (String::new(), Vec::new(), out.record, out.time));
+        typed.0.push_str(words);
+        typed.1.extend(sent);
+    }
+
     /// Words of the agent.
     pub(crate) fn reply(&mut self, text: &str, out: &mut Out<'_>) {
         self.flush(out);
@@ -254,7 +271,7 @@ impl RecordSession {
 
     /// A piece of its words or thoughts, which the next record may go on with.
     pub(crate) fn more(&mut self, is_thought: bool, text: &str, out: &mut Out<'_>) {
-        if self.said.as_ref().is_some_and(|said| said.0 != is_thought) {
+        if self.typed.is_some() || self.said.as_ref().is_some_and(|said| said.0 != is_thought) {
             self.flush(out);
         }
         out.told |= !text.is_empty();
@@ -266,6 +283,12 @@ impl RecordSession {
         if let Some((is_thought, text, record, time)) = self.said.take().filter(|said| !said.1.trim().is_empty()) {
             let text = text.trim().to_owned().into();
             out.emit_at(record, time, if is_thought { EventKind::Thinking(text) } else { EventKind::Reply(text) });
+        }
+        if let Some((words, sent, record, time)) = self.typed.take() {
+            let now = (out.record, out.time);
+            (out.record, out.time) = (record, time);
+            self.prompt(&words, sent, out);
+            (out.record, out.time) = now;
         }
         if let Some((id, tool, input, time)) = self.asked.take() {
             let now = std::mem::replace(&mut out.time, time);
@@ -292,6 +315,18 @@ impl RecordSession {
         // More are not looked through for an answer.
         self.waiting.truncate(512);
         self.waiting.push((id, tool.to_owned()));
+    }
+
+    /// A line that the person had the shell run, and what came of it.
+    pub(crate) fn shell_line(&mut self, line: &str, answer: Option<Answer<'_>>, out: &mut Out<'_>) {
+        self.flush(out);
+        out.prompt(line, PromptOrigin::Shell);
+        // It has no id of the host's.
+        let id = format!("shell@{}", out.record);
+        self.call(&id, "bash", &json!({ "command": line }), out);
+        if let Some(answer) = answer {
+            self.answer(&id, answer, out);
+        }
     }
 
     /// The answer of a call; why nothing is told of it, where nothing is.
