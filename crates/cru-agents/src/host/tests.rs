@@ -546,7 +546,7 @@ fn amp_threads() {
         4 reply Gone.
         4 interrupt -
         5 prompt (shell) make
-        5 call shell@5 bash make
+        5 call shell@5 Shell make
         5 result shell@5 failed exit 2 no rule
         6 call u Bash ls"#,
     );

@@ -321,9 +321,9 @@ impl RecordSession {
     pub(crate) fn shell_line(&mut self, line: &str, answer: Option<Answer<'_>>, out: &mut Out<'_>) {
         self.flush(out);
         out.prompt(line, PromptOrigin::Shell);
-        // It has no id of the host's.
+        // It has no id of the host; the name says that no agent called it.
         let id = format!("shell@{}", out.record);
-        self.call(&id, "bash", &json!({ "command": line }), out);
+        self.call(&id, "Shell", &json!({ "command": line }), out);
         if let Some(answer) = answer {
             self.answer(&id, answer, out);
         }

@@ -137,7 +137,7 @@ fn a_session_is_told() {
     4 result c5 failed no such file
     5 compaction - 0 So far.
     6 prompt (shell) ls
-    6 call shell@6 bash ls
+    6 call shell@6 Shell ls
     6 result shell@6 a.c
     8 interrupt -
     "#);
