@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::file::value::{self, attachment, blocks, exit, filled, object};
+use crate::file::value::{self, attachment, blocks, exit, filled, number, object};
 use crate::wrapper::{self, Means};
 use cru_session::event::Attachment;
 
@@ -26,6 +26,8 @@ pub(super) struct CodexAnswer<'a> {
     pub(super) stopped: bool,
     /// The number of the command, where it still runs.
     pub(super) running: Option<String>,
+    /// Whether it is that of a script, which says how the script ended and nothing of its commands.
+    pub(super) is_of_script: bool,
     pub(super) attachments: Vec<Attachment<'static>>,
 }
 
@@ -53,12 +55,52 @@ fn owned(answer: CodexAnswer<'_>) -> CodexAnswer<'static> {
 }
 
 fn unwrapped(text: &str) -> CodexAnswer<'_> {
-    if let Some(answer) = boxed(text) {
-        return answer;
+    scripted(text).or_else(|| boxed(text)).or_else(|| headed(text)).unwrap_or_else(|| plain(text))
+}
+
+/// What a script said, behind how it ended, its time and `Output:`. Where it shows the object of a command, that says more.
+fn scripted(text: &str) -> Option<CodexAnswer<'_>> {
+    let (state, rest) = text.strip_prefix("Script ")?.split_once("\nWall time ")?;
+    let (time, said) = rest.split_once("\nOutput:")?;
+    let running = state.strip_prefix("running with cell ID ");
+    if time.contains('\n') || !(running.is_some() || matches!(state, "completed" | "failed" | "terminated")) {
+        return None;
     }
-    if let Some(answer) = headed(text) {
-        return answer;
+    let said = said.trim_start_matches('\n');
+    let mut answer = match said.rsplit_once("Script error:\n").filter(|_| state == "failed") {
+        Some(("", error)) => plain(error),
+        Some((_, error)) => CodexAnswer { text: said.into(), ..plain(error) },
+        None => shown(said).unwrap_or_else(|| CodexAnswer { text: said.into(), ..CodexAnswer::default() }),
+    };
+    answer.is_of_script = true;
+    answer.failed |= matches!(state, "failed" | "terminated");
+    if answer.failed && answer.text.is_empty() {
+        answer.text = text.lines().next().unwrap_or_default().into();
     }
+    answer.running = running.map(|cell| format!("{CELL}{cell}")).or(answer.running);
+    answer.duration_ms = time.split_whitespace().next().and_then(|time| seconds(time.parse().ok()));
+    Some(answer)
+}
+
+/// Before the number of a script that still runs: commands have numbers of their own.
+pub(super) const CELL: &str = "cell ";
+
+/// The object that a command answers a script with, where it is all that the script shows.
+fn shown(text: &str) -> Option<CodexAnswer<'static>> {
+    let whole = value::read(text.starts_with('{').then_some(text)?.as_bytes())?;
+    let (output, exit) = (whole["output"].as_str()?, exit(&whole, "exit_code"));
+    let running = number(&whole, "session_id").filter(|_| exit.is_none()).map(|number| number.to_string());
+    (exit.is_some() || running.is_some()).then(|| CodexAnswer {
+        text: Cow::Owned(output.to_owned()),
+        exit,
+        failed: exit.is_some_and(|exit| exit != 0),
+        running,
+        ..CodexAnswer::default()
+    })
+}
+
+/// An answer without a wrapping.
+fn plain(text: &str) -> CodexAnswer<'_> {
     const LOOKED_AT: usize = 2000;
     let head = &text[..cru_base::lines::floor_char_boundary(text, LOOKED_AT)];
     let own = wrapper::is(super::IMPORTER.id, Means::Failed, head);
@@ -179,6 +221,27 @@ mod tests {
             ("error: invalid hunk at line 4", "error: invalid hunk at line 4", None, true),
             ("aborted by user after 29.7s", "aborted by user after 29.7s", None, true),
             ("Plan updated", "Plan updated", None, false),
+            ("Script completed\nWall time 1.2 seconds\nOutput:\n\nfine", "fine", None, false),
+            (
+                "Script completed\nWall time 1.2 seconds\nOutput:\n\n{\"exit_code\":2,\"output\":\"no\"}",
+                "no",
+                Some(2),
+                true,
+            ),
+            ("Script failed\nWall time 0.1 seconds\nOutput:\n\nScript error:\nno lamp", "no lamp", None, true),
+            (
+                "Script failed\nWall time 0.1 seconds\nOutput:\nfirst\nScript error:\nx",
+                "first\nScript error:\nx",
+                None,
+                true,
+            ),
+            ("Script terminated\nWall time 9.0 seconds\nOutput:\n", "Script terminated", None, true),
+            (
+                "Script kiddies\nWall time 9.0 seconds\nOutput:\n",
+                "Script kiddies\nWall time 9.0 seconds\nOutput:\n",
+                None,
+                false,
+            ),
         ];
         for (text, wanted, exit, failed) in rows {
             assert_eq!(of(text), ((*wanted).to_owned(), *exit, *failed), "{text}");
@@ -203,5 +266,7 @@ mod tests {
             assert_eq!((answer.denied, answer.denied_by_host), (false, true), "{words}");
         }
         assert!(!unwrapped("the log says: exec command rejected by user").denied);
+        let words = "exec_command failed for `rm x`: Rejected(\"rejected by user\")";
+        assert!(unwrapped(&format!("Script failed\nWall time 1.0 seconds\nOutput:\n\nScript error:\n{words}")).denied);
     }
 }

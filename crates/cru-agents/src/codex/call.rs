@@ -86,6 +86,13 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&s
             let shown = task.as_deref().and_then(first_line);
             (shown, CodexAction::Spawn { role, task, model: get("model").map(owned) })
         }
+        "wait" if map.contains_key("cell_id") => {
+            let number = format!("{}{}", super::answer::CELL, number(map.get("cell_id")));
+            (
+                Some(format!("wait for {}", running(&number).unwrap_or_else(|| number.clone()))),
+                CodexAction::Wait(number),
+            )
+        }
         "wait" | "wait_agent" | "close_agent" => (ids(map), CodexAction::Join),
         "send_input" | "send_message" | "followup_task" => {
             (get("message").or(get("target")).and_then(first_line), CodexAction::Other)
@@ -247,6 +254,7 @@ mod tests {
         check("write_stdin", json!({"session_id": 7, "chars": ""}), "write_stdin wait for npm test");
         check("write_stdin", json!({"session_id": "8", "chars": "y\n"}), "write_stdin \"y\\n\" to session 8");
         check("wait", json!({"ids": ["019a-01", "019a-02"]}), "wait 01 02");
+        check("wait", json!({"cell_id": "7", "yield_time_ms": 1000}), "wait wait for cell 7");
         check("spawn_agent", json!({"message": "\nReview it.\nMore"}), "spawn_agent Review it.");
         check("mcp__db__query", json!({"sql": "select 1"}), "mcp__db__query {\"sql\":\"select 1\"}");
         check("shell", json!({"command": []}), "shell {\"command\":[]}");

@@ -139,7 +139,7 @@ impl CodexStream {
             CodexAction::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
             _ => None,
         };
-        if let CodexAction::Shell(_) = &action {
+        if matches!(action, CodexAction::Shell(_)) || tool == super::code::SCRIPT {
             // What it is called while it runs.
             const SHOWN: usize = 50;
             let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();

@@ -32,20 +32,26 @@ impl CodexStream {
         let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(&item["output"]));
         let CodexAnswer { text, exit, duration_ms, denied, denied_by_host, stopped, running, attachments, .. } = told;
+        let is_of_script = told.is_of_script;
         let exit = exit.or(hint.exit);
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
         let mut files = TouchedFiles::default();
         let mut subagent = None;
+        let mut unstated = false;
         match &action {
-            CodexAction::Shell(_) if running.is_some() => {
+            CodexAction::Shell(_) | CodexAction::Patch(_) | CodexAction::Other if running.is_some() => {
+                unstated = true;
                 brief = Some("still running".into());
                 if let (Some(number), Some(shown)) = (running, shown.clone()) {
                     self.running.insert(number.clone(), (call.id.clone(), shown));
                     self.actions.insert(format!("run {number}"), action.clone());
                 }
             }
-            CodexAction::Shell(effects) if !failed => shell::touched(effects, &text, &mut files),
+            CodexAction::Shell(effects) if !failed => {
+                unstated = is_of_script && exit.is_none();
+                shell::touched(effects, &text, &mut files);
+            }
             CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
                 for path in changes.iter().filter(|file| !file.deleted).filter_map(|file| file.before.clone()) {
@@ -55,12 +61,12 @@ impl CodexStream {
             }
             CodexAction::View(path) if !failed => files.read(path.clone(), None),
             CodexAction::Wait(number) => {
-                if let Some(code) = exit {
-                    brief = Some(format!("exited with {code}").into());
-                    // That the command failed is told of the command; waiting for it worked.
-                    failed &= !self.ended(number, code, &text, out);
-                } else if running.is_some() && !failed {
+                if running.is_some() && !failed {
                     brief = Some("still running".into());
+                } else if exit.is_some() || (is_of_script && number.starts_with(answer::CELL)) {
+                    brief = exit.map(|code| format!("exited with {code}").into());
+                    // That the command failed is told of the command; waiting for it worked.
+                    failed &= !self.ended(number, (exit, failed), &text, out);
                 }
             }
             CodexAction::Spawn { .. } if !failed => subagent = self.spawned(&action, &hint, &text),
@@ -80,6 +86,7 @@ impl CodexStream {
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             subagent,
             attachments,
+            unstated,
             ..files.into()
         }));
         match action {
@@ -96,20 +103,22 @@ impl CodexStream {
     }
 
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
-    fn ended(&mut self, number: &str, code: i32, output: &str, out: &mut Out<'_>) -> bool {
+    fn ended(&mut self, number: &str, end: (Option<i32>, bool), output: &str, out: &mut Out<'_>) -> bool {
+        let (exit, failed) = end;
         let Some((call, _)) = self.running.remove(number) else { return false };
         let mut files = TouchedFiles::default();
         if let Some(CodexAction::Shell(effects)) = self.actions.remove(&format!("run {number}"))
-            && code == 0
+            && !failed
         {
             files.wrote_paths(effects.writes);
         }
         out.emit(EventKind::Result(CallResult {
             call: call.into(),
             output: output.into(),
-            failed: code != 0,
-            exit: Some(code),
+            failed,
+            exit,
             writes: files.writes,
+            unstated: exit.is_none(),
             ..CallResult::default()
         }));
         true

@@ -180,6 +180,48 @@ fn a_command_that_runs_on_fails_where_it_was_called() {
 }
 
 #[test]
+fn a_script_says_how_it_ended() {
+    let script = |id: &str, text: &str| {
+        item(json!({ "type": "custom_tool_call", "name": "exec", "call_id": id, "input": text }))
+    };
+    let ends = |id: &str, state: &str, said: &str| {
+        let head = format!("Script {state}\nWall time 1.2 seconds\nOutput:\n");
+        let part = |text: &str| json!({ "type": "input_text", "text": text });
+        item(json!({ "type": "custom_tool_call_output", "call_id": id, "output": [part(&head), part(said)] }))
+    };
+    let patch = "*** Begin Patch\\n*** Add File: lamp.c\\n+int on;\\n*** End Patch";
+    let told = session(&concat(&[
+        &asks("go"),
+        &[
+            script("c1", &format!("await tools.apply_patch(\"{patch}\")")),
+            ends("c1", "failed", "Script error:\nlamp.c stands there"),
+            script("c2", "const r = await tools.exec_command({cmd: 'make fit > log'}); text(r.output)"),
+            ends("c2", "completed", "fits"),
+            script("c3", "const r = await tools.exec_command({cmd: 'make on'}); text(r)"),
+            ends("c3", "completed", "{\"wall_time_seconds\":1.1,\"exit_code\":2,\"output\":\"dark\"}"),
+            script("c4", "const r = await tools.exec_command({cmd: 'make off'}); text(r.output)"),
+            ends("c4", "running with cell ID 7", ""),
+            calls("c5", "wait", json!({ "cell_id": "7", "terminate": true })),
+            ends("c5", "terminated", ""),
+        ],
+    ]));
+    insta::assert_snapshot!(told.stream("s"), @r"
+    3 prompt (typed) go
+    4 call c1 Write lamp.c
+    5 result c1 failed lamp.c stands there
+    6 call c2 Bash make fit > log
+    7 result c2 fits writes log
+    8 call c3 Bash make on
+    9 result c3 failed exit 2 dark
+    10 call c4 Bash make off
+    11 result c4 still running
+    12 call c5 wait wait for make off
+    13 result c4 failed Script terminated
+    13 result c5 Script terminated
+    ");
+}
+
+#[test]
 fn packed_files_are_read() {
     let all = concat(&[&[super::meta("s", json!({}))], &asks("go"), &says("done")]);
     let text = jsonl(&all);
