@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::argument;
 use super::touched::{ShellRead, TouchedFiles};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::Action;
+use cru_session::event::{CallResult, EventKind};
 
 /// What a command did, given that it succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +42,27 @@ pub(crate) fn read(action: &Action<'_>, elsewhere: bool, place: &Place) -> Optio
 pub(crate) fn written<'a>(action: &'a Action<'_>) -> impl Iterator<Item = &'a str> {
     let is_file = |path: &&str| !path.starts_with("/dev/") && !path.starts_with("/proc/");
     action.writes().iter().filter(|write| write.certain).map(|write| write.path.as_str()).filter(is_file)
+}
+
+/// Tells how a command ended that ran in the background: its exit code, and whether it failed. What it writes if it succeeds was
+/// kept of its call.
+pub(crate) fn ended(
+    call: String,
+    writes: Vec<String>,
+    (exit, failed): (Option<i32>, bool),
+    output: &str,
+    out: &mut Out<'_>,
+) {
+    let mut files = TouchedFiles::default();
+    files.wrote_paths(writes.into_iter().filter(|_| !failed));
+    out.emit(EventKind::Result(CallResult {
+        call: call.into(),
+        output: output.into(),
+        failed,
+        exit,
+        unstated: exit.is_none(),
+        ..files.into()
+    }));
 }
 
 /// The files that a command touched that succeeded with this output.

@@ -13,7 +13,7 @@ use super::{brief, decision, proof, record};
 use crate::call::open::OpenCall;
 use crate::call::touched::TouchedFiles;
 use crate::call::{shell, spilled, task_list};
-use crate::file::value::{blocks, filled, flag, number, word};
+use crate::file::value::{blocks, exit, filled, flag, number, object, word};
 use crate::stream::out::Out;
 use crate::wrapper;
 use cru_action::ToolKind;
@@ -76,8 +76,10 @@ impl ClaudeStream {
             subagent,
             attachments,
             commits: commit.map(Cow::Borrowed).into_iter().collect(),
+            unstated: filled(detail, "backgroundTaskId").is_some(),
             ..files.into()
         }));
+        self.background(&call, detail, out);
         self.workflow(&call, word(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
             out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
@@ -89,6 +91,39 @@ impl ClaudeStream {
             self.consequences(&call, detail, out);
         }
         None
+    }
+
+    /// What an answer says of a command in the background: that it is there, or how it ended.
+    fn background(&mut self, call: &OpenCall, detail: &Value, out: &mut Out<'_>) {
+        if let Some(task) = filled(detail, "backgroundTaskId") {
+            self.background.insert(task.to_owned(), (call.id.clone(), call.effects.writes.clone()));
+            return;
+        }
+        let told = object(detail, "task").unwrap_or(detail);
+        let stopped = filled(told, "message").map(|_| "killed");
+        let status = filled(told, "status").or(stopped).unwrap_or("running");
+        if let Some(task) = filled(told, ["task_id", "shellId", "shell_id"]) {
+            let output = filled(told, ["output", "stdout", "stderr"]).unwrap_or(status);
+            self.ended(task, status, exit(told, "exitCode"), output, out);
+        }
+    }
+
+    /// A command in the background has that status: where it ended, its own step says how. Whether the command is known.
+    pub(super) fn ended(
+        &mut self,
+        task: &str,
+        status: &str,
+        exit: Option<i32>,
+        output: &str,
+        out: &mut Out<'_>,
+    ) -> bool {
+        if matches!(status, "running" | "pending") {
+            return false;
+        }
+        let Some((call, writes)) = self.background.remove(task) else { return false };
+        let failed = status != "completed" || exit.is_some_and(|exit| exit != 0);
+        shell::ended(call, writes, (exit, failed), output, out);
+        true
     }
 
     fn files(&self, call: &OpenCall, detail: &Value, output: &str) -> TouchedFiles {

@@ -4,7 +4,7 @@
 //! was consumed.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -41,6 +41,8 @@ pub(super) struct ClaudeStream {
     pub(super) compaction: Option<ClaudeCompaction>,
     /// A shell line of the person's whose output has not come yet.
     pub(super) shell: Option<String>,
+    /// Commands in the background by the host's id: the call, and what it writes if it succeeds.
+    pub(super) background: HashMap<String, (String, Vec<String>)>,
     /// The call that a person last refused or stopped.
     pub(super) refused: Option<String>,
     /// Answers without their calls in the record that is read: the ids of the calls.

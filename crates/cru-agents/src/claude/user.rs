@@ -194,7 +194,11 @@ impl ClaudeStream {
     pub(super) fn notice(&mut self, notice: &Notice<'_>, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
         let stream = StreamKey { session: self.key.session.clone(), agent: Some(notice.task.to_owned()) };
         if notice.task.is_empty() || agents.get(&stream).is_none() {
-            return Some("notice of a background command");
+            // `Background command "make" failed with exit code 2`
+            let how = notice.summary.rsplit_once('"').map_or(notice.summary, |(_, how)| how).trim();
+            let exit = how.split_once("exit code ").and_then(|(_, code)| code.trim_end_matches(')').parse().ok());
+            let known = self.ended(notice.task, notice.status, exit, how, out);
+            return (!known).then_some("notice of a background command");
         }
         let summary = notice.result.unwrap_or(notice.summary);
         out.emit(EventKind::SubagentDone {

@@ -104,23 +104,12 @@ impl CodexStream {
 
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
     fn ended(&mut self, number: &str, end: (Option<i32>, bool), output: &str, out: &mut Out<'_>) -> bool {
-        let (exit, failed) = end;
         let Some((call, _)) = self.running.remove(number) else { return false };
-        let mut files = TouchedFiles::default();
-        if let Some(CodexAction::Shell(effects)) = self.actions.remove(&format!("run {number}"))
-            && !failed
-        {
-            files.wrote_paths(effects.writes);
-        }
-        out.emit(EventKind::Result(CallResult {
-            call: call.into(),
-            output: output.into(),
-            failed,
-            exit,
-            writes: files.writes,
-            unstated: exit.is_none(),
-            ..CallResult::default()
-        }));
+        let writes = match self.actions.remove(&format!("run {number}")) {
+            Some(CodexAction::Shell(effects)) => effects.writes,
+            _ => Vec::new(),
+        };
+        shell::ended(call, writes, end, output, out);
         true
     }
 

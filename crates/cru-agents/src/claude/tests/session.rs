@@ -283,6 +283,66 @@ fn tasks_titles_pulls_and_commits() {
     assert_eq!((told.skipped("unknown record type"), told.skipped("summary of another session")), (1, 1));
 }
 
+#[test]
+fn a_command_in_the_background_ends_where_it_was_called() {
+    let starts = |id: &str, call: &str, command: &str| {
+        calls(id, "a", call, "Bash", json!({ "command": command, "run_in_background": true }))
+    };
+    let runs = |id: &str, call: &str, task: &str| {
+        answers(id, "a", call, "Command running in background", json!({ "backgroundTaskId": task }))
+    };
+    let notice = |id: &str, task: &str, status: &str, how: &str| {
+        let summary = format!("Background command \"exit code 9\" {how}");
+        user(
+            id,
+            "a",
+            format!(
+                "<task-notification><task-id>{task}</task-id><status>{status}</status><summary>{summary}</summary></task-notification>"
+            ),
+        )
+    };
+    let told = session(&[
+        starts("b", "t1", "make > log"),
+        runs("c", "t1", "b1"),
+        starts("d", "t2", "make lamp > out"),
+        runs("e", "t2", "b2"),
+        starts("f", "t3", "make on"),
+        runs("g", "t3", "b3"),
+        starts("h", "t4", "make off"),
+        runs("i", "t4", "b4"),
+        notice("j", "b1", "failed", "failed with exit code 2"),
+        notice("k", "b2", "completed", "completed (exit code 0)"),
+        calls("l", "k", "t5", "BashOutput", json!({ "bash_id": "b3" })),
+        answers("m", "l", "t5", "on", json!({ "shellId": "b3", "status": "failed", "exitCode": 3, "stdout": "dark" })),
+        calls("n", "m", "t6", "TaskOutput", json!({ "task_id": "b4" })),
+        answers("o", "n", "t6", "off", json!({ "task": { "task_id": "b4", "status": "running", "exitCode": null } })),
+        calls("p", "o", "t7", "KillShell", json!({ "shell_id": "b4" })),
+        answers("q", "p", "t7", "killed", json!({ "message": "Successfully killed shell: b4", "shell_id": "b4" })),
+        notice("r", "b4", "killed", "was stopped"),
+    ]);
+    insta::assert_snapshot!(told.stream("s"), @"
+    1 call t1 Bash make > log
+    2 result t1 runs in the background
+    3 call t2 Bash make lamp > out
+    4 result t2 runs in the background
+    5 call t3 Bash make on
+    6 result t3 runs in the background
+    7 call t4 Bash make off
+    8 result t4 runs in the background
+    9 result t1 failed exit 2 failed with exit code 2
+    10 result t2 exit 0 completed (exit code 0) writes out
+    11 call t5 BashOutput b3
+    12 result t5 on
+    12 result t3 failed exit 3 dark
+    13 call t6 TaskOutput b4
+    14 result t6 off
+    15 call t7 KillShell b4
+    16 result t7 killed
+    16 result t4 failed killed
+    ");
+    assert_eq!(told.skipped("notice of a background command"), 1);
+}
+
 #[derive(Default)]
 struct Places(Vec<String>);
 impl Sink for Places {
