@@ -12,7 +12,8 @@ use crate::file::value::{dollars, exit, filled, list, number, usage_with_cache, 
 use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
-use cru_session::event::{EventKind, SessionFact};
+use crate::wrapper;
+use cru_session::event::PromptOrigin;
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -35,9 +36,11 @@ pub(super) const HOST: RecordHost = RecordHost {
     beside: |path| {
         let state = path.ancestors().nth(2).filter(|_| record::above(path, 1) == "events");
         let state = state.map(|folder| record::neighbour(&folder.join("base_state.json"))).unwrap_or_default();
-        json!({
-            "cwd": state["workspace"]["working_dir"], "title": state["title"], "model": state["agent"]["llm"]["model"],
-        })
+        let mut head = spent(&state["stats"]["usage_to_metrics"]);
+        head["cwd"] = state["workspace"]["working_dir"].clone();
+        head["title"] = state["title"].clone();
+        head["model"] = state["agent"]["llm"]["model"].clone();
+        head
     },
     lines: |path| record::holds_lines(path) || record::above(path, 1) == "events",
     document,
@@ -51,8 +54,11 @@ pub(super) const HOST: RecordHost = RecordHost {
 
 fn is_event(event: &Value) -> bool {
     let source = matches!(word(event, "/source"), "user" | "agent" | "environment" | "hook");
-    let named =
-        word(event, "/kind").ends_with("Event") || event.get("action").is_some() || event.get("observation").is_some();
+    let kind = word(event, "/kind");
+    let named = kind.ends_with("Event")
+        || matches!(kind, "UserRejectObservation" | "Condensation" | "CondensationRequest")
+        || event.get("action").is_some()
+        || event.get("observation").is_some();
     source && named && event.get("timestamp").is_some()
 }
 
@@ -75,6 +81,10 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             let words = words.split_once("</think>").map_or(words.as_str(), |(_, rest)| rest);
             session.reply(words, out);
             let mut input = event.get("action").cloned().unwrap_or_default();
+            if input["kind"] == "FinishAction" {
+                session.reply(word(&input, "/message"), out);
+                return None;
+            }
             if let Some(input) = input.as_object_mut() {
                 input.retain(|name, value| name != "kind" && !value.is_null());
             }
@@ -83,6 +93,9 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         }
         "ObservationEvent" => {
             let seen = &event["observation"];
+            if seen["kind"] == "FinishObservation" {
+                return Some("said twice");
+            }
             let (output, attachments) =
                 message::flat(seen.get("content").or_else(|| seen.get("output")).unwrap_or(seen));
             let exit = exit(seen, ["exit_code", "/metadata/exit_code"]).filter(|code| *code >= 0);
@@ -93,7 +106,14 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
                 out,
             )
         }
-        "UserRejectObservation" => refused(session, event, "rejection_reason", true, out),
+        "UserRejectObservation" => {
+            let (call, reason) = (word(event, "/tool_call_id").to_owned(), word(event, "/rejection_reason"));
+            let left = refused(session, event, "rejection_reason", true, out);
+            if wrapper::means(HOST.id, reason).is_none() && !reason.trim().is_empty() {
+                out.prompt(reason.to_owned(), PromptOrigin::Denial { call: call.into() });
+            }
+            left
+        }
         "AgentErrorEvent" => refused(session, event, "error", false, out),
         "ConversationErrorEvent" => session.fail(filled(event, ["detail", "error", "code"]).unwrap_or("failed"), out),
         "PauseEvent" | "InterruptEvent" => session.stop(out),
@@ -101,14 +121,8 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         "ConversationStateUpdateEvent" => {
             let metrics =
                 event.pointer("/value/usage_to_metrics").or_else(|| event.pointer("/value/stats/usage_to_metrics"));
-            let Some(all) = metrics.and_then(Value::as_object) else { return Some("state of the host") };
-            for (name, metrics) in all {
-                tokens(session, name, metrics, out);
-            }
-            let cost: f64 = all.values().filter_map(|it| dollars(it, "accumulated_cost")).sum();
-            if cost > 0.0 {
-                out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
-            }
+            let Some(metrics) = metrics.filter(|it| it.is_object()) else { return Some("state of the host") };
+            session.head(&spent(metrics), out);
             out.told = true;
             None
         }
@@ -129,20 +143,26 @@ fn refused(
     session.answer(word(event, "/tool_call_id"), Answer { output, failed: !denied, denied, ..Answer::default() }, out)
 }
 
-/// Tokens of all messages so far; a later count takes the place of an earlier one.
-fn tokens(session: &mut RecordSession, name: &str, metrics: &Value, out: &mut Out<'_>) {
+/// Tokens and cost of all messages so far, by what asked the models, as [`RecordSession::head`] takes them; a later count takes
+/// the place of an earlier one.
+fn spent(metrics: &Value) -> Value {
+    let all = || metrics.as_object().into_iter().flat_map(|all| all.values());
     let names = ["prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"];
-    let usage = usage_with_cache(&metrics["accumulated_token_usage"], names);
-    session.usage(name, filled(metrics, "model_name").unwrap_or_default(), usage, out);
+    let used = all().map(|metrics| {
+        let usage = usage_with_cache(&metrics["accumulated_token_usage"], names);
+        json!({
+            "model": metrics["model_name"], "input": usage.input, "output": usage.output,
+            "cache_read": usage.cache_read, "cache_write": usage.cache_write,
+        })
+    });
+    let cost: f64 = all().filter_map(|metrics| dollars(metrics, "accumulated_cost")).sum();
+    json!({ "used": used.collect::<Vec<_>>(), "cost": cost })
 }
 
 /// An event of the program of before.
 fn tell_old(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     if let Some(metrics) = event.get("llm_metrics") {
-        tokens(session, "default", metrics, out);
-        if let Some(cost) = dollars(metrics, "accumulated_cost") {
-            out.quiet(EventKind::Meta(SessionFact::TotalCost(cost)));
-        }
+        session.head(&spent(&json!({ "default": metrics })), out);
     }
     let args = &event["args"];
     let id = number(event, "id").map(|id| id.to_string()).unwrap_or_default();

@@ -699,6 +699,31 @@ fn openhands() -> Vec<u8> {
             "accumulated_token_usage": {"prompt_tokens": 10, "completion_tokens": 2, "cache_read_tokens": 4}}}}}),
         ),
         event("e5", "HologramEvent", "agent", json!({})),
+        event(
+            "e6",
+            "ActionEvent",
+            "agent",
+            json!({"tool_name": "terminal", "tool_call_id": "u", "action": {"kind": "TerminalAction", "command": "rm x"}}),
+        ),
+        event(
+            "e7",
+            "UserRejectObservation",
+            "environment",
+            json!({"tool_call_id": "u", "rejection_reason": "keep it"}),
+        ),
+        event("e8", "Condensation", "environment", json!({"summary": "They looked."})),
+        event(
+            "e9",
+            "ActionEvent",
+            "agent",
+            json!({"tool_name": "finish", "tool_call_id": "f", "action": {"kind": "FinishAction", "message": "Mended."}}),
+        ),
+        event(
+            "e10",
+            "ObservationEvent",
+            "environment",
+            json!({"tool_call_id": "f", "observation": {"kind": "FinishObservation", "content": []}}),
+        ),
     ])
 }
 
@@ -714,7 +739,12 @@ fn openhands_events() {
         2 reply I look.
         2 call t terminal make
         3 result t failed exit 2 no rule
-        4 Meta(TotalCost(0.5))",
+        4 Meta(TotalCost(0.5))
+        6 call u terminal rm x
+        7 result u denied keep it
+        7 prompt (denial of u) keep it
+        8 compaction - 0 They looked.
+        9 reply Mended.",
     );
     assert_eq!((told.tokens("e1").input, told.tokens("e1").cache_read, told.skipped("unknown record type")), (6, 4, 1));
     // Each event in a file of its own.
@@ -724,6 +754,13 @@ fn openhands_events() {
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, line): &(String, Vec<u8>)| (name.as_str(), line.clone())).collect();
     assert_eq!(read("openhands", &files).stream("c1"), told.stream("e1"));
+    let state = json!({"stats": {"usage_to_metrics": {
+        "agent": {"model_name": "m", "accumulated_token_usage": {"prompt_tokens": 7, "completion_tokens": 1}},
+        "condenser": {"model_name": "m", "accumulated_token_usage": {"prompt_tokens": 2}, "accumulated_cost": 0.25},
+    }}});
+    let files = [("c2/base_state.json", document(&state)), ("c2/events/event-00005-x.json", files[5].1.clone())];
+    let told = read("openhands", &files);
+    assert_eq!((told.tokens("c2").input, told.stream("c2").contains("TotalCost(0.25)")), (9, true));
 }
 
 #[test]
@@ -828,7 +865,8 @@ fn exports_of_claude_ai() {
                 {"type": "tool_use", "name": "web_search", "input": {"query": "bulb"}},
                 {"type": "tool_result", "name": "web_search", "content": said("found")},
                 {"type": "tool_result", "name": "web_search", "content": said("none"), "is_error": true},
-                {"type": "hologram"}, {"type": "text", "text": "So."}]}]},
+                {"type": "hologram"}, {"type": "text", "text": "So."}]},
+            {"uuid": "m3", "sender": "human", "text": "", "content": [], "attachments": [{"file_name": "", "extracted_content": "so long"}]}]},
         {"uuid": "u2", "name": "", "chat_messages": []}, {"name": "no id", "chat_messages": []}]));
     let told = read("claude-ai", &[("conversations.json", whole)]);
     check(
@@ -837,13 +875,16 @@ fn exports_of_claude_ai() {
         r"
         1 title Host Lamp
         1 Meta(Started(2026-03-01T10:00:00Z))
-        1 prompt (typed) mend it +text/plain 12 +file 0
+        1 prompt (typed) mend it
+        a.txt
+        dark +b.png 0
         2 thinking Hm.
         2 call @2 web_search lamp
         2 call @2@2 web_search bulb
         2 result @2 found
         2 result @2@2 failed none
-        2 reply So.",
+        2 reply So.
+        3 prompt (typed) so long",
     );
     assert_eq!((told.skipped("unknown block `hologram`"), told.skipped("conversation without an id")), (1, 1));
 }

@@ -58,7 +58,13 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
             (kind, _) => left = Some(unknown("unknown block", kind)),
         }
     }
-    sent.extend(list(message, "/attachments").iter().chain(list(message, "/files")).map(self::sent));
+    for file in list(message, "/attachments").iter().chain(list(message, "/files")) {
+        match filled(file, "extracted_content") {
+            // What was pasted has no name.
+            Some(text) => words.extend(filled(file, "file_name").into_iter().chain([text])),
+            None => sent.push(self::sent(file)),
+        }
+    }
     if is_person {
         left = session.prompt(&words.join("\n\n"), sent, out).or(left);
     }
@@ -141,7 +147,8 @@ fn said(part: &Value) -> &str {
 
 /// Something that a person sent along.
 pub(crate) fn sent(file: &Value) -> Attachment<'static> {
-    let media_type = filled(file, ["mime_type", "mimeType", "file_type"]).unwrap_or("file").to_owned().into();
+    let shown = ["mime_type", "mimeType", "file_type", "file_name", "name"];
+    let media_type = filled(file, shown).unwrap_or("file").to_owned().into();
     Attachment { media_type, bytes: number(file, ["size", "file_size"]).unwrap_or(0) }
 }
 
