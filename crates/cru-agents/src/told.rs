@@ -174,7 +174,8 @@ pub(super) fn told(importer: &Importer, files: &[(&str, Vec<u8>)]) -> Told {
     for (name, bytes) in files {
         let path = folder.path().join(name);
         cru_base::files::create(&path, bytes).unwrap();
-        if !name.ends_with(".meta.json") {
+        let beside = [".meta.json", "base_state.json", "workspace.yaml", "session_index.jsonl"];
+        if !beside.iter().any(|end| name.ends_with(end)) {
             paths.push(path);
         }
     }

@@ -108,16 +108,15 @@ impl<'s> ClaudeReader<'s> {
             self.sink.line(path, number);
             match (line, left_out) {
                 (Err(reason), _) | (Ok(_), Some(reason)) => self.file.account.skip(reason),
-                (Ok((line, ended)), None) => self.line(line, ended),
+                (Ok((record, line, ended)), None) => self.line(record, line, ended),
             }
         })?;
         self.end_of_file();
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], ended: bool) {
+    fn line(&mut self, record: Option<Value>, line: &[u8], ended: bool) {
         self.last = None;
-        let record = value::read(line).filter(Value::is_object);
         match record.map(|record| self.record(&record, line)) {
             Some(None) => match self.last {
                 Some(stream) => self.file.account.represent_of(&self.streams[stream].key),

@@ -11,7 +11,7 @@ use super::record::payload;
 use crate::bundles;
 use crate::file::jsonl;
 use crate::file::value::{self, filled, number, word};
-use cru_base::Result;
+use cru_base::{Result, files};
 use cru_session::event::StreamKey;
 use cru_session::source::Bundle;
 
@@ -115,6 +115,17 @@ impl CodexHead {
     pub(super) fn above(&self) -> Option<&str> {
         self.parent.as_deref().or(self.forked_from.as_deref())
     }
+}
+
+/// The name of a session that the host keeps beside the folder of all of them; of several the last.
+pub(super) fn name(path: &Path, id: &str) -> String {
+    let is_folder = |path: &&Path| path.ends_with("sessions") || path.ends_with("archived_sessions");
+    let index = path.ancestors().find(is_folder).map(|folder| folder.with_file_name("session_index.jsonl"));
+    let bytes = index.and_then(|index| files::read_regular(&index, 64 << 20).ok().flatten()).unwrap_or_default();
+    let mut lines =
+        bytes.rsplit(|byte| *byte == b'\n').filter(|line| memchr::memmem::find(line, id.as_bytes()).is_some());
+    let named = lines.find_map(|line| value::read(line).filter(|record| word(record, "id") == id));
+    named.map(|record| word(&record, "thread_name").to_owned()).unwrap_or_default()
 }
 
 /// The id in a file's name, `rollout-2026-01-02T03-04-05-<id>.jsonl`, else the name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::head::CodexHead;
+use super::head::{self, CodexHead};
 use super::reason;
 use super::record::payload;
 use super::stream::CodexStream;
@@ -96,7 +96,7 @@ impl<'s> CodexReader<'s> {
         jsonl::each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
             match line {
-                Ok((line, ended)) => self.line(line, ended),
+                Ok((record, line, ended)) => self.line(record, line, ended),
                 Err(reason) => self.file.account.skip(reason),
             }
         })?;
@@ -104,15 +104,13 @@ impl<'s> CodexReader<'s> {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], ended: bool) {
-        let value = value::read(line);
-        let record = value.as_ref().filter(|value| value.is_object());
-        match record.map(|record| self.record(record, line)) {
+    fn line(&mut self, record: Option<Value>, line: &[u8], ended: bool) {
+        match record.map(|record| self.record(&record, line)) {
             Some(None) => self.file.account.represent(),
             Some(Some(reason)) => self.file.account.skip(reason),
             // A write in progress is no record yet: the next reading takes it whole.
             None if !ended => self.file.account.skip("partial last line"),
-            None if self.is_copy(line, value.as_ref()) => self.file.account.skip("duplicate record"),
+            None if self.is_copy(line, None) => self.file.account.skip("duplicate record"),
             None if self.streams[self.file.stream].is_full() => self.file.account.skip(LATER),
             None => {
                 self.streams[self.file.stream].consume(line);
@@ -210,8 +208,9 @@ impl<'s> CodexReader<'s> {
             self.keys.get(above).cloned().unwrap_or_else(session)
         });
         let (part, task) = self.spawned.get(&head.id).cloned().unwrap_or_default();
+        let name = if key.agent.is_none() { head::name(path, &head.id) } else { String::new() };
         self.sink.open(Header {
-            aside: false,
+            aside: !name.is_empty(),
             parent: above.filter(|above| *above != key),
             transcript: PathBuf::from(path),
             agent: head.role.clone().or(part).or_else(|| key.agent.as_ref().map(|_| "agent".to_owned())),
@@ -220,7 +219,7 @@ impl<'s> CodexReader<'s> {
         });
         let stream = self.streams.len();
         let bounds = self.sink.bounds(&key);
-        self.streams.push(CodexStream::new(key.clone(), head.id.clone(), bounds));
+        self.streams.push(CodexStream::new(key.clone(), head.id.clone(), name, bounds));
         self.by_key.insert(key, stream);
         stream
     }

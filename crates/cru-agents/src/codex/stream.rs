@@ -22,7 +22,7 @@ use crate::stream::intake::Intake;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey};
+use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 use cru_session::source::{Bounds, Consumed};
 
 /// The state of one stream.
@@ -69,6 +69,8 @@ pub(super) struct CodexStream {
     pub(super) untwinned: u64,
     /// Records counted as said twice that are the host's words.
     pub(super) injected: u64,
+    /// The name that the host keeps beside its sessions, until it is told.
+    name: String,
     title: String,
     branch: String,
     version: String,
@@ -100,9 +102,9 @@ pub(super) struct Hint {
 }
 
 impl CodexStream {
-    /// A stream of that identity, of which so much is wanted.
-    pub(super) fn new(key: StreamKey, id: String, bounds: Bounds) -> Self {
-        Self { key: Rc::new(key), id, intake: Intake::new(bounds), ..Self::default() }
+    /// A stream of that identity, of which so much is wanted; `name` stands beside it.
+    pub(super) fn new(key: StreamKey, id: String, name: String, bounds: Bounds) -> Self {
+        Self { key: Rc::new(key), id, name, intake: Intake::new(bounds), ..Self::default() }
     }
 
     /// Whether all that is wanted was consumed.
@@ -127,6 +129,9 @@ impl CodexStream {
 
     /// Reads one record of the session's own.
     pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let name = std::mem::take(&mut self.name);
+        let title = self.titled(&name).map(|text| SessionFact::Title { rank: TitleRank::Custom, text: text.into() });
+        out.facts(title);
         match word(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::session::CopilotSession;
 use crate::bundles;
 use crate::file::jsonl::{Format, beginning};
 use crate::file::value::{filled, word};
 use crate::record::{self, has_line};
-use cru_base::Result;
+use cru_base::{Result, files};
 use cru_session::event::StreamKey;
 use cru_session::source::{Bundle, Header};
 
@@ -60,7 +60,7 @@ impl Format for Copilot {
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<Header> {
         path.clone_into(&mut self.path);
         let key = StreamKey { session: session_of(&beginning(bundle, path, RECORDS)?, path), agent: None };
-        Ok(Header { key, transcript: path.to_owned(), ..Header::default() })
+        Ok(Header { key, transcript: path.to_owned(), aside: true, ..Header::default() })
     }
 
     fn aside(&mut self, own: &StreamKey, record: &Value) -> Option<Header> {
@@ -103,8 +103,22 @@ impl Format for Copilot {
 
     fn begin(&mut self, header: &Header) -> CopilotSession {
         let started = header.key.agent.as_ref().and_then(|call| self.started.get(call));
-        CopilotSession::new(&header.key, started.map(|(_, prompt)| prompt.clone()))
+        let beside = if header.aside { beside(&header.transcript) } else { Value::Null };
+        CopilotSession::new(&header.key, started.map(|(_, prompt)| prompt.clone()), beside)
     }
+}
+
+/// The title that stands in a file beside the session, which a person or the host gave.
+fn beside(path: &Path) -> Value {
+    let bytes = files::read_regular(&path.with_file_name("workspace.yaml"), 1 << 20).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let of = |key: &str| {
+        let stated = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).map(str::trim)?;
+        let quoted = || Some(stated.strip_prefix('\'')?.strip_suffix('\'')?.replace("''", "'"));
+        let plain = || Some(stated.to_owned()).filter(|text| !text.starts_with(['|', '>']));
+        serde_json::from_str(stated).ok().or_else(quoted).or_else(plain)
+    };
+    json!({ "title": of("name").or_else(|| of("summary")), "named": of("user_named").is_some_and(|it| it == "true") })
 }
 
 /// Whether a tool starts a sub-agent.

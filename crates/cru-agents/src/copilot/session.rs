@@ -33,11 +33,13 @@ pub(super) struct CopilotSession {
     tokens: CopilotTokens,
     /// What a sub-agent was asked, until it is told.
     task: Option<String>,
+    /// What is said of the session as a whole, until it is told.
+    beside: Value,
 }
 
 impl CopilotSession {
-    /// A stream; `task` is what a sub-agent was asked.
-    pub(super) fn new(key: &StreamKey, task: Option<String>) -> Self {
+    /// A stream; `task` is what a sub-agent was asked, `beside` is said of the session as a whole.
+    pub(super) fn new(key: &StreamKey, task: Option<String>, beside: Value) -> Self {
         Self {
             key: key.clone(),
             told: RecordSession::new(&HOST, key.clone(), Value::Null),
@@ -47,6 +49,7 @@ impl CopilotSession {
             agents: HashMap::new(),
             tokens: CopilotTokens::default(),
             task: task.filter(|task| !task.trim().is_empty()),
+            beside,
         }
     }
 }
@@ -61,6 +64,8 @@ impl State for CopilotSession {
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let beside = self.beside.take();
+        self.told.head(&beside, out);
         if let Some(task) = self.task.take() {
             out.prompt(task, PromptOrigin::Task);
             out.told = false;
@@ -69,7 +74,7 @@ impl State for CopilotSession {
         let strange = match word(&record, "/type") {
             "session.start" | "session.resume" | "session.context_changed" => self.context(data, out),
             "session.model_change" => {
-                self.sees_model(word(data, "/newModel"));
+                self.sees_model(word(data, "/newModel"), out);
                 Some("choice of a model")
             }
             "session.title_changed" => filled(data, "title").and_then(|text| {
@@ -111,10 +116,8 @@ impl State for CopilotSession {
 }
 
 impl CopilotSession {
-    fn sees_model(&mut self, model: &str) {
-        if !model.is_empty() {
-            model.clone_into(&mut self.told.model);
-        }
+    fn sees_model(&mut self, model: &str, out: &mut Out<'_>) {
+        self.told.head(&json!({ "model": model }), out);
     }
 
     fn reply(&mut self, text: &str, out: &mut Out<'_>) -> Option<&'static str> {
@@ -133,7 +136,7 @@ impl CopilotSession {
 
     /// Where it runs.
     fn context(&mut self, data: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        self.sees_model(word(data, "/selectedModel"));
+        self.sees_model(word(data, "/selectedModel"), out);
         let of = |key: &str| filled(&data["context"], key).or_else(|| filled(data, key));
         let head = json!({
             "cwd": of("cwd"), "branch": of("branch"), "commit": of("headCommit"), "version": of("copilotVersion"),
@@ -174,7 +177,7 @@ impl CopilotSession {
 
     fn assistant(&mut self, data: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let stated = word(data, "/model");
-        self.sees_model(stated);
+        self.sees_model(stated, out);
         let model = if self.told.model.is_empty() { "unknown" } else { &self.told.model };
         self.tokens.message(model, !stated.is_empty(), count(data, "/outputTokens"), out);
         self.think(word(data, "/reasoningText"), out);

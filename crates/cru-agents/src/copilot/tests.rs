@@ -81,8 +81,11 @@ fn session() -> Vec<Value> {
 
 #[test]
 fn a_session_is_told() {
-    let told = told_of(&IMPORTER, "x/events.jsonl", lines(&session()));
+    let beside = b"id: s1\nname: 'Mia''s tests'\nuser_named: true\nsummary: Tests\n".to_vec();
+    let told = told(&IMPORTER, &[("x/workspace.yaml", beside), ("x/events.jsonl", lines(&session()))]);
     insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 title Custom Mia's tests
+    1 Meta(Model("m"))
     1 Meta(Commit("0123456789"))
     4 prompt (typed) fix the tests +a.ts 0
     5 thinking hm

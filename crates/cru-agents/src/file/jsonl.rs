@@ -79,10 +79,10 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
     Ok(())
 }
 
-/// A line that says something and whether it has an end, or why it is left out.
-pub(crate) type Told<'l> = std::result::Result<(&'l [u8], bool), &'static str>;
+/// A record, its bytes and whether it has an end, or why a line is left out. What is no record has no value.
+pub(crate) type Told<'l> = std::result::Result<(Option<Value>, &'l [u8], bool), &'static str>;
 
-/// Hands over the lines of a file that are not blank, with their numbers. What stands before damage of a packed file is good.
+/// Hands over the records of a file, with the numbers of their lines. What stands before damage of a packed file is good.
 pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, Told<'_>)) -> Result<()> {
     let failed = |source| Error::io("read", path, source);
     let mut lines = Lines::new(unpack::open(bundle, path).map_err(failed)?, MAX_LINE);
@@ -91,9 +91,12 @@ pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, 
             Ok(None) => break,
             Ok(Some(Line::Oversized)) => then(number, Err("oversized line")),
             Ok(Some(Line::Whole(line, ended))) => {
-                let line = trim(line);
-                if !line.is_empty() {
-                    then(number, Ok((line, ended)));
+                let text = json::text(trim(line));
+                let records = records(&text);
+                // Behind a part of a line stands another record: nothing is added to it.
+                let is_several = records.len() > 1;
+                for (record, part) in records {
+                    then(number, Ok((record, part.as_bytes(), ended || is_several)));
                 }
             }
             Err(error) if unpack::is_damage(&error) => {
@@ -139,7 +142,8 @@ pub(crate) fn first(
         match lines.next() {
             Ok(Some(Line::Oversized)) => {}
             Ok(Some(Line::Whole(line, _))) => {
-                if object(&json::text(trim(line))).is_some_and(|record| !wants_more(record)) {
+                let text = json::text(trim(line));
+                if records(&text).into_iter().filter_map(|(record, _)| record).any(|record| !wants_more(record)) {
                     break;
                 }
             }
@@ -168,17 +172,29 @@ fn object(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok().filter(Value::is_object)
 }
 
-/// The objects of a line with the text of each: one, or several where two processes wrote at once; none where it holds
-/// anything else.
-fn objects(line: &str) -> Vec<(Value, &str)> {
-    let (mut found, mut from) = (Vec::new(), 0);
-    let mut values = serde_json::Deserializer::from_str(line).into_iter();
-    while let Some(value) = values.next() {
-        match value {
-            Ok(value @ Value::Object(_)) => found.push((value, line[from..values.byte_offset()].trim())),
-            _ => return Vec::new(),
-        }
-        from = values.byte_offset();
+/// The records of a line with the text of each: one, or several where two processes wrote at once or one was stopped and left
+/// the beginning of a record, which is none. A line that ends with anything else is none as a whole.
+fn records(line: &str) -> Vec<(Option<Value>, &str)> {
+    /// Parts of one line; it bounds the work for damaged files.
+    const MOST: usize = 256;
+    if let Some(record) = object(line) {
+        return vec![(Some(record), line)];
+    }
+    let (mut found, mut rest) = (Vec::new(), line);
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+        let next = match values.next() {
+            Some(Ok(value @ Value::Object(_))) => Some((Some(value), values.byte_offset())),
+            // Where the text goes wrong, another record begins.
+            Some(Err(error)) if error.is_syntax() => {
+                let begin = rest.bytes().take(error.column()).rposition(|byte| byte == b'{');
+                begin.filter(|begin| *begin > 0).map(|begin| (None, begin))
+            }
+            _ => None,
+        };
+        let Some((record, end)) = next.filter(|_| found.len() < MOST) else { return vec![(None, line)] };
+        found.push((record, rest[..end].trim()));
+        rest = rest[end..].trim_start();
     }
     found
 }
@@ -210,7 +226,7 @@ impl<F: Format> Reader<'_, F> {
         let mut account = Account::default();
         each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
-            match line.and_then(|(line, ended)| self.line(&own, line, ended)) {
+            match line.and_then(|(record, line, ended)| self.line(&own, record, line, ended)) {
                 Ok(index) => account.represent_of(&self.streams[index].key),
                 Err(reason) => account.skip(reason),
             }
@@ -220,19 +236,20 @@ impl<F: Format> Reader<'_, F> {
     }
 
     /// Reads a line: the stream that it was told of, or why it is left out.
-    fn line(&mut self, own: &Header, line: &[u8], ended: bool) -> std::result::Result<usize, &'static str> {
-        let text = json::text(line);
-        let records = objects(&text);
-        if records.is_empty() && !ended {
+    fn line(
+        &mut self,
+        own: &Header,
+        record: Option<Value>,
+        line: &[u8],
+        ended: bool,
+    ) -> std::result::Result<usize, &'static str> {
+        if record.is_none() && !ended {
             // A write in progress is no record yet: the next reading takes it whole.
             return Err("partial last line");
         }
-        let aside = records.first().and_then(|(record, _)| self.format.aside(&own.key, record));
+        let aside = record.as_ref().and_then(|record| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
-        let id = match &records[..] {
-            [(record, _)] => self.streams[index].state.id(record),
-            _ => String::new(),
-        };
+        let id = record.as_ref().map_or_else(String::new, |record| self.streams[index].state.id(record));
         if self.is_copy(index, &id, line) {
             return Err(DUPLICATE);
         }
@@ -241,19 +258,10 @@ impl<F: Format> Reader<'_, F> {
             return Err(LATER);
         }
         let number = stream.intake.consume(line, &id, stream.state.waits());
-        let is_joined = records.len() > 1;
-        let mut left = Some(if is_joined { DUPLICATE } else { "broken line" });
-        for (record, part) in records {
-            let id = if is_joined { self.streams[index].state.id(&record) } else { String::new() };
-            if !id.is_empty() && self.is_copy(index, &id, part.as_bytes()) {
-                continue;
-            }
-            let stream = &mut self.streams[index];
-            let time = stream.state.time(&record);
-            let told = stream.state.tell(record, &mut Out::new(&mut *self.sink, stream.key.clone(), number, time));
-            left = left.and(told);
-        }
-        left.map_or(Ok(index), Err)
+        let Some(record) = record else { return Err("broken line") };
+        let time = stream.state.time(&record);
+        let told = stream.state.tell(record, &mut Out::new(&mut *self.sink, stream.key.clone(), number, time));
+        told.map_or(Ok(index), Err)
     }
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.
@@ -290,5 +298,36 @@ impl<F: Format> Reader<'_, F> {
         self.streams.push(Stream { key: Rc::new(key.clone()), intake, state });
         self.by_key.insert(key, self.streams.len() - 1);
         self.streams.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_one_line() {
+        let of = |line: &str| -> Vec<(bool, String)> {
+            records(line).into_iter().map(|(record, part)| (record.is_some(), part.to_owned())).collect()
+        };
+        let whole = r#"{"kind":"said","text":"a {\"b\""}"#;
+        let is = |line: &str, parts: &[(bool, &str)]| {
+            let parts: Vec<_> = parts.iter().map(|(is_whole, part)| (*is_whole, (*part).to_owned())).collect();
+            assert_eq!(of(line), parts, "{line}");
+        };
+        is(whole, &[(true, whole)]);
+        is(&format!("{whole}{whole} {whole}"), &[(true, whole), (true, whole), (true, whole)]);
+        for torn in
+            [r#"{"kind":"said","#, r#"{"ki"#, r#"{"kind":"sa\"#, "{", r#"{"kind":tr"#, r#"{"kind":1,"#, r#"{"kind""#]
+        {
+            is(&format!("{torn}{whole}"), &[(false, torn), (true, whole)]);
+            is(torn, &[(false, torn)]);
+        }
+        // No record stands at the end.
+        for broken in
+            ["[1]", "x", r#"{"a":{"b":1}"#, r#"{"a":{"b":1}x{"c":2}}"#, r#"{"a":1} x"#, r#"{"a":1}{"a""#, "{{{{"]
+        {
+            is(broken, &[(false, broken)]);
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::session::{self, HOST};
 use super::thread::{Entry, Thread};
 use crate::file::document::{self, BROKEN, items, member, members};
 use crate::file::jsonl::each_line;
-use crate::file::value::{self, list, time, word};
+use crate::file::value::{list, time, word};
 use crate::record::session::RecordSession;
 use crate::stream::teller::Teller;
 use crate::{bundles, record};
@@ -36,12 +36,11 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 fn take_in(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
     let (mut first, mut whole) = (true, false);
     each_line(bundle, path, |_, line| {
-        let (line, ended) = match line {
+        let (value, line, ended) = match line {
             _ if whole => return,
             Err(reason) => return thread.leave(reason),
             Ok(line) => line,
         };
-        let value = value::read(line).filter(Value::is_object);
         whole = first && line[0] == b'{' && is_document(line, ended, value.as_ref());
         first = false;
         match value {

@@ -359,9 +359,9 @@ fn damage_is_named_and_the_rest_told() {
     8 Typed three
     9 Typed a second u3
     10 reply four
-    10 reply five
-    11 Typed twice
-    12 Typed bad � byte␀
+    11 reply five
+    12 Typed twice
+    13 Typed bad � byte␀
     ");
     assert_eq!(told.skipped("broken line"), 4);
     assert_eq!((told.skipped("empty message"), told.skipped("no record type")), (2, 1));

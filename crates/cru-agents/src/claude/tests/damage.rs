@@ -28,6 +28,16 @@ fn broken_lines_are_counted_and_a_partial_one_is_left() {
 }
 
 #[test]
+fn records_of_one_line_are_told_apart() {
+    let [first, second] = [user("a", "", "one"), says("b", "a", "Two.")].map(|record| record.to_string());
+    for (between, records) in [("", 2), ("{\"type\":\"user\",\"message\":{\"role\":\"us", 3)] {
+        let told = read_bytes(&[("s.jsonl", format!("{first}{between}{second}\n").into_bytes())]);
+        assert_eq!(told.stream("s"), format!("1 prompt (typed) one\n{records} reply Two.\n"));
+        assert_eq!((told.records(), told.skipped("broken line")), (records, records - 2));
+    }
+}
+
+#[test]
 fn a_whole_last_line_without_newline_counts() {
     let first = user("a", "", "one").to_string();
     let told = read_bytes(&[("s.jsonl", first.clone().into_bytes())]);

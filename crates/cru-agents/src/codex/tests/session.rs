@@ -222,6 +222,15 @@ fn a_script_says_how_it_ended() {
 }
 
 #[test]
+fn a_name_that_stands_beside_the_sessions() {
+    let name = |id: &str, name: &str| json!({ "id": id, "thread_name": name, "updated_at": "2026-03-01T10:00:00Z" });
+    let index = jsonl(&[name("s", "Old"), name("s", "Lamp"), name("other", "s")]);
+    let all = concat(&[&[super::meta("s", json!({}))], &asks("go")]);
+    let told = read_bytes(&[("session_index.jsonl", index), ("sessions/2026/03/01/s.jsonl", jsonl(&all))]);
+    assert_eq!(told.stream("s"), "1 title Custom Lamp\n3 prompt (typed) go\n");
+}
+
+#[test]
 fn packed_files_are_read() {
     let all = concat(&[&[super::meta("s", json!({}))], &asks("go"), &says("done")]);
     let text = jsonl(&all);
