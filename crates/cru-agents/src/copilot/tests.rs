@@ -150,6 +150,7 @@ fn a_sub_agent_is_a_stream_of_its_own() {
     ];
     let told = told_of(&IMPORTER, "x.jsonl", lines(&all));
     insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Model("m"))
     1 Meta(Commit("0123456789"))
     2 prompt (typed) look around
     3 call c1 task find it
@@ -188,6 +189,7 @@ fn damage_is_named_and_the_rest_told() {
     bytes.extend(br#"{"type":"user.message","type":"assistant.message","data":{"content":5,"toolRequests":{}}}"#);
     let told: Told = told_of(&IMPORTER, "x.jsonl", bytes);
     insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Model("m"))
     1 Meta(Commit("0123456789"))
     2 prompt (typed) one
     9 call ../../x tool

@@ -175,12 +175,10 @@ fn object(line: &str) -> Option<Value> {
 /// The records of a line with the text of each: one, or several where two processes wrote at once or one was stopped and left
 /// the beginning of a record, which is none. A line that ends with anything else is none as a whole.
 fn records(line: &str) -> Vec<(Option<Value>, &str)> {
-    /// Parts of one line; it bounds the work for damaged files.
-    const MOST: usize = 256;
     if let Some(record) = object(line) {
         return vec![(Some(record), line)];
     }
-    let (mut found, mut rest) = (Vec::new(), line);
+    let (mut found, mut rest, mut is_torn) = (Vec::new(), line, false);
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter();
         let next = match values.next() {
@@ -192,7 +190,10 @@ fn records(line: &str) -> Vec<(Option<Value>, &str)> {
             }
             _ => None,
         };
-        let Some((record, end)) = next.filter(|_| found.len() < MOST) else { return vec![(None, line)] };
+        // Behind a beginning stands a whole one.
+        let next = next.filter(|(record, _)| !is_torn || record.is_some());
+        let Some((record, end)) = next else { return vec![(None, line)] };
+        is_torn = record.is_none();
         found.push((record, rest[..end].trim()));
         rest = rest[end..].trim_start();
     }
