@@ -60,7 +60,12 @@ impl ToolKind {
     pub fn of_call(tool: &str, input: &Value) -> Self {
         let kind = Self::of(tool);
         // A tool of both gives a patch, or a text and the one that takes its place.
-        if kind == Self::Patch && input.get("old_string").is_some_and(Value::is_string) {
+        let is_edit = || {
+            let has_blocks = |text: &str| !crate::patch::blocks(text).is_empty();
+            input.get("old_string").is_some_and(Value::is_string)
+                || input.get("diff").and_then(Value::as_str).is_some_and(has_blocks)
+        };
+        if kind == Self::Patch && is_edit() {
             return Self::Edit;
         }
         match input.get("command").and_then(Value::as_str).filter(|_| matches!(kind, Self::Edit | Self::Write)) {

@@ -9,6 +9,7 @@ mod diff;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::blocks;
 pub use call::of_call;
 
 /// How a patch of an agent begins.

@@ -63,5 +63,14 @@ fn calls_that_change_files() {
     assert_eq!(told("apply_patch", &json!({ "input": patch })), ["c.c +in -out", "d.c +new -"]);
     assert_eq!(told("shell", &json!({ "command": ["apply_patch", patch] })), ["c.c +in -out", "d.c +new -"]);
     assert_eq!(told("Write", &json!({ "file_path": "e.c", "content": "new" })), ["e.c +new -"]);
+    let block = |from: &str, to: &str| format!("{from} SEARCH\nout\nleft\n=======\nin\n{to} REPLACE\n");
+    let blocks = format!("{}{}", block("<<<<<<<", ">>>>>>>"), block("-------", "+++++++"));
+    let wanted = ["f.c +in -out|left"; 2];
+    assert_eq!(told("search_replace", &json!({ "file_path": "f.c", "content": blocks })), wanted);
+    assert_eq!(told("replace_in_file", &json!({ "path": "f.c", "diff": blocks })), wanted);
+    let numbered = blocks.replace("out\n", ":start_line:1\n-------\nout\n");
+    assert_eq!(told("apply_diff", &json!({ "path": "f.c", "diff": numbered })), wanted);
+    // A text that shows blocks is a text.
+    assert_eq!(told("Write", &json!({ "file_path": "f.c", "content": "<<<<<<< SEARCH\n" })), ["f.c +<<<<<<< SEARCH -"]);
     assert!(told("Grep", &json!({ "pattern": "x", "path": "src" })).is_empty());
 }
