@@ -62,12 +62,24 @@ fn folders(value: &str, env: &Env) -> Vec<String> {
     parts.map(|part| long(&part)).collect()
 }
 
-/// The files of a folder whose name a path with a `*` gives; a path without one as it is.
+/// What is there of a path with a `*` in some of its names; a path without one as it is.
 fn named_so(path: &Path) -> Vec<PathBuf> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let (Some((start, end)), Some(folder)) = (name.split_once('*'), path.parent()) else {
-        return vec![path.to_owned()];
-    };
+    let (mut found, mut is_sure) = (vec![PathBuf::new()], true);
+    for part in path.components() {
+        let name = part.as_os_str().to_string_lossy();
+        found = match name.split_once('*') {
+            None => found.into_iter().map(|path| path.join(part)).filter(|path| is_sure || path.exists()).collect(),
+            Some((start, end)) => {
+                is_sure = false;
+                found.iter().flat_map(|folder| entries(folder, start, end)).collect()
+            }
+        };
+    }
+    found
+}
+
+/// What lies in a folder under a name that begins and ends so.
+fn entries(folder: &Path, start: &str, end: &str) -> Vec<PathBuf> {
     let fits = |name: &str| name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> =
@@ -104,7 +116,25 @@ mod tests {
             found.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         assert_eq!(of("a-*.db"), ["a-one.db", "a-two.db"]);
+        cru_base::files::create(&temp.path().join("a-two.db.d/in/c.db"), b"x").unwrap();
+        cru_base::files::create(&temp.path().join("b-two.db.d/in/d"), b"x").unwrap();
+        assert_eq!((of("*.d/in/c.db"), of("*.d/on")), (vec!["c.db".to_owned()], Vec::new()));
         assert_eq!((of("a.db"), of("none")), (vec!["a.db".to_owned()], vec!["none".to_owned()]));
+    }
+
+    /// Editors that are made of the same source keep sessions in folders of their own names.
+    #[test]
+    fn editors_of_any_name_are_looked_into() {
+        let home = tempfile::tempdir().unwrap();
+        let task = "User/globalStorage/saoudrizwan.claude-dev/tasks";
+        let wanted =
+            [("vscode", ".config/Surf/User/workspaceStorage"), ("cline", &format!(".cursor-server/data/{task}"))];
+        for (agent, place) in wanted {
+            cru_base::files::create(&home.path().join(place).join("a/b.json"), b"x").unwrap();
+            let vars = [("HOME", home.path().to_str().unwrap())];
+            let env = Env::fixed("2026-11-20T12:00:00Z".parse().unwrap(), "/w", &vars);
+            assert!(of(crate::find(agent).unwrap(), &env).contains(&home.path().join(place)), "{place}");
+        }
     }
 
     #[test]
