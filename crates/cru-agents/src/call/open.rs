@@ -93,15 +93,18 @@ impl Calls {
         self.open.insert(call.id.clone(), call);
     }
 
-    /// Takes the call that an answer with the id `host_id` belongs to; `made_by` names the records that may have made
-    /// it, the likeliest first.
-    pub(crate) fn close(&mut self, host_id: &str, made_by: [&str; 2]) -> Option<OpenCall> {
+    /// The call that an answer with the id `host_id` belongs to; `made_by` names the records that may have made it, the
+    /// likeliest first.
+    pub(crate) fn get(&self, host_id: &str, made_by: [&str; 2]) -> Option<&OpenCall> {
         let same = |id: &&String| self.open.get(*id).is_some_and(|call| call.host_id == host_id);
         let by_record = made_by.iter().find_map(|record| self.by_record.get(*record)?.iter().find(same));
-        let id = match by_record {
-            Some(id) => id.clone(),
-            None => self.open.get(host_id).filter(|call| call.host_id == host_id)?.id.clone(),
-        };
+        let named = || self.open.get(host_id).filter(|call| call.host_id == host_id);
+        by_record.and_then(|id| self.open.get(id)).or_else(named)
+    }
+
+    /// Takes it.
+    pub(crate) fn close(&mut self, host_id: &str, made_by: [&str; 2]) -> Option<OpenCall> {
+        let id = self.get(host_id, made_by)?.id.clone();
         let call = self.open.remove(&id)?;
         if call.turn == self.turn {
             self.waiting = self.waiting.saturating_sub(1);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::file::value::trimmed;
+use crate::file::value::{filled, trimmed};
 use cru_base::text;
 use cru_session::event::DecisionEvent;
 
@@ -73,14 +73,14 @@ pub(crate) fn approval(title: &str, plan: &str, call: Option<&str>) -> DecisionE
 
 /// What was offered: labels and what they mean.
 pub(crate) fn offered(question: &Value) -> Vec<(&str, Option<&str>)> {
-    let options = ["options", "choices"].iter().find_map(|key| question.get(key)?.as_array());
+    let options = ["options", "choices", "follow_up"].iter().find_map(|key| question.get(key)?.as_array());
     options.into_iter().flatten().filter_map(option).collect()
 }
 
 fn option(option: &Value) -> Option<(&str, Option<&str>)> {
     match option {
         Value::String(label) => Some((label, None)),
-        option => Some((option.get("label")?.as_str()?, trimmed(option, "description"))),
+        option => Some((filled(option, ["label", "text"])?, trimmed(option, "description"))),
     }
 }
 

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::call::tools::Answer;
+use crate::call::question::Answered;
 use crate::file::document::{self, items, member, members};
 use crate::file::value::{self, dollars, filled, moment, number, usage_with_cache, word};
-use crate::record::session::{RecordSession, exit_of};
+use crate::record::session::{HOST_WORDS, RecordSession, code_behind, exit_of};
 use crate::record::{self, EachSession, RecordHost, message};
 use crate::stream::out::Out;
+use crate::wrapper;
 use cru_action::ToolKind;
 use cru_session::event::{EventKind, SessionFact};
 use cru_session::source::Bundle;
@@ -119,7 +120,9 @@ fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
         .iter()
         .find(|(part, _)| path.to_string_lossy().contains(part))
         .map(|(_, name)| json!({ "program": name }));
-    let started = shown.first().and_then(|line| line.get("ts")).or_else(|| item.get("ts"));
+    // A task may be called by the milliseconds that it began at.
+    let named = record::above(path, 1).parse::<u64>().ok().filter(|at| *at >= 1_000_000_000_000).map(Value::from);
+    let started = shown.first().and_then(|line| line.get("ts")).or_else(|| item.get("ts")).or(named.as_ref());
     json!({
         "cwd": folder.map(|folder| folder.replace("\\\\", "\\")), "model": model, "usage": usage, "more": program, "started": started,
         "cost": if cost > 0.0 { json!(cost) } else { item["totalCost"].clone() },
@@ -148,9 +151,9 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
         Value::String(text) => vec![json!({"type": "text", "text": text})],
         _ => Vec::new(),
     };
-    let blocks = if is_person { person(session, blocks, out) } else { agent(blocks) };
+    let (blocks, left) = if is_person { person(session, blocks, out) } else { (agent(blocks), None) };
     record["content"] = Value::Array(blocks);
-    let left = message::tell(session, &record, out);
+    let left = message::tell(session, &record, out).or(left);
     if let Some(metrics) = record.get("metrics") {
         let names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
         session.usage("", word(&record, "/modelInfo/id"), usage_with_cache(metrics, names), out);
@@ -162,53 +165,108 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     left
 }
 
-/// A person's message without the answers of tools that it tells in words: `[read_file for 'a.rs'] Result:`.
-fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) -> Vec<Value> {
-    let mut kept = Vec::new();
+/// A person's message without the answers of tools, which are told: what they said to these is among their words. Why
+/// something of it is left out, where it is.
+fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) -> (Vec<Value>, Option<&'static str>) {
+    let (mut kept, mut left) = (Vec::new(), None);
     let mut blocks = blocks.into_iter().peekable();
-    while let Some(mut block) = blocks.next() {
+    while let Some(block) = blocks.next() {
         let text = word(&block, "/text");
-        let Some((tool, rest)) = result_of(text).map(|(tool, rest)| (tool.to_owned(), rest.trim().to_owned())) else {
-            if word(&block, "/type") == "tool_result" {
-                let (text, _) = message::flat(&block["content"]);
-                kept.extend(feedback(&text));
-                if let Some(status) = status(&text) {
-                    block["status"] = json!(status);
-                }
-            }
+        if let Some((tool, rest)) = result_of(text) {
+            let next = blocks.next_if(|next| rest.trim().is_empty() && goes_on(word(next, "/text").trim_start()));
+            let output = json!({ "content": next.as_ref().map_or(rest.trim(), |it| word(it, "/text")) });
+            let id = session.next_call(tool).unwrap_or_default();
+            left = answer(session, &id, &output, &mut kept, out).or(left);
+        } else if word(&block, "/type") == "tool_result" {
+            left = answer(session, word(&block, "/tool_use_id"), &block, &mut kept, out).or(left);
+        } else if let Some((words, _)) = verdict(text).filter(|(it, _)| it["status"] == "guidance") {
+            kept.extend(words["feedback"].as_str().map(feedback));
+        } else if wrapper::means(HOST.id, text).is_some() {
+            // The host may tell what a person said when they went on with a task.
+            let words = text.find("<user_message>").map(|at| &text[at..]);
+            left = left.or(Some(HOST_WORDS).filter(|_| words.is_none()));
+            kept.extend(words.map(|words| json!({"type": "text", "text": words})));
+        } else {
             kept.push(block);
-            continue;
-        };
-        let goes_on = blocks.peek().is_some_and(|next| {
-            let text = word(next, "/text").trim_start();
-            rest.is_empty()
-                && !text.is_empty()
-                && !text.starts_with("<environment_details>")
-                && result_of(text).is_none()
-        });
-        let output =
-            if goes_on { blocks.next().map(|it| word(&it, "/text").to_owned()).unwrap_or_default() } else { rest };
-        kept.extend(feedback(&output));
-        let (failed, denied) = (status(&output) == Some("error"), status(&output) == Some("rejected"));
-        let exit = exit_of(&output);
-        session.answer_next(&tool, Answer { output: output.into(), failed, denied, exit, ..Answer::default() }, out);
+        }
     }
-    kept
+    (kept, left)
 }
 
-/// What a person said to an answer.
-fn feedback(output: &str) -> Option<Value> {
-    output.find("<feedback>").map(|at| json!({"type": "text", "text": &output[at..]}))
+/// Whether a text is the answer that the one before announced.
+fn goes_on(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with("<environment_details>") && result_of(text).is_none()
 }
 
-/// How a call ended, where it did not end well, in the words of the hosts.
-fn status(output: &str) -> Option<&'static str> {
-    match output.trim_start() {
-        text if text.contains("The user denied this operation") => Some("rejected"),
-        text if text.starts_with("The tool execution failed") || text.starts_with("Error:") => Some("error"),
-        text if text.starts_with('{') && text.contains("\"status\":\"error\"") => Some("error"),
-        _ => None,
+/// Tells the answer of a call, in words or as a block. What a person said to it goes to their words; where they were
+/// asked, it is what they decided.
+fn answer(
+    session: &mut RecordSession,
+    id: &str,
+    block: &Value,
+    words: &mut Vec<Value>,
+    out: &mut Out<'_>,
+) -> Option<&'static str> {
+    let mut answer = message::answer(block, "content");
+    let text = std::mem::take(&mut answer.output);
+    let (verdict, output) = verdict(&text).unwrap_or((Value::Null, &text));
+    let status = word(&verdict, "/status");
+    answer.denied |= status == "denied";
+    answer.failed |= status == "error";
+    let call = session.calls.get(id, ["", ""]);
+    let kind = call.map(|call| ToolKind::of(&call.tool));
+    if kind == Some(ToolKind::Shell) && output.starts_with("Command ") {
+        let head = output.lines().take(2).collect::<Vec<_>>().join("\n");
+        answer.exit = exit_of(&head).or_else(|| code_behind(&head, "Command failed with exit code "));
+        answer.failed |= head.contains("erminated by signal ");
     }
+    let said = said(output, kind.is_none_or(ToolKind::waits_for_person)).map(|at| &output[at..]);
+    let own = wrapper::own_words(HOST.id, said.unwrap_or_default());
+    let decided = call.filter(|_| kind == Some(ToolKind::Ask)).and_then(|call| {
+        Answered { question: call.input.as_ref()?, taken: vec![&own], said: None, note: None }.decision(&call.id)
+    });
+    let given = verdict["feedback"].as_str().map(feedback);
+    let given = given.or_else(|| Some(json!({"type": "text", "text": said?})).filter(|_| decided.is_none()));
+    let has_words = given.is_some();
+    words.extend(given);
+    let shown = filled(&verdict, ["error", "message"]).filter(|_| output.is_empty()).unwrap_or(output);
+    answer.output = if decided.is_some() { own } else { shown.into() };
+    let left = session.answer(id, answer, out);
+    decided.into_iter().for_each(|decision| out.emit(EventKind::Decision(decision)));
+    // The call may be told as words that it said.
+    left.filter(|_| !has_words)
+}
+
+/// What a person decided on a call, or how it ended, as newer versions put it before or in the place of an answer.
+fn verdict(text: &str) -> Option<(Value, &str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let first = values.next()?.ok()?;
+    let is_verdict = match word(&first, "/status") {
+        "denied" => true,
+        "approved" | "guidance" => first["feedback"].is_string(),
+        status => status == "error" && first["message"].is_string(),
+    };
+    is_verdict.then(|| (first, text[values.byte_offset()..].trim_start()))
+}
+
+/// A person's words in the element that the host puts around them.
+fn feedback(words: &str) -> Value {
+    json!({"type": "text", "text": format!("<feedback>\n{words}\n</feedback>")})
+}
+
+/// Where an answer has what a person said to it; `asked`: the whole answer may be that.
+fn said(output: &str, asked: bool) -> Option<usize> {
+    let (mut at, mut before) = (0, "");
+    for line in output.split_inclusive('\n') {
+        let is_element = ["<feedback>", "<user_message>", "<answer>"].iter().any(|tag| line.starts_with(tag));
+        let is_told = before.contains("he user ") && before.contains("provided ");
+        if is_element && (is_told || asked && before.is_empty()) {
+            return Some(at);
+        }
+        at += line.len();
+        before = if line.trim().is_empty() { before } else { line };
+    }
+    None
 }
 
 /// The tool whose answer a text is, and the answer.

@@ -117,7 +117,8 @@ fn vscode_logs_of_changes() {
         json!({"kind": 0, "v": begun}),
         json!({"kind": 1, "k": ["requests", 0, "result"], "v": answer}),
         json!({"kind": 2, "k": ["requests"], "v": [{"requestId": "gone"}, {"requestId": "gone"}]}),
-        json!({"kind": 2, "k": ["requests"], "v": requests, "i": 1}),
+        json!({"kind": 2, "k": ["requests"], "i": 1}),
+        json!({"kind": 2, "k": ["requests"], "v": requests, "i": 9}),
         json!({"kind": 1, "k": ["requests", 900, "x"], "v": 1}),
         json!({"kind": 3, "k": ["customTitle"]}),
         json!({"kind": 9}),
@@ -132,6 +133,49 @@ fn vscode_logs_of_changes() {
     );
     let wanted = VSCODE.replace('`', "\"").replace("\"b.rs\"", "`b.rs`").replace("1 title Custom The lamp\n", "");
     check(&told, "s1", &wanted);
+}
+
+#[test]
+fn vscode_parts_of_answers() {
+    let terminal = json!({"commandLine": {"original": "make"}, "terminalCommandState": {"exitCode": 2}, "terminalCommandOutput": {"text": "no rule"}});
+    let part = |id: &str| {
+        json!({"kind": "toolInvocationSerialized", "toolId": "run_in_terminal", "toolCallId": id, "isConfirmed": {"type": 4},
+            "isComplete": {"value": true}, "toolSpecificData": terminal})
+    };
+    let asked = json!({"kind": "questionCarousel", "data": {"q": {"selectedValue": "r", "freeformValue": "dark"}, "p": "oak"}, "questions": [
+        {"id": "q", "title": "Colour", "message": "Which?", "options": [{"label": "Red", "value": "r"}, {"label": "Blue", "value": "b"}]},
+        {"id": "p", "title": "Wood?"}]});
+    let edit = |edits: Value| json!({"kind": "textEditGroup", "uri": {"path": "/w/a.rs"}, "edits": edits});
+    let call = |id: &str| json!({"id": id, "name": "run_in_terminal", "arguments": "{\"command\": \"make\"}"});
+    let result = json!({"content": [{"value": "none\n\nCommand exited with code 3"}]});
+    let session = json!({"version": 3, "responderUsername": "x", "sessionId": "s2", "requests": [
+        {"requestId": "1", "message": {"text": "go"}, "response": [part("a"), asked, edit(json!([[{"text": "x"}]])), edit(json!([[]]))]},
+        {"requestId": "2", "message": {"text": "on"}, "response": [part("a"), asked], "result": {"metadata": {
+            "toolCallRounds": [{"response": "I build.", "toolCalls": [call("a__1"), call("b__1")]}],
+            "toolCallResults": {"a__1": result, "b__1": result}}}}]});
+    let told = read("vscode", &[("s2.json", document(&session))]);
+    check(
+        &told,
+        "s2",
+        r#"
+        1 prompt (typed) go
+        1 call a run_in_terminal make
+        1 result a failed exit 2 no rule
+        1 decision Colour: Red, dark rejected ["Blue"]
+        1 decision oak rejected []
+        1 call 1.2 edit_file /w/a.rs
+        1 result 1.2 changed writes /w/a.rs
+        2 prompt (typed) on
+        2 reply I build.
+        2 call a__1 run_in_terminal make
+        2 result a__1 failed exit 2 none
+        Command exited with code 3
+        2 call b__1 run_in_terminal make
+        2 result b__1 failed exit 3 none
+        Command exited with code 3
+        2 decision Colour: Red, dark rejected ["Blue"]
+        2 decision oak rejected []"#,
+    );
 }
 
 fn qwen() -> Vec<u8> {
@@ -490,6 +534,97 @@ fn cline_tasks() {
     assert_eq!(told.skipped("unknown block"), 1);
 }
 
+/// What a person said to an answer is theirs, in each form that the hosts have for it.
+#[test]
+fn cline_words_to_answers() {
+    let agent = |tool: &str, input: Value| json!({"role": "assistant", "content": [{"type": "tool_use", "id": tool, "name": tool, "input": input}]});
+    let native = |tool: &str, text: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": tool, "content": text}]});
+    let text = |texts: &[&str]| json!({"role": "user", "content": texts.iter().map(|text| json!({"type": "text", "text": text})).collect::<Vec<_>>()});
+    let write = || agent("write_to_file", json!({"path": "a.rs", "content": "a"}));
+    let run = || agent("execute_command", json!({"command": "make"}));
+    let ask = || {
+        agent("ask_followup_question", json!({"question": "Which?", "follow_up": [{"text": "red"}, {"text": "blue"}]}))
+    };
+    let done = || agent("attempt_completion", json!({"result": "Done."}));
+    let resumed = "[TASK RESUMPTION] It was interrupted.";
+    let task = json!([
+        write(),
+        native("write_to_file", r#"{"status":"denied","feedback":"not there"}"#),
+        run(),
+        native(
+            "execute_command",
+            "{\"status\":\"approved\",\"feedback\":\"quietly\"}\nCommand executed in terminal. Command execution was not successful.\nExit code: 1\nOutput:\nno rule"
+        ),
+        run(),
+        native("execute_command", "Command executed in terminal. Process terminated by signal SIGKILL\nOutput:\n"),
+        run(),
+        text(&["[execute_command for 'make'] Result:", "Command failed with exit code 4.\nno rule"]),
+        run(),
+        native(
+            "execute_command",
+            "Command executed.\nOutput:\nExit code: 5\nThe user denied this operation\n<feedback>"
+        ),
+        ask(),
+        native("ask_followup_question", "<user_message>\nred\n</user_message>"),
+        ask(),
+        text(&["[ask_followup_question for 'Which?'] Result:", "<answer>\ngreen\n</answer>"]),
+        done(),
+        native("attempt_completion", "<user_message>\nonce more\n</user_message>"),
+        text(&[
+            "[plan_mode_respond] Result:",
+            "[The user has switched]\n\nThe user also provided the following message:\n<user_message>\ngo\n</user_message>"
+        ]),
+        text(&[r#"{"status":"guidance","feedback":"other way"}"#]),
+        text(&[&format!("{resumed}\n\nNew instructions:\n<user_message>\nand tests\n</user_message>")]),
+        text(&[
+            resumed,
+            "New instructions:\n<user_message>\nand docs\n</user_message>",
+            "<environment_details>\n</environment_details>"
+        ]),
+        text(&[resumed]),
+    ]);
+    let told = read("cline", &[("tasks/1772359200000/api_conversation_history.json", document(&task))]);
+    check(
+        &told,
+        "1772359200000",
+        r#"
+        1 Meta(Started(2026-03-01T10:00:00Z))
+        1 call write_to_file write_to_file a.rs
+        2 result write_to_file denied
+        2 prompt (typed) not there
+        3 call execute_command execute_command make
+        4 result execute_command failed exit 1 Command executed in terminal. Command execution was not successful.
+        Exit code: 1
+        Output:
+        no rule
+        4 prompt (typed) quietly
+        5 call execute_command@5 execute_command make
+        6 result execute_command@5 failed Command executed in terminal. Process terminated by signal SIGKILL
+        Output:
+        7 call execute_command@7 execute_command make
+        8 result execute_command@7 failed exit 4 Command failed with exit code 4.
+        no rule
+        9 call execute_command@9 execute_command make
+        10 result execute_command@9 Command executed.
+        Output:
+        Exit code: 5
+        The user denied this operation
+        <feedback>
+        11 call ask_followup_question ask_followup_question Which?
+        12 result ask_followup_question red
+        12 decision red rejected ["blue"]
+        13 call ask_followup_question@13 ask_followup_question Which?
+        14 result ask_followup_question@13 green
+        14 decision green rejected []
+        15 reply Done.
+        16 prompt (typed) once more
+        17 prompt (typed) go
+        18 prompt (typed) other way
+        19 prompt (typed) and tests
+        20 prompt (typed) and docs"#,
+    );
+}
+
 #[test]
 fn cline_sessions() {
     let messages = document(&json!({"version": 1, "agent": "lead", "sessionId": "s", "messages": [
@@ -811,6 +946,43 @@ fn vibe_sessions() {
         messages.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let old = document(&json!({"metadata": about, "messages": all}));
     check(&read("vibe", &[("session_20260301_v1.json", old)]), "v1", wanted);
+}
+
+#[test]
+fn vibe_words_of_the_host() {
+    let call = |id: &str, tool: &str, args: Value| json!({"id": id, "function": {"name": tool, "arguments": args}});
+    let write = json!({"path": "/w/a.c", "content": "a"});
+    let answer = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
+    let messages = lines(&[
+        json!({"role": "assistant", "content": "", "tool_calls": [call("1", "bash", json!({"command": "make"})), call("2", "write_file", write.clone()),
+            call("3", "write_file", write), call("4", "search_replace", json!({"file_path": "/w/b.c", "content": "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE"}))]}),
+        answer("1", "<tool_error>bash failed: Command failed: 'make'\nReturn code: 2\nStderr: no rule</tool_error>"),
+        answer("2", "<user_cancellation>write_file</user_cancellation>"),
+        answer("3", "<user_cancellation>Tool execution interrupted by user.</user_cancellation>"),
+        answer("4", "blocks_applied: 1"),
+        json!({"role": "user", "content": "<user_cancellation>User cancelled the operation.</user_cancellation>"}),
+    ]);
+    let told = told_beside(
+        "vibe",
+        &[("x/messages.jsonl", messages), ("x/meta.json", document(&json!({"session_id": "v2"})))],
+        1,
+    );
+    check(
+        &told,
+        "v2",
+        r"
+        1 call 1 bash make
+        1 call 2 write_file /w/a.c
+        1 call 3 write_file /w/a.c
+        1 call 4 search_replace /w/b.c
+        2 result 1 failed exit 2 <tool_error>bash failed: Command failed: 'make'
+        Return code: 2
+        Stderr: no rule</tool_error>
+        3 result 2 denied <user_cancellation>write_file</user_cancellation>
+        4 result 3 failed Tool execution interrupted by user.
+        5 result 4 changed writes /w/b.c
+        6 interrupt -",
+    );
 }
 
 #[test]

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use crate::file::document::{self, member, members};
 use crate::file::value::{filled, word};
+use crate::record::session::{RecordSession, code_behind};
 use crate::record::{self, EachSession, RecordHost, message};
+use crate::stream::out::Out;
 
 pub(super) const HOST: RecordHost = RecordHost {
     id: "vibe",
@@ -34,9 +36,28 @@ pub(super) const HOST: RecordHost = RecordHost {
     beside: |path| head(&about(path)),
     document,
     ids: &["message_id"],
-    tell: message::tell,
+    tell,
     ..RecordHost::PLAIN
 };
+
+fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    let text = word(record, "/content");
+    let cancelled = text.trim_start().strip_prefix("<user_cancellation>");
+    match (word(record, "/role"), cancelled) {
+        ("user", Some(_)) => session.stop(out),
+        ("tool", _) => {
+            let mut answer = message::answer(record, "content");
+            answer.exit = answer.exit.or_else(|| code_behind(text.strip_prefix("<tool_error>")?, "\nReturn code: "));
+            // A call that was stopped was not refused.
+            if let Some(stopped) = cancelled.filter(|text| text.starts_with("Tool execution interrupted")) {
+                answer.failed = true;
+                answer.output = stopped.trim_end().trim_end_matches("</user_cancellation>").to_owned().into();
+            }
+            session.answer(word(record, "/tool_call_id"), answer, out)
+        }
+        _ => message::tell(session, record, out),
+    }
+}
 
 /// What describes the session of a file.
 fn about(path: &Path) -> Value {

@@ -1,16 +1,21 @@
 //! VS Code's Copilot Chat: its sessions as events. A session is a document with a list of requests, or a log of changes to
 //! one; a request holds what was asked, what was answered and what the tools said.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::call::brief::ended;
+use crate::call::question::Answered;
 use crate::call::tools::Answer;
 use crate::file::document::{self, member, members};
-use crate::file::value::{self, attachment, filled, list, number, usage, word};
+use crate::file::value::{self, attachment, exit, filled, list, number, usage, word};
 use crate::record::session::{RecordSession, file_path, spoken};
 use crate::record::{self, RecordHost};
 use crate::stream::out::Out;
+use cru_action::ToolKind;
+use cru_session::event::{DecisionEvent, EventKind};
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -71,11 +76,10 @@ fn whole(text: &str) -> Value {
             (Some(0), _) => root = new,
             (Some(1), Some((last, above))) => set(&mut root, above, last, new),
             (Some(2), Some(_)) => {
-                if let (Some(Value::Array(items)), Value::Array(more)) = (step_into(&mut root, path), new) {
-                    items.truncate(
-                        number(&entry, "i").map_or(items.len(), |at| usize::try_from(at).unwrap_or(usize::MAX)),
-                    );
-                    items.extend(more);
+                if let Some(Value::Array(items)) = step_into(&mut root, path) {
+                    let kept = number(&entry, "i").map_or(usize::MAX, |at| usize::try_from(at).unwrap_or(usize::MAX));
+                    items.truncate(kept);
+                    items.extend(new.as_array().cloned().unwrap_or_default());
                 }
             }
             (Some(3), Some((last, above))) => {
@@ -146,6 +150,8 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
     if !says {
         left = parts(session, request, rounds.is_empty(), out);
     }
+    let parts_of: HashMap<&str, &Value> =
+        list(request, "/response").iter().map(|part| (word(part, "/toolCallId"), part)).collect();
     for round in rounds {
         out.time = value::moment(round, "timestamp").or(out.time);
         session.think(&thoughts(&round["thinking"]), out);
@@ -153,19 +159,24 @@ fn tell(session: &mut RecordSession, request: &Value, out: &mut Out<'_>) -> Opti
         for call in list(round, "/toolCalls") {
             let id = word(call, "/id");
             session.call(id, word(call, "/name"), &call["arguments"], out);
+            // An id may have an end that its part does not have: `c1__vscode-1`.
+            let part = parts_of.get(id).or_else(|| parts_of.get(id.rsplit_once("__")?.0)).copied();
+            let mut answer = part.map(shown).unwrap_or_default();
             if let Some(result) = metadata["toolCallResults"].get(id) {
-                session.answer(id, Answer { output: printed(result).into(), ..Answer::default() }, out);
-            } else if let Some(denied) = list(request, "/response")
-                .iter()
-                .find(|part| is_refused(part) && id.starts_with(word(part, "/toolCallId")))
-            {
-                let output = spoken(denied, "/invocationMessage").to_owned().into();
-                session.answer(id, Answer { output, denied: true, ..Answer::default() }, out);
+                let output = printed(result);
+                let is_shell = ToolKind::of(word(call, "/name")) == ToolKind::Shell;
+                answer.exit =
+                    answer.exit.or_else(|| ended(&output, "Command exited with code ", "").1.filter(|_| is_shell));
+                session.answer(id, Answer { output: output.into(), denied: false, ..answer }, out);
+            } else if answer.denied {
+                answer.output = spoken(part.unwrap_or(&Value::Null), "/invocationMessage").to_owned().into();
+                session.answer(id, answer, out);
             }
         }
     }
-    if says {
-        left = list(request, "/response").iter().find_map(|part| stranger(session, part)).or(left);
+    for part in list(request, "/response").iter().filter(|_| says) {
+        answers(part, out);
+        left = left.or(stranger(session, part));
     }
     let elapsed = number(&request["result"]["timings"], "totalElapsed").and_then(|it| i64::try_from(it).ok());
     let begun = value::moment(request, "timestamp");
@@ -194,6 +205,37 @@ fn thoughts(thinking: &Value) -> String {
 fn is_refused(part: &Value) -> bool {
     word(part, "/kind") == "toolInvocationSerialized"
         && (part["isConfirmed"] == false || part.pointer("/isConfirmed/type") == Some(&json!(0)))
+}
+
+/// What a person was shown of a call: what it printed or came to, and how it ended.
+fn shown(part: &Value) -> Answer<'static> {
+    let printed = filled(part, "/toolSpecificData/terminalCommandOutput/text");
+    let told = ["/pastTenseMessage", "/invocationMessage"].map(|at| spoken(part, at));
+    let output = printed.or_else(|| told.into_iter().find(|text| !text.is_empty())).unwrap_or_default();
+    let exit = exit(part, "/toolSpecificData/terminalCommandState/exitCode");
+    let failed = part.pointer("/resultDetails/isError") == Some(&Value::Bool(true));
+    Answer { output: output.to_owned().into(), exit, failed, denied: is_refused(part), ..Answer::default() }
+}
+
+/// Questions that a person answered, as decisions.
+fn answers(part: &Value, out: &mut Out<'_>) {
+    for asked in list(part, "/questions").iter().filter(|_| word(part, "/kind") == "questionCarousel") {
+        let answer = part["data"].get(word(asked, "/id")).unwrap_or(&Value::Null);
+        let mut taken = value::strings(Some(&answer["selectedValues"]));
+        taken.extend(answer.as_str().or_else(|| filled(answer, "selectedValue")));
+        let options = list(asked, "/options");
+        let label =
+            |taken| options.iter().find(|it| word(it, "/value") == taken).map_or(taken, |it| word(it, "/label"));
+        let taken = taken.into_iter().map(label).chain(filled(answer, "freeformValue")).collect();
+        // A question has a message below its title, or is the title.
+        let (header, question) = match spoken(asked, "/message") {
+            "" => ("", word(asked, "/title")),
+            message => (word(asked, "/title"), message),
+        };
+        let question = &json!({ "header": header, "question": question, "options": options });
+        let decision = Answered { question, taken, said: None, note: None }.decision("");
+        decision.into_iter().for_each(|it| out.emit(EventKind::Decision(DecisionEvent { call: None, ..it })));
+    }
 }
 
 /// Why a part is left out that is no word, thought, call or edit, where nobody knows it.
@@ -236,19 +278,22 @@ fn parts(session: &mut RecordSession, request: &Value, calls: bool, out: &mut Ou
                     _ => json!({ "description": spoken(part, "/invocationMessage") }),
                 };
                 session.call(&id, &tool(part), &input, out);
-                let done = ["/pastTenseMessage", "/invocationMessage"]
-                    .iter()
-                    .map(|at| spoken(part, at))
-                    .find(|text| !text.is_empty());
-                let answer = Answer {
-                    output: done.unwrap_or_default().to_owned().into(),
-                    denied: is_refused(part),
-                    ..Answer::default()
-                };
-                if part["isComplete"] == true || answer.denied {
+                let answer = shown(part);
+                let is_complete = part["isComplete"] == true || part["isComplete"].is_object();
+                if is_complete || answer.denied {
                     session.answer(&id, answer, out);
                 }
             }
+            "textEditGroup"
+                if calls
+                    && list(part, "/edits").iter().any(|edit| edit.as_array().is_some_and(|it| !it.is_empty())) =>
+            {
+                // The editor applied them; what they took the place of is not recorded.
+                let id = format!("{}.{at}", out.record);
+                session.call(&id, "edit_file", &json!({ "path": part["uri"]["path"] }), out);
+                session.answer(&id, Answer::default(), out);
+            }
+            "questionCarousel" => answers(part, out),
             _ => left = stranger(session, part).or(left),
         }
     }

@@ -17,7 +17,7 @@ use crate::file::sqlite::Database;
 use crate::file::tables::{Begun, HostStore, RowFormat, StoredSession};
 use crate::file::value::{self, attachment, filled, flag, list, word};
 use crate::record::RecordHost;
-use crate::record::session::{HOST_WORDS, RecordSession};
+use crate::record::session::{HOST_WORDS, RecordSession, code_behind};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_base::Result;
@@ -26,8 +26,8 @@ use cru_session::event::EventKind;
 /// What the host calls a thread that has no title yet.
 const NO_TITLE: &[&str] = &["New Thread", "New Agent Thread"];
 
-/// The host's words in the place of an answer, for a call that a person stopped.
-const STOPPED: &str = "Tool canceled by user";
+/// The host's words in the place of an answer or before one, for a call that a person stopped.
+const STOPPED: [&str; 2] = ["Tool canceled by user", "The user stopped this command."];
 
 /// Arguments that name files, as the host writes them: with the name of the opened folder before them.
 const PATHS: [&str; 4] = ["path", "source_path", "destination_path", "cd"];
@@ -163,9 +163,13 @@ fn ask(session: &mut RecordSession, call: &Value, answer: Option<&Value>, out: &
     session.call(word(call, "id"), filled(call, "name").unwrap_or("tool"), &input, out);
     let answer = answer?;
     let said = content(answer);
-    let stopped = said.starts_with(STOPPED);
-    let told =
-        Answer { diff: word(result, "diff"), failed: flag(answer, "is_error"), output: said, ..Answer::default() };
+    let stopped = STOPPED.iter().any(|words| said.starts_with(words));
+    // The host says of its own command how that ended.
+    let ended = said.strip_prefix(&format!("Command \"{}\" ", word(&input, "command"))).unwrap_or_default();
+    let failed = flag(answer, "is_error") || stopped || ended.starts_with("timed out.");
+    let exit = Some("failed with exit code ").filter(|mark| ended.starts_with(mark));
+    let exit = exit.and_then(|mark| code_behind(ended, mark));
+    let told = Answer { diff: word(result, "diff"), failed, exit, output: said, ..Answer::default() };
     let left = session.answer(word(call, "id"), told, out);
     if stopped {
         out.emit(EventKind::Interrupt { call: Some(word(call, "id").to_owned().into()) });

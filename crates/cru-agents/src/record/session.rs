@@ -351,11 +351,12 @@ impl RecordSession {
 
     /// The answer of the call that waits the longest, of those of `tool` where one is named.
     pub(crate) fn answer_next(&mut self, tool: &str, answer: Answer<'_>, out: &mut Out<'_>) -> Option<&'static str> {
-        let found = self.waiting.iter().find(|(_, name)| tool.is_empty() || name == tool).map(|(id, _)| id.clone());
-        match found {
-            Some(id) => self.answer(&id, answer, out),
-            None => Some(UNMET),
-        }
+        self.next_call(tool).map_or(Some(UNMET), |id| self.answer(&id, answer, out))
+    }
+
+    /// The call that waits the longest, of those of `tool` where one is named.
+    pub(crate) fn next_call(&self, tool: &str) -> Option<String> {
+        self.waiting.iter().find(|(_, name)| tool.is_empty() || name == tool).map(|(id, _)| id.clone())
     }
 
     /// Why a record or a part of that type is left out, of which a host says nothing else.
@@ -430,7 +431,12 @@ pub(crate) fn spoken<'v>(record: &'v Value, pointer: &str) -> &'v str {
 
 /// How a command ended, where the host says it in words: `Exit code: 2`.
 pub(crate) fn exit_of(output: &str) -> Option<i32> {
-    let (_, rest) = output.split_once("xit code: ").or_else(|| output.split_once("xit Code: "))?;
+    ["xit code: ", "xit Code: "].iter().find_map(|mark| code_behind(output, mark))
+}
+
+/// The code that stands behind the first such mark in a text.
+pub(crate) fn code_behind(text: &str, mark: &str) -> Option<i32> {
+    let (_, rest) = text.split_once(mark)?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
     rest[..end].parse().ok()
 }

@@ -42,13 +42,17 @@ fn thread() -> Value {
             call("c3", "spawn_agent", &json!({"label": "Fuse", "message": "Look for the fuse"})),
             call("c4", "read_file", &json!({"path": "lamp/b.c"})),
             call("c5", "terminal", &json!({"command": "rm -r x", "cd": "lamp"})),
+            call("c6", "terminal", &json!({"command": "make \"x\"", "cd": "lamp"})),
+            call("c7", "terminal", &json!({"command": "make", "cd": "lamp"})),
             {"Hologram": {}}],
         "tool_results": {
             "c1": answer("c1", true, "2 failed", &Value::Null),
             "c2": answer("c2", false, "Edited", &json!({"old_text": "a\nb\nc\nd\n", "new_text": "a\nb\nx\nd\n", "diff": "--- a\n+++ b\n-c\n+x"})),
             "c3": answer("c3", false, "In the box.", &Value::Null),
             "c4": answer("c4", false, "one\ntwo", &Value::Null),
-            "c5": answer("c5", true, "Permission to run tool denied by user", &Value::Null)}}});
+            "c5": answer("c5", true, "Permission to run tool denied by user", &Value::Null),
+            "c6": answer("c6", false, "Command \"make \"x\"\" failed with exit code 2.\n\n```\nno rule\n```", &Value::Null),
+            "c7": answer("c7", false, "The user stopped this command. No output was captured before stopping.", &Value::Null)}}});
     let mention = json!([{"Text": "Mend "}, {"Mention": {"uri": {"File": {"abs_path": "/home/mia/lamp/a.c"}}, "content": "all of it"}}, {"Text": " please"}, {"Image": {"source": "AAAA"}}]);
     json!({"version": "0.3.0", "title": "Mend the lamp", "model": {"provider": "anthropic", "model": "opus-9"},
         "cumulative_token_usage": {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 30},
@@ -84,6 +88,15 @@ fn a_thread_is_told() {
     3 result c4 2 lines reads b.c
     3 call c5 terminal rm -r x
     3 result c5 denied Permission to run tool denied by user
+    3 call c6 terminal make "x"
+    3 result c6 failed exit 2 Command "make "x"" failed with exit code 2.
+
+    ```
+    no rule
+    ```
+    3 call c7 terminal make
+    3 result c7 failed The user stopped this command. No output was captured before stopping.
+    3 interrupt c7
     5 reply Done.
     "#);
     assert!(told.stream("t1/agent-t2").contains("prompt (task) Look for the fuse"));
