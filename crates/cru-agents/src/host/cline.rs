@@ -232,7 +232,9 @@ fn answer(
     let shown = filled(&verdict, ["error", "message"]).filter(|_| output.is_empty()).unwrap_or(output);
     answer.output = if decided.is_some() { own } else { shown.into() };
     let left = session.answer(id, answer, out);
-    decided.into_iter().for_each(|decision| out.emit(EventKind::Decision(decision)));
+    if let Some(decision) = decided {
+        out.emit(EventKind::Decision(decision));
+    }
     // The call may be told as words that it said.
     left.filter(|_| !has_words)
 }

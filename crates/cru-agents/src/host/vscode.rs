@@ -233,8 +233,9 @@ fn answers(part: &Value, out: &mut Out<'_>) {
             message => (word(asked, "/title"), message),
         };
         let question = &json!({ "header": header, "question": question, "options": options });
-        let decision = Answered { question, taken, said: None, note: None }.decision("");
-        decision.into_iter().for_each(|it| out.emit(EventKind::Decision(DecisionEvent { call: None, ..it })));
+        if let Some(decision) = (Answered { question, taken, said: None, note: None }).decision("") {
+            out.emit(EventKind::Decision(DecisionEvent { call: None, ..decision }));
+        }
     }
 }
 
