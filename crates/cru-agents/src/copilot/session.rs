@@ -56,7 +56,7 @@ impl CopilotSession {
 
 impl State for CopilotSession {
     fn id(&self, record: &Value) -> String {
-        self.told.id(record).to_owned()
+        self.told.id(record)
     }
 
     fn time(&self, record: &Value) -> Option<Timestamp> {

@@ -146,12 +146,11 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         "BtwBegin" | "BtwEnd" => {
             // The turn goes on beside it.
             let later = session.asked.take();
-            let left = match filled(payload, "question") {
-                Some(question) => session.prompt(&format!("/btw {question}"), Vec::new(), out),
-                None => {
-                    session.reply(word(payload, "/response"), out);
-                    None
-                }
+            let left = if let Some(question) = filled(payload, "question") {
+                session.prompt(&format!("/btw {question}"), Vec::new(), out)
+            } else {
+                session.reply(word(payload, "/response"), out);
+                None
             };
             session.asked = later;
             left

@@ -52,7 +52,7 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
                 left = told.or(left);
             }
             ("image" | "image_url" | "imageUrl" | "video_url" | "audio_url" | "document" | "file", _) => {
-                sent.push(media(part))
+                sent.push(media(part));
             }
             ("token_budget", _) => left = Some(HOST_WORDS),
             (kind, _) => left = Some(unknown("unknown block", kind)),
