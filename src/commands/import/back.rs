@@ -35,59 +35,32 @@ struct LastImport {
     grown: Vec<String>,
 }
 
-/// A note that `--undo` put back as before an import: the next ones leave out what it took, until `--restore`.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct HeldBack {
-    session: String,
-    /// That of the undoing.
-    revision: u64,
-}
-
-impl HeldBack {
-    fn file(state: &State) -> PathBuf {
-        state.dir().join("held-back.json")
-    }
-
-    /// Those of a vault whose undoing still stands, each with its head.
-    pub(super) fn all<'c>(vault: &Vault, state: &State, heads: &'c [Head], cx: &Context<'_>) -> Vec<(Self, &'c Head)> {
-        let bytes = files::read_regular(&Self::file(state), 16 << 20).ok().flatten().unwrap_or_default();
-        let all: Vec<Self> = serde_json::from_slice(&bytes).unwrap_or_default();
-        let writer = Writer::new(vault, state, cx.env.now());
-        let found = all.into_iter().filter_map(|held| {
-            let head = heads.iter().find(|head| head.id() == held.session)?;
-            let writes = writer.history(&state::key(&held.session)).ok()?;
-            let stands = writes.iter().any(|past| past.revision == held.revision && !past.undone);
-            stands.then_some((held, head))
-        });
-        found.collect()
-    }
-
-    /// Adds those of an undoing.
-    fn add(state: &State, more: Vec<Self>) -> Result<()> {
-        let bytes = files::read_regular(&Self::file(state), 16 << 20).ok().flatten().unwrap_or_default();
-        let mut all: Vec<Self> = serde_json::from_slice(&bytes).unwrap_or_default();
-        all.extend(more);
-        let bytes = serde_json::to_vec(&all).map_err(|error| Error::internal("encode what is held back", error))?;
-        files::put_private(&Self::file(state), &bytes)
-    }
+/// The notes that `--undo` put back as before an import, each with the revision of that: the next imports leave out what it
+/// took, until `--restore`.
+fn held_back(state: &State) -> (PathBuf, Vec<(String, u64)>) {
+    let path = state.dir().join("held-back.json");
+    let bytes = files::read_regular(&path, 16 << 20).ok().flatten().unwrap_or_default();
+    (path, serde_json::from_slice(&bytes).unwrap_or_default())
 }
 
 /// Writes into notes again what an undoing took out of them; of how many it is held back still.
 pub(super) fn restore(vault: &Vault, state: &State, again: bool, cx: &Context<'_>) -> u64 {
-    if !HeldBack::file(state).exists() {
+    let (_, held) = held_back(state);
+    if held.is_empty() {
         return 0;
     }
-    let catalog = Catalog::read(vault);
-    let mut held = HeldBack::all(vault, state, &catalog.heads, cx);
-    if again {
-        let writer = Writer::new(vault, state, cx.env.now());
-        held.retain(|(held, head)| {
-            let which = Which::Revision(held.revision);
-            let undone = writer.undo(&state::key(&held.session), &head.path, which, false);
-            undone.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err()
-        });
-    }
-    held.len() as u64
+    let (catalog, writer) = (Catalog::read(vault), Writer::new(vault, state, cx.env.now()));
+    let is_held = |(session, revision): &&(String, u64)| {
+        let Some(head) = catalog.heads.iter().find(|head| head.id() == *session) else { return false };
+        let key = state::key(session);
+        let writes = writer.history(&key).unwrap_or_default();
+        if !writes.iter().any(|past| past.revision == *revision && !past.undone) {
+            return false;
+        }
+        let undone = again.then(|| writer.undo(&key, &head.path, Which::Revision(*revision), false));
+        undone.is_none_or(|it| it.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err())
+    };
+    held.iter().filter(is_held).count() as u64
 }
 
 /// Keeps what an import wrote, so that it can be taken back.
@@ -147,11 +120,15 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(pages) = pages {
         // What was left stays as it is: it does not wait for another try.
         files::remove(&path(&state))?;
-        let held = report.taken_back.iter().filter_map(|back| {
-            let session = Head::read(&vault, VaultPath::new(&back.note)?).id();
-            Some(HeldBack { session, revision: back.revision? })
-        });
-        HeldBack::add(&state, held.collect())?;
+        let (path, mut held) = held_back(&state);
+        held.extend(
+            report
+                .taken_back
+                .iter()
+                .filter_map(|back| Some((Head::read(&vault, VaultPath::new(&back.note)?).id(), back.revision?))),
+        );
+        let bytes = serde_json::to_vec(&held).map_err(|error| Error::internal("encode what is held back", error))?;
+        files::put_private(&path, &bytes)?;
         reading::refresh(&vault, None, cx);
         pages.finish();
         // A project's note in which nobody wrote goes with the last of its sessions.

@@ -19,10 +19,9 @@ use jiff::Timestamp;
 use crate::evidence::patches;
 use crate::existing::Existing;
 use crate::grow::carry::carry;
-use crate::grow::rewritten::LocatedPart;
 use crate::grow::status::goes_on;
 use crate::ids::Ids;
-use crate::plan::{Old, Rules, is_moved};
+use crate::plan::{Old, Rewritten, Rules, is_moved};
 use crate::read::reading::Reading;
 use crate::top::ToldTops;
 use cru_base::{Error, Result};
@@ -188,7 +187,7 @@ impl Grower<'_> {
         // whoever has them.
         let records = old.draft.consumed.records;
         let is_older =
-            |part: LocatedPart| !part.by_id && part.records >= records && records < now.records && !self.reattach;
+            |part: Rewritten| !part.by_id && part.records >= Some(records) && records < now.records && !self.reattach;
         if part.is_some_and(is_older) {
             if consumed.is_empty() {
                 return Err(Grown::Older);

@@ -31,14 +31,6 @@ pub(super) struct RewrittenBase {
     pub(super) missing: usize,
 }
 
-/// The first records of a transcript, which the note tells.
-#[derive(Clone, Copy)]
-pub(super) struct LocatedPart {
-    pub(super) records: u64,
-    /// Whether they are known by the id of the last one.
-    pub(super) by_id: bool,
-}
-
 const ANOTHER: Grown = Grown::Refused("the transcript is another one than it was");
 
 impl Grower<'_> {
@@ -49,9 +41,9 @@ impl Grower<'_> {
         bundle: &Bundle,
         part: Rewritten,
         there: &Session,
-    ) -> Result<LocatedPart, Grown> {
-        let records = part.records.map_or_else(|| self.told_records(old, bundle, there).ok_or(ANOTHER), Ok)?;
-        Ok(LocatedPart { records, by_id: part.by_id })
+    ) -> Result<Rewritten, Grown> {
+        let records = part.records.or_else(|| self.told_records(old, bundle, there)).ok_or(ANOTHER)?;
+        Ok(Rewritten { records: Some(records), ..part })
     }
 
     /// How many records the note tells, as far as the same things are said in the same order.
@@ -74,12 +66,12 @@ impl Grower<'_> {
         &self,
         old: &Old,
         bundle: &Bundle,
-        part: LocatedPart,
+        part: Rewritten,
         note: &Note,
         there: &Session,
         last: Option<&str>,
     ) -> Result<RewrittenBase, Grown> {
-        let draft = self.reading.first(bundle, &old.draft.key, Some(part.records)).ok_or(ANOTHER)?;
+        let draft = self.reading.first(bundle, &old.draft.key, part.records).ok_or(ANOTHER)?;
         let mut session = self.linked(old, draft, there);
         let (mut ids, mut missing) = Ids::found_rewritten(&session, there);
         ids.lost = Counted::of(there).since(&Counted::of(&session));
