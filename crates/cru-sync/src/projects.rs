@@ -83,6 +83,17 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
             }
         },
     )?;
+    // The last session of a project may be gone: nothing stays in its lists.
+    let [.., (sessions, _)] = REGIONS;
+    let is_listed = |path: &VaultPath| {
+        let mark = format!("<!-- cru:begin {sessions} ");
+        vault.read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, mark.as_bytes()).is_some())
+    };
+    for head in catalog.heads.iter().filter(|head| is_project(head)) {
+        if !lists.contains_key(&head.path) && is_listed(&head.path) {
+            lists.insert(&head.path, ProjectLists::default());
+        }
+    }
     let mut refreshed = RefreshedProjects::default();
     for (note, lists) in lists {
         match write(vault, note, &lists.into_texts()) {

@@ -239,7 +239,9 @@ impl PlainOutput for UndoneImport {
             }
         }
         if !(self.removed.is_empty() && self.taken_back.is_empty() || self.dry_run) {
-            text.push_str("Other imports leave it so; `cru import --restore --all` takes this back.\n");
+            text.push_str(
+                "Other imports leave it so; `cru import --restore`, with what was imported, takes this back.\n",
+            );
         }
         text
     }

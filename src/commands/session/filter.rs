@@ -83,9 +83,10 @@ impl SessionFilter {
     /// Says that no session is meant, and which agents there are where one was named.
     pub(in crate::commands) fn tell_none(&self, rows: &[SessionRow], cx: &Context<'_>) {
         let agents: BTreeSet<&str> = rows.iter().filter_map(|row| row.agent.as_deref()?.split('@').next()).collect();
-        let hint = match self.agent.is_empty() || agents.is_empty() {
-            true => String::new(),
-            false => format!("\nhint: agents here: {}", sanitise(&agents.into_iter().collect::<Vec<_>>().join(", "))),
+        let hint = if self.agent.is_empty() || agents.is_empty() {
+            String::new()
+        } else {
+            format!("\nhint: agents here: {}", sanitise(&agents.into_iter().collect::<Vec<_>>().join(", ")))
         };
         cx.ui.note(&format!("no session matches{hint}"));
     }

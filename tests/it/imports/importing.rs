@@ -216,7 +216,10 @@ fn the_last_import_is_taken_back() {
     fs::write(&path, text.replace("the highest", "the very highest")).unwrap();
     let (out, said, code) = world.cru(&["import", "--undo"]);
     assert_eq!(code, Some(1), "{out}{said}");
-    assert!(out.contains("1 note removed") && out.contains("it was changed since"), "{out}");
+    assert!(
+        out.contains("2 notes removed") && out.contains("projects/harbour.md") && out.contains("it was changed since"),
+        "{out}"
+    );
     assert_eq!(world.notes(), [(path.clone(), text.replace("the highest", "the very highest"))]);
     assert_eq!(world.cru(&["import", "--undo"]).2, Some(1), "once");
     let (checked, said, code) = world.cru(&["index", "--check"]);

@@ -438,6 +438,33 @@ fn what_only_a_person_can_tell_is_named_and_written_where_asked() {
     }
 }
 
+#[test]
+fn a_call_that_was_running_gets_its_end() {
+    const FILE: &str = "threads/T-68686868-1111-4222-8333-000000000068.json";
+    let thread = |run: Value, more: &[Value]| {
+        let call = json!({ "type": "tool_use", "id": "A1", "name": "Bash", "input": { "cmd": "make part-1" } });
+        let mut messages = vec![
+            json!({ "role": "user", "messageId": 0, "content": [{ "type": "text", "text": "Make it" }] }),
+            json!({ "role": "assistant", "messageId": 1, "content": [call] }),
+            json!({ "role": "user", "messageId": 2, "content": [{ "type": "tool_result", "toolUseID": "A1", "run": run }] }),
+        ];
+        messages.extend_from_slice(more);
+        json!({ "v": 1, "id": "T-68", "created": 1_800_000_000_000_u64, "messages": messages }).to_string().into_bytes()
+    };
+    let agent = Agent { name: "amp", file: FILE, ..CLAUDE };
+    let place = Place::new();
+    place.put(FILE, &thread(json!({ "status": "in-progress" }), &[]));
+    place.import(agent, &[]);
+    assert!(place.note().1.contains("no result recorded"), "{}", place.note().1);
+    let done = json!({ "role": "assistant", "messageId": 3, "content": [{ "type": "text", "text": "It is made." }] });
+    place.put(FILE, &thread(json!({ "status": "done", "result": { "output": "fine", "exitCode": 0 } }), &[done]));
+    place.import(agent, &[]);
+    let (_, text) = place.note();
+    assert!(text.contains("`Bash make part-1` → `fine`") && text.contains("It is made."), "{text}");
+    assert!(!text.contains("no result recorded"), "{text}");
+    place.tells(agent, &["1"]);
+}
+
 /// A task of Cline: who said what, with times or without.
 fn cline(said: &[(&str, &str)], times: bool) -> Vec<u8> {
     let message = |(number, (role, words)): (usize, &(&str, &str))| {

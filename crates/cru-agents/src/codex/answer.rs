@@ -73,7 +73,9 @@ fn scripted(text: &str) -> Option<CodexAnswer<'_>> {
         None => shown(said).unwrap_or_else(|| CodexAnswer { text: said.into(), ..CodexAnswer::default() }),
     };
     answer.is_of_script = true;
-    answer.failed |= matches!(state, "failed" | "terminated");
+    // A script may catch what a patch says.
+    let caught = said.strip_prefix("Error: ").unwrap_or(said).starts_with("apply_patch verification failed");
+    answer.failed |= caught || matches!(state, "failed" | "terminated");
     if answer.failed && answer.text.is_empty() {
         answer.text = text.lines().next().unwrap_or_default().into();
     }

@@ -94,9 +94,9 @@ pub(crate) fn each_line(bundle: &Bundle, path: &Path, mut then: impl FnMut(u64, 
                 let text = json::text(trim(line));
                 let records = records(&text);
                 // Behind a part of a line stands another record: nothing is added to it.
-                let is_several = records.len() > 1;
-                for (record, part) in records {
-                    then(number, Ok((record, part.as_bytes(), ended || is_several)));
+                let count = records.len();
+                for (at, (record, part)) in records.into_iter().enumerate() {
+                    then(number, Ok((record, part.as_bytes(), ended || at + 1 < count)));
                 }
             }
             Err(error) if unpack::is_damage(&error) => {
@@ -178,7 +178,7 @@ fn records(line: &str) -> Vec<(Option<Value>, &str)> {
     if let Some(record) = object(line) {
         return vec![(Some(record), line)];
     }
-    let (mut found, mut rest, mut is_torn) = (Vec::new(), line, false);
+    let (mut found, mut rest, mut is_torn) = (Vec::<(Option<Value>, &str)>::new(), line, false);
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter();
         let next = match values.next() {
@@ -192,7 +192,11 @@ fn records(line: &str) -> Vec<(Option<Value>, &str)> {
         };
         // Behind a beginning stands a whole one.
         let next = next.filter(|(record, _)| !is_torn || record.is_some());
-        let Some((record, end)) = next else { return vec![(None, line)] };
+        // What stands behind whole records is none; behind a part of one nothing is sure.
+        if next.is_none() && found.iter().any(|(record, _)| record.is_none()) {
+            return vec![(None, line)];
+        }
+        let (record, end) = next.unwrap_or((None, rest.len()));
         is_torn = record.is_none();
         found.push((record, rest[..end].trim()));
         rest = rest[end..].trim_start();
@@ -323,11 +327,11 @@ mod tests {
         {
             is(&format!("{torn}{whole}"), &[(false, torn), (true, whole)]);
             is(torn, &[(false, torn)]);
+            is(&format!("{whole}{torn}"), &[(true, whole), (false, torn)]);
         }
+        is(r#"{"a":1} x"#, &[(true, r#"{"a":1}"#), (false, "x")]);
         // No record stands at the end.
-        for broken in
-            ["[1]", "x", r#"{"a":{"b":1}"#, r#"{"a":{"b":1}x{"c":2}}"#, r#"{"a":1} x"#, r#"{"a":1}{"a""#, "{{{{"]
-        {
+        for broken in ["[1]", "x", r#"{"a":{"b":1}"#, r#"{"a":{"b":1}x{"c":2}}"#, "{{{{"] {
             is(broken, &[(false, broken)]);
         }
     }

@@ -244,7 +244,7 @@ fn verdict(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let first = values.next()?.ok()?;
     let is_verdict = match word(&first, "/status") {
-        "denied" => true,
+        "denied" => first["feedback"].is_string() || word(&first, "/message").starts_with("The user denied"),
         "approved" | "guidance" => first["feedback"].is_string(),
         status => status == "error" && first["message"].is_string(),
     };

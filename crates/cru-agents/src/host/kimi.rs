@@ -135,7 +135,9 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             }
             let subagent = tool.and_then(|tool| session.run(&tool, id));
             let output = output.trim().to_owned().into();
-            let left = session.answer(id, Answer { output, failed, attachments, subagent, ..Answer::default() }, out);
+            let denied = failed && word(value, "/message").contains("rejected by the user");
+            let left =
+                session.answer(id, Answer { output, failed, denied, attachments, subagent, ..Answer::default() }, out);
             let said = word(value, "/message").split_once("rejected by the user. User feedback: ");
             if let Some((_, words)) = said.filter(|_| failed) {
                 session.prompt(words, Vec::new(), out);

@@ -108,6 +108,10 @@ fn tell(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         }
         "UserRejectObservation" => {
             let (call, reason) = (word(event, "/tool_call_id").to_owned(), word(event, "/rejection_reason"));
+            if word(event, "/rejection_source") == "hook" {
+                let (output, denial) = (reason.to_owned().into(), Some(reason.to_owned().into()));
+                return session.answer(&call, Answer { output, denial, denied: true, ..Answer::default() }, out);
+            }
             let left = refused(session, event, "rejection_reason", true, out);
             if wrapper::means(HOST.id, reason).is_none() && !reason.trim().is_empty() {
                 out.prompt(reason.to_owned(), PromptOrigin::Denial { call: call.into() });

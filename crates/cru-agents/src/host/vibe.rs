@@ -44,7 +44,12 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     let text = word(record, "/content");
     let cancelled = text.trim_start().strip_prefix("<user_cancellation>");
     match (word(record, "/role"), cancelled) {
-        ("user", Some(_)) => session.stop(out),
+        // The host's own message is nothing else.
+        ("user", Some(text))
+            if text.trim_end().find("</user_cancellation>").is_none_or(|at| text[at..].trim_end().len() == 20) =>
+        {
+            session.stop(out)
+        }
         ("tool", _) => {
             let mut answer = message::answer(record, "content");
             answer.exit = answer.exit.or_else(|| code_behind(text.strip_prefix("<tool_error>")?, "\nReturn code: "));

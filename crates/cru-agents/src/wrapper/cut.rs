@@ -14,14 +14,18 @@ pub(super) fn words(row: &Row, text: &str) -> Option<String> {
         return None;
     }
     let mut found: Vec<&str> = Vec::new();
-    for name in &row.element {
-        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-        let mut rest = text;
-        while let Some((_, inside)) = rest.split_once(&open) {
-            let (part, behind) = inside.split_once(&close).unwrap_or((inside, ""));
-            found.extend(Some(part.trim()).filter(|part| !part.is_empty()));
-            rest = behind;
+    let mut names: Vec<(Option<usize>, &String)> = row.element.iter().map(|name| (Some(0), name)).collect();
+    let mut from = 0;
+    loop {
+        // What stands within an element is its words, tags of others too.
+        for (at, name) in names.iter_mut().filter(|(at, _)| at.is_some_and(|at| at < from || from == 0)) {
+            *at = text[from..].find(&format!("<{name}>")).map(|at| from + at);
         }
+        let Some((at, name)) = names.iter().filter_map(|(at, name)| Some(((*at)?, *name))).min() else { break };
+        let inside = &text[at + name.len() + 2..];
+        let (part, behind) = inside.split_once(&format!("</{name}>")).unwrap_or((inside, ""));
+        found.extend(Some(part.trim()).filter(|part| !part.is_empty()));
+        from = text.len() - behind.len();
     }
     (!found.is_empty()).then(|| found.join("\n\n"))
 }

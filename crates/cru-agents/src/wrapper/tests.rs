@@ -62,6 +62,14 @@ fn words_in_their_wrappers() {
 }
 
 #[test]
+fn tags_within_words_are_words() {
+    let own = |text: &'static str| own_words("cline", text).into_owned();
+    assert_eq!(own("<task>Why is <feedback>no</feedback> there?</task>"), "Why is <feedback>no</feedback> there?");
+    assert_eq!(own("<user_message>Use <answer> & <b>x</b></user_message>"), "Use <answer> & <b>x</b>");
+    assert_eq!(own("<feedback>one</feedback>\n<answer>two</answer><feedback>three"), "one\n\ntwo\n\nthree");
+}
+
+#[test]
 fn ends_of_answers() {
     let text = "Two findings.\nagentId: a12 (for resuming to continue this agent's work if needed)\n<usage>total_tokens: 1\ntool_uses: 2</usage>";
     assert_eq!(answer("claude", text, true), "Two findings.");

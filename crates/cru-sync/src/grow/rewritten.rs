@@ -7,7 +7,7 @@
 //! were deleted by a person or are from another copy; only a person can tell, so they are counted, and written where
 //! that is asked for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use similar::{Algorithm, DiffOp};
@@ -21,7 +21,7 @@ use cru_base::text::fold_whitespace;
 use cru_note::{BlockKind, Note};
 use cru_session::op::Op;
 use cru_session::source::Bundle;
-use cru_session::{Item, Session, Step, read, render, usage};
+use cru_session::{Item, Session, Step, StepStatus, read, render, usage};
 
 /// What stands for the text that was generated last.
 pub(super) struct RewrittenBase {
@@ -53,9 +53,10 @@ impl Grower<'_> {
         while least < most {
             let records = most - (most - least) / 2;
             let first = self.reading.first(bundle, &old.draft.key, Some(records));
-            match first.map_or(0, |draft| said(&written(&draft.session)).len()) > end {
-                true => most = records - 1,
-                false => least = records,
+            if first.map_or(0, |draft| said(&written(&draft.session)).len()) > end {
+                most = records - 1;
+            } else {
+                least = records;
             }
         }
         Some(least)
@@ -96,6 +97,19 @@ impl Grower<'_> {
         session.phases.iter_mut().for_each(|phase| phase.items.retain(|item| !is_fresh(item)));
         ids.apply(&mut session);
         super::carry::carry(there, &mut session);
+        // A call that the note tells without a result has one by now: that is new.
+        let open: HashMap<&str, &Step> = there
+            .steps()
+            .filter(|(_, step)| step.status == StepStatus::NoResult)
+            .filter_map(|(_, step)| Some((step.id.as_deref()?, step)))
+            .collect();
+        for item in session.phases.iter_mut().flat_map(|phase| &mut phase.items) {
+            if let Item::Step(step) = item
+                && let Some(told) = step.id.as_deref().and_then(|id| open.get(id))
+            {
+                *step = (*told).clone();
+            }
+        }
         // What is counted was counted of other records: the note's own figures are what they were.
         session.meta.tokens_used = there.meta.tokens_used;
         session.meta.cost_usd = there.meta.cost_usd;
