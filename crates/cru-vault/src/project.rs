@@ -155,10 +155,9 @@ fn folders(vault: &Vault, head: &Head) -> Vec<String> {
 
 /// The note of a folder that has none: `projects/api.md`, and `projects/work-api.md` where that name is taken.
 fn new_note(vault: &Vault, folder: &str, names: &mut Names) -> Option<NewProjectNote> {
-    let mut parts = folder.rsplit(['/', '\\']).filter(|part| !part.is_empty() && *part != "~");
-    let name = fold_whitespace(&sanitise(parts.next()?));
+    let name = name_of(folder)?;
     let own = Some(slug(&name, WORDS)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| PROJECT.to_owned());
-    let above = parts.next().map(|above| slug(above, WORDS)).filter(|above| !above.is_empty());
+    let above = parts(folder).nth(1).map(|above| slug(above, WORDS)).filter(|above| !above.is_empty());
     let wanted = match above {
         Some(above) if names.is_taken(&own) => format!("{above}-{own}"),
         _ => own,
@@ -189,19 +188,46 @@ pub fn is_bare(note: &str) -> bool {
     let parsed = Note::parse(note);
     let Some(bounds) = parsed.frontmatter() else { return false };
     let (values, _) = frontmatter::read(note, &bounds);
-    let (title, folders) = (values.string("title").unwrap_or_default(), values.strings("folders"));
-    // The hash of what stands in a region follows its name.
-    let unsealed =
-        |line: &str| match REGIONS.iter().find(|(name, _)| line.starts_with(&format!("<!-- cru:begin {name} "))) {
-            Some((name, _)) => format!("<!-- cru:begin {name} -->"),
-            None => line.to_owned(),
-        };
-    folders.first().is_some_and(|folder| note.lines().map(unsealed).eq(text(title, folder).lines()))
+    let [folder] = values.strings("folders")[..] else { return false };
+    // A seal follows the name of a region; other words there are a person's.
+    let unsealed = |line: &str| {
+        let (mark, seal) = line.strip_suffix(" -->").and_then(|mark| mark.rsplit_once(' ')).unwrap_or((line, ""));
+        let is_seal = seal.len() == 8 && seal.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_mark = REGIONS.iter().any(|(name, _)| mark.strip_prefix("<!-- cru:begin ") == Some(*name));
+        if is_seal && is_mark { format!("{mark} -->") } else { line.to_owned() }
+    };
+    name_of(folder).is_some_and(|name| note.lines().map(unsealed).eq(text(&name, folder).lines()))
+}
+
+/// What a project is called whose note is made: the name of its folder.
+fn name_of(folder: &str) -> Option<String> {
+    parts(folder).next().map(|name| fold_whitespace(&sanitise(name)))
+}
+
+/// The names in a path from its end.
+fn parts(folder: &str) -> impl Iterator<Item = &str> {
+    folder.rsplit(['/', '\\']).filter(|part| !part.is_empty() && *part != "~")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_is_bare_where_nobody_wrote() {
+        let made = text("api", "~/work/api");
+        let sealed = made.replace("cru:begin sessions -->", "cru:begin sessions 1a2b3c4d -->");
+        assert!(is_bare(&made) && is_bare(&sealed));
+        for (old, new) in [
+            ("# api\n", "# Our api\n"),
+            ("title: api", "title: Our api"),
+            ("cru:begin sessions -->", "cru:begin sessions ask Mia -->"),
+            ("cru:begin sessions -->", "cru:begin sessions --> ask Mia"),
+            ("## Decisions\n", "## Decisions\n\nMine.\n"),
+        ] {
+            assert!(!is_bare(&made.replace(old, new)), "{new}");
+        }
+    }
 
     fn vault(notes: &[(&str, &str)], config: &str) -> (tempfile::TempDir, Vault, Catalog) {
         let temp = tempfile::tempdir().unwrap();

@@ -60,7 +60,12 @@ pub(super) fn restore(vault: &Vault, state: &State, again: bool, cx: &Context<'_
         let undone = again.then(|| writer.undo(&key, &head.path, Which::Revision(*revision), false));
         undone.is_none_or(|it| it.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err())
     };
-    held.iter().filter(is_held).count() as u64
+    let left = held.iter().filter(is_held).count();
+    if again && left < held.len() {
+        cx.ui.note("notes have again what an undoing took out of them");
+        reading::refresh(vault, None, cx);
+    }
+    left as u64
 }
 
 /// Keeps what an import wrote, so that it can be taken back.
@@ -118,9 +123,7 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     }
     if let Some(pages) = pages {
-        // What was left stays as it is: it does not wait for another try.
-        files::remove(&path(&state))?;
-        let (path, mut held) = held_back(&state);
+        let (held_path, mut held) = held_back(&state);
         held.extend(
             report
                 .taken_back
@@ -128,13 +131,21 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
                 .filter_map(|back| Some((Head::read(&vault, VaultPath::new(&back.note)?).id(), back.revision?))),
         );
         let bytes = serde_json::to_vec(&held).map_err(|error| Error::internal("encode what is held back", error))?;
-        files::put_private(&path, &bytes)?;
+        files::put_private(&held_path, &bytes)?;
+        // What was left stays as it is: it does not wait for another try.
+        files::remove(&path(&state))?;
         reading::refresh(&vault, None, cx);
         pages.finish();
+        let catalog = Catalog::read(&vault);
+        let is_linked = |note: &VaultPath| {
+            let links = catalog.sessions().filter_map(|head| Some((head.meta.project_note.as_ref()?, head)));
+            links.filter_map(|(link, head)| catalog.note(&link.target, &head.path)).any(|linked| linked.path == *note)
+        };
         // A project's note in which nobody wrote goes with the last of its sessions.
         for note in projects.iter().filter_map(|target| VaultPath::new(format!("{target}.md"))) {
             let bytes = vault.read(&note).map(Cow::into_owned).unwrap_or_default();
-            if project::is_bare(&String::from_utf8_lossy(&bytes))
+            if !is_linked(&note)
+                && project::is_bare(&String::from_utf8_lossy(&bytes))
                 && files::remove_unchanged(&vault.file(&note), &bytes).is_ok()
             {
                 report.removed.push(note.to_string());

@@ -178,6 +178,9 @@ fn records(line: &str) -> Vec<(Option<Value>, &str)> {
     if let Some(record) = object(line) {
         return vec![(Some(record), line)];
     }
+    if line.trim().is_empty() {
+        return Vec::new();
+    }
     let (mut found, mut rest, mut is_torn) = (Vec::<(Option<Value>, &str)>::new(), line, false);
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter();
@@ -330,6 +333,7 @@ mod tests {
             is(&format!("{whole}{torn}"), &[(true, whole), (false, torn)]);
         }
         is(r#"{"a":1} x"#, &[(true, r#"{"a":1}"#), (false, "x")]);
+        assert_eq!(of("\u{b}\u{3000}"), []);
         // No record stands at the end.
         for broken in ["[1]", "x", r#"{"a":{"b":1}"#, r#"{"a":{"b":1}x{"c":2}}"#, "{{{{"] {
             is(broken, &[(false, broken)]);

@@ -41,7 +41,7 @@ fn take_in(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
             Err(reason) => return thread.leave(reason),
             Ok(line) => line,
         };
-        whole = first && line[0] == b'{' && is_document(line, ended, value.as_ref());
+        whole = first && line.first() == Some(&b'{') && is_document(line, ended, value.as_ref());
         first = false;
         match value {
             _ if whole => {}

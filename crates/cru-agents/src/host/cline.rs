@@ -179,7 +179,9 @@ fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) ->
             left = answer(session, &id, &output, &mut kept, out).or(left);
         } else if word(&block, "/type") == "tool_result" {
             left = answer(session, word(&block, "/tool_use_id"), &block, &mut kept, out).or(left);
-        } else if let Some((words, _)) = verdict(text).filter(|(it, _)| it["status"] == "guidance") {
+        } else if let Some((words, _)) =
+            verdict(text).filter(|(it, rest)| it["status"] == "guidance" && rest.is_empty())
+        {
             kept.extend(words["feedback"].as_str().map(feedback));
         } else if wrapper::means(HOST.id, text).is_some() {
             // The host may tell what a person said when they went on with a task.
@@ -253,7 +255,10 @@ fn verdict(text: &str) -> Option<(Value, &str)> {
 
 /// A person's words in the element that the host puts around them.
 fn feedback(words: &str) -> Value {
-    json!({"type": "text", "text": format!("<feedback>\n{words}\n</feedback>")})
+    // Words that would end it stand as they are.
+    let is_closing = words.contains("</feedback>");
+    let text = if is_closing { words.to_owned() } else { format!("<feedback>\n{words}\n</feedback>") };
+    json!({"type": "text", "text": text})
 }
 
 /// Where an answer has what a person said to it; `asked`: the whole answer may be that.

@@ -44,7 +44,8 @@ fn is_message(line: &Value) -> bool {
 fn origin(path: &Path) -> Option<String> {
     let first = beginning(&Bundle::default(), path, 20).unwrap_or_default();
     let named = |line| filled(line, ["/forkedFrom/sessionId", "/systemPayload/parentSessionId"]).map(str::to_owned);
-    first.iter().find_map(named)
+    let is_other = |id: &String| path.file_stem().is_none_or(|own| own != id.as_str());
+    first.iter().find_map(named).filter(is_other)
 }
 
 fn tell(session: &mut RecordSession, line: &Value, out: &mut Out<'_>) -> Option<&'static str> {

@@ -42,12 +42,11 @@ pub(super) const HOST: RecordHost = RecordHost {
 
 fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
     let text = word(record, "/content");
+    const END: &str = "</user_cancellation>";
     let cancelled = text.trim_start().strip_prefix("<user_cancellation>");
     match (word(record, "/role"), cancelled) {
         // The host's own message is nothing else.
-        ("user", Some(text))
-            if text.trim_end().find("</user_cancellation>").is_none_or(|at| text[at..].trim_end().len() == 20) =>
-        {
+        ("user", Some(text)) if text.trim_end().strip_suffix(END).is_some_and(|inside| !inside.contains(END)) => {
             session.stop(out)
         }
         ("tool", _) => {
@@ -56,7 +55,7 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
             // A call that was stopped was not refused.
             if let Some(stopped) = cancelled.filter(|text| text.starts_with("Tool execution interrupted")) {
                 answer.failed = true;
-                answer.output = stopped.trim_end().trim_end_matches("</user_cancellation>").to_owned().into();
+                answer.output = stopped.trim_end().trim_end_matches(END).to_owned().into();
             }
             session.answer(word(record, "/tool_call_id"), answer, out)
         }

@@ -133,7 +133,12 @@ fn said(session: &Session) -> Vec<String> {
         Item::User(user) => vec![user.words.clone()],
         Item::Prose(prose) => prose.text.split("\n\n").map(str::to_owned).collect(),
         Item::Step(step) => vec![format!("{} {} {:?}", step.tool, step.args, step.time.map(Timestamp::as_second))],
-        _ => Vec::new(),
+        // Tables of tokens and the summary on top are made of all of it.
+        item if item.is_top() => Vec::new(),
+        item => {
+            let callout = item.callout().filter(|it| it.kind != usage::KIND);
+            callout.map(|it| format!("{} {}", it.kind, it.body)).into_iter().collect()
+        }
     });
     said.map(|words| fold_whitespace(&words)).filter(|words| !words.is_empty()).collect()
 }

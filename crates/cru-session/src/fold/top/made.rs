@@ -168,6 +168,7 @@ impl<'a> Made<'a> {
 
     /// Whether the session wrote a file, or one in a folder, that git names so.
     pub(super) fn has_written(&self, path: &str) -> bool {
+        let path = path.trim_start_matches("../");
         let folder = path.strip_suffix('/').unwrap_or(path);
         let ends =
             |own: &str| own.strip_suffix(folder).is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']));
