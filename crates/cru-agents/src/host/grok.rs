@@ -53,7 +53,7 @@ fn tell(session: &mut RecordSession, update: &Value, out: &mut Out<'_>) -> Optio
     match word(update, "/sessionUpdate") {
         "user_message_chunk" => {
             let prompt = update["_meta"]["promptIndex"].to_string();
-            if prompt != session.last || prompt == "null" {
+            if prompt != session.last {
                 session.flush(out);
                 session.last = prompt;
             }
