@@ -89,11 +89,7 @@ pub fn format_list(files: &[FileRef]) -> String {
             // The same file by another name, since inline code that begins like this would be run.
             let here = if is_called(text) { "./" } else { "" };
             let _ = write!(out, "{separator}{}", code::span(&code_text(&format!("{here}{text}"))));
-            for (mark, _) in
-                [(" (created)", file.created), (" (deleted)", file.deleted)].iter().filter(|it| it.1 && at == 0)
-            {
-                out.push_str(mark);
-            }
+            out.push_str(if at == 0 { file.mark() } else { "" });
         }
     }
     out

@@ -32,6 +32,21 @@ pub(super) struct Account {
 
 impl Output for Account {
     fn text(&self, _: &View) -> String {
+        self.told() + self.next()
+    }
+
+    fn json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(&self.report)
+    }
+
+    fn exit_code(&self) -> u8 {
+        if self.report.unread().is_empty() { 0 } else { UNREAD }
+    }
+}
+
+impl Account {
+    /// What became of the sessions, files and records.
+    fn told(&self) -> String {
         let report = &self.report;
         let mut text = String::new();
         let verb = if report.dry_run { "Would import" } else { "Imported" };
@@ -74,20 +89,10 @@ impl Output for Account {
         });
         files(&mut text, "Files without a note", without, report.other_files, (self.home.as_deref(), self.verbose));
         self.unread(&mut text);
-        text + self.next()
+        text
     }
 
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(&self.report)
-    }
-
-    fn exit_code(&self) -> u8 {
-        if self.report.unread().is_empty() { 0 } else { UNREAD }
-    }
-}
-
-impl Account {
-    /// What to do next, as the end of the text.
+    /// What to do next; nothing where nothing was made.
     fn next(&self) -> &'static str {
         match (self.report.dry_run, self.report.count(Outcome::Created)) {
             (true, _) => "\nDry run complete: nothing was written. Run it without --dry-run to import.\n",
@@ -232,12 +237,8 @@ pub(super) struct Accounts {
 }
 
 impl Output for Accounts {
-    fn text(&self, view: &View) -> String {
-        let texts = self.agents.iter().map(|account| {
-            let text = account.text(view);
-            text.strip_suffix(account.next()).map(str::to_owned).unwrap_or(text)
-        });
-        let mut text = texts.collect::<Vec<_>>().join("\n");
+    fn text(&self, _: &View) -> String {
+        let mut text = self.agents.iter().map(Account::told).collect::<Vec<_>>().join("\n");
         let rows = self.strangers.iter().map(|(path, reason)| (path.as_path(), *reason));
         let how = (self.home.as_deref(), self.verbose);
         files(&mut text, "Files of no agent that is known", rows, self.others, how);
@@ -268,7 +269,7 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
         Outcome::Updated => (style::GOOD, "updated"),
         Outcome::Unchanged => (Style::new(), "unchanged"),
         Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
-        Outcome::Deleted => (style::DIM, "their notes are gone; --restore makes them again"),
+        Outcome::Deleted => (style::DIM, "without their notes; --restore makes them again"),
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
         Outcome::Excluded => (style::DIM, "skipped by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),

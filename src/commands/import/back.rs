@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rayon::prelude::*;
@@ -43,29 +43,40 @@ fn held_back(state: &State) -> (PathBuf, Vec<(String, u64)>) {
     (path, serde_json::from_slice(&bytes).unwrap_or_default())
 }
 
-/// Writes into notes again what an undoing took out of them; of how many it is held back still.
-pub(super) fn restore(vault: &Vault, state: &State, again: bool, cx: &Context<'_>) -> u64 {
-    let (_, held) = held_back(state);
+/// Keeps that list.
+fn hold_back(path: &Path, held: &[(String, u64)]) -> Result<()> {
+    let bytes = serde_json::to_vec(held).map_err(|error| Error::internal("encode what is held back", error))?;
+    files::put_private(path, &bytes)
+}
+
+/// Of how many notes an undoing holds something back still; with `again` it is written into them again first.
+pub(super) fn restore(vault: &Vault, state: &State, dry_run: bool, again: bool, cx: &Context<'_>) -> Result<u64> {
+    let (path, mut held) = held_back(state);
     if held.is_empty() {
-        return 0;
+        return Ok(0);
     }
     let (catalog, writer) = (Catalog::read(vault), Writer::new(vault, state, cx.env.now()));
-    let is_held = |(session, revision): &&(String, u64)| {
+    let (all, mut written) = (held.len(), 0);
+    held.retain(|(session, revision)| {
         let Some(head) = catalog.heads.iter().find(|head| head.id() == *session) else { return false };
         let key = state::key(session);
         let writes = writer.history(&key).unwrap_or_default();
-        if !writes.iter().any(|past| past.revision == *revision && !past.undone) {
-            return false;
+        let stands = writes.iter().any(|past| past.revision == *revision && !past.undone);
+        if !stands || dry_run || !again {
+            return stands;
         }
-        let undone = again.then(|| writer.undo(&key, &head.path, Which::Revision(*revision), false));
-        undone.is_none_or(|it| it.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err())
-    };
-    let left = held.iter().filter(is_held).count();
-    if again && left < held.len() {
-        cx.ui.note("notes have again what an undoing took out of them");
+        let undone = writer.undo(&key, &head.path, Which::Revision(*revision), false);
+        written += u64::from(undone.is_ok());
+        undone.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err()
+    });
+    if held.len() < all && !dry_run {
+        hold_back(&path, &held)?;
+    }
+    if written > 0 {
+        cx.ui.note(&format!("what an undoing took out is in {} again", plural(written, "note")));
         reading::refresh(vault, None, cx);
     }
-    left as u64
+    Ok(held.len() as u64)
 }
 
 /// Keeps what an import wrote, so that it can be taken back.
@@ -130,8 +141,7 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
                 .iter()
                 .filter_map(|back| Some((Head::read(&vault, VaultPath::new(&back.note)?).id(), back.revision?))),
         );
-        let bytes = serde_json::to_vec(&held).map_err(|error| Error::internal("encode what is held back", error))?;
-        files::put_private(&held_path, &bytes)?;
+        hold_back(&held_path, &held)?;
         // What was left stays as it is: it does not wait for another try.
         files::remove(&path(&state))?;
         reading::refresh(&vault, None, cx);
@@ -250,9 +260,7 @@ impl PlainOutput for UndoneImport {
             }
         }
         if !(self.removed.is_empty() && self.taken_back.is_empty() || self.dry_run) {
-            text.push_str(
-                "Other imports leave it so; `cru import --restore`, with what was imported, takes this back.\n",
-            );
+            text.push_str("Later imports leave this so; the same import with --restore takes it back.\n");
         }
         text
     }

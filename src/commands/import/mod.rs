@@ -162,10 +162,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if let Some(machine) = options.machine.as_ref().filter(|_| !dry_run) {
         derived::catch_up(&vault, &machine.state, cx);
     }
-    let held = options
-        .machine
-        .as_ref()
-        .map_or(0, |machine| back::restore(&vault, &machine.state, args.restore && !dry_run, cx));
+    let held = match &options.machine {
+        Some(machine) => back::restore(&vault, &machine.state, dry_run, args.restore, cx)?,
+        None => 0,
+    };
     let FoundTranscripts { sources, strangers, others } = what.search(!kept.is_empty(), cx)?;
     if args.watch {
         follow::follow(&vault, sources, &options, cx)?;

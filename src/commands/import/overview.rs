@@ -110,9 +110,7 @@ impl Overview {
 /// What an import says of notes that an undoing keeps as they were.
 pub(super) fn held_back(notes: u64) -> String {
     let (notes, are) = (plural(notes, "note"), if notes == 1 { "is" } else { "are" });
-    format!(
-        "{notes} {are} as before an import that was undone; `cru import --restore`, with what was imported, writes the rest again"
-    )
+    format!("{notes} {are} as before an import that was undone; the same import with --restore writes the rest again")
 }
 
 /// The folders of an agent that are there.

@@ -10,9 +10,9 @@ use super::world::below;
 /// One transcript.
 pub(super) struct File {
     pub(super) path: PathBuf,
-    /// Lines that are not blank, broken ones too.
+    /// The records of all lines, and what is none: a broken line, or what is broken behind whole records.
     pub(super) records: u64,
-    /// The lines that are JSON objects.
+    /// The records that are JSON objects.
     pub(super) lines: Vec<Line>,
 }
 
@@ -69,8 +69,10 @@ fn open(path: PathBuf) -> (Owner, String, File) {
         if line.iter().all(blank) {
             continue;
         }
-        file.records += 1;
-        if let Ok(json @ Value::Object(_)) = serde_json::from_str(String::from_utf8_lossy(line).trim()) {
+        let text = String::from_utf8_lossy(line);
+        for value in serde_json::Deserializer::from_str(text.trim()).into_iter() {
+            file.records += 1;
+            let Ok(json @ Value::Object(_)) = value else { break };
             file.lines.push(Line { stream: String::new(), copy: false, json });
         }
     }

@@ -253,7 +253,7 @@ fn the_last_import_is_taken_back() {
     assert!(world.cru(&["import"]).0.contains("as before an import that was undone"));
     assert_eq!(without(&world.note().1), without(&before));
     let (_, said, _) = world.cru(&["import", "claude", "--restore"]);
-    assert!(!said.contains("undone"), "{said}");
+    assert!(said.contains("what an undoing took out is in 1 note again") && !said.contains("undone"), "{said}");
     assert_eq!(without(&world.note().1), without(&grown));
     assert!(!world.cru(&["import", "claude"]).1.contains("undone"));
 

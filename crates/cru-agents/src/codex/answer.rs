@@ -237,6 +237,12 @@ mod tests {
                 None,
                 true,
             ),
+            (
+                "Script completed\nWall time 1.2 seconds\nOutput:\nError: apply_patch verification failed: x",
+                "Error: apply_patch verification failed: x",
+                None,
+                true,
+            ),
             ("Script terminated\nWall time 9.0 seconds\nOutput:\n", "Script terminated", None, true),
             (
                 "Script kiddies\nWall time 9.0 seconds\nOutput:\n",

@@ -50,7 +50,9 @@ impl CodexStream {
             }
             CodexAction::Shell(effects) if !failed => {
                 unstated = is_of_script && exit.is_none();
-                shell::touched(effects, &text, &mut files);
+                if !unstated {
+                    shell::touched(effects, &text, &mut files);
+                }
             }
             CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);
@@ -106,7 +108,8 @@ impl CodexStream {
     fn ended(&mut self, number: &str, end: (Option<i32>, bool), output: &str, out: &mut Out<'_>) -> bool {
         let Some((call, _)) = self.running.remove(number) else { return false };
         let writes = match self.actions.remove(&format!("run {number}")) {
-            Some(CodexAction::Shell(effects)) => effects.writes,
+            // Of a script that ended, the end of its command is not known.
+            Some(CodexAction::Shell(effects)) if end.0.is_some() => effects.writes,
             _ => Vec::new(),
         };
         shell::ended(call, writes, end, output, out);

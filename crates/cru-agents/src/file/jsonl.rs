@@ -173,7 +173,8 @@ fn object(line: &str) -> Option<Value> {
 }
 
 /// The records of a line with the text of each: one, or several where two processes wrote at once or one was stopped and left
-/// the beginning of a record, which is none. A line that ends with anything else is none as a whole.
+/// the beginning of a record, which is none. What stands behind the last whole record is none either; where it may still belong
+/// to a beginning, the line is none as a whole.
 fn records(line: &str) -> Vec<(Option<Value>, &str)> {
     if let Some(record) = object(line) {
         return vec![(Some(record), line)];

@@ -625,6 +625,39 @@ fn cline_words_to_answers() {
     );
 }
 
+/// What a person says or a file holds may look like the host's own word.
+#[test]
+fn what_only_looks_like_the_host() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let call = |id: &str, tool: &str| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": {}}]});
+    let result = |id: &str, text: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": text}]});
+    let task = json!([
+        user("<task>why is <feedback>no</feedback> there?</task>"),
+        call("a", "write_to_file"),
+        result("a", r#"{"status":"denied","feedback":"end it with </feedback>, and stop"}"#),
+        call("b", "use_mcp_tool"),
+        result("b", r#"{"status":"denied","loan":5}"#),
+        user(r#"{"status":"guidance","feedback":"hi"} what does this mean?"#),
+    ]);
+    let told = read("cline", &[("tasks/1772359200000/api_conversation_history.json", document(&task))]);
+    let shown = told.stream("1772359200000");
+    for words in ["why is <feedback>no</feedback> there?", "end it with </feedback>, and stop", "what does this mean?"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("result b denied"), "{shown}");
+
+    let own = json!({"uuid": "1", "sessionId": "q", "type": "user", "message": {"parts": [{"text": "mend it"}]}, "forkedFrom": {"sessionId": "q"}});
+    check(&told_beside("qwen", &[("q.jsonl", lines(&[own]))], 1), "q", "1 prompt (typed) mend it");
+
+    let events = String::from_utf8(openhands()).unwrap();
+    let by_hook = events
+        .replace("\"rejection_reason\":\"keep it\"", "\"rejection_reason\":\"no rm\",\"rejection_source\":\"hook\"");
+    let told = read("openhands", &[("events.jsonl", by_hook.into_bytes())]);
+    let shown = told.stream("e1");
+    assert!(shown.contains("result u denied") && !shown.contains("prompt (denial"), "{shown}");
+}
+
 #[test]
 fn cline_sessions() {
     let messages = document(&json!({"version": 1, "agent": "lead", "sessionId": "s", "messages": [
@@ -961,6 +994,7 @@ fn vibe_words_of_the_host() {
         answer("3", "<user_cancellation>Tool execution interrupted by user.</user_cancellation>"),
         answer("4", "blocks_applied: 1"),
         json!({"role": "user", "content": "<user_cancellation>User cancelled the operation.</user_cancellation>"}),
+        json!({"role": "user", "content": "<user_cancellation> is what in my log?"}),
     ]);
     let told = told_beside(
         "vibe",
@@ -981,7 +1015,8 @@ fn vibe_words_of_the_host() {
         3 result 2 denied <user_cancellation>write_file</user_cancellation>
         4 result 3 failed Tool execution interrupted by user.
         5 result 4 changed writes /w/b.c
-        6 interrupt -",
+        6 interrupt -
+        7 prompt (typed) <user_cancellation> is what in my log?",
     );
 }
 

@@ -200,7 +200,7 @@ const SUBAGENTS: &[TableColumn] = columns![
     task Text, summary Text, tokens Int,
 ];
 
-/// `path`: path, relative to the project where it lies inside; `access`: read, write, create; `hash`: hash of the
+/// `path`: path, relative to the project where it lies inside; `access`: read, write, create, delete; `hash`: hash of the
 /// file, where it is known; `step_id`: the step; `phase_id`: its phase; `tool`: tool of the step; `time`: when.
 const FILES: &[TableColumn] = columns![
     seq Int, path Text, access Text, hash Text, step_id Text = step, phase_id Text = phase, tool Text, time Time,

@@ -211,3 +211,14 @@ pub struct FileRef {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
 }
+
+impl FileRef {
+    /// What stands behind it where it was made or deleted: ` (created)`.
+    pub const fn mark(&self) -> &'static str {
+        match (self.created, self.deleted) {
+            (true, _) => " (created)",
+            (false, true) => " (deleted)",
+            (false, false) => "",
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! A note whose transcript no longer begins with the records that the note was made of: lines of it were cut, redacted or
 //! written anew, or it is another copy.
 //!
-//! What the note tells already is found by the last record (its id, else its time), else by the words of both. The part of the transcript up to
-//! there is what would be generated of those records now; what differs between that and the whole is what is new, and
+//! What the note tells already is found by the last record (its id, else its time), else by the words of both. The part of
+//! the transcript up to there is what would be generated of those records now; what differs between that and the whole is what is new, and
 //! that alone is written. Steps whose records are gone stay in the note. Steps of that part that the note does not have
 //! were deleted by a person or are from another copy; only a person can tell, so they are counted, and written where
 //! that is asked for.

@@ -213,7 +213,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<Found> {
             })?,
         };
         cx.global.reach.check(&head.meta)?;
-        cx.ui.note(&format!("from {}; SESSION names another", head.id()));
+        cx.ui.note(&format!("made from {}: name another session to take that", head.id()));
         places.push(Place::Note(head.path.clone()));
     }
     Ok(Found { places, shelf: Shelf::within(&catalog, &vault, cx.global.reach), vault: Some(vault) })

@@ -319,15 +319,7 @@ fn hanging(line: &str) -> usize {
 
 fn file(file: &FileRef) -> String {
     let hash = file.hash.as_ref().map(|hash| format!("@{}", &hash[..hash.len().min(8)])).unwrap_or_default();
-    format!(
-        "{}{hash}{}",
-        sanitise(&file.path),
-        match (file.created, file.deleted) {
-            (true, _) => " (created)",
-            (_, true) => " (deleted)",
-            _ => "",
-        }
-    )
+    format!("{}{hash}{}", sanitise(&file.path), file.mark())
 }
 
 fn place(link: &Link) -> String {

@@ -210,7 +210,7 @@ fn a_script_says_how_it_ended() {
     4 call c1 Write lamp.c
     5 result c1 failed lamp.c stands there
     6 call c2 Bash make fit > log
-    7 result c2 fits writes log
+    7 result c2 fits
     8 call c3 Bash make on
     9 result c3 failed exit 2 dark
     10 call c4 Bash make off

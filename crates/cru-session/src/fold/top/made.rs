@@ -10,11 +10,11 @@ use super::super::commits::MadeCommit;
 use super::super::place::{self, home_of};
 use super::super::step::{StepDraft, standing_commits};
 use super::super::work_tree::WorkTree;
-use crate::StepStatus;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
 use crate::open::WITHOUT_RESULT;
 use crate::words::shorten;
+use crate::{FileRef, StepStatus};
 
 /// Characters of a command, a task, a question.
 pub(super) const SHORT: usize = 100;
@@ -106,13 +106,12 @@ impl<'a> Made<'a> {
         for (at, draft) in steps.iter().enumerate() {
             let complete = draft.step.status == StepStatus::Complete;
             let writes = draft.step.writes.iter().filter(|file| complete && !is_scratch(&file.path));
-            let writes: Vec<(&str, bool)> = writes.map(|file| (file.path.as_str(), file.deleted)).collect();
-            for write in &writes {
-                made.count(*write, draft, writes.len() == 1, &mut files);
+            let writes: Vec<&FileRef> = writes.collect();
+            for file in &writes {
+                made.count(file, draft, writes.len() == 1, &mut files);
             }
-            let writes: Vec<&str> = writes.into_iter().map(|(path, _)| path).collect();
-            made.writes += usize::from(writes.iter().any(|path| !is_prose(path)));
-            made.uncommitted += usize::from(writes.iter().any(|path| !is_outside(path, project)));
+            made.writes += usize::from(writes.iter().any(|file| !is_prose(&file.path)));
+            made.uncommitted += usize::from(writes.iter().any(|file| !is_outside(&file.path, project)));
             if complete {
                 let touched = draft.step.reads.iter().chain(&draft.step.writes);
                 made.seen.extend(touched.map(|file| file.path.as_str()));
@@ -297,32 +296,27 @@ impl<'a> Made<'a> {
     }
 
     /// Counts the lines of one file that a step wrote, by what the host shows of it, else by the call's arguments.
-    fn count(
-        &mut self,
-        (path, deleted): (&str, bool),
-        draft: &StepDraft,
-        alone: bool,
-        known: &mut HashMap<String, usize>,
-    ) {
+    fn count(&mut self, file: &FileRef, draft: &StepDraft, alone: bool, known: &mut HashMap<String, usize>) {
+        let FileRef { path, deleted, .. } = file;
         let ends = |other: &str| {
             let rest = other.strip_suffix(path.trim_start_matches("~/").trim_start_matches("./"));
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']))
         };
-        let shown = draft.written.iter().find(|change| ends(&change.path) || change.path == path);
+        let shown = draft.written.iter().find(|change| ends(&change.path) || change.path == *path);
         let count = shown.map(|change| LineCount::of_diff(path, &change.diff)).or_else(|| {
             let counts = draft.changes.as_ref().map_or(&[][..], |changes| &changes.files);
             let named = counts.iter().find(|count| ends(&count.path));
             named.or(counts.first().filter(|_| alone && counts.len() == 1)).cloned()
         });
-        let was_there = self.seen.contains(path);
+        let was_there = self.seen.contains(path.as_str());
         let lines = count.filter(|count| !(count.is_whole && was_there)).map(|count| (count.added, count.removed));
-        let at = *known.entry(path.to_owned()).or_insert(self.files.len());
+        let at = *known.entry(path.clone()).or_insert(self.files.len());
         match self.files.get_mut(at) {
             Some(file) => {
                 file.lines = file.lines.zip(lines).map(|(one, other)| (one.0 + other.0, one.1 + other.1));
-                file.deleted = deleted;
+                file.deleted = *deleted;
             }
-            None => self.files.push(ChangedFile { path: path.to_owned(), lines, deleted }),
+            None => self.files.push(ChangedFile { path: path.clone(), lines, deleted: *deleted }),
         }
     }
 
