@@ -7,6 +7,7 @@ pub mod diff;
 pub mod env;
 pub mod error;
 pub mod files;
+pub mod hash;
 pub mod json;
 pub mod lines;
 pub mod path;

@@ -8,6 +8,7 @@ use tantivy::TantivyDocument;
 
 use super::schema::Fields;
 use cru_base::Span;
+use cru_base::hash::short;
 use cru_note::Note;
 use cru_session::Session;
 use cru_vault::VaultPath;
@@ -24,9 +25,7 @@ impl NoteKey {
 
     /// The key of the note at a path as a row has it.
     pub fn of_text(path: &str) -> Self {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..8]);
-        Self(u64::from_le_bytes(bytes))
+        Self(u64::from_le_bytes(short(&blake3::hash(path.as_bytes()))))
     }
 }
 
@@ -95,9 +94,7 @@ impl Entry {
         for number in numbers {
             hasher.update(&number.to_le_bytes());
         }
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-        u64::from_le_bytes(bytes)
+        u64::from_le_bytes(short(&hasher.finalize()))
     }
 
     /// The entry as a document of the note `key`.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::record::SCHEMA;
 use super::schema::VERSION;
 use cru_base::files::Fingerprint;
+use cru_base::hash::short;
 
 const MAGIC: &[u8; 8] = b"cruindex";
 
@@ -74,16 +75,12 @@ impl Seen {
 
 /// The hash that a manifest holds.
 pub(super) fn hash(bytes: &[u8]) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-    short
+    short(&blake3::hash(bytes))
 }
 
 /// The hash of a row, shortened.
 pub(super) fn row_sum(bytes: &[u8]) -> u64 {
-    let mut short = [0; 8];
-    short.copy_from_slice(&hash(bytes)[..8]);
-    u64::from_le_bytes(short)
+    u64::from_le_bytes(short(&blake3::hash(bytes)))
 }
 
 /// Why a manifest cannot be used.

@@ -1,5 +1,6 @@
 //! Which objects must be read together: all that share a key, however long the way from one to the other.
 
+use cru_base::hash::short;
 use std::collections::HashMap;
 
 /// Joins objects by their keys. Each object costs some words of memory, each key 16 bytes and a slot of a table.
@@ -68,16 +69,12 @@ impl Families {
 }
 
 fn hash(key: &str) -> u128 {
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&blake3::hash(key.as_bytes()).as_bytes()[..16]);
-    u128::from_le_bytes(bytes)
+    u128::from_le_bytes(short(&blake3::hash(key.as_bytes())))
 }
 
 /// The number of the family whose least key is `key`; never negative.
 pub fn number(key: &str) -> i64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&blake3::hash(key.as_bytes()).as_bytes()[..8]);
-    i64::from_le_bytes(bytes) & i64::MAX
+    i64::from_le_bytes(short(&blake3::hash(key.as_bytes()))) & i64::MAX
 }
 
 #[cfg(test)]

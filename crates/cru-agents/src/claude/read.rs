@@ -19,6 +19,7 @@ use crate::file::value::{self, filled, flag, word};
 use crate::stream::intake::LATER;
 use crate::stream::out::Out;
 use cru_base::Result;
+use cru_base::hash::short;
 use cru_session::event::{StreamKey, TitleRank};
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -223,8 +224,7 @@ impl<'s> ClaudeReader<'s> {
 
     /// Whether a line without id stands in an earlier file of the bundle.
     fn is_copy(&mut self, line: &[u8]) -> bool {
-        let mut hash = [0; 16];
-        hash.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
+        let hash = short(&blake3::hash(line));
         *self.plain.entry(hash).or_insert(self.file.index) != self.file.index
     }
 

@@ -3,6 +3,7 @@
 //! Records name their parent, and progress, attachment and system lines are links of the chain like any other.
 //! Parallel tool calls branch it all the time; only a prompt that hangs on another turn than the current one goes back.
 
+use cru_base::hash::short;
 use std::collections::HashMap;
 
 /// A record in the chain.
@@ -61,9 +62,7 @@ pub(super) fn id(uuid: &str) -> Option<Id> {
 }
 
 fn hashed(uuid: &str) -> Id {
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&blake3::hash(uuid.as_bytes()).as_bytes()[..16]);
-    Id(u128::from_le_bytes(bytes))
+    Id(u128::from_le_bytes(short(&blake3::hash(uuid.as_bytes()))))
 }
 
 #[cfg(test)]

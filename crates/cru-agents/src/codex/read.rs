@@ -14,6 +14,7 @@ use crate::file::value::{self, canonical, canonical_but, filled, object, word};
 use crate::stream::intake::LATER;
 use crate::stream::out::Out;
 use cru_base::Result;
+use cru_base::hash::short;
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
 
@@ -247,7 +248,5 @@ impl<'s> CodexReader<'s> {
 }
 
 fn mark(bytes: &[u8]) -> CodexMark {
-    let mut mark = [0; 16];
-    mark.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-    mark
+    short(&blake3::hash(bytes))
 }

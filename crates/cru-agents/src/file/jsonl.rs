@@ -16,6 +16,7 @@ use super::lines::{Line, Lines, MAX_LINE, trim};
 use super::unpack;
 use crate::stream::intake::{Intake, LATER};
 use crate::stream::out::Out;
+use cru_base::hash::short;
 use cru_base::{Error, Result, json};
 use cru_session::event::StreamKey;
 use cru_session::source::{Account, Bundle, Header, Sink};
@@ -275,8 +276,7 @@ impl<F: Format> Reader<'_, F> {
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.
     fn is_copy(&mut self, stream: usize, id: &str, line: &[u8]) -> bool {
-        let mut hash = Hash::default();
-        hash.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
+        let hash = short(&blake3::hash(line));
         if id.is_empty() {
             return *self.plain.entry((stream, hash)).or_insert(self.file) != self.file;
         }

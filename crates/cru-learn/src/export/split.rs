@@ -4,6 +4,7 @@
 //! same, so that nothing that is asked at the end was seen before. The side follows from a hash of the family, so cases
 //! that are added later move none that were there, unless there are so few that a side or a table would stay empty.
 
+use cru_base::hash::short;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::export::draft::Record;
@@ -101,10 +102,7 @@ fn fill(tables: &Tables, validation: &mut HashMap<usize, bool>) {
 
 /// A number from 0 to 1 that only the name decides.
 fn draw(name: &str) -> f64 {
-    let hash = blake3::hash(name.as_bytes());
-    let mut bytes = [0; 4];
-    bytes.copy_from_slice(&hash.as_bytes()[..4]);
-    f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+    f64::from(u32::from_le_bytes(short(&blake3::hash(name.as_bytes())))) / f64::from(u32::MAX)
 }
 
 /// The place of each case that says the same as another one, and which of them stays: the best and newest.

@@ -6,6 +6,7 @@ use std::fmt;
 use similar::{Algorithm, DiffOp};
 
 use cru_base::diff;
+use cru_base::hash::short;
 /// The lines of a generated text as hashes, without blank ones.
 ///
 /// White space at the ends of lines and blank lines do not count, which editors change; nor does the tick of a line that
@@ -76,9 +77,7 @@ impl LineHash {
 }
 
 fn hash(text: &str) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..8]);
-    u64::from_le_bytes(first)
+    u64::from_le_bytes(short(&blake3::hash(text.as_bytes())))
 }
 
 /// A line that ends with an id in a comment, without its tick.

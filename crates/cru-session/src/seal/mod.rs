@@ -26,6 +26,7 @@ use crate::model::{Item, Session, Task};
 use crate::op::unit::{Unit, normal, units};
 use crate::{delta::property, read};
 use cru_base::Span;
+use cru_base::hash::short;
 use cru_note::frontmatter;
 use cru_note::{BlockKind, Note};
 
@@ -440,9 +441,7 @@ fn hash(name: &str, text: &str) -> Hash {
         hasher.update(b": ");
     }
     hasher.update(text.as_bytes());
-    let mut short = [0; BYTES];
-    short.copy_from_slice(&hasher.finalize().as_bytes()[..BYTES]);
-    short
+    short(&hasher.finalize())
 }
 
 fn hex(hash: Hash) -> String {

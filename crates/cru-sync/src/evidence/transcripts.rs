@@ -15,6 +15,7 @@ use crate::evidence::store::Store;
 use crate::ids::Ids;
 use crate::read::heard::{Heard, HeardText, LineNow, OneStream, StreamWords};
 use cru_base::Env;
+use cru_base::hash::short;
 use cru_index::evidence::{Evidence, Steps};
 use cru_index::{Entry, SessionRow};
 use cru_note::Note;
@@ -135,9 +136,7 @@ impl Evidence for Transcripts {
             hasher.update(&[0]);
         }
         hasher.update(host_session.unwrap_or_default().as_bytes());
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-        Some(u64::from_le_bytes(bytes))
+        Some(u64::from_le_bytes(short(&hasher.finalize())))
     }
 
     fn size(&self, row: &SessionRow) -> u64 {
