@@ -12,7 +12,7 @@ use cru_base::Result;
 use cru_session::agent_table::{self, AgentEntry};
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::mask;
-use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
+use cru_session::source::{Bundle, Header, Importer, Sink};
 
 /// Bytes that [`ScanRow::prefix_hash`] is made of.
 const PREFIX: usize = 4096;
@@ -165,8 +165,4 @@ impl Sink for Heard {
             self.session(&stream.session);
         }
     }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
 }

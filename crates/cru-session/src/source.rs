@@ -182,9 +182,9 @@ pub trait Sink {
     /// One event of a stream that was opened.
     fn event(&mut self, key: &StreamKey, event: Event<'_>);
     /// A stream is read to its end.
-    fn close(&mut self, key: &StreamKey, consumed: Consumed);
+    fn close(&mut self, _key: &StreamKey, _consumed: Consumed) {}
     /// The account of one file: every record of it is represented or skipped for a named reason.
-    fn account(&mut self, file: &Path, account: Account);
+    fn account(&mut self, _file: &Path, _account: Account) {}
 }
 
 /// What became of the records of one file.

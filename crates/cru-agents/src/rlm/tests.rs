@@ -136,8 +136,6 @@ impl cru_session::source::Sink for Times {
     fn event(&mut self, _: &cru_session::event::StreamKey, event: cru_session::event::Event<'_>) {
         self.0.push(event.time);
     }
-    fn close(&mut self, _: &cru_session::event::StreamKey, _: cru_session::source::Consumed) {}
-    fn account(&mut self, _: &std::path::Path, _: cru_session::source::Account) {}
 }
 
 #[test]

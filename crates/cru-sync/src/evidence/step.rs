@@ -16,7 +16,7 @@ use cru_session::Session;
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Fold, Options};
 use cru_session::mask::{MaskEvents as _, Masks};
-use cru_session::source::{Account, Bounds, Consumed, Header, Sink};
+use cru_session::source::{Bounds, Consumed, Header, Sink};
 
 /// Bytes of an answer where all steps are read at once: of a longer one its beginning and its end.
 const OUTPUT: usize = 64 << 10;
@@ -136,10 +136,6 @@ impl Sink for Calls<'_> {
         }
         fold.event(event);
     }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
 }
 
 /// Folds one stream and keeps what all of its calls say.
@@ -189,10 +185,6 @@ impl Sink for Every<'_> {
         }
         self.calls.event(key, event);
     }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
 }
 
 /// Takes the secrets out of a call's arguments; one may be known by its name alone.
@@ -276,8 +268,4 @@ impl Sink for Picked<'_> {
             _ => {}
         }
     }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
 }

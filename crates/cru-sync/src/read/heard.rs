@@ -14,7 +14,7 @@ use crate::read::legible::{legible, readable};
 use cru_base::files::{self, Fingerprint};
 use cru_session::event::{Event, EventKind, StreamKey};
 use cru_session::fold::{Fold, Options};
-use cru_session::source::{Account, Consumed, Header, Sink};
+use cru_session::source::{Header, Sink};
 
 /// What an import heard of the streams that it read.
 #[derive(Debug)]
@@ -175,10 +175,6 @@ impl Sink for OneStream<'_> {
             words.event(&event, self.now.file.as_ref(), self.now.line);
         }
     }
-
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-
-    fn account(&mut self, _: &Path, _: Account) {}
 }
 
 /// What a call was given, one value a line. The names of the arguments themselves are always the same and say nothing.

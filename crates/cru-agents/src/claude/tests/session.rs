@@ -1,11 +1,10 @@
 //! One session's own records.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::*;
 use cru_session::event::{Event, EventKind, StreamKey, Usage};
-use cru_session::source::{Account, Consumed, Header, Sink};
+use cru_session::source::{Header, Sink};
 
 #[test]
 fn usage_counts_once_for_a_message_and_the_last_line_wins() {
@@ -352,8 +351,6 @@ impl Sink for Places {
             self.0.push(format!("{meta:?}"));
         }
     }
-    fn close(&mut self, _: &StreamKey, _: Consumed) {}
-    fn account(&mut self, _: &Path, _: Account) {}
 }
 
 #[test]
