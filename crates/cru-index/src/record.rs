@@ -374,6 +374,7 @@ pub struct TaskRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Metadata and totals.
+    #[serde(default)]
     pub session: SessionRow,
     /// Phases in order.
     pub phases: Vec<PhaseRow>,
@@ -434,13 +435,10 @@ impl Table {
     }
 }
 
-/// Ids by the step or phase that they belong to: `n-001, n-004`.
-type IdsByPlace = HashMap<Place, String>;
-
-/// What each step and phase of a session depends on, and what depends on it.
-fn dependencies_by_place(session: &Session) -> (IdsByPlace, IdsByPlace) {
-    let (mut after, mut dependents) = (IdsByPlace::new(), IdsByPlace::new());
-    let add = |to: &mut IdsByPlace, place: Place, other: Place| {
+/// What each step and phase of a session depends on, and what depends on it: `n-001, n-004`.
+fn dependencies_by_place(session: &Session) -> [HashMap<Place, String>; 2] {
+    let [mut after, mut dependents] = [HashMap::new(), HashMap::new()];
+    let add = |to: &mut HashMap<Place, String>, place: Place, other: Place| {
         let Some(id) = other.id_in(session) else { return };
         let ids = to.entry(place).or_default();
         ids.push_str(if ids.is_empty() { "" } else { ", " });
@@ -450,7 +448,7 @@ fn dependencies_by_place(session: &Session) -> (IdsByPlace, IdsByPlace) {
         add(&mut after, it.of, it.on);
         add(&mut dependents, it.on, it.of);
     }
-    (after, dependents)
+    [after, dependents]
 }
 
 impl Record {
@@ -458,7 +456,7 @@ impl Record {
     pub fn of(path: &VaultPath, session: &Session, lines: &Lines) -> Self {
         let mut record = Self { session: row(path, session), ..Self::default() };
         let line = |span: Span| lines.line(span.start) as u64;
-        let (mut after, mut dependents) = dependencies_by_place(session);
+        let [mut after, mut dependents] = dependencies_by_place(session);
         for (index, phase) in session.phases.iter().enumerate() {
             record.phases.push(PhaseRow {
                 id: phase.id.clone(),

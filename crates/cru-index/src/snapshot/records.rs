@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::TermQuery;
-use tantivy::schema::{IndexRecordOption, Value as _};
+use tantivy::schema::IndexRecordOption;
+use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::store::StoreReader;
-use tantivy::{DocAddress, TantivyDocument, Term};
+use tantivy::{DocAddress, Term};
 
 use super::super::disk::failed;
 use super::super::record::{Record, SessionRow, Table};
@@ -43,15 +44,15 @@ impl Snapshot {
         make: impl Fn(Record) -> T + Sync,
         mut take: impl FnMut(T),
     ) -> Result<()> {
-        let chosen: Vec<&Listed> =
-            self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).map(|(it, _)| it).collect();
+        let chosen: Vec<(&Listed, &SessionRow)> =
+            self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).collect();
         let places = self.carriers(&chosen)?;
         let stores = self.stores()?;
-        let record = |it: &&Listed| match &it.row {
+        let record = |(it, row): &(&Listed, &SessionRow)| match &it.row {
             Row::Memory(index) => self.records.get(*index).map(|record| record.clone().only(tables)),
             Row::Disk(_) => places
                 .get(&it.key)
-                .and_then(|place| self.stored(&stores, *place, tables))
+                .and_then(|place| stored(&stores, *place, row, tables))
                 .or_else(|| self.reread(&it.path).map(|record| record.only(tables))),
         };
         for chunk in chosen.chunks(CHUNK) {
@@ -62,9 +63,9 @@ impl Snapshot {
     }
 
     /// Where the records of sessions stand on disk.
-    fn carriers(&self, chosen: &[&Listed]) -> Result<HashMap<NoteKey, DocAddress>> {
+    fn carriers(&self, chosen: &[(&Listed, &SessionRow)]) -> Result<HashMap<NoteKey, DocAddress>> {
         let Some(part) = self.parts.first().filter(|_| self.file.is_some()) else { return Ok(HashMap::new()) };
-        let wanted: HashSet<NoteKey> = chosen.iter().map(|it| it.key).collect();
+        let wanted: HashSet<NoteKey> = chosen.iter().map(|(it, _)| it.key).collect();
         let query = TermQuery::new(Term::from_field_text(self.fields.kind, SESSION), IndexRecordOption::Basic);
         let found = part.searcher.search(&query, &DocSetCollector).map_err(failed)?;
         let mut places = HashMap::with_capacity(wanted.len());
@@ -92,10 +93,19 @@ impl Snapshot {
         let stores: std::io::Result<_> = segments.map(|segment| segment.get_store_reader(BLOCKS)).collect();
         stores.map_err(|error| failed(error.into()))
     }
+}
 
-    fn stored(&self, stores: &[StoreReader], place: DocAddress, tables: &[Table]) -> Option<Record> {
-        let document: TantivyDocument = stores.get(place.segment_ord as usize)?.get(place.doc_id).ok()?;
-        let text = document.get_first(self.fields.record)?.as_str()?;
-        toon::decode_tables(text, tables).ok()
+/// The record that stands at a place, with the session's row as the file of rows has it.
+fn stored(stores: &[StoreReader], place: DocAddress, row: &SessionRow, tables: &[Table]) -> Option<Record> {
+    let RecordText(text) = stores.get(place.segment_ord as usize)?.get(place.doc_id).ok()?;
+    toon::decode_tables(&text, row, tables).ok()
+}
+
+/// All that is stored of an entry: the text of its record, without the copies that a document of tantivy makes of it.
+struct RecordText(String);
+
+impl DocumentDeserialize for RecordText {
+    fn deserialize<'de, D: DocumentDeserializer<'de>>(mut fields: D) -> std::result::Result<Self, DeserializeError> {
+        Ok(Self(fields.next_field::<String>()?.map(|(_, text)| text).unwrap_or_default()))
     }
 }

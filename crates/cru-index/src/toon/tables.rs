@@ -1,58 +1,51 @@
 //! Some tables of a record, without the work for the others.
 //!
-//! Most questions are about one table, and the steps' is by far the longest. A record is text of known form: `session:`,
-//! then a head line of each table in order, each followed by indented rows, one a line. So what nobody asked for is cut
-//! out before decoding. Nothing is understood here that strict decoding would not understand alike: where a line is not
-//! what it should be, all of the record is decoded, and refused where it has to be.
+//! Most questions are about one table, and the steps' is by far the longest; the session's own row stands in the file of rows as
+//! well. A record is text of known form: `session:`, then a head line of each table in order, each followed by indented rows,
+//! one a line. So what nobody asked for is cut out before decoding. Nothing is understood here that strict decoding would not
+//! understand alike: where a line is not what it should be, all of the record is decoded, and refused where it has to be.
 
 use super::decode;
-use crate::record::{Record, Table};
+use crate::record::{Record, SessionRow, Table};
 use cru_base::Result;
 
-/// The record that `encode` was given, with the rows of `tables` alone.
-pub fn decode_tables(text: &str, tables: &[Table]) -> Result<Record> {
-    match cut(text, tables).and_then(|part| decode(&part).ok()) {
-        Some(record) => Ok(record),
+/// The record that `encode` was given, with the rows of `tables` alone. `session` is its session's row.
+pub fn decode_tables(text: &str, session: &SessionRow, tables: &[Table]) -> Result<Record> {
+    match cut(text, tables).and_then(|part| decode::<Record>(&part).ok()) {
+        Some(record) => Ok(Record { session: session.clone(), ..record }),
         None => decode(text).map(|record: Record| record.only(tables)),
     }
 }
 
-/// The text of a record with no rows but those of `tables`; `None` where it is not as `encode` writes it.
+/// The text of a record's tables, with no rows but those of `tables`; `None` where it is not as `encode` writes it.
 fn cut(text: &str, tables: &[Table]) -> Option<String> {
-    let mut lines = text.split_inclusive('\n').peekable();
-    if lines.next()? != "session:\n" {
-        return None;
-    }
-    let (mut at, mut from, mut out) = ("session:\n".len(), 0, String::new());
-    at += rows(&mut lines).0;
+    let text = text.strip_prefix("session:\n")?;
+    let mut rest = &text[rows(text).0..];
+    let mut out = String::new();
     for table in Table::ALL {
-        let head = lines.next()?;
+        // A record ends without a line end.
+        let (head, behind) = rest.split_once('\n').unwrap_or((rest, ""));
         let count = count(head, table)?;
-        let (bytes, found) = rows(&mut lines);
+        let (bytes, found) = rows(behind);
         if found != count {
             return None;
         }
-        let end = at + head.len() + bytes;
-        if count > 0 && !tables.contains(&table) {
-            out.push_str(text.get(from..at)?);
-            out.push_str(table.name());
-            out.push_str(": []\n");
-            from = end;
-        }
-        at = end;
+        let (own, behind) = behind.split_at(bytes);
+        let is_wanted = count == 0 || tables.contains(&table);
+        let parts = if is_wanted { [head, "\n", own] } else { [table.name(), ": []\n", ""] };
+        out.extend(parts);
+        rest = behind;
     }
-    out.push_str(text.get(from..)?);
-    // A record ends without a line end.
-    let whole = out.trim_end_matches('\n').len();
-    out.truncate(whole);
-    lines.next().is_none().then_some(out)
+    out.truncate(out.trim_end_matches('\n').len());
+    rest.is_empty().then_some(out)
 }
 
-/// Bytes and number of the indented lines that come next.
-fn rows<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> (usize, usize) {
+/// Bytes and number of the indented lines that `text` begins with.
+fn rows(text: &str) -> (usize, usize) {
     let (mut bytes, mut count) = (0, 0);
-    while let Some(line) = lines.next_if(|line| line.starts_with("  ")) {
-        bytes += line.len();
+    while text[bytes..].starts_with("  ") {
+        let end = memchr::memchr(b'\n', &text.as_bytes()[bytes..]);
+        bytes = end.map_or(text.len(), |end| bytes + end + 1);
         count += 1;
     }
     (bytes, count)
@@ -60,7 +53,7 @@ fn rows<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> (
 
 /// How many rows a table's head line tells of: `steps[3]{id,phase}:`, `steps: []`.
 fn count(head: &str, table: Table) -> Option<usize> {
-    let rest = head.trim_end_matches('\n').strip_prefix(table.name())?;
+    let rest = head.strip_prefix(table.name())?;
     if rest == ": []" {
         return Some(0);
     }
@@ -100,16 +93,24 @@ mod tests {
         record
     }
 
+    /// What `encode` writes behind the row of the session.
+    fn tables(record: &Record) -> String {
+        let text = encode(record).unwrap();
+        text[text.find("\nphases").unwrap() + 1..].to_owned()
+    }
+
     #[test]
     fn what_nobody_asked_for_is_cut_out() {
-        let text = encode(&record()).unwrap();
-        assert_eq!(cut(&text, &Table::ALL).as_deref(), Some(text.as_str()));
+        let record = record();
+        let text = encode(&record).unwrap();
+        assert_eq!(cut(&text, &Table::ALL), Some(tables(&record)));
         for table in Table::ALL {
-            let part = cut(&text, &[table]).unwrap();
-            assert_eq!(part, encode(&record().only(&[table])).unwrap(), "{}", table.name());
-            assert!(part.len() < text.len());
+            let only = record.clone().only(&[table]);
+            assert_eq!(cut(&text, &[table]).unwrap(), tables(&only), "{}", table.name());
+            assert_eq!(decode_tables(&text, &record.session, &[table]).unwrap(), only, "{}", table.name());
         }
-        assert_eq!(cut(&encode(&Record::default()).unwrap(), &[]), Some(encode(&Record::default()).unwrap()));
+        let none = Record::default();
+        assert_eq!(cut(&encode(&none).unwrap(), &[]), Some(tables(&none)));
     }
 
     #[test]
@@ -131,7 +132,11 @@ mod tests {
             assert_ne!(wrong, text);
             assert_eq!(cut(&wrong, &[Table::Steps]), None, "{wrong}");
             // And what cannot be decoded whole cannot be in part.
-            assert_eq!(decode_tables(&wrong, &[]).is_ok(), decode::<Record>(&wrong).is_ok(), "{wrong}");
+            assert_eq!(
+                decode_tables(&wrong, &SessionRow::default(), &[]).is_ok(),
+                decode::<Record>(&wrong).is_ok(),
+                "{wrong}"
+            );
         }
     }
 }
