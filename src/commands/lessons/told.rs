@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use crate::base::text::note_name;
+use crate::base::text::{lossy, note_name};
 use crate::base::{Result, Span};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, reading};
@@ -57,7 +57,7 @@ pub(in crate::commands) fn newest_told(
     found.sort_by_key(|(at, ..)| *at);
     let read = |(Reverse(at), kind, row, span): &(Reverse<Option<Timestamp>>, &str, SessionRow, Span)| {
         let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
-        let callout = callout_at(&String::from_utf8_lossy(&bytes), *span, kind)?;
+        let callout = callout_at(&lossy(&bytes), *span, kind)?;
         let mut lesson = ToldLesson::of(&callout, &row.id, note_name(&row.path))?;
         lesson.lesson.project.clone_from(&row.project);
         lesson.lesson.learned = at.map(|at| at.to_string());
@@ -97,20 +97,25 @@ pub(in crate::commands) fn blocks(
 ) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
     let options = SearchOptions { order: Order::Time, limit: MOST, ..SearchOptions::default() };
     let of = |hit: Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
-    Ok(hits(kind, &options, snapshot, cx)?.into_iter().filter_map(of).collect())
+    Ok(hits(&format!("kind:{kind}"), &options, snapshot, cx)?.into_iter().filter_map(of).collect())
 }
 
-/// The paths of the notes that have a block of a kind.
-pub(in crate::commands) fn notes_with(kind: &str, snapshot: &Snapshot, cx: &Context<'_>) -> Result<HashSet<String>> {
-    let options = SearchOptions { limit: snapshot.len().max(1), per_session: 1, ..SearchOptions::default() };
+/// The paths of the notes with a block that `query` finds, so many at most, those with the newest.
+pub(in crate::commands) fn notes_with(
+    query: &str,
+    most: usize,
+    snapshot: &Snapshot,
+    cx: &Context<'_>,
+) -> Result<HashSet<String>> {
+    let limit = snapshot.len().clamp(1, most);
+    let options = SearchOptions { order: Order::Time, limit, per_session: 1, ..SearchOptions::default() };
     let of = |hit: Hit| Some(snapshot.session(hit.key)?.path.clone());
-    Ok(hits(kind, &options, snapshot, cx)?.into_iter().filter_map(of).collect())
+    Ok(hits(query, &options, snapshot, cx)?.into_iter().filter_map(of).collect())
 }
 
-fn hits(kind: &str, options: &SearchOptions, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<Hit>> {
-    let text = format!("kind:{kind}");
-    let query = Query::parse(&text, &cx.env.now().to_zoned(snapshot.zone().clone()))
-        .map_err(|error| error.into_usage(&text))?;
+fn hits(text: &str, options: &SearchOptions, snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<Hit>> {
+    let query =
+        Query::parse(text, &cx.env.now().to_zoned(snapshot.zone().clone())).map_err(|error| error.into_usage(text))?;
     Search::new(snapshot, &query, options).hits()
 }
 

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 
 use super::learned;
-use crate::base::text::{note_name, plural};
+use crate::base::text::{lossy, note_name, plural};
 use crate::base::{Result, Span};
 use crate::commands::lessons::told::{blocks, callout_at};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
@@ -82,7 +82,7 @@ fn conflicts(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
     for (row, span, _) in blocks("conflict", snapshot, cx)? {
         let Some(path) = VaultPath::new(&row.path) else { continue };
         let bytes = vault.read(&path)?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = lossy(&bytes);
         let first = text.get(span.start..span.end).and_then(|text| text.lines().next()).unwrap_or_default();
         let what = first.split_once(']').map_or("", |(_, rest)| rest.trim());
         let text = format!("{} {what}", row.title);
@@ -100,8 +100,7 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
         .collect();
     let open = |(asked, span, row): &(Timestamp, Span, SessionRow)| {
         let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
-        let text = std::str::from_utf8(&bytes).ok()?;
-        let (words, id) = open_question(text, *span)?;
+        let (words, id) = open_question(&lossy(&bytes), *span)?;
         let link = match id {
             Some(id) => format!("{}#^{id}", note_name(&row.path)),
             None => note_name(&row.path).to_owned(),

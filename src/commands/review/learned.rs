@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::base::Result;
 use crate::base::text::{fold_whitespace, note_name};
 use crate::commands::Context;
-use crate::commands::lessons::told::{Told, told};
+use crate::commands::lessons::told::{Told, notes_with, told};
 use crate::commands::lessons::verdict::{is_alike, telling};
 use crate::commands::read::Shelf;
 use crate::index::{Record, Snapshot, Table};
@@ -58,7 +58,7 @@ pub(super) fn proposals(
             items.extend(item(&group));
         }
     }
-    for group in groups(corrections(snapshot)?, SaidThing::says_what) {
+    for group in groups(corrections(snapshot, cx)?, SaidThing::says_what) {
         let sessions: HashSet<&str> = group.iter().map(|it| it.session.as_str()).collect();
         if sessions.len() > 1 && !group.iter().any(is_known) {
             items.extend(item(&group));
@@ -103,8 +103,9 @@ fn logged(shelf: &Shelf, snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -
     Ok(told(shelf, snapshot, vault, cx)?.into_iter().map(of).collect())
 }
 
-/// What persons corrected.
-fn corrections(snapshot: &Snapshot) -> Result<Vec<SaidThing>> {
+/// What persons corrected, the newest.
+fn corrections(snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<SaidThing>> {
+    let newest = notes_with("is:correction", MOST, snapshot, cx)?;
     let mut all: Vec<SaidThing> = Vec::new();
     let of = |record: Record| {
         let (row, user) = (record.session, record.user);
@@ -122,7 +123,7 @@ fn corrections(snapshot: &Snapshot) -> Result<Vec<SaidThing>> {
         });
         said.collect::<Vec<_>>()
     };
-    snapshot.each_record(|row| row.corrections > 0, &[Table::User], of, |it| all.extend(it))?;
+    snapshot.each_record(|row| newest.contains(&row.path), &[Table::User], of, |it| all.extend(it))?;
     all.retain(|it| !it.words.is_empty());
     all.sort_by_key(|it| std::cmp::Reverse(it.at));
     all.truncate(MOST);

@@ -225,7 +225,7 @@ impl References<'_, '_> {
         let mut all = bookmarks::listed(self.vault)?;
         // The index knows which notes have one.
         let snapshot = self.snapshot()?;
-        let marked = notes_with("bookmark", &snapshot, self.cx)?;
+        let marked = notes_with("kind:bookmark", usize::MAX, &snapshot, self.cx)?;
         let heads = self.catalog.sessions().filter(|head| marked.contains(head.path.text().as_ref()));
         for head in heads {
             let session = crate::session::read::content_of(self.vault.read(&head.path)?);
