@@ -509,3 +509,62 @@ fn words_tell_how_far_a_note_goes_where_records_have_no_ids() {
         assert_eq!(place.note().1, text, "times {times}");
     }
 }
+
+#[test]
+fn what_was_open_is_told_anew() {
+    const FILE: &str = "saoudrizwan.claude-dev/tasks/1800000000000/api_conversation_history.json";
+    let agent = Agent { name: "cline", file: FILE, ..CLAUDE };
+    let message = |role: &str, content: Value| json!({ "role": role, "content": [content] });
+    let said = |role: &str, words: &str| message(role, json!({ "type": "text", "text": words }));
+    let whole = |more: &[Value]| {
+        Value::Array(
+            [said("user", "Start the fan"), said("assistant", "It turns.")].into_iter().chain(more.to_vec()).collect(),
+        )
+    };
+    let call =
+        json!({ "type": "tool_use", "id": "c1", "name": "execute_command", "input": { "command": "make part-1" } });
+    let failed =
+        json!({ "type": "tool_result", "tool_use_id": "c1", "content": "Command failed with exit code 2: no lamp" });
+    let begun = whole(&[said("user", "Now the lamp"), message("assistant", call), message("user", failed)]);
+    let now = whole(&[said("user", "A candle"), said("assistant", "It burns.")]);
+    let is_open = |text: &str| text.lines().any(|line| line == "open:");
+    for own in ["", "open:\n  - a matter of mine\n"] {
+        let place = Place::new();
+        place.put(FILE, begun.to_string().as_bytes());
+        place.import(agent, &[]);
+        let (path, old) = place.note();
+        let (head, rest) = old.split_once("open:\n").unwrap();
+        let (item, rest) = rest.split_once('\n').unwrap();
+        assert!(item.contains("unfinished"), "{old}");
+        if !own.is_empty() {
+            files::replace(&path, old.as_bytes(), format!("{head}{own}{rest}").as_bytes()).unwrap();
+        }
+        place.put(FILE, now.to_string().as_bytes());
+        place.import(agent, &[]);
+        let (_, text) = place.note();
+        assert!(text.contains("It burns.") && text.contains("make part-1"), "{text}");
+        assert_eq!((is_open(&text), text.contains(own)), (!own.is_empty(), true), "{text}");
+    }
+}
+
+#[test]
+fn what_describes_a_session_beside_its_transcript_is_followed() {
+    let agent = Agent { name: "grok", file: "g1/updates.jsonl", ..CLAUDE };
+    let said = |second: u64, kind: &str, text: &str| {
+        let content = json!({ "type": "text", "text": text });
+        json!({ "timestamp": second, "params": { "update": { "sessionUpdate": kind, "content": content } } })
+    };
+    let records =
+        [said(1_772_359_200, "user_message_chunk", "Mend it"), said(1_772_359_201, "agent_message_chunk", "Done.")];
+    let place = Place::new();
+    place.put(agent.file, &lines(&records));
+    for title in ["The lamp", "The lamp in the hall", "A lamp of mine"] {
+        place.put("g1/summary.json", json!({ "generated_title": title }).to_string().as_bytes());
+        place.import(agent, &[]);
+        let (path, text) = place.note();
+        assert!(text.contains(&format!("\n# {title}\n")), "{title}: {text}");
+        assert!(place.import(agent, &[]).contains("not read again"), "nothing has changed since");
+        let own = text.replace("The lamp in the hall", "A lamp of mine");
+        files::replace(&path, text.as_bytes(), own.as_bytes()).unwrap();
+    }
+}

@@ -114,7 +114,11 @@ impl Grower<'_> {
         session.meta.tokens_used = there.meta.tokens_used;
         session.meta.cost_usd = there.meta.cost_usd;
         session.meta.transcript.clone_from(&there.meta.transcript);
-        // So is the summary, which tells of them.
+        // What no record tells, or all of them do, is what was generated last: the note's own may be a person's.
+        if let Some((last, _)) = last.map(read::meta) {
+            (session.meta.title, session.meta.aliases, session.meta.open) = (last.title, last.aliases, last.open);
+        }
+        // The summary is the note's own: it tells of the records of then.
         session.preface.retain(|item| !item.is_top());
         session.preface.splice(0..0, there.preface.iter().find(|item| item.is_top()).cloned());
         let base = with_usage(render::note(&session), note, last);

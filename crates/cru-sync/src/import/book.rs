@@ -15,13 +15,14 @@ use crate::import::options::{Machine, Options};
 use crate::report::{Outcome, SessionReport};
 use cru_base::Result;
 use cru_base::files::{self, Fingerprint};
+use cru_session::agent_table;
 use cru_session::event::StreamKey;
 use cru_session::mask;
 use cru_session::source::{Bundle, Importer};
 use cru_vault::{State, Vault, VaultPath};
 
 /// Raised when the book is written otherwise.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Nanoseconds for which a file must have been left alone.
 const SETTLED: i64 = 2_000_000_000;
 /// Larger books are none.
@@ -43,6 +44,8 @@ struct Pages {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Known {
     files: Vec<(PathBuf, Fingerprint)>,
+    /// What describes the session beside them, also where it is not there.
+    described: Vec<(PathBuf, Option<Fingerprint>)>,
     sessions: Vec<Seen>,
     /// Whether copies of the files were kept.
     kept: bool,
@@ -63,6 +66,8 @@ struct Seen {
 #[derive(Debug)]
 pub(crate) struct Book {
     path: PathBuf,
+    /// Names of the files that describe a session beside its transcript.
+    names: &'static [String],
     pages: Pages,
     /// Bundle of each file.
     at: HashMap<PathBuf, usize>,
@@ -123,7 +128,8 @@ impl Book {
             at.extend(known.files.iter().map(|(path, _)| (path.clone(), index)));
         }
         let now = i64::try_from(machine.now.as_nanosecond()).unwrap_or(i64::MAX);
-        Some(Self { path, pages, at, now, keep: options.keep.is_some(), changed: false })
+        let names = agent_table::by_id(importer.id).map_or(&[][..], |row| &row.described);
+        Some(Self { path, names, pages, at, now, keep: options.keep.is_some(), changed: false })
     }
 
     /// What is told of `files` where none of them needs to be read; `None` where one does.
@@ -179,6 +185,7 @@ impl Book {
         };
         (known.kept || !self.keep)
             && known.files.iter().all(|(path, fingerprint)| is_same(path, *fingerprint))
+            && known.described.iter().all(|(path, fingerprint)| files::fingerprint(path).ok() == *fingerprint)
             && known.sessions.iter().filter_map(|seen| seen.note.as_ref()).all(note)
     }
 
@@ -186,6 +193,13 @@ impl Book {
     pub(crate) fn fingerprints(bundle: &Bundle) -> Vec<(PathBuf, Fingerprint)> {
         let of = |path: &PathBuf| Some((path.clone(), files::fingerprint(path).ok()?));
         bundle.files.iter().filter_map(of).collect()
+    }
+
+    /// The files in the folders of transcripts that describe their sessions, as they are now.
+    fn described(&self, files: &[(PathBuf, Fingerprint)]) -> Vec<(PathBuf, Option<Fingerprint>)> {
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|(path, _)| path.parent()).collect();
+        let beside = folders.into_iter().flat_map(|folder| self.names.iter().map(|name| folder.join(name)));
+        beside.map(|path| (path.clone(), files::fingerprint(&path).ok())).collect()
     }
 
     /// Enters a bundle that was read, or strikes it out.
@@ -198,7 +212,10 @@ impl Book {
     ) {
         let mut seen = Vec::new();
         let mut settled = standing.settled && !files.is_empty();
-        settled &= files.iter().all(|(path, it)| it.mtime < self.now - SETTLED && is_same(path, *it));
+        let is_old = |it: &Fingerprint| it.mtime < self.now - SETTLED;
+        settled &= files.iter().all(|(path, it)| is_old(it) && is_same(path, *it));
+        let described = self.described(files);
+        settled &= described.iter().all(|(_, it)| it.as_ref().is_none_or(is_old));
         for row in standing.rows.iter().filter_map(|row| sessions.get(*row)) {
             let note = match row.outcome {
                 Outcome::Created | Outcome::Updated | Outcome::Unchanged => {
@@ -216,7 +233,7 @@ impl Book {
             let StreamKey { session, agent } = row.key().clone();
             seen.push(Seen { session, agent, subagent: row.subagent, title: row.title.clone(), note });
         }
-        let known = Known { files: files.to_vec(), sessions: seen, kept: self.keep };
+        let known = Known { files: files.to_vec(), described, sessions: seen, kept: self.keep };
         let old = known.files.iter().find_map(|(path, _)| self.at.get(path)).copied();
         match old.and_then(|index| self.pages.bundles.get_mut(index)) {
             Some(old) if settled && *old == known => {}
