@@ -1,16 +1,17 @@
 //! Names in a text: paths, files, commands, programs. Whether a prompt names something new is a part of the phase rule.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-/// Programs that people name in a prompt without any mark.
-const PROGRAMS: &str = "\
-    ansible aws bazel biome black brew bun cargo clippy cmake composer curl cypress deno docker eslint ffmpeg \
+/// Programs that people name in a prompt without any mark, in order.
+static PROGRAMS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "ansible aws bazel biome black brew bun cargo clippy cmake composer curl cypress deno docker eslint ffmpeg \
     flutter gcloud gh git gradle grep helm jest jq kubectl make maven mypy mysql npm npx playwright pnpm podman \
     poetry prettier psql pyright pytest redis ripgrep rsync ruff rustfmt sqlite ssh swiftlint systemctl \
-    terraform tox tsc uv vite vitest webpack wrangler xcodebuild yarn";
-
-/// Bytes of the longest of them.
-const LONGEST_PROGRAM: usize = 10;
+    terraform tox tsc uv vite vitest webpack wrangler xcodebuild yarn"
+        .split(' ')
+        .collect()
+});
 
 /// Names that were said or used so far.
 #[derive(Debug, Default)]
@@ -53,7 +54,8 @@ fn name(token: &str) -> Option<String> {
 
 /// Whether it is one of the programs, in capitals or not.
 fn is_program(word: &str) -> bool {
-    (2..=LONGEST_PROGRAM).contains(&word.len()) && PROGRAMS.split(' ').any(|program| program.eq_ignore_ascii_case(word))
+    let word = || word.bytes().map(|byte| byte.to_ascii_lowercase());
+    PROGRAMS.binary_search_by(|program| program.bytes().cmp(word())).is_ok()
 }
 
 /// `auth.rs`, `README.md`; not `e.g`, `1.2`, `v1.2`.
@@ -70,7 +72,7 @@ mod tests {
 
     #[test]
     fn programs_are_known_by_their_names() {
-        assert_eq!(PROGRAMS.split(' ').map(str::len).max(), Some(LONGEST_PROGRAM));
+        assert!(PROGRAMS.is_sorted());
         assert!(is_program("Cargo") && is_program("uv") && is_program("playwright") && !is_program("cargos"));
     }
 

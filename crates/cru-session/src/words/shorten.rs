@@ -57,7 +57,7 @@ pub fn path(word: &str) -> String {
     // A single slash at the start is a command of the host: `/review`.
     let is_path = slashes >= 2 || (slashes == 1 && !word.starts_with('/') && (rooted || word.contains('.')));
     match file_name(word) {
-        name if is_path && !name.is_empty() => name.to_owned(),
+        name if is_path && name.contains(char::is_alphanumeric) => name.to_owned(),
         _ => word.to_owned(),
     }
 }

@@ -220,13 +220,23 @@ pub(super) fn line(text: &str) -> Option<String> {
 
 /// One word: no emphasis, no code marks, a path cut to its last part, an address to its ends.
 fn word(word: &str) -> String {
-    let word: String = word.chars().filter(|c| !matches!(c, '`' | '*')).collect();
+    let word = word.replace('`', "");
     let lead = word.len() - word.trim_start_matches(['(', '"', '\'', '[', '<']).len();
     let (before, rest) = word.split_at(lead);
     let tail = rest.trim_end_matches([')', '"', '\'', ']', '>', '.', ',', ';', ':', '!', '?']).len();
     let (core, after) = rest.split_at(tail);
+    let core = without_emphasis(core);
     let core = core.strip_prefix('@').filter(|name| name.contains(['/', '.'])).unwrap_or(core);
     format!("{before}{}{after}", path(core))
+}
+
+/// Without the asterisks of emphasis before and behind it. Others say something: `3**3`, `*.rs`, `src/*`.
+fn without_emphasis(word: &str) -> &str {
+    let opened = word.trim_start_matches('*');
+    let word = if opened.starts_with(|c: char| c.is_alphanumeric() || "(\"'[<".contains(c)) { opened } else { word };
+    let closed = word.trim_end_matches('*');
+    let is_mark = closed.is_empty() || closed.ends_with(|c: char| c.is_alphanumeric() || ")\"']>.,;:!?".contains(c));
+    if is_mark { closed } else { word }
 }
 
 /// Whether a line only names what a program put below it: `[[ ## user_query ## ]]`.
