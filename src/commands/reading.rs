@@ -28,6 +28,13 @@ pub(super) fn vault(cx: &Context<'_>) -> Result<Vault> {
     Ok(if overlay.is_empty() { vault } else { vault.overlaid(overlay) })
 }
 
+/// The same, with its notes by name.
+pub(super) fn vault_with_catalog(cx: &Context<'_>) -> Result<(Vault, Catalog)> {
+    let vault = vault(cx)?;
+    let catalog = Catalog::read(&vault);
+    Ok((vault, catalog))
+}
+
 /// The time as it is, in the zone of the vault; without one, in UTC.
 pub(super) fn now(cx: &Context<'_>) -> Zoned {
     let utc = || cx.env.now().to_zoned(TimeZone::UTC);

@@ -15,7 +15,7 @@ use crate::base::{Error, Result};
 use crate::session::{Phase, Step, StepStatus};
 use crate::sync::evidence::{Missing, Transcripts, Whole};
 use crate::trace::reference::{self, StepReference};
-use crate::vault::{Catalog, Vault};
+use crate::vault::Vault;
 
 /// How steps are shown.
 #[derive(Debug, clap::Args)]
@@ -42,8 +42,7 @@ pub(super) fn run(words: &[String], args: &StepOptions, cx: &Context<'_>) -> Res
         // Beside a step with its session, one without is of that session too.
         steps => (steps.iter().rev().find_map(|step| reference::session_of(step)), steps),
     };
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let references = References { vault: &vault, catalog: &catalog, cx, home: session.as_deref(), snapshot: None };
     let shown = Shown { references, args };
     let shown: Vec<Vec<ShownStep>> = steps.iter().map(|step| shown.named(step)).collect::<Result<_>>()?;

@@ -21,8 +21,7 @@ use crate::vault::{Catalog, Vault};
 
 /// The vault with its case notes.
 fn read(cx: &Context<'_>) -> Result<(Vault, Catalog, Reviews)> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let reviews = Reviews::read(&catalog, &vault);
     Ok((vault, catalog, reviews))
 }

@@ -57,8 +57,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
         return workflow::draw(name, cx);
     }
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let focus = args.session.as_deref().map(|name| catalog.session(name, &vault, cx.env)).transpose()?;
     if let Some(head) = focus.filter(|_| args.states) {
         cx.global.reach.check(&head.meta)?;

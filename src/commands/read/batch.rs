@@ -15,6 +15,7 @@ use crate::base::text::{one_line, plural, sanitise, thousands, truncate};
 use crate::commands::agent::{agent, ask};
 use crate::commands::output::style::{self, paint};
 use crate::commands::session::current_or_newest;
+use crate::commands::session::filter::SessionFilter;
 use crate::commands::{Context, Output, PlainOutput, View, reading};
 use crate::live::resume::token;
 use crate::readings::answer::{AnswerError, patched};
@@ -39,9 +40,8 @@ const FAILURES: usize = 3;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let agent = if args.dry_run { UserConfig::read(cx.env)?.0.agent } else { agent(cx, WITHOUT)? };
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
-    let bulk = args.sessions.is_empty() && (args.all || args.pending || is_filtered(args));
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
+    let bulk = args.sessions.is_empty() && (args.all || args.pending || args.filter != SessionFilter::default());
     let heads = heads(args, bulk, &catalog, &vault, cx)?;
     let mut report = BatchReport { schema: 1, dry_run: args.dry_run, ..BatchReport::default() };
     let reader = label(&agent.command, agent.model.as_deref());
@@ -84,16 +84,6 @@ fn daily_left(agent: &AgentConfig, shelf: &Shelf, cx: &Context<'_>) -> u64 {
     let is_of_today = |it: &&ReadingNote| it.head.read.as_deref().is_some_and(|time| time.starts_with(&today));
     let sent: u64 = shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).sum();
     most.saturating_sub(sent)
-}
-
-pub(super) fn is_filtered(args: &Args) -> bool {
-    let filter = &args.filter;
-    filter.since.is_some()
-        || filter.until.is_some()
-        || filter.project.is_some()
-        || !filter.status.is_empty()
-        || !filter.agent.is_empty()
-        || !filter.channel.is_empty()
 }
 
 /// The sessions that are meant, the newest first.

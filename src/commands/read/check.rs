@@ -18,8 +18,7 @@ use crate::vault::{Catalog, Vault, VaultPath};
 /// Compares each claim with the session as it is now. A name is a reading, a session, or a file with an answer (`-`: stdin); without
 /// names all readings that are not rejected.
 pub(in crate::commands) fn checked(names: &[String], cx: &Context<'_>) -> Result<Vec<CheckedNote>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let shelf = Shelf::read(&catalog, &vault);
     if names.is_empty() {
         let used = shelf.readings.iter().filter(|it| it.head.status != ReviewStatus::Rejected);

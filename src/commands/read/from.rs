@@ -14,7 +14,6 @@ use crate::commands::session::current_or_newest;
 use crate::commands::{Context, Output, reading};
 use crate::readings::answer::{MAX_BYTES, patched};
 use crate::session::mask::mask;
-use crate::vault::Catalog;
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     if args.sessions.len() > 1 {
@@ -43,8 +42,7 @@ pub(in crate::commands) fn take(
     how: &TakenHow<'_>,
     cx: &Context<'_>,
 ) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let session = match session {
         None => current_or_newest(&catalog, &vault, cx)?,
         Some(one) => catalog.session(one, &vault, cx.env)?,

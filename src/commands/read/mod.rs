@@ -111,7 +111,8 @@ impl Args {
 
     /// What is asked of cases.
     fn of_cases(&self, ids: Vec<String>) -> Result<CasesToJudge> {
-        let has_more = self.from.len() > 1 || self.part.is_some() || self.is_deep() || batch::is_filtered(self);
+        let has_more =
+            self.from.len() > 1 || self.part.is_some() || self.is_deep() || self.filter != SessionFilter::default();
         if has_more || self.dry_run || self.daily {
             let which = "`--prompt`, `--from FILE` once, `--reader`, `--again` and `--budget` are the options of cases";
             return Err(Error::usage("this option is one of sessions").with_hint(which));

@@ -11,8 +11,8 @@ use crate::commands::{Context, Output, reading};
 use crate::live::resume::token;
 use crate::readings::answer::{Answer, Proof};
 use crate::readings::ledger::triggers;
+use crate::vault::Vault;
 use crate::vault::template::{Kind, Template};
-use crate::vault::{Catalog, Vault};
 use crate::workflow::recipe::fenced;
 
 /// Estimated tokens of the record in one prompt.
@@ -106,8 +106,7 @@ impl<'a> Prompts<'a> {
 
 /// `cru read --prompt`.
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let head = match args.sessions.as_slice() {
         [] => current_or_newest(&catalog, &vault, cx)?,
         [one] => catalog.session(one, &vault, cx.env)?,

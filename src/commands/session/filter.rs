@@ -16,7 +16,7 @@ use crate::session::Status;
 use crate::session::time::moment;
 
 /// Filters over sessions; all that are given must hold.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(in crate::commands) struct SessionFilter {
     /// Status; may be given again

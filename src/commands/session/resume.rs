@@ -66,8 +66,7 @@ pub struct Args {
 }
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let checkpoint = args.checkpoint.as_deref().map(|id| checkpoint::place(id, args.session.as_deref(), &vault, cx));
     let checkpoint = checkpoint.transpose()?;
     let loaded = match &checkpoint {

@@ -80,8 +80,7 @@ fn source(name: &str, cx: &Context<'_>) -> Result<Source> {
         let inside = vault.and_then(|vault| Some((vault.relative(&file)?, vault))).map(|(path, vault)| (vault, path));
         (name.to_owned(), files::read(&file)?, inside)
     } else {
-        let vault = reading::vault(cx)?;
-        let catalog = Catalog::read(&vault);
+        let (vault, catalog) = reading::vault_with_catalog(cx)?;
         let path = catalog.session(name, &vault, cx.env)?.path.clone();
         (path.to_string(), vault.read(&path)?.to_vec(), Some((vault, path)))
     };

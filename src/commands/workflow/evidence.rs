@@ -7,7 +7,6 @@ use crate::commands::output::style::{self, paint};
 use crate::commands::read::recorded;
 use crate::commands::{Context, reading};
 use crate::readings::Record;
-use crate::vault::Catalog;
 use crate::workflow::Workflow;
 use crate::workflow::recipe::ids;
 
@@ -16,8 +15,7 @@ const LONGEST: usize = 200;
 
 /// The text of a note with the cited steps and words below each line.
 pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Result<String> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let mut records: Vec<Record> = Vec::new();
     for source in &workflow.sources {
         let head = catalog.session(&source.target, &vault, cx.env)?;

@@ -111,7 +111,7 @@ impl World {
         let dir = self.home().display();
         self.put(
             "agent.sh",
-            &format!("cat > {dir}/prompt\necho \"$@\" > {dir}/args\nls -A > {dir}/folder\nenv > {dir}/vars\ncat {dir}/answer\n"),
+            &format!("cat > {dir}/part && mv {dir}/part {dir}/prompt\necho \"$@\" > {dir}/args\nls -A > {dir}/folder\nenv > {dir}/vars\ncat {dir}/answer\n"),
         );
         let config =
             format!("[agent]\ncommand = [\"sh\", \"{dir}/agent.sh\", \"--flag\"]\nmodel = \"scripted\"\n{more}\n");
@@ -265,7 +265,8 @@ fn a_session_is_read_when_it_ends() {
         assert!(begun.elapsed() < Duration::from_mins(1), "the agent was not asked");
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(world.read("prompt").contains("n-002 Bash cargo test"));
+    let prompt = world.read("prompt");
+    assert!(prompt.contains("n-002 Bash cargo test"), "{prompt}");
 }
 
 #[test]

@@ -192,8 +192,7 @@ fn find(names: &[String], cx: &Context<'_>) -> Result<Found> {
         let read = |vault: &Vault| Shelf::within(&Catalog::read(vault), vault, cx.global.reach);
         return Ok(Found { places, shelf: vault.as_ref().map(read).unwrap_or_default(), vault });
     }
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let mut places: Vec<Place> = Vec::new();
     for name in names {
         if let Some(path) = file(name) {

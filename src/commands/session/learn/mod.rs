@@ -172,8 +172,7 @@ enum EvalArg {
 const MEMORY: usize = 8 * 1024 * 1024;
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     let whole = matches!(args.export, Some(FormatArg::Trajectories | FormatArg::Task));
     let kinds: Vec<Kind> = if whole {

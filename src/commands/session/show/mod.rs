@@ -51,8 +51,7 @@ impl ShowOptions {
 
 /// The session of that name; without one the current, else the newest.
 pub(in crate::commands) fn run(session: Option<&str>, args: &ShowOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let vault = reading::vault(cx)?;
-    let catalog = Catalog::read(&vault);
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let head = match session {
         Some(name) => catalog.session(name, &vault, cx.env)?,
         None => super::current_or_newest(&catalog, &vault, cx)?,
