@@ -36,7 +36,7 @@ pub struct AgentEntry {
     pub command_limit: u64,
     /// Types of its records and of their parts that no note has, by the reason; with a `.` or `_` at the end all that begin so.
     pub left: BTreeMap<String, Vec<String>>,
-    /// Files in the folder of a transcript that describe its session: it is read again when they change.
+    /// Files that describe a session, from the folder of its transcript: it is read again when they change.
     pub described: Vec<String>,
     /// Whether its hooks are understood: they write the phases of a session.
     pub hooks: bool,

@@ -30,7 +30,7 @@ const LOST: &str = "lost/";
 
 /// The form of notes as they are written now. It rises where the same record gives another text, so that a note that was
 /// written before is measured against what this version would have written of the same records.
-const NOW: u32 = 3;
+const NOW: u32 = 4;
 
 /// Which ids became others.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -520,9 +520,9 @@ mod tests {
             is_older: false,
             lost: Counted::default(),
         };
-        assert_eq!(ids.pack("text"), "ids: mask=3 form=3 n-001=n-002\ntext");
-        assert_eq!(Ids::unpack("ids: mask=3 form=3 n-001=n-002\ntext"), (ids, "text"));
+        assert_eq!(ids.pack("text"), "ids: mask=3 form=4 n-001=n-002\ntext");
+        assert_eq!(Ids::unpack("ids: mask=3 form=4 n-001=n-002\ntext"), (ids, "text"));
         assert!(!Ids::unpack("text").0.is_current() && !Ids::unpack("ids: mask=3\ntext").0.is_current());
-        assert_eq!(Ids::default().pack("text"), "ids: form=3\ntext");
+        assert_eq!(Ids::default().pack("text"), "ids: form=4\ntext");
     }
 }

@@ -56,18 +56,21 @@ pub(super) fn restore(vault: &Vault, state: &State, dry_run: bool, again: bool, 
         return Ok(0);
     }
     let (catalog, writer) = (Catalog::read(vault), Writer::new(vault, state, cx.env.now()));
-    let (all, mut written) = (held.len(), 0);
+    let (all, mut written, mut left) = (held.len(), 0, 0);
     held.retain(|(session, revision)| {
-        let Some(head) = catalog.heads.iter().find(|head| head.id() == *session) else { return false };
         let key = state::key(session);
-        let writes = writer.history(&key).unwrap_or_default();
-        let stands = writes.iter().any(|past| past.revision == *revision && !past.undone);
-        if !stands || dry_run || !again {
-            return stands;
+        // A note that is away may come back, and so may a history that cannot be read.
+        let head = catalog.heads.iter().find(|head| head.id() == *session);
+        let Some((head, writes)) = head.zip(writer.history(&key).ok()) else { return true };
+        if !writes.iter().any(|past| past.revision == *revision && !past.undone) {
+            return false;
         }
-        let undone = writer.undo(&key, &head.path, Which::Revision(*revision), false);
-        written += u64::from(undone.is_ok());
-        undone.inspect_err(|error| cx.ui.warn(&format!("{}: {error}", head.path))).is_err()
+        let undo = || writer.undo(&key, &head.path, Which::Revision(*revision), false);
+        let warn = |error: &Error| cx.ui.warn(&format!("{}: {error}", head.path));
+        let is_undone = again && !dry_run && undo().inspect_err(warn).is_ok();
+        written += u64::from(is_undone);
+        left += u64::from(!is_undone);
+        !is_undone
     });
     if held.len() < all && !dry_run {
         hold_back(&path, &held)?;
@@ -76,7 +79,7 @@ pub(super) fn restore(vault: &Vault, state: &State, dry_run: bool, again: bool, 
         cx.ui.note(&format!("what an undoing took out is in {} again", plural(written, "note")));
         reading::refresh(vault, None, cx);
     }
-    Ok(held.len() as u64)
+    Ok(left)
 }
 
 /// Keeps what an import wrote, so that it can be taken back.

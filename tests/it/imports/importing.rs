@@ -252,6 +252,11 @@ fn the_last_import_is_taken_back() {
     assert!(said.contains("1 note is as before an import that was undone"), "{said}");
     assert!(world.cru(&["import"]).0.contains("as before an import that was undone"));
     assert_eq!(without(&world.note().1), without(&before));
+    // A note that is away for a while comes back with what is known of it.
+    let (path, text) = world.note();
+    fs::remove_file(&path).unwrap();
+    world.cru(&["import", "claude"]);
+    fs::write(&path, text).unwrap();
     let (_, said, _) = world.cru(&["import", "claude", "--restore"]);
     assert!(said.contains("what an undoing took out is in 1 note again") && !said.contains("undone"), "{said}");
     assert_eq!(without(&world.note().1), without(&grown));

@@ -558,13 +558,17 @@ fn what_describes_a_session_beside_its_transcript_is_followed() {
         [said(1_772_359_200, "user_message_chunk", "Mend it"), said(1_772_359_201, "agent_message_chunk", "Done.")];
     let place = Place::new();
     place.put(agent.file, &lines(&records));
-    for title in ["The lamp", "The lamp in the hall", "A lamp of mine"] {
+    let named = |title: &str, shown: &str| {
         place.put("g1/summary.json", json!({ "generated_title": title }).to_string().as_bytes());
         place.import(agent, &[]);
         let (path, text) = place.note();
-        assert!(text.contains(&format!("\n# {title}\n")), "{title}: {text}");
+        assert!(text.contains(&format!("\n# {shown}\n")), "{title}: {text}");
         assert!(place.import(agent, &[]).contains("not read again"), "nothing has changed since");
-        let own = text.replace("The lamp in the hall", "A lamp of mine");
-        files::replace(&path, text.as_bytes(), own.as_bytes()).unwrap();
-    }
+        (path, text)
+    };
+    named("The lamp", "The lamp");
+    let (path, text) = named("The lamp in the hall", "The lamp in the hall");
+    let own = text.replace("The lamp in the hall", "A lamp of mine");
+    files::replace(&path, text.as_bytes(), own.as_bytes()).unwrap();
+    named("The lamp of the host", "A lamp of mine");
 }

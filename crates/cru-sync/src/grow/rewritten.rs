@@ -114,9 +114,12 @@ impl Grower<'_> {
         session.meta.tokens_used = there.meta.tokens_used;
         session.meta.cost_usd = there.meta.cost_usd;
         session.meta.transcript.clone_from(&there.meta.transcript);
-        // What no record tells, or all of them do, is what was generated last: the note's own may be a person's.
-        if let Some((last, _)) = last.map(read::meta) {
-            (session.meta.title, session.meta.aliases, session.meta.open) = (last.title, last.aliases, last.open);
+        // What all records tell, or something beside them, is what was generated last: the note's own may be a person's.
+        if let Some((last, _)) = last.map(read::written_meta) {
+            session.meta.open = last.open;
+            if old.draft.aside {
+                (session.meta.title, session.meta.aliases) = (last.title, last.aliases);
+            }
         }
         // The summary is the note's own: it tells of the records of then.
         session.preface.retain(|item| !item.is_top());

@@ -6,6 +6,7 @@
 //! decide: an entry is made only where the notes have all of it and nothing else could change them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -195,11 +196,14 @@ impl Book {
         bundle.files.iter().filter_map(of).collect()
     }
 
-    /// The files in the folders of transcripts that describe their sessions, as they are now.
+    /// The files beside transcripts that describe their sessions, as they are now.
     fn described(&self, files: &[(PathBuf, Fingerprint)]) -> Vec<(PathBuf, Option<Fingerprint>)> {
-        let folders: BTreeSet<&Path> = files.iter().filter_map(|(path, _)| path.parent()).collect();
-        let beside = folders.into_iter().flat_map(|folder| self.names.iter().map(|name| folder.join(name)));
-        beside.map(|path| (path.clone(), files::fingerprint(&path).ok())).collect()
+        let beside = files.iter().flat_map(|(path, _)| {
+            let stem = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split('.').next());
+            self.names.iter().map(move |name| path.with_file_name(name.replace('*', stem.unwrap_or_default())))
+        });
+        let beside: BTreeSet<PathBuf> = beside.collect();
+        beside.into_iter().map(|path| (path.clone(), files::fingerprint(&path).ok())).collect()
     }
 
     /// Enters a bundle that was read, or strikes it out.
