@@ -50,9 +50,9 @@ impl CodexStream {
             }
             CodexAction::Shell(effects) if !failed => {
                 unstated = is_of_script && exit.is_none();
-                if !unstated {
-                    shell::touched(effects, &text, &mut files);
-                }
+                // Of a script that does not say how its command ended, what was read is seen in what it printed.
+                let writes = effects.writes.iter().filter(|_| !unstated).cloned().collect();
+                shell::touched(&shell::Effects { writes, ..effects.clone() }, &text, &mut files);
             }
             CodexAction::Patch(changes) if !failed => {
                 brief = patch::brief(changes).map(Cow::Owned);

@@ -2,8 +2,8 @@
 //!
 //! Most questions are about one table, and the steps' is by far the longest; the session's own row stands in the file of rows as
 //! well. A record is text of known form: `session:`, then a head line of each table in order, each followed by indented rows,
-//! one a line. So what nobody asked for is cut out before decoding. Nothing is understood here that strict decoding would not
-//! understand alike: where a line is not what it should be, all of the record is decoded, and refused where it has to be.
+//! one a line. So what nobody asked for is cut out before decoding. Nothing is understood of tables here that strict decoding would
+//! not understand alike: where a line of them is not what it should be, all of the record is decoded, and refused where it has to be.
 
 use super::decode;
 use crate::record::{Record, SessionRow, Table};
@@ -11,10 +11,9 @@ use cru_base::Result;
 
 /// The record that `encode` was given, with the rows of `tables` alone. `session` is its session's row.
 pub fn decode_tables(text: &str, session: &SessionRow, tables: &[Table]) -> Result<Record> {
-    match cut(text, tables).and_then(|part| decode::<Record>(&part).ok()) {
-        Some(record) => Ok(Record { session: session.clone(), ..record }),
-        None => decode(text).map(|record: Record| record.only(tables)),
-    }
+    let some = cut(text, tables).and_then(|part| decode::<Record>(&part).ok());
+    let record = some.map_or_else(|| decode(text).map(|record: Record| record.only(tables)), Ok)?;
+    Ok(Record { session: session.clone(), ..record })
 }
 
 /// The text of a record's tables, with no rows but those of `tables`; `None` where it is not as `encode` writes it.

@@ -209,7 +209,16 @@ pub(super) fn line(text: &str) -> Option<String> {
     if is_mark(text) || text.starts_with('|') {
         return None;
     }
-    let text = text.trim_start_matches(['#', '>', '-', '*', '+', '=', '$', '❯', '›', '•', ' ', '\t', '\\']);
+    let mut text = text;
+    loop {
+        text = text.trim_start_matches(['#', '>', '-', '+', '=', '$', '❯', '›', '•', ' ', '\t', '\\']);
+        // Behind the mark of an item stands a blank.
+        let item = text.trim_start_matches('*');
+        if item.len() == text.len() || !item.starts_with(' ') {
+            break;
+        }
+        text = item;
+    }
     let text = text.trim_end_matches(['=', ' ']);
     let text = text.strip_prefix("[ ]").or_else(|| text.strip_prefix("[x]")).unwrap_or(text);
     let words = text.split_whitespace().map(word).filter(|word| !word.is_empty());
@@ -230,13 +239,15 @@ fn word(word: &str) -> String {
     format!("{before}{}{after}", path(core))
 }
 
-/// Without the asterisks of emphasis before and behind it. Others say something: `3**3`, `*.rs`, `src/*`.
+/// Without the asterisks of emphasis before and behind it. Others say something: `3**3`, `2 * 3`, `*.rs`, `src/*`.
 fn without_emphasis(word: &str) -> &str {
-    let opened = word.trim_start_matches('*');
-    let word = if opened.starts_with(|c: char| c.is_alphanumeric() || "(\"'[<".contains(c)) { opened } else { word };
-    let closed = word.trim_end_matches('*');
-    let is_mark = closed.is_empty() || closed.ends_with(|c: char| c.is_alphanumeric() || ")\"']>.,;:!?".contains(c));
-    if is_mark { closed } else { word }
+    let (opened, closed) = (word.trim_start_matches('*'), word.trim_end_matches('*'));
+    let inner = opened.trim_end_matches('*');
+    if inner.is_empty() || opened.len() == closed.len() {
+        return if inner.is_empty() { word } else { inner };
+    }
+    let word = if opened.starts_with(['.', '/']) { word } else { opened };
+    if closed.ends_with(['.', '/']) { word } else { word.trim_end_matches('*') }
 }
 
 /// Whether a line only names what a program put below it: `[[ ## user_query ## ]]`.

@@ -24,6 +24,8 @@ fn table_of_titles() {
         ("Implement the following plan:\n\n# Rotate signing keys\n\n## Problem", "Rotate signing keys"),
         ("please look at `src/auth/token.rs` and **fix** it", "Look at token.rs and fix it"),
         ("Compute 3**3 *now*, **not a*b**", "Compute 3**3 now, not a*b"),
+        ("use the **--force flag** of **C++**, **.env** and **100%**", "Use the --force flag of C++, .env and 100%"),
+        ("* *.tmp files are 2 * 3", "*.tmp files are 2 * 3"),
         ("Delete *.tmp below src/keys/* and (**old**) notes", "Delete *.tmp below src/keys/* and (old) notes"),
         ("Add tests for @src/cache.py and and/or logic", "Add tests for cache.py and and/or logic"),
         ("https://example.org/team/app/issues/7668 investigate this", "team/app#7668 investigate this"),
