@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use ignore::{DirEntry, WalkBuilder};
 use jiff::Timestamp;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -106,28 +107,15 @@ fn objects(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
         if metadata.is_dir() {
-            below(path, &mut found);
+            // A folder that cannot be opened hides its files and no others.
+            let walk = WalkBuilder::new(path).standard_filters(false).build().flatten();
+            let files = walk.filter(|it| it.file_type().is_some_and(|kind| kind.is_file()));
+            found.extend(files.map(DirEntry::into_path));
         } else {
             found.insert(path.clone());
         }
     }
     Ok(found.into_iter().collect())
-}
-
-/// The files in a folder at any depth. One that cannot be opened hides its files and no others.
-fn below(folder: &Path, found: &mut std::collections::BTreeSet<PathBuf>) {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => {
-                    found.insert(entry.path());
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 /// Lays a file down under its own name: as a link, else as a copy, in pieces.

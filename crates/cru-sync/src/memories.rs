@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use ignore::{DirEntry, WalkBuilder};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -237,21 +238,13 @@ fn free(name: &str, taken: &mut BTreeSet<String>) -> Result<VaultPath> {
     VaultPath::new(&path).ok_or_else(|| Error::usage(format!("'{path}' is no note of the vault")))
 }
 
-/// The files below a folder, by path; links are not followed.
+/// The files below a folder, by path; links are not followed, and what is hidden is not looked at.
 fn below(folder: &Path, depth: usize) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    let mut found = Vec::new();
-    for entry in entries {
-        let Ok(kind) = entry.file_type() else { continue };
-        let path = entry.path();
-        if kind.is_dir() && depth > 0 && !entry.file_name().to_string_lossy().starts_with('.') {
-            found.extend(below(&path, depth - 1));
-        } else if kind.is_file() && path.extension().is_some_and(|end| end == "md" || end == "jsonl") {
-            found.push(path);
-        }
-    }
-    found
+    let mut walk = WalkBuilder::new(folder);
+    walk.standard_filters(false).hidden(true).max_depth(Some(depth + 1)).sort_by_file_name(Ord::cmp);
+    let files = walk.build().flatten().filter(|it| it.file_type().is_some_and(|kind| kind.is_file()));
+    let is_memory = |path: &PathBuf| path.extension().is_some_and(|end| end == "md" || end == "jsonl");
+    files.map(DirEntry::into_path).filter(is_memory).collect()
 }
 
 /// Lines of JSON as lists, each row once: the rows of these files are often the same but for their time.
