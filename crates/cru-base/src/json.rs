@@ -13,10 +13,9 @@ const ESCAPE: usize = 6;
 /// mended. Escapes keep their length, so places in the text hold.
 pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    // The check alone is much faster than the way that can mend.
-    match std::str::from_utf8(bytes) {
-        Ok(text) => whole_characters(text),
-        Err(_) => Cow::Owned(whole_characters(&String::from_utf8_lossy(bytes)).into_owned()),
+    match crate::text::lossy(bytes) {
+        Cow::Borrowed(text) => whole_characters(text),
+        Cow::Owned(text) => Cow::Owned(whole_characters(&text).into_owned()),
     }
 }
 

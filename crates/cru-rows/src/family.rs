@@ -1,7 +1,8 @@
 //! Which objects must be read together: all that share a key, however long the way from one to the other.
 
-use cru_base::hash::short;
 use std::collections::HashMap;
+
+use cru_base::hash::short;
 
 /// Joins objects by their keys. Each object costs some words of memory, each key 16 bytes and a slot of a table.
 #[derive(Debug, Default)]

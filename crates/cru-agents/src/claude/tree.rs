@@ -3,8 +3,9 @@
 //! Records name their parent, and progress, attachment and system lines are links of the chain like any other.
 //! Parallel tool calls branch it all the time; only a prompt that hangs on another turn than the current one goes back.
 
-use cru_base::hash::short;
 use std::collections::HashMap;
+
+use cru_base::hash::short;
 
 /// A record in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

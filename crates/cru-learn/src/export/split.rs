@@ -4,8 +4,9 @@
 //! same, so that nothing that is asked at the end was seen before. The side follows from a hash of the family, so cases
 //! that are added later move none that were there, unless there are so few that a side or a table would stay empty.
 
-use cru_base::hash::short;
 use std::collections::{BTreeMap, HashMap};
+
+use cru_base::hash::short;
 
 use crate::export::draft::Record;
 use crate::export::likeness::{self, Sets};
