@@ -46,12 +46,17 @@ pub fn put(state: &State, asked: &Asked) -> Result<()> {
 
 /// Whether a process waits that will write what is in the queue.
 pub fn is_awaited(state: &State) -> bool {
-    Turn::is_awaited(state, TURN)
+    matches!(files::try_lock(&waiting(state)), Ok(None))
 }
 
 /// The turn to write in the background; `None` where another process waits for it already.
 pub fn turn(state: &State) -> Result<Option<Turn>> {
-    Turn::take(state, TURN)
+    let Some(_waiting) = files::try_lock(&waiting(state))? else { return Ok(None) };
+    Turn::take(state, TURN).map(Some)
+}
+
+fn waiting(state: &State) -> PathBuf {
+    state.lock(&format!("{TURN}.wait"))
 }
 
 /// Takes the next out of the queue; what is put in from then on is there again.
@@ -105,6 +110,9 @@ mod tests {
         assert_eq!(taken, [Some(Asked::All), Some(session("1")), Some(session("2")), None]);
         let turn = turn(&state).unwrap().unwrap();
         assert!(!is_awaited(&state));
-        drop(turn);
+        let other = files::lock(&waiting(&state)).unwrap();
+        assert!(is_awaited(&state) && super::turn(&state).unwrap().is_none());
+        drop((turn, other));
+        assert!(super::turn(&state).unwrap().is_some());
     }
 }

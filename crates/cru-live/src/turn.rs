@@ -1,7 +1,7 @@
 //! Whose turn it is to write a hooked session's note, and how far its journal was handed over.
 //!
-//! At most one process writes and one more waits. Whoever finds one waiting leaves: the one that waits reads the
-//! journal after that moment, so nothing is left behind. Locks of the system, so a killed process holds none.
+//! One process writes, the others wait: who has had a turn has the note as it is then. Locks of the system, so a killed
+//! process holds none.
 
 use std::path::PathBuf;
 
@@ -17,35 +17,24 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Takes the turn for the journal `key`, waiting for whoever has it; `None` when somebody waits already, who will
-    /// write what this one would have written.
-    pub fn take(state: &State, key: &str) -> Result<Option<Self>> {
-        let Some(waiting) = files::try_lock(&waiting(state, key))? else { return Ok(None) };
-        let running = files::lock(&state.lock(&format!("{key}.flush")))?;
-        drop(waiting);
-        Ok(Some(Self { _running: running }))
+    /// Takes the turn for the journal `key`, waiting for whoever has it.
+    pub fn take(state: &State, key: &str) -> Result<Self> {
+        files::lock(&running(state, key)).map(|running| Self { _running: running })
     }
 
-    /// Takes the turn for the journal `key`; `None` when somebody has it or waits for it.
+    /// Takes the turn for the journal `key`; `None` when somebody has it.
     pub fn take_free(state: &State, key: &str) -> Result<Option<Self>> {
-        let Some(_waiting) = files::try_lock(&waiting(state, key))? else { return Ok(None) };
-        let running = files::try_lock(&state.lock(&format!("{key}.flush")))?;
-        Ok(running.map(|running| Self { _running: running }))
+        Ok(files::try_lock(&running(state, key))?.map(|running| Self { _running: running }))
     }
 
     /// Whether somebody has it.
     pub fn is_taken(state: &State, key: &str) -> bool {
-        matches!(files::try_lock(&state.lock(&format!("{key}.flush"))), Ok(None))
-    }
-
-    /// Whether somebody waits for it: another need not come.
-    pub fn is_awaited(state: &State, key: &str) -> bool {
-        matches!(files::try_lock(&waiting(state, key)), Ok(None))
+        matches!(Self::take_free(state, key), Ok(None))
     }
 }
 
-fn waiting(state: &State, key: &str) -> PathBuf {
-    state.lock(&format!("{key}.wait"))
+fn running(state: &State, key: &str) -> PathBuf {
+    state.lock(&format!("{key}.flush"))
 }
 
 /// How many bytes of the journal `key` were there when its note was last begun to be written.
@@ -69,18 +58,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_writes_and_one_waits() {
+    fn one_writes_and_the_others_wait() {
         let dir = tempfile::tempdir().unwrap();
         let state = State::at(dir.path());
-        let first = Turn::take(&state, "a").unwrap().unwrap();
-        assert!(!Turn::is_awaited(&state, "a"));
-        let waiting = files::try_lock(&waiting(&state, "a")).unwrap().unwrap();
-        assert!(Turn::is_awaited(&state, "a"));
-        assert!(Turn::take(&state, "a").unwrap().is_none());
-        assert!(Turn::take(&state, "b").unwrap().is_some(), "another session");
-        drop(waiting);
-        drop(first);
-        assert!(Turn::take(&state, "a").unwrap().is_some());
+        let first = Turn::take(&state, "a").unwrap();
+        assert!(Turn::is_taken(&state, "a") && Turn::take_free(&state, "a").unwrap().is_none());
+        assert!(Turn::take_free(&state, "b").unwrap().is_some(), "another session");
+        std::thread::scope(|scope| {
+            let others = [(); 3].map(|()| scope.spawn(|| Turn::take(&state, "a").map(drop)));
+            drop(first);
+            others.into_iter().for_each(|other| other.join().unwrap().unwrap());
+        });
+        assert!(!Turn::is_taken(&state, "a"));
     }
 
     #[test]

@@ -132,11 +132,10 @@ fn whoever_a_hook_starts_writes_the_note() {
         let notes = world.sessions();
         notes.get(&recorded.session).and_then(|(_, session)| session.meta.status.clone()).filter(Status::is_closed)
     };
-    // Who has the turn is alone with the notes. It is asked for only at the end: whoever waits for it is taken for one
-    // that will write, and others leave.
+    // Who has the turn is alone with the notes.
     let is_done = || {
         is_closed()?;
-        let turn = Turn::take(&world.state, &key).unwrap()?;
+        let turn = Turn::take(&world.state, &key).unwrap();
         is_closed().map(|_| turn)
     };
     let _turn = loop {

@@ -101,8 +101,8 @@ pub fn idle_since(vault: &Vault, env: &Env, meta: &Meta, newest: Option<Timestam
 }
 
 /// Brings every session with hooks into its notes, or those that `names` names: by host session, or by the `session_id`
-/// of their note; each with what became of it, `None` where there was nothing to do, or another process does it. What fails
-/// for one session leaves the others alone.
+/// of their note; each with what became of it, `None` where there was nothing to do. Whoever writes one now is waited for. What
+/// fails for one session leaves the others alone.
 pub fn flush_hooked(
     vault: &Vault,
     state: &State,
@@ -119,8 +119,7 @@ pub fn flush_hooked(
     Ok(flushed.collect())
 }
 
-/// Brings one session into its notes where something waits and nobody else does it. Nothing where the journal tells of
-/// no session.
+/// Brings one session into its notes where something waits. Nothing where the journal tells of no session.
 fn flush_one(
     vault: &Vault,
     state: &State,
@@ -128,7 +127,7 @@ fn flush_one(
     key: &str,
     heard: Option<&Heard>,
 ) -> Result<Option<(String, Option<Synced>)>> {
-    let Some(_turn) = Turn::take(state, key)? else { return Ok(Some((key.to_owned(), None))) };
+    let _turn = Turn::take(state, key)?;
     let Some(hooked) = Hooked::of_journal(&Journal::at(state.journal(key)))? else { return Ok(None) };
     let done = is_consumed(vault, state, &hooked)?;
     let synced = if done { None } else { Some(sync_one(vault, state, env, &hooked, heard)?) };
