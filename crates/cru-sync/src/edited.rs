@@ -45,6 +45,8 @@ struct World {
     status: Option<&'static str>,
     /// Whether nothing but generated text stands in the note.
     is_untouched: bool,
+    /// The note before and after the last renewal, and who made it.
+    renewed: Option<(String, String, usize)>,
     /// Whether the seals were lost.
     is_unsealed: bool,
     /// Whether a copy was merged.
@@ -65,6 +67,7 @@ impl World {
             accepted: 0,
             status: None,
             is_untouched: true,
+            renewed: None,
             is_unsealed: false,
             is_merged: false,
             merged: Vec::new(),
@@ -147,12 +150,14 @@ impl World {
         let env = Env::fixed(NOW.parse().unwrap(), "/", &[("HOME", "/nowhere")]);
         let options = AgainOptions { level: Some(level), ..AgainOptions::default() };
         let wanted = [self.head().path];
+        let before = self.text();
         let done =
             again(&self.vault(), &env, &self.machine(on), &wanted, &options, &Unwatched, &mut |_| Ok(true)).unwrap();
         if self.is_untouched {
             assert_eq!(done.first().and_then(|it| it.left.clone()), None);
             let fresh = self.fresh(level);
             assert_eq!(bare(&self.text()), bare(&fresh), "what nobody touched is as a new note of {level:?}");
+            self.renewed = Some((before, self.text(), on)).filter(|(before, after, _)| bare(before) != bare(after));
         }
     }
 
@@ -230,7 +235,12 @@ impl World {
         let before = self.text();
         let (vault, Machine { state, now }) = (self.vault(), self.machine(on));
         let head = self.head();
-        if Writer::new(&vault, &state, now).undo(&key(&head.id()), &head.path, Which::Newest(1), false).is_ok() {
+        let done = Writer::new(&vault, &state, now).undo(&key(&head.id()), &head.path, Which::Newest(1), false);
+        if let Some((old, _, _)) = self.renewed.take().filter(|(_, new, by)| *new == before && *by == on) {
+            done.as_ref().unwrap();
+            assert_eq!(bare(&self.text()), bare(&old), "a renewal is taken back whole");
+        }
+        if done.is_ok() {
             // What was logged by command is taken back by command.
             let after = self.text();
             let is_told = |word: &String| before.contains(&format!("Said {word}")) || self.merged.contains(word);

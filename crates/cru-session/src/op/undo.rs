@@ -35,18 +35,41 @@ pub enum UndoError {
 
 /// `bytes` without `changes`, which were made one after the other. All of them or none.
 pub fn undo(bytes: &[u8], changes: &[Change]) -> Result<Vec<u8>, UndoError> {
+    let undone = undone(bytes, changes, &HashSet::new())?;
+    let twice = twice(&undone, changes);
+    if twice.is_empty() { Ok(undone) } else { self::undone(bytes, changes, &twice) }
+}
+
+/// The ids, in small letters, of blocks that the changes took out and that stand in the text more than once when all of
+/// these are back.
+fn twice(undone: &[u8], changes: &[Change]) -> HashSet<String> {
+    if !changes.iter().any(|change| change.removed.contains(&b'^')) {
+        return HashSet::new();
+    }
+    let note = Note::parse(undone);
+    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
+    for id in units(&note, false).iter().filter_map(|unit| unit.id(&note)) {
+        if !once.insert(id.to_lowercase()) {
+            twice.insert(id.to_lowercase());
+        }
+    }
+    twice
+}
+
+/// The same; what was taken out with one of the ids in `back` does not come back.
+fn undone(bytes: &[u8], changes: &[Change], back: &HashSet<String>) -> Result<Vec<u8>, UndoError> {
     let mut bytes = bytes.to_vec();
     let mut rest = changes;
     while let Some((last, before)) = rest.split_last() {
         // Texts that were put one behind the other mostly stand so still.
         let run = run(rest);
         if let Some((whole, count)) = run
-            && let Ok(undone) = one(&bytes, &whole)
+            && let Ok(undone) = one(&bytes, &whole, back)
         {
             (bytes, rest) = (undone, &rest[..rest.len() - count]);
             continue;
         }
-        (bytes, rest) = (one(&bytes, last)?, before);
+        (bytes, rest) = (one(&bytes, last, back)?, before);
     }
     Ok(bytes)
 }
@@ -63,9 +86,9 @@ fn run(changes: &[Change]) -> Option<(Change, usize)> {
     Some((whole, count))
 }
 
-fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
+fn one(bytes: &[u8], change: &Change, back: &HashSet<String>) -> Result<Vec<u8>, UndoError> {
     let (at, certain) = find(bytes, change)?;
-    let change = &without_what_is_back(bytes, at, change);
+    let change = &without_what_is_back(bytes, at, change, back);
     let undone = take_back(bytes, at, change);
     if !certain && change.removed.is_empty() && !keeps(bytes, at..at + change.inserted.len(), &undone) {
         return Err(UndoError::Merge(shown(&change.inserted)));
@@ -73,34 +96,29 @@ fn one(bytes: &[u8], change: &Change) -> Result<Vec<u8>, UndoError> {
     Ok(undone)
 }
 
-/// The change without the blocks that it took out and that stand in the text again, as a person or an old buffer put them
-/// there.
-fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<'a, Change> {
+/// The change without the blocks that it took out with one of the ids in `back`: they stand in the text again, as a person
+/// or an old buffer put them there.
+fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change, back: &HashSet<String>) -> Cow<'a, Change> {
     let Ok(removed) = std::str::from_utf8(&change.removed) else { return Cow::Borrowed(change) };
     // A part of a line is no block.
     let is_line = at == 0 || bytes.get(at - 1) == Some(&b'\n') || removed.starts_with(['\n', '\r']);
-    let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| is_line && removed.contains('^')) else {
+    let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| is_line && !back.is_empty()) else {
         return Cow::Borrowed(change);
     };
     // A first line of dashes is no frontmatter.
     let note = Note::parse(format!("\n{removed}"));
     let all = units(&note, false);
-    let ids: HashSet<&str> = all.iter().filter_map(|unit| unit.id(&note)).collect();
-    let (before, behind) = (&bytes[..at], &bytes[at + change.inserted.len()..]);
-    let mut back: HashSet<&str> = [before, behind].into_iter().flat_map(|bytes| named(bytes, &ids)).collect();
     // What was put in its place under the same id goes with the change.
-    let own: HashSet<&str> = named(&change.inserted, &ids).collect();
-    back.retain(|id| !own.contains(id));
-    let mut there = HashSet::new();
-    if !back.is_empty() {
-        let rest = Note::parse([before, behind].concat());
-        collect(&rest, rest.blocks(), &mut there);
-    }
-    back.retain(|id| there.contains(&id.to_lowercase()));
-    if back.is_empty() {
+    let put = Note::parse([b"\n", change.inserted.as_slice()].concat());
+    let mut own = HashSet::new();
+    collect(&put, put.blocks(), &mut own);
+    let is_back = |unit: &&Unit| {
+        let id = unit.id(&note).map(str::to_lowercase);
+        id.is_some_and(|id| back.contains(&id) && !own.contains(&id))
+    };
+    if !all.iter().any(|unit| is_back(&unit)) {
         return Cow::Borrowed(change);
     }
-    let is_back = |unit: &&Unit| unit.id(&note).is_some_and(|id| back.contains(id));
     let left: Vec<Unit> = all.iter().filter(|unit| !is_back(unit)).copied().collect();
     let (mut text, tail) = (joined(&note, &left), &removed[removed.trim_end().len()..]);
     if !text.is_empty() {
@@ -108,15 +126,6 @@ fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change) -> Cow<
     }
     let text = if removed.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
     Cow::Owned(Change { removed: text.into_bytes(), ..change.clone() })
-}
-
-/// Those of the ids that stand in a text as an id may.
-fn named<'a>(bytes: &'a [u8], ids: &'a HashSet<&str>) -> impl Iterator<Item = &'a str> {
-    memchr::memchr_iter(b'^', bytes).filter_map(|at| {
-        let rest = &bytes[at + 1..];
-        let len = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
-        ids.get(std::str::from_utf8(&rest[..len]).ok()?).copied()
-    })
 }
 
 /// Whether every block outside `range` is one still once that is gone.
@@ -167,23 +176,24 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
     ];
     // Where a short text is found by one side, the other has to be the edge of a line: else somebody has written on there.
     let short = inserted.trim_ascii().len() < TELLING;
-    let is_bounded = |index: usize, from: usize| {
+    let is_bounded = |index: usize, from: usize, text: &[u8]| {
         let end = from + inserted.len();
         match index {
-            1 => inserted.ends_with(b"\n") || bytes.get(end).is_none_or(|byte| matches!(byte, b'\n' | b'\r')),
+            1 => text.ends_with(b"\n") || bytes.get(end).is_none_or(|byte| matches!(byte, b'\n' | b'\r')),
             2 => inserted.starts_with(b"\n") || from == 0 || bytes.get(from - 1) == Some(&b'\n'),
             _ => true,
         }
     };
     for (index, (text, lead)) in wanted.iter().enumerate() {
-        // A short text is known by what stood before or after it, as `  - tag` above a property that has changed since.
-        let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty();
+        // A short text is known by what stood before or after it, as `  - tag` above a property that has changed since; so is
+        // the place of lines that were taken out.
+        let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty() && !inserted.is_empty();
         let telling = if is_alone { inserted.trim_ascii().len() } else { text.trim_ascii().len() };
         if text.is_empty() || index > 0 && telling < TELLING {
             break;
         }
         if let Some(first) = memmem::find(bytes, text) {
-            if short && !is_bounded(index, first + lead) {
+            if short && !is_bounded(index, first + lead, text) {
                 continue;
             }
             return match memmem::find(&bytes[first + 1..], text) {
@@ -235,6 +245,30 @@ mod tests {
         assert_eq!(undo_line, Ok(Ok(copied.replacen("new", "old", 1))));
         let back = format!("{back}- `Read b` → ok ^n-002\n");
         assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\nEnd.\n{back}"));
+    }
+
+    #[test]
+    fn a_block_that_was_moved_stands_where_it_was() {
+        let (one, two) = ("- `Read a` → ok ^n-001\n", "- `Read b` → ok ^n-002\n");
+        let before = format!("# T\n\nFirst words of it.\n\nOther words of it.\n\n{one}{two}\nEnd.\n");
+        let after = format!("# T\n\n{one}\nFirst words of it.\n\n{two}\nEnd.\n");
+        let up = set("# T\n\n", &format!("{one}\n"), "", "First words of it.\n");
+        let mut gone = set(&format!("# T\n\n{one}\nFirst words of it.\n\n"), "", &format!("Other words of it.\n\n{one}"), two);
+        gone.before = gone.before.split_off(gone.at - 20);
+        let all = [up, gone];
+        assert_eq!(undo(after.as_bytes(), &all).map(String::from_utf8), Ok(Ok(before.clone())));
+        // Another step came back there meanwhile, as somebody has it.
+        let edited = after.replace("End.", &format!("End.\n\n{}", one.replace("ok", "mine")));
+        let undone = String::from_utf8(undo(edited.as_bytes(), &all).unwrap()).unwrap();
+        assert_eq!((undone.matches("^n-001").count(), undone.matches("mine").count()), (1, 1), "{undone}");
+    }
+
+    #[test]
+    fn a_line_that_was_taken_out_comes_back_beside_one_that_has_changed() {
+        let change = set("transcript: /a/b.jsonl\n", "", "cru_detail: full\n", "cru_cursor: r2 1\n");
+        let undone = undo(b"transcript: /a/b.jsonl\ncru_cursor: r3 1\n", &[change]).map(String::from_utf8);
+        let wanted = "transcript: /a/b.jsonl\ncru_detail: full\ncru_cursor: r3 1\n";
+        assert_eq!(undone, Ok(Ok(wanted.to_owned())));
     }
 
     #[test]
