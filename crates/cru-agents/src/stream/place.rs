@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use cru_session::fold::{drive, home_of};
+
 /// The project and home of a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
@@ -70,26 +72,15 @@ impl Place {
     }
 }
 
-/// The home folder that a path lies in: `/home/x`, `/Users/x`, `C:\Users\x`.
-fn home_of(path: &str) -> Option<&str> {
-    let windows = is_windows(path);
-    let tail = if windows { path.get(2..)? } else { path };
-    let root = tail.strip_prefix(['/', '\\'])?;
-    let (base, rest) = root.split_once(['/', '\\'])?;
-    let known = matches!(base, "home" | "Users") || (windows && base.eq_ignore_ascii_case("users"));
-    let name = rest.split(['/', '\\']).next().filter(|name| !name.is_empty())?;
-    known.then(|| &path[..path.len() - rest.len() + name.len()])
-}
-
 /// What is left of `path` below `folder`: `""` for the folder itself.
 fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    if folder.is_empty() {
-        return None;
-    }
+    let (folder, path, windows) = match (drive(folder), drive(path)) {
+        (Some((on, folder)), Some((drive, path))) if on == drive => (folder, path, true),
+        _ if folder.is_empty() => return None,
+        _ => (folder, path, false),
+    };
     let head = path.get(..folder.len())?;
-    // The letter of a drive comes in either case.
-    let same =
-        if is_windows(path) { head.eq_ignore_ascii_case(folder) || same_slashes(head, folder) } else { head == folder };
+    let same = if windows { same_slashes(head, folder) } else { head == folder };
     let rest = path.get(folder.len()..).filter(|_| same)?;
     match rest.strip_prefix(['/', '\\']) {
         Some(inside) => Some(inside.trim_end_matches(['/', '\\'])),
@@ -153,6 +144,10 @@ mod tests {
         assert_eq!(place.show("C:/Users/mia/git/api/src/a.rs"), "src/a.rs");
         assert_eq!(place.tilde(r"C:\Users\mia\git\api"), "~/git/api");
         assert_eq!(place.show(r"D:\data\x.csv"), r"D:\data\x.csv");
+        // As shells write it.
+        assert_eq!(place.show_shell("/c/Users/mia/git/api/src/a.rs"), "src/a.rs");
+        assert_eq!(place.show_shell("/mnt/c/Users/mia/x"), "~/x");
+        assert_eq!(place.show_shell("/d/data/x.csv"), "/d/data/x.csv");
         assert!(place.is_windows());
     }
 

@@ -34,5 +34,5 @@ mod work_tree;
 pub use draft::{Child, Draft, DraftPatch};
 pub use outcome::result_line;
 pub use part::Linked;
-pub use place::{channel, shorten};
+pub use place::{channel, drive, home_of, shorten};
 pub use stream::{Fold, Options};

@@ -3,25 +3,28 @@
 //! Home is recognised in the transcript's own paths and never taken from the environment, so that the same transcript
 //! gives the same note everywhere.
 
-/// Folders whose children are home folders.
-const HOMES: &[&str] = &["/home/", "/Users/"];
+/// The letter of the drive that a path of Windows lies on, in small letters, and the path behind it: of `C:\x`, and of the
+/// same as the shells there write it, `/c/x`, `/mnt/c/x` and `/cygdrive/c/x`.
+pub fn drive(path: &str) -> Option<(u8, &str)> {
+    if let [letter, b':', ..] = path.as_bytes() {
+        return letter.is_ascii_alphabetic().then(|| (letter.to_ascii_lowercase(), &path[2..]));
+    }
+    let root = ["/mnt/", "/cygdrive/", "/"].into_iter().find_map(|root| path.strip_prefix(root))?;
+    let (letter, behind) = (root.as_bytes().first()?, root.get(1..)?);
+    let is_drive = letter.is_ascii_alphabetic() && (behind.is_empty() || behind.starts_with('/'));
+    is_drive.then(|| (letter.to_ascii_lowercase(), behind))
+}
 
 /// The home folder that `path` lies in, by its form: `/home/me`, `/Users/me`, `/root`, `C:\Users\me`.
-pub(super) fn home_of(path: &str) -> Option<&str> {
-    for prefix in HOMES {
-        if let Some(rest) = path.strip_prefix(prefix) {
-            let name = rest.find('/').unwrap_or(rest.len());
-            return (name > 0).then(|| &path[..prefix.len() + name]);
-        }
-    }
+pub fn home_of(path: &str) -> Option<&str> {
     if path == "/root" || path.starts_with("/root/") {
         return Some("/root");
     }
-    // `C:\Users\me` and `c:/Users/me`: a letter, a colon, then either slash.
-    let rest = path.get(2..).filter(|_| path.as_bytes().get(1) == Some(&b':'))?;
-    let users = rest.get(..7).filter(|part| part.replace('\\', "/").eq_ignore_ascii_case("/users/"))?;
-    let name = rest[users.len()..].find(['\\', '/']).unwrap_or(rest.len() - users.len());
-    (name > 0).then(|| &path[..2 + users.len() + name])
+    let drive = drive(path).map(|(_, rest)| rest);
+    let (base, rest) = drive.unwrap_or(path).strip_prefix(['/', '\\'])?.split_once(['/', '\\'])?;
+    let name = rest.split(['/', '\\']).next().filter(|name| !name.is_empty())?;
+    let known = if drive.is_some() { base.eq_ignore_ascii_case("users") } else { matches!(base, "home" | "Users") };
+    known.then(|| &path[..path.len() - rest.len() + name.len()])
 }
 
 /// `path` with `~` in the place of `home`.
@@ -88,7 +91,9 @@ mod tests {
         assert_eq!(home_of("/root/x"), Some("/root"));
         assert_eq!(home_of(r"C:\Users\me\code"), Some(r"C:\Users\me"));
         assert_eq!(home_of("c:/users/me/code"), Some("c:/users/me"));
-        for path in ["/srv/app", "/home/", "", "C:", "é:\\Users", "/rooted"] {
+        assert_eq!(home_of("/c/Users/me/code"), Some("/c/Users/me"));
+        assert_eq!(home_of("/mnt/c/Users/me"), Some("/mnt/c/Users/me"));
+        for path in ["/srv/app", "/home/", "", "C:", "é:\\Users", "/rooted", "/mnt/home/me", "/c/home/me", "/mnt/é"] {
             assert_eq!(home_of(path), None, "{path}");
         }
     }

@@ -325,6 +325,8 @@ fn what_is_open_is_what_the_record_leaves_open() {
     for command in ["cd /home/me/app && git commit -m x", "git -C /home/me/app/.worktrees/a commit -m x"] {
         assert_eq!(open(&[(command, true, "[main 9851ee3] x")]), "not pushed", "{command}");
     }
+    // So in the shells of Windows.
+    assert_eq!(open(&[("cd /c/Users/me/app && git commit -m x", true, "[main 9851ee3] x")]), "not pushed");
     // A commit in another repository is none of this one.
     for command in ["cd /backups/log && git commit -m x", "git -C /srv/app commit -m x"] {
         let open = open(&[(command, true, "[main 9851ee3] x")]);
