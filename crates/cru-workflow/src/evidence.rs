@@ -3,25 +3,16 @@
 
 use std::collections::HashMap;
 
+use cru_reading::answer::WorkGroup;
+
 /// What is known of the steps of one session, by their block ids without `^`.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     changes: HashMap<String, Vec<FileDiff>>,
     outputs: HashMap<String, String>,
     prompts: HashMap<String, String>,
-    groups: Vec<StepGroup>,
+    groups: Vec<WorkGroup>,
     open: Vec<String>,
-}
-
-/// Steps of the record that belong together, as an accepted reading says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StepGroup {
-    /// What is done in them.
-    pub title: String,
-    /// Their block ids without `^`.
-    pub steps: Vec<String>,
-    /// Whether they may be left out.
-    pub optional: bool,
 }
 
 /// How a step changed one file.
@@ -58,13 +49,13 @@ impl Evidence {
         self.prompts.insert(id, prompt);
     }
 
-    /// Says which steps belong together.
-    pub fn set_groups(&mut self, groups: Vec<StepGroup>) {
+    /// Says which steps belong together, as an accepted reading does.
+    pub fn set_groups(&mut self, groups: Vec<WorkGroup>) {
         self.groups = groups;
     }
 
     /// Which steps belong together; empty where nobody said so.
-    pub(crate) fn groups(&self) -> &[StepGroup] {
+    pub(crate) fn groups(&self) -> &[WorkGroup] {
         &self.groups
     }
 

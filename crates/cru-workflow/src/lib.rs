@@ -29,7 +29,7 @@ mod unify;
 pub mod validate;
 
 pub use codify::{NOTHING_TO_REPEAT, Options, Profile, Shape, codify, codify_jobs, codify_with, language_of, profile};
-pub use evidence::{Evidence, FileDiff, StepGroup};
+pub use evidence::{Evidence, FileDiff};
 pub use mine::{Mining, mine};
 pub use model::*;
 pub use parse::parse;

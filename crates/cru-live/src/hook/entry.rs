@@ -38,9 +38,8 @@ pub struct HashedFile {
 }
 
 impl HookEntry {
-    /// What is kept of an event, under the names that all hosts share. Looks at the files that a tool's call names.
+    /// What is kept of an event that is told under the names that all hosts share ([`Input::shared`]). Looks at the files that a tool's call names.
     pub fn new(host: &Host, event: Event, input: Input) -> Self {
-        let input = input.shared(host);
         let mut files = file::of(host, event, &input);
         let head = head::of(event, &input);
         let mut map = input.into_map();

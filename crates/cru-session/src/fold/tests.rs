@@ -335,6 +335,20 @@ fn what_is_open_is_what_the_record_leaves_open() {
 }
 
 #[test]
+fn how_the_last_step_of_a_session_without_closing_words_ended() {
+    let open = |command: &'static str, is_ok: bool, output: &'static str| {
+        let mut script = Script::new();
+        script.prompt("go").call("a", "Bash", command);
+        if is_ok { script.ok("a", output) } else { script.fails("a", output) };
+        let note = crate::render::note(&script.finish().session);
+        note.lines().find_map(|line| line.strip_prefix("> Open: ")).unwrap_or("").trim().to_owned()
+    };
+    assert_eq!(open("ls", true, "a"), "unfinished: the last step is Bash ls");
+    assert_eq!(open("ls x", false, "no x"), "unfinished: the last step is Bash ls x, failed");
+    assert_eq!(open("git commit -m x", true, "[main 9851ee3] x"), "not pushed");
+}
+
+#[test]
 fn a_command_that_nothing_but_its_output_tells_of() {
     let unstated = |call: &'static str, output: &'static str| {
         let result = CallResult { call: call.into(), output: output.into(), unstated: true, ..CallResult::default() };

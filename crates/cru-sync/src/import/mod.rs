@@ -425,8 +425,10 @@ pub(crate) fn write(
         let id = draft.session.meta.session_id.as_deref().unwrap_or_default();
         let generated = Note::parse(render::note(&draft.session));
         let (text, refused) = template.frame_or_note(generated.text().to_owned(), id);
-        let note = Note::parse(text);
-        (Seals::first(&generated, &note), note, refused)
+        // Mostly there is no template, and nothing to read again.
+        let framed = (text != generated.text()).then(|| Note::parse(text));
+        let seals = Seals::first(&generated, framed.as_ref().unwrap_or(&generated));
+        (seals, framed.unwrap_or(generated), refused)
     };
     let mut bulk = Bulk::new();
     for batch in drafts.chunks(BATCH) {

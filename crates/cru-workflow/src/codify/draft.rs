@@ -8,7 +8,7 @@ use super::call::{Call, CallKind};
 use super::chapter::Chapter;
 use super::unit::Entry;
 use super::{Options, clean, request, title};
-use crate::evidence::StepGroup;
+use cru_reading::answer::WorkGroup;
 use crate::heading::{is_agent, is_channel};
 use crate::model::{Need, Step};
 use cru_graph::plan::{self, Section};
@@ -265,7 +265,7 @@ fn call_after<'a>(drafts: &mut [Draft<'a>], first: usize, lead: Option<Lead<'a>>
 pub(super) fn push_named<'a>(
     session: &'a Session,
     drafts: &mut Vec<Draft<'a>>,
-    group: &StepGroup,
+    group: &WorkGroup,
     lead: Option<&'a Phase>,
     entries: Vec<Entry<'a>>,
     cut: Cut,

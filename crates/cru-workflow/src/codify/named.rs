@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::chapter::Chapter;
 use super::draft::{self, Cut, Draft};
 use super::unit::Entry;
-use crate::evidence::StepGroup;
+use cru_reading::answer::WorkGroup;
 use cru_graph::Plan;
 use cru_session::Session;
 
@@ -26,7 +26,7 @@ pub(super) fn drafts<'a>(
     session: &'a Session,
     chapters: Vec<Chapter<'a>>,
     plan: &Plan<'a>,
-    groups: &[StepGroup],
+    groups: &[WorkGroup],
     cut: Cut,
 ) -> Vec<Draft<'a>> {
     let mut group_of: HashMap<&str, usize> = HashMap::new();

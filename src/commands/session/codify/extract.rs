@@ -10,13 +10,12 @@ use crate::base::text::one_line;
 use crate::base::{Diagnostic, Error, Result, files};
 use crate::commands::read::Shelf;
 use crate::commands::{Context, Reach, reading};
-use crate::readings::answer::WorkGroup;
 use crate::session::{Session, read};
 use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
 use crate::workflow::mine::{Fate, OPTIONAL, Source};
-use crate::workflow::{self, Dialect, Evidence, Mining, StepGroup, Workflow};
+use crate::workflow::{self, Dialect, Evidence, Mining, Workflow};
 
 /// What the sessions give by themselves.
 pub(super) struct Extract {
@@ -124,8 +123,7 @@ fn beyond_note(stem: &str, session: &Session, vault: Option<&Vault>, shelf: &She
     let Some(vault) = vault else { return Evidence::default() };
     let mut evidence = evidence::evidence(session, &Transcripts::of(vault, cx.env));
     if let Some(reading) = shelf.accepted(stem).filter(|it| it.is_of(session)) {
-        let group = |it: WorkGroup| StepGroup { title: it.title, steps: it.steps, optional: it.optional };
-        evidence.set_groups(reading.workflow.into_iter().map(group).collect());
+        evidence.set_groups(reading.workflow);
         evidence.set_open(reading.open);
     }
     evidence

@@ -275,13 +275,7 @@ impl<'a> Made<'a> {
         let of_version =
             |command: &&Command<'_>| command.publishes || (command.keeps_versions() && command.verb == "commit");
         let all: Vec<String> = action.commands.iter().filter(of_version).map(Command::key).collect();
-        let ended = match step.status {
-            StepStatus::Failed => "failed",
-            StepStatus::Denied => "denied",
-            StepStatus::Interrupted => "interrupted",
-            StepStatus::NoResult => WITHOUT_RESULT,
-            _ => "",
-        };
+        let ended = ended(step.status);
         // A commit that was made is not open, whatever became of the rest of the call.
         let mut names = all.clone();
         names.retain(|name| draft.commits.is_empty() || !name.ends_with(" commit"));
@@ -361,6 +355,17 @@ impl<'a> Made<'a> {
         };
         let before = self.mends.get(run.mends).map(|mend| format!("before {mend}"));
         [Some(after), before].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// How a step ended that did not do what it should; `""` of the others.
+pub(super) fn ended(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Failed => "failed",
+        StepStatus::Denied => "denied",
+        StepStatus::Interrupted => "interrupted",
+        StepStatus::NoResult => WITHOUT_RESULT,
+        _ => "",
     }
 }
 

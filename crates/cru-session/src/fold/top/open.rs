@@ -5,8 +5,7 @@ use cru_base::text::{fold_whitespace, plural};
 
 use super::super::step::StepDraft;
 use super::Told;
-use super::made::Made;
-use super::made::SHORT;
+use super::made::{self, Made, SHORT};
 use crate::open::{OpenPoint, WITHOUT_RESULT};
 use crate::words::sentence::sentences;
 use crate::words::shorten;
@@ -60,9 +59,11 @@ fn unfinished(told: &Told<'_>, steps: &[StepDraft]) -> Option<String> {
     if let Some(end) = told.end {
         return Some(end.to_owned());
     }
-    let last = steps.last().filter(|_| told.conclusion.is_none() && !told.is_silent)?;
+    // A commit is an outcome.
+    let last = steps.last().filter(|last| last.commits.is_empty() && told.conclusion.is_none() && !told.is_silent)?;
     let step = fold_whitespace(&format!("{} {}", last.step.tool, last.step.args));
-    Some(format!("the last step is {}", shorten::at_word(&step, SHORT / 2)))
+    let step = format!("the last step is {}", shorten::at_word(&step, SHORT / 2));
+    Some([step.as_str(), made::ended(last.step.status)].join(", ").trim_end_matches(", ").to_owned())
 }
 
 fn short(text: &str) -> String {
