@@ -1,5 +1,7 @@
 //! The folder that a command of a shell call works in, as far as the call says.
 
+use std::borrow::Cow;
+
 use super::{Action, Command};
 use crate::shell::{Nesting, Script};
 
@@ -74,8 +76,10 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     if path.contains(['$', '`', '*']) || path == "-" {
         return None;
     }
+    let is_drive = matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic());
+    let path = &*if is_drive { Cow::Owned(path.replace('\\', "/")) } else { Cow::Borrowed(path) };
     let mut parts: Vec<&str> = Vec::new();
-    let absolute = path.starts_with(['/', '~']);
+    let absolute = is_drive || path.starts_with(['/', '~']);
     let begin = if absolute { "" } else { folder };
     for part in begin.split('/').chain(path.split('/')).filter(|part| !matches!(*part, "" | ".")) {
         match (part, parts.last()) {
@@ -111,6 +115,8 @@ mod tests {
             ("cargo test --manifest-path=Cargo.toml", Some("")),
             ("cd js && pnpm --filter web test", Some("js/web")),
             ("cd .. && tsc", Some("..")),
+            (r"cd c:\Apps\x && tsc", Some("c:/Apps/x")),
+            (r"cd web && terraform -C=C:\Apps\_x plan", Some("C:/Apps/_x")),
         ];
         for (args, expected) in rows {
             assert_eq!(folder(args).as_deref(), *expected, "{args}");

@@ -58,6 +58,13 @@ impl Lexer<'_> {
         }
     }
 
+    /// Whether a `\` of the word that begins at `start` is of a path of Windows, as in `cd c:\x`.
+    pub(super) fn is_on_drive(&self, start: usize) -> bool {
+        let path = self.text.get(start..self.at).and_then(|word| word.rsplit('=').next()).unwrap_or_default();
+        let is_named = self.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, b'.' | b'_'));
+        is_named && matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic())
+    }
+
     /// `\x`
     pub(super) fn escape(&mut self, built: &mut Built) {
         let next = self.text.get(self.at + 1..self.end).and_then(|rest| rest.chars().next());

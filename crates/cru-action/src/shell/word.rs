@@ -160,6 +160,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'\'' => self.single(&mut built),
                 b'"' => self.double(&mut built),
+                b'\\' if self.is_on_drive(start) => self.at += 1,
                 b'\\' => self.escape(&mut built),
                 b'$' => self.dollar(&mut built),
                 b'`' => self.backtick(&mut built),

@@ -339,7 +339,11 @@ fn how_the_last_step_of_a_session_without_closing_words_ended() {
     let open = |command: &'static str, is_ok: bool, output: &'static str| {
         let mut script = Script::new();
         script.prompt("go").call("a", "Bash", command);
-        if is_ok { script.ok("a", output) } else { script.fails("a", output) };
+        if is_ok {
+            script.ok("a", output)
+        } else {
+            script.fails("a", output)
+        };
         let note = crate::render::note(&script.finish().session);
         note.lines().find_map(|line| line.strip_prefix("> Open: ")).unwrap_or("").trim().to_owned()
     };
@@ -557,7 +561,7 @@ fn results_join_in_any_order_and_calls_without_one_say_so() {
     let draft = script.finish();
     assert_eq!(draft.session.meta.status, Some(Status::Abandoned));
     insta::assert_snapshot!(outline(&draft), @r#"
-    [!summary]  | Asked: "go"   / Open: unfinished: the last step is Bash three
+    [!summary]  | Asked: "go"   / Open: unfinished: the last step is Bash three, without a result
     ## Go @claude-code ^p-01
     [!user]  | "go"
     - Bash one → late ^n-001

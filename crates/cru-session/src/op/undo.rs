@@ -253,7 +253,8 @@ mod tests {
         let before = format!("# T\n\nFirst words of it.\n\nOther words of it.\n\n{one}{two}\nEnd.\n");
         let after = format!("# T\n\n{one}\nFirst words of it.\n\n{two}\nEnd.\n");
         let up = set("# T\n\n", &format!("{one}\n"), "", "First words of it.\n");
-        let mut gone = set(&format!("# T\n\n{one}\nFirst words of it.\n\n"), "", &format!("Other words of it.\n\n{one}"), two);
+        let mut gone =
+            set(&format!("# T\n\n{one}\nFirst words of it.\n\n"), "", &format!("Other words of it.\n\n{one}"), two);
         gone.before = gone.before.split_off(gone.at - 20);
         let all = [up, gone];
         assert_eq!(undo(after.as_bytes(), &all).map(String::from_utf8), Ok(Ok(before.clone())));

@@ -3,6 +3,8 @@
 //! A title may lose words at its beginning only, never one that denies or counts ([`super::list`]), and its end only
 //! where `…` marks it. Markup and paths are shortened. Nothing is turned and nothing is joined.
 
+use std::borrow::Cow;
+
 use cru_base::lines::floor_char_boundary;
 use cru_base::text::{fold_whitespace, sanitise};
 
@@ -221,6 +223,7 @@ pub(super) fn line(text: &str) -> Option<String> {
     }
     let text = text.trim_end_matches(['=', ' ']);
     let text = text.strip_prefix("[ ]").or_else(|| text.strip_prefix("[x]")).unwrap_or(text);
+    let text = without_targets(text);
     let words = text.split_whitespace().map(word).filter(|word| !word.is_empty());
     let out = without_tags(&without_image_marks(&words.collect::<Vec<_>>().join(" ")));
     let out = out.trim_end_matches('\\').trim();
@@ -311,6 +314,33 @@ fn below_task(words: &str) -> &str {
         rest = after.trim_start();
     }
     rest
+}
+
+/// Links as the words that they show: `[a.rs](src/a.rs)` as `a.rs`.
+fn without_targets(text: &str) -> Cow<'_, str> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("](") {
+        out.push_str(before);
+        let (mut depth, mut escaped) = (0_u32, false);
+        let end = after.bytes().position(|byte| {
+            let is_end = byte == b')' && depth == 0 && !escaped;
+            match byte {
+                b'(' if !escaped => depth += 1,
+                // Some programs escape the last of a pair alone.
+                b')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+            is_end
+        });
+        let (Some(start), Some(end)) = (out.rfind('['), end) else {
+            (out, rest) = (out + "](", after);
+            continue;
+        };
+        out.remove(start);
+        rest = &after[end + 1..];
+    }
+    if out.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
 }
 
 /// Without `[Image #1]` and its like, which hosts write in the place of a picture.

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use super::chapter::Chapter;
 use super::draft::{self, Cut, Draft};
 use super::unit::Entry;
-use cru_reading::answer::WorkGroup;
 use cru_graph::Plan;
+use cru_reading::answer::WorkGroup;
 use cru_session::Session;
 
 /// What becomes steps.
