@@ -1156,6 +1156,20 @@ fn exports_of_claude_ai() {
     assert_eq!((told.skipped("unknown block `hologram`"), told.skipped("conversation without an id")), (1, 1));
 }
 
+/// The blocks of a message have times of their own.
+#[test]
+fn blocks_of_a_message_have_their_times() {
+    let time = |second: u32| format!("2026-03-01T10:00:{second:02}Z");
+    let whole = document(&json!([{"uuid": "u", "name": "", "chat_messages": [
+        {"uuid": "m", "sender": "assistant", "created_at": time(9), "content": [
+            {"type": "tool_use", "id": "t", "name": "web_search", "input": {}, "start_timestamp": time(1), "stop_timestamp": time(2)},
+            {"type": "tool_result", "tool_use_id": "t", "content": "found", "start_timestamp": null},
+            {"type": "text", "text": "So.", "start_timestamp": time(4), "stop_timestamp": time(5)}]}]}]));
+    let told = read("claude-ai", &[("conversations.json", whole)]);
+    let times: Vec<String> = told.times.iter().map(|time| time.unwrap().to_string()).collect();
+    assert_eq!(times, [time(1), time(1), time(5)]);
+}
+
 #[test]
 fn exports_of_chatgpt() {
     let node = |id: &str, parent: &str, role: &str, kind: &str, words: &str, to: &str| {
