@@ -1,6 +1,5 @@
 //! Reads a file: its bytes to a list of messages, that to events, and the account of each record.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -27,11 +26,11 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         thread.next_file();
         take_in(bundle, path, &mut thread)?;
     }
-    let agents = agents(&mut thread, &bundle.files);
+    find_agents(&mut thread, &bundle.files);
     let mut accounts = std::mem::take(&mut thread.accounts);
-    let main = (0..bundle.files.len()).find(|file| !agents.contains_key(file));
-    for file in main.into_iter().chain(agents.keys().copied()) {
-        tell(&thread, file, &agents, &bundle.files, &mut accounts, sink);
+    let main = (0..bundle.files.len()).find(|file| !thread.agents.contains_key(file));
+    for file in main.into_iter().chain(thread.agents.keys().copied()) {
+        tell(&thread, file, &bundle.files, &mut accounts, sink);
     }
     for (path, account) in bundle.files.iter().zip(accounts) {
         sink.account(path, account);
@@ -39,18 +38,16 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-/// The files of sub-agents, each with the name of its agent, which older versions keep beside the session's own under its id: one
-/// began while a call ran, with words that the call gave. The call is told which it is.
-fn agents(thread: &mut Thread, files: &[PathBuf]) -> BTreeMap<usize, String> {
-    let mut agents = BTreeMap::new();
-    for (file, path) in files.iter().enumerate() {
-        let first = thread.entries.iter().zip(&thread.files).find(|(_, of)| **of == file);
-        let Some((Entry::Message(first), _)) = first.filter(|_| thread.meta.get("kind").is_none()) else { continue };
+/// Finds the files of sub-agents, which older versions keep beside the session's own under its id: one began while a call ran, with
+/// words that the call gave. The call is told which it is.
+fn find_agents(thread: &mut Thread, files: &[PathBuf]) {
+    for (file, path) in files.iter().enumerate().filter(|_| thread.meta.get("kind").is_none()) {
+        let first = thread.files.iter().position(|of| *of == file).map(|at| &thread.entries[at]);
+        let Some(Entry::Message(first)) = first else { continue };
         let (Some(began), words) = (time(first, "timestamp"), session::words(first)) else { continue };
         let is_given = |it: &Value| it.as_str().is_some_and(|it| !it.is_empty() && words.contains(it));
-        let of_others = thread.entries.iter_mut().zip(&thread.files).filter(|(_, of)| **of != file);
-        let calls = of_others.filter_map(|(entry, _)| match entry {
-            Entry::Message(message) if time(message, "timestamp").is_some_and(|at| at <= began) => {
+        let calls = thread.entries.iter_mut().zip(&thread.files).filter_map(|(entry, of)| match entry {
+            Entry::Message(message) if *of != file && time(message, "timestamp").is_some_and(|at| at <= began) => {
                 message.get_mut("toolCalls")?.as_array_mut()
             }
             _ => None,
@@ -61,10 +58,9 @@ fn agents(thread: &mut Thread, files: &[PathBuf]) -> BTreeMap<usize, String> {
         });
         if let Some(call) = call {
             call["agentId"] = json!(bundles::stem(path));
-            agents.insert(file, word(&call["args"], "agent_name").to_owned());
+            thread.agents.insert(file, word(&call["args"], "agent_name").to_owned());
         }
     }
-    agents
 }
 
 /// Takes in a file.
@@ -116,21 +112,13 @@ fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
 
 /// Tells the session, or one of its sub-agents: what stands in that file, with a session what stands in those that are no
 /// sub-agent's.
-fn tell(
-    thread: &Thread,
-    file: usize,
-    agents: &BTreeMap<usize, String>,
-    files: &[PathBuf],
-    accounts: &mut [Account],
-    sink: &mut dyn Sink,
-) {
-    let path = &files[file];
-    let agent = agents.get(&file);
+fn tell(thread: &Thread, file: usize, files: &[PathBuf], accounts: &mut [Account], sink: &mut dyn Sink) {
+    let (path, agent) = (&files[file], thread.agents.get(&file));
     let mut header = header(thread, path);
     if let Some(kind) = agent {
         header = record::agent_header(path, &header.key.session, &bundles::stem(path), kind);
     }
-    let is_own = |of: &usize| if agent.is_some() { *of == file } else { !agents.contains_key(of) };
+    let is_own = |of: &usize| if agent.is_some() { *of == file } else { !thread.agents.contains_key(of) };
     let mut session = RecordSession::new(&HOST, header.key.clone(), Value::Null);
     let mut told = Teller::open(header, files, sink, accounts);
     let meta = &thread.meta;

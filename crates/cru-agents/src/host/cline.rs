@@ -109,21 +109,18 @@ fn task_head(
 ) -> Value {
     let requests = shown.iter().filter(|line| word(line, "/say") == "api_req_started");
     let requests: Vec<Value> = requests.filter_map(|line| value::read(word(line, "/text").as_bytes())).collect();
-    let sum = |name: &str| requests.iter().filter_map(|it| number(it, name)).fold(0, u64::saturating_add);
     let cost: f64 = requests.iter().filter_map(|it| dollars(it, "cost")).sum();
     // Messages have them, too; what was written to a cache and read from it is one number there.
-    let used = messages.iter().flatten().map(|message| (message, &message["metrics"]["tokens"]));
-    let used = used.filter(|(_, tokens)| requests.is_empty() && tokens.is_object()).map(|(message, tokens)| {
+    let used = messages.iter().flatten().filter(|it| requests.is_empty() && it["metrics"]["tokens"].is_object());
+    let used = used.map(|message| {
+        let tokens = &message["metrics"]["tokens"];
         json!({"model": message["modelInfo"]["modelId"], "input": tokens["prompt"], "output": tokens["completion"], "cache_read": tokens["cached"]})
     });
     let used: Vec<Value> = used.collect();
-    let usage = if !used.is_empty() {
-        Value::Null
-    } else if requests.is_empty() {
-        json!({"input": item["tokensIn"], "output": item["tokensOut"], "cache_read": item["cacheReads"], "cache_write": item["cacheWrites"]})
-    } else {
-        json!({"input": sum("tokensIn"), "output": sum("tokensOut"), "cache_read": sum("cacheReads"), "cache_write": sum("cacheWrites")})
-    };
+    let rows = if requests.is_empty() { std::slice::from_ref(item) } else { &requests };
+    let sum = |name: &str| rows.iter().filter_map(|it| number(it, name)).fold(0, u64::saturating_add);
+    let usage = || json!({"input": sum("tokensIn"), "output": sum("tokensOut"), "cache_read": sum("cacheReads"), "cache_write": sum("cacheWrites")});
+    let usage = used.is_empty().then(usage);
     let model = shown
         .iter()
         .rev()
@@ -170,11 +167,13 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
         Value::String(text) => vec![json!({"type": "text", "text": text})],
         _ => Vec::new(),
     };
-    if !is_person {
+    let (blocks, left) = if is_person {
+        person(session, blocks, out)
+    } else {
         // A message answers the calls of the one before it; what is open of earlier ones gets no answer any more.
         session.waiting.clear();
-    }
-    let (blocks, left) = if is_person { person(session, blocks, out) } else { (agent(blocks), None) };
+        (agent(blocks), None)
+    };
     record["content"] = Value::Array(blocks);
     let left = message::tell(session, &record, out).or(left);
     if let Some(metrics) = record.get("metrics") {

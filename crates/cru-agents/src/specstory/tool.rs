@@ -51,9 +51,7 @@ pub(super) fn read(lines: &[&str]) -> Tool {
         return today(first, lines);
     }
     if let Some(path) = first.strip_prefix("Read file: ") {
-        let (name, path) = ("read_file".into(), path.trim().to_owned());
-        let (input, brief) = (json!({ "path": path }), Some("read".into()));
-        return Tool { name, input, brief, path: Some(path), reads: true, ..Tool::default() };
+        return looked_at("read_file".into(), path);
     }
     if let Some(name) = first.strip_prefix("Tool use: **") {
         let name = name.split("**").next().unwrap_or(name).to_owned();
@@ -74,6 +72,13 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     let said = lines.iter().take(2).find_map(|line| summary(line));
     let (tool, key, rest) = said.unwrap_or(("tool", "query", ""));
     searched(tool, key, rest)
+}
+
+/// A file that was read, of which no more is said.
+fn looked_at(name: String, path: &str) -> Tool {
+    let path = path.trim();
+    let (input, brief) = (json!({ "path": path }), Some("read".into()));
+    Tool { name, input, brief, path: Some(path.to_owned()), reads: true, ..Tool::default() }
 }
 
 /// Lines in which a block within a block begins.
@@ -101,10 +106,7 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     // Editors write what the tool was given into the summary.
     let given = head.iter().find_map(|line| summary(line));
     let named = match given {
-        Some(("read_file", _, path)) => {
-            let (input, path) = (json!({ "path": path }), Some(path.to_owned()));
-            return Tool { name, input, path, brief: Some("read".into()), reads: true, ..Tool::default() };
-        }
+        Some(("read_file", _, path)) => return looked_at(name, path),
         Some(("edit_file", _, path)) => Some(path.to_owned()),
         Some((_, key, rest)) if kind != "shell" => return Tool { name, ..searched("", key, rest) },
         _ => None,
