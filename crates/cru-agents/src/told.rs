@@ -14,6 +14,8 @@ use cru_session::source::{Account, Bundle, Consumed, Header, Importer, Sink};
 pub(super) struct Told {
     /// Events as lines, by stream.
     pub(super) streams: BTreeMap<String, String>,
+    /// The times of all of them.
+    pub(super) times: Vec<Option<jiff::Timestamp>>,
     pub(super) parents: BTreeMap<String, String>,
     pub(super) headers: Vec<Header>,
     pub(super) usage: BTreeMap<(String, String), Usage>,
@@ -75,6 +77,7 @@ impl Sink for Told {
             ) => return,
             kind => line(kind),
         };
+        self.times.push(event.time);
         let stream = self.streams.get_mut(&key.to_string()).expect("an event only after its stream was opened");
         let _ = writeln!(stream, "{} {line}", event.record);
     }

@@ -332,6 +332,8 @@ pub enum SessionFact<'a> {
     Branch(Cow<'a, str>),
     /// Git commit that the work began on; the first counts. A commit that a step makes is told by its result.
     Commit(Cow<'a, str>),
+    /// The agent that worked, where the host only tells of it.
+    Agent(Cow<'a, str>),
     /// Version of the host program.
     HostVersion(Cow<'a, str>),
     /// When it began, where no record says it.

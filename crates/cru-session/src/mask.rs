@@ -94,6 +94,7 @@ impl MaskEvents for Masks {
                 | SessionFact::Project(text)
                 | SessionFact::Branch(text)
                 | SessionFact::Commit(text)
+                | SessionFact::Agent(text)
                 | SessionFact::HostVersion(text)
                 | SessionFact::Model(text)
                 | SessionFact::Tag(text) => self.cow(text),

@@ -343,6 +343,7 @@ fn some_statuses_are_answers() {
         ("grep x a | xargs rm", false),
         ("cargo test", false),
         ("command rm x", false),
+        ("type a.txt", false),
         ("ls x", false),
     ] {
         assert_eq!(Action::of("Bash", command).answers(1), answers, "{command}");

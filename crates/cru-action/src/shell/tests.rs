@@ -101,6 +101,11 @@ fn other_shells_degrade() {
     assert_eq!(script.commands.len(), 2);
 }
 
+#[test]
+fn paths_of_windows_keep_their_backslashes() {
+    assert_eq!(words(r"cd c:\Apps\Lamp d:\a\ b c\d"), ["cd", r"c:\Apps\Lamp", r"d:\a b", "cd"]);
+}
+
 fn check_ranges(text: &str, dialect: Dialect) {
     let script = Script::read_as(text, dialect);
     let mut before = 0;

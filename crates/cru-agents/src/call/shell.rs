@@ -23,7 +23,9 @@ pub(crate) fn effects(tool: &str, input: &Value, place: &Place) -> Effects {
     let script = argument::script(tool, input, place).unwrap_or_default();
     let action = Action::of(tool, &script);
     let read = read(&action, false, place);
-    Effects { writes: written(&action).map(|path| place.show_shell(path)).collect(), read }
+    // The null device of Windows is no file.
+    let is_file = |path: &&str| !place.is_windows() || !path.eq_ignore_ascii_case("nul");
+    Effects { writes: written(&action).filter(is_file).map(|path| place.show_shell(path)).collect(), read }
 }
 
 /// Whether a call certainly changes no file.

@@ -22,7 +22,7 @@ use cru_session::event::{Call, EventKind, SessionFact, Usage};
 use cru_session::usage::SERVED;
 
 /// The model name of texts that the host wrote itself.
-const SYNTHETIC: &str = "<synthetic>";
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 impl ClaudeStream {
     /// Reads an assistant line.
@@ -31,7 +31,7 @@ impl ClaudeStream {
         self.flush_compaction(out);
         self.tell_untold(out);
         if word(message, "model") == SYNTHETIC || flag(record, "isApiErrorMessage") {
-            return synthetic(message, flag(record, "isApiErrorMessage"), out);
+            return synthetic(&words(&message["content"]), flag(record, "isApiErrorMessage"), out);
         }
         self.worked += 1;
         self.tokens(message, record, out);
@@ -139,8 +139,7 @@ fn usage(tokens: &Value) -> Usage {
 }
 
 /// A text that the host wrote in the agent's name: a failure of the service, or nothing to tell.
-fn synthetic(message: &Value, marked: bool, out: &mut Out<'_>) -> Option<&'static str> {
-    let text = words(&message["content"]);
+pub(crate) fn synthetic(text: &str, marked: bool, out: &mut Out<'_>) -> Option<&'static str> {
     let text = text.trim();
     if text.is_empty() || !(marked || wrapper::is(super::IMPORTER.id, Means::Failed, text)) {
         return Some(reason::INJECTED);

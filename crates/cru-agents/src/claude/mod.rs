@@ -5,7 +5,7 @@
 //! by a name and counted. No note is thought of here.
 
 mod agents;
-mod assistant;
+pub(crate) mod assistant;
 mod brief;
 pub(crate) mod decision;
 mod denial;

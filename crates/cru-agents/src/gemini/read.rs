@@ -14,7 +14,7 @@ use crate::stream::teller::Teller;
 use crate::{bundles, record};
 use cru_base::{Result, files};
 use cru_session::event::{EventKind, StreamKey};
-use cru_session::source::{Bundle, Header, Sink};
+use cru_session::source::{Account, Bundle, Header, Sink};
 
 /// The list of a document's messages.
 const MESSAGES: &str = "messages";
@@ -26,10 +26,41 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
         thread.next_file();
         take_in(bundle, path, &mut thread)?;
     }
-    if let Some(first) = bundle.files.first() {
-        tell(thread, first, &bundle.files, sink);
+    find_agents(&mut thread, &bundle.files);
+    let mut accounts = std::mem::take(&mut thread.accounts);
+    let main = (0..bundle.files.len()).find(|file| !thread.agents.contains_key(file));
+    for file in main.into_iter().chain(thread.agents.keys().copied()) {
+        tell(&thread, file, &bundle.files, &mut accounts, sink);
+    }
+    for (path, account) in bundle.files.iter().zip(accounts) {
+        sink.account(path, account);
     }
     Ok(())
+}
+
+/// Finds the files of sub-agents, which older versions keep beside the session's own under its id: one began while a call ran, with
+/// words that the call gave. The call is told which it is.
+fn find_agents(thread: &mut Thread, files: &[PathBuf]) {
+    for (file, path) in files.iter().enumerate().filter(|_| thread.meta.get("kind").is_none()) {
+        let first = thread.files.iter().position(|of| *of == file).map(|at| &thread.entries[at]);
+        let Some(Entry::Message(first)) = first else { continue };
+        let (Some(began), words) = (time(first, "timestamp"), session::words(first)) else { continue };
+        let is_given = |it: &Value| it.as_str().is_some_and(|it| !it.is_empty() && words.contains(it));
+        let calls = thread.entries.iter_mut().zip(&thread.files).filter_map(|(entry, of)| match entry {
+            Entry::Message(message) if *of != file && time(message, "timestamp").is_some_and(|at| at <= began) => {
+                message.get_mut("toolCalls")?.as_array_mut()
+            }
+            _ => None,
+        });
+        let call = calls.flatten().find(|call| {
+            time(call, "timestamp").is_some_and(|ended| ended >= began)
+                && call["args"].as_object().is_some_and(|args| args.values().any(is_given))
+        });
+        if let Some(call) = call {
+            call["agentId"] = json!(bundles::stem(path));
+            thread.agents.insert(file, word(&call["args"], "agent_name").to_owned());
+        }
+    }
 }
 
 /// Takes in a file.
@@ -79,27 +110,36 @@ fn document(bundle: &Bundle, path: &Path, thread: &mut Thread) -> Result<()> {
     Ok(())
 }
 
-/// Tells a session; `path` is the first of its `files`.
-fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink) {
-    let mut accounts = std::mem::take(&mut thread.accounts);
-    let header = header(&thread, path);
+/// Tells the session, or one of its sub-agents: what stands in that file, with a session what stands in those that are no
+/// sub-agent's.
+fn tell(thread: &Thread, file: usize, files: &[PathBuf], accounts: &mut [Account], sink: &mut dyn Sink) {
+    let (path, agent) = (&files[file], thread.agents.get(&file));
+    let mut header = header(thread, path);
+    if let Some(kind) = agent {
+        header = record::agent_header(path, &header.key.session, &bundles::stem(path), kind);
+    }
+    let is_own = |of: &usize| if agent.is_some() { *of == file } else { !thread.agents.contains_key(of) };
     let mut session = RecordSession::new(&HOST, header.key.clone(), Value::Null);
-    let mut told = Teller::open(header, files, sink, &mut accounts);
-    let meta = Value::Object(thread.meta);
+    let mut told = Teller::open(header, files, sink, accounts);
+    let meta = &thread.meta;
     let root = root_beside(path);
-    let folder = root.as_deref().or_else(|| list(&meta, "directories").first().and_then(Value::as_str));
+    let named = meta.get("directories").and_then(|folders| folders.get(0)?.as_str());
+    let folder = root.as_deref().or(named);
     let lasting = json!({ "session": told.own_id() });
     if let Some(record) = told.take(&lasting, "") {
-        let title = word(&meta, "summary").trim().trim_end_matches('.');
+        let title = meta.get("summary").and_then(Value::as_str).filter(|_| agent.is_none()).unwrap_or_default();
+        let title = title.trim().trim_end_matches('.');
         session.head(&json!({ "cwd": folder, "title": title }), &mut told.out(record, None));
     }
     let is_last = |entry: &Entry| matches!(entry, Entry::Message(value) if word(value, "type") == "gemini");
-    let last = thread.entries.iter().rposition(is_last);
+    let mut entries = thread.entries.iter().zip(&thread.files);
+    let last = entries.rposition(|(entry, of)| is_own(of) && is_last(entry));
     // The record that each entry ends with.
     let mut ends: Vec<u64> = Vec::with_capacity(thread.entries.len());
     for (index, (entry, file)) in thread.entries.iter().zip(&thread.files).enumerate() {
         told.go_to_file(*file);
         let end = match entry {
+            _ if !is_own(file) => ends.last().copied().unwrap_or(0),
             Entry::Message(message) => {
                 take(message, last.is_none_or(|last| last <= index), &mut session, &mut told);
                 told.intake.records()
@@ -120,9 +160,6 @@ fn tell(mut thread: Thread, path: &Path, files: &[PathBuf], sink: &mut dyn Sink)
         ends.push(end);
     }
     told.close();
-    for (path, account) in files.iter().zip(accounts) {
-        sink.account(path, account);
-    }
 }
 
 /// Takes in a message and its calls. `last`: nothing of the agent stands behind it.

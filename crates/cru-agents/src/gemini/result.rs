@@ -16,15 +16,15 @@ pub(super) fn of(call: &Value) -> (Answer<'static>, bool) {
     let tool = word(call, "name");
     let (said, is_error) = said(call);
     let created = said.starts_with("Successfully created");
-    let denied = word(call, "status") == "cancelled";
     let (output, exit) = match ToolKind::of(tool) {
         ToolKind::Shell => shell(&said),
         _ => (said.into_owned(), None),
     };
     let exit = exit.filter(|code| *code != 0);
-    let failed = word(call, "status") == "error" || (is_error && !denied) || exit.is_some();
-    let brief = if failed || denied { None } else { brief(tool, call, &output, created) };
-    (Answer { output: output.into(), brief: brief.map(Into::into), failed, denied, exit, ..Answer::default() }, created)
+    // What was cancelled was stopped; whether a person refused it, the words say.
+    let failed = matches!(word(call, "status"), "error" | "cancelled") || is_error || exit.is_some();
+    let brief = if failed { None } else { brief(tool, call, &output, created) };
+    (Answer { output: output.into(), brief: brief.map(Into::into), failed, exit, ..Answer::default() }, created)
 }
 
 /// The words of an answer, and whether they are those of a failure.
@@ -162,9 +162,8 @@ mod tests {
         let (made, created) =
             call("write_file", "success", &json!({"output": "Successfully created and wrote to new file: /a."}));
         assert_eq!((made.brief.as_deref(), created), (Some("created, 2 lines"), true));
-        let (refused, _) =
-            call("replace", "cancelled", &json!({"error": "[Operation Cancelled] Reason: User cancelled."}));
-        assert_eq!((refused.denied, refused.failed), (true, false));
+        let (stopped, _) = call("replace", "cancelled", &json!({"output": "[Operation Cancelled] Reason: x"}));
+        assert_eq!((stopped.denied, stopped.failed), (false, true));
         let (wrong, _) = of(&json!({"name": "replace", "status": "error", "error": "no match"}));
         assert_eq!((&*wrong.output, wrong.failed), ("no match", true));
         assert_eq!(of(&json!({"name": 3, "result": "x"})).0.output, "");

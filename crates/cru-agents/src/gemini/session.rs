@@ -114,7 +114,7 @@ pub(super) fn call(
         return;
     }
     let (mut answer, created) = result::of(call);
-    let works = !answer.failed && !answer.denied;
+    let works = !answer.failed;
     if let Some(whole) = told.spilled(&answer.output).filter(|_| !answer.failed) {
         answer.output = whole.into();
     }
@@ -246,12 +246,11 @@ pub(super) fn attachments(message: &Value) -> Vec<Attachment<'static>> {
     list(message, "content").iter().filter_map(sent).collect()
 }
 
-/// Whether a message holds nothing but answers of tools, which their calls tell.
+/// Whether a message holds nothing but answers of tools, which their calls tell, as parts or written out as a text.
 pub(super) fn is_answer(message: &Value) -> bool {
-    let parts = list(message, "content");
-    !parts.is_empty()
-        && parts.iter().any(|part| part.get("functionResponse").is_some())
-        && words(message).trim().is_empty()
+    let (parts, words) = (list(message, "content"), words(message));
+    let is_part = parts.iter().any(|part| part.get("functionResponse").is_some());
+    is_part && words.trim().is_empty() || words.starts_with("[Function Response: ")
 }
 
 /// Tokens before a compaction that the host tells of, 0 where it does not say: `Chat history compressed from 1200 to
@@ -287,6 +286,7 @@ mod tests {
         assert_eq!(words(&json!({"content": "long", "displayContent": "short"})), "short");
         assert_eq!(words(&json!({"content": {"text": "x"}})), "x");
         assert!(is_answer(&json!({"content": [{"functionResponse": {}}]})));
+        assert!(is_answer(&json!({"content": "[Function Response: read_many_files]--- a.rs ---"})));
         assert_eq!(compressed("Chat history compressed from 12345 to 300 tokens."), Some(12345));
         assert_eq!(compressed("hello"), None);
     }

@@ -72,9 +72,38 @@ const WHOLE: &str = "1 title Host Fix the port\n\
     5 prompt (typed) now the port\n\
     6 thinking **Plan**\n\nfirst this\n\
     7 call replace-1 replace c.json\n\
-    7 result replace-1 denied [Operation Cancelled]\n\
+    7 result replace-1 failed [Operation Cancelled]\n\
     8 interrupt -\n\
     9 failure no capacity\n";
+
+/// Older versions keep a sub-agent's chat beside the session's own, under its id.
+#[test]
+fn a_chat_that_a_call_began_is_its_sub_agents() {
+    let mut run = call(
+        "delegate_to_agent",
+        &json!({"question": "which port?", "agent_name": "help"}),
+        "cancelled",
+        &json!({"error": "[Operation Cancelled] Reason: User did not allow tool call"}),
+    );
+    run["timestamp"] = json!("2026-01-10T07:00:09.000Z");
+    let mut asked = user("u2", "Answer this: which port?");
+    asked["timestamp"] = json!("2026-01-10T07:00:06.000Z");
+    let mut later = user("u3", "again: which port?");
+    later["timestamp"] = json!("2026-01-10T07:00:10.000Z");
+    let files = [
+        ("chats/session-1-s.json", document(&[user("u1", "find it"), agent("g1", "", &[run])])),
+        ("chats/session-2-s.json", document(&[asked, agent("g2", "80", &[])])),
+        ("chats/session-3-s.json", document(&[later])),
+    ];
+    let told = told(&IMPORTER, &files);
+    let wanted = "1 title Host Fix the port\n2 prompt (typed) find it\n3 thinking **Plan**\n\nfirst this\n\
+        4 call delegate_to_agent-1 delegate_to_agent which port?\n\
+        4 result delegate_to_agent-1 denied [Operation Cancelled] Reason: User did not allow tool call agent delegate_to_agent s/agent-session-2-s\n\
+        5 prompt (typed) again: which port?\n";
+    assert_eq!(told.stream("s"), wanted);
+    let agent = "2 prompt (task) Answer this: which port?\n3 thinking **Plan**\n\nfirst this\n3 reply 80\n";
+    assert_eq!(told.stream("s/agent-session-2-s"), agent, "{:?}", told.streams.keys());
+}
 
 #[test]
 fn a_document_and_its_lines_are_the_same_session() {

@@ -1,7 +1,7 @@
 //! The messages of a file as one list that only grows: what was replaced is told once, in its place; what was dropped
 //! stays, with a mark behind it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -30,6 +30,8 @@ pub(super) struct Thread {
     pub(super) entries: Vec<Entry>,
     /// The file of each entry.
     pub(super) files: Vec<usize>,
+    /// The files of sub-agents, with the names of these.
+    pub(super) agents: BTreeMap<usize, String>,
     /// What became of the records of each file that are no entries.
     pub(super) accounts: Vec<Account>,
     /// Entries by the id of their message, of those that were not dropped.

@@ -20,6 +20,9 @@ use cru_session::source::Bundle;
 /// The messages of a task, in a folder of its name.
 const HISTORY: &str = "api_conversation_history.json";
 
+/// Elements that the host puts around a person's words.
+const WORDS: [&str; 4] = ["<task>", "<feedback>", "<user_message>", "<answer>"];
+
 pub(super) const HOST: RecordHost = RecordHost {
     id: "cline",
     recognise: |path, head| {
@@ -67,7 +70,8 @@ fn document(path: &Path, whole: &str, each: &mut EachSession<'_>) {
             }
         }
         let parent = filled(&item, "parentTaskId");
-        return each(record::header(path, session.clone(), parent), task_head(path, &item, &shown, whole), messages);
+        let head = task_head(path, &item, &shown, &messages, whole);
+        return each(record::header(path, session.clone(), parent), head, messages);
     }
     let about = manifest(path, &crate::bundles::stem(path));
     let parent = about.pointer("/metadata/fork/forkedFromSessionId").and_then(Value::as_str);
@@ -96,20 +100,32 @@ fn shown(path: &Path) -> Vec<Value> {
     items(&shown.unwrap_or_default()).iter().filter_map(document::Piece::value).collect()
 }
 
-fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
+fn task_head(
+    path: &Path,
+    item: &Value,
+    shown: &[Value],
+    messages: &[std::result::Result<Value, &str>],
+    whole: &str,
+) -> Value {
     let requests = shown.iter().filter(|line| word(line, "/say") == "api_req_started");
     let requests: Vec<Value> = requests.filter_map(|line| value::read(word(line, "/text").as_bytes())).collect();
-    let sum = |name: &str| requests.iter().filter_map(|it| number(it, name)).fold(0, u64::saturating_add);
     let cost: f64 = requests.iter().filter_map(|it| dollars(it, "cost")).sum();
-    let usage = if requests.is_empty() {
-        json!({"input": item["tokensIn"], "output": item["tokensOut"], "cache_read": item["cacheReads"], "cache_write": item["cacheWrites"]})
-    } else {
-        json!({"input": sum("tokensIn"), "output": sum("tokensOut"), "cache_read": sum("cacheReads"), "cache_write": sum("cacheWrites")})
-    };
+    // Messages have them, too; what was written to a cache and read from it is one number there.
+    let used = messages.iter().flatten().filter(|it| requests.is_empty() && it["metrics"]["tokens"].is_object());
+    let used = used.map(|message| {
+        let tokens = &message["metrics"]["tokens"];
+        json!({"model": message["modelInfo"]["modelId"], "input": tokens["prompt"], "output": tokens["completion"], "cache_read": tokens["cached"]})
+    });
+    let used: Vec<Value> = used.collect();
+    let rows = if requests.is_empty() { std::slice::from_ref(item) } else { &requests };
+    let sum = |name: &str| rows.iter().filter_map(|it| number(it, name)).fold(0, u64::saturating_add);
+    let usage = || json!({"input": sum("tokensIn"), "output": sum("tokensOut"), "cache_read": sum("cacheReads"), "cache_write": sum("cacheWrites")});
+    let usage = used.is_empty().then(usage);
     let model = shown
         .iter()
         .rev()
-        .find_map(|line| line.pointer("/modelInfo/modelId")?.as_str())
+        .chain(messages.iter().rev().flatten())
+        .find_map(|it| it.pointer("/modelInfo/modelId")?.as_str())
         .or_else(|| filled(item, "modelId"));
     // The host tells the model where it works.
     let told = ["# Current Working Directory (", "# Current Workspace Directory ("];
@@ -124,7 +140,7 @@ fn task_head(path: &Path, item: &Value, shown: &[Value], whole: &str) -> Value {
     let named = record::above(path, 1).parse::<u64>().ok().filter(|at| *at >= 1_000_000_000_000).map(Value::from);
     let started = shown.first().and_then(|line| line.get("ts")).or_else(|| item.get("ts")).or(named.as_ref());
     json!({
-        "cwd": folder.map(|folder| folder.replace("\\\\", "\\")), "model": model, "usage": usage, "more": program, "started": started,
+        "cwd": folder.map(|folder| folder.replace("\\\\", "\\")), "model": model, "usage": usage, "used": used, "more": program, "started": started,
         "cost": if cost > 0.0 { json!(cost) } else { item["totalCost"].clone() },
     })
 }
@@ -151,7 +167,13 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
         Value::String(text) => vec![json!({"type": "text", "text": text})],
         _ => Vec::new(),
     };
-    let (blocks, left) = if is_person { person(session, blocks, out) } else { (agent(blocks), None) };
+    let (blocks, left) = if is_person {
+        person(session, blocks, out)
+    } else {
+        // A message answers the calls of the one before it; what is open of earlier ones gets no answer any more.
+        session.waiting.clear();
+        (agent(blocks), None)
+    };
     record["content"] = Value::Array(blocks);
     let left = message::tell(session, &record, out).or(left);
     if let Some(metrics) = record.get("metrics") {
@@ -169,6 +191,8 @@ fn tell(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
 /// something of it is left out, where it is.
 fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) -> (Vec<Value>, Option<&'static str>) {
     let (mut kept, mut left) = (Vec::new(), None);
+    // A message that the host put together has a person's words in elements, and only there.
+    let is_framed = blocks.iter().any(|block| word(block, "/text").trim_start().starts_with("<environment_details>"));
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         let text = word(&block, "/text");
@@ -191,6 +215,12 @@ fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) ->
         } else {
             kept.push(block);
         }
+    }
+    let is_said = |block: &Value| WORDS.iter().any(|tag| word(block, "/text").contains(tag));
+    if is_framed && !kept.iter().any(is_said) {
+        let count = kept.len();
+        kept.retain(|block| word(block, "/type") != "text");
+        left = left.or(Some(HOST_WORDS).filter(|_| kept.len() < count));
     }
     (kept, left)
 }
@@ -265,7 +295,7 @@ fn feedback(words: &str) -> Value {
 fn said(output: &str, asked: bool) -> Option<usize> {
     let (mut at, mut before) = (0, "");
     for line in output.split_inclusive('\n') {
-        let is_element = ["<feedback>", "<user_message>", "<answer>"].iter().any(|tag| line.starts_with(tag));
+        let is_element = WORDS.iter().any(|tag| line.starts_with(tag));
         let is_told = before.contains("he user ") && before.contains("provided ");
         if is_element && (is_told || asked && before.is_empty()) {
             return Some(at);
@@ -276,11 +306,14 @@ fn said(output: &str, asked: bool) -> Option<usize> {
     None
 }
 
-/// The tool whose answer a text is, and the answer.
+/// The tool whose answer a text is, and the answer: `[execute_command for 'make'] Result:`. A command or question that
+/// stands there may have several lines.
 fn result_of(text: &str) -> Option<(&str, &str)> {
     let (head, rest) = text.trim_start().strip_prefix('[')?.split_once("] Result:")?;
     let tool = head.split(' ').next()?;
-    (!head.contains('\n') && tool.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')).then_some((tool, rest))
+    // The one tool that the host calls otherwise there.
+    let tool = if tool == "subagents" { "use_subagents" } else { tool };
+    (tool.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')).then_some((tool, rest))
 }
 
 /// An agent's message with the calls that stand in its words as elements, and with what it says at the end as words.

@@ -625,6 +625,66 @@ fn cline_words_to_answers() {
     );
 }
 
+/// An answer in words is that of a call of the message before it, whatever stands of the call, and nothing else that the
+/// host writes beside it is a person's.
+#[test]
+fn cline_answers_in_words() {
+    let agent = |id: &str, tool: &str, input: Value| {
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}],
+        "modelInfo": {"modelId": "m"}, "metrics": {"tokens": {"prompt": 10, "completion": 2, "cached": 1}}})
+    };
+    let host = |texts: &[&str]| {
+        let texts = texts.iter().chain(&[
+            "# TODO LIST\n- [ ] mend",
+            "<environment_details>\n# Current Working Directory (c:/lamp) Files\n</environment_details>",
+        ]);
+        json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text})).collect::<Vec<_>>()})
+    };
+    let run = |id: &str, command: &str| agent(id, "execute_command", json!({ "command": command }));
+    let task = json!([
+        host(&["<task>\nmend it\n</task>"]),
+        agent("a", "use_subagents", json!({"prompt_1": "look"})),
+        host(&["[subagents] Result:\nTotal: 1"]),
+        run("b", "make one"),
+        host(&["[TASK RESUMPTION] It was interrupted.", "(No message.)"]),
+        run("c", "make 2>nul"),
+        host(&["[execute_command for 'make 2>nul'] Result:\nCommand executed successfully (exit code 0)."]),
+        run("d", "echo 'a\n\nb'"),
+        host(&["[execute_command for 'echo 'a\n\nb''] Result:\nCommand failed with exit code 1."]),
+        agent("e", "ask_followup_question", json!({"question": "## Done\n\nGo on?"})),
+        host(&["[ask_followup_question for '## Done\n\nGo on?'] Result:\n<answer>\nyes\n</answer>"]),
+        agent("f", "write_to_file", json!({"absolutePath": r"c:\lamp\src\a.rs", "content": "a"})),
+        host(&["[write_to_file for 'c:\\lamp\\src\\a.rs'] Result:\nThe content was successfully saved."]),
+    ]);
+    let told = read("cline", &[("tasks/1772359200000/api_conversation_history.json", document(&task))]);
+    check(
+        &told,
+        "1772359200000",
+        r#"
+        1 Meta(Model("m"))
+        1 Meta(Started(2026-03-01T10:00:00Z))
+        1 prompt (typed) mend it
+        2 call a use_subagents {"prompt_1":"look"}
+        3 result a Total: 1
+        4 call b execute_command make one
+        6 call c execute_command make 2>nul
+        7 result c Command executed successfully (exit code 0).
+        8 call d execute_command echo 'a
+
+        b'
+        9 result d failed exit 1 Command failed with exit code 1.
+        10 call e ask_followup_question ## Done
+
+        Go on?
+        11 result e yes
+        11 decision yes rejected []
+        12 call f write_to_file src/a.rs
+        13 result f written, 1 line writes src/a.rs"#,
+    );
+    let used = told.tokens("1772359200000");
+    assert_eq!((used.input, used.output, used.cache_read), (60, 12, 6));
+}
+
 /// What a person says or a file holds may look like the host's own word.
 #[test]
 fn what_only_looks_like_the_host() {
@@ -1094,6 +1154,20 @@ fn exports_of_claude_ai() {
         3 prompt (typed) so long",
     );
     assert_eq!((told.skipped("unknown block `hologram`"), told.skipped("conversation without an id")), (1, 1));
+}
+
+/// The blocks of a message have times of their own.
+#[test]
+fn blocks_of_a_message_have_their_times() {
+    let time = |second: u32| format!("2026-03-01T10:00:{second:02}Z");
+    let whole = document(&json!([{"uuid": "u", "name": "", "chat_messages": [
+        {"uuid": "m", "sender": "assistant", "created_at": time(9), "content": [
+            {"type": "tool_use", "id": "t", "name": "web_search", "input": {}, "start_timestamp": time(1), "stop_timestamp": time(2)},
+            {"type": "tool_result", "tool_use_id": "t", "content": "found", "start_timestamp": null},
+            {"type": "text", "text": "So.", "start_timestamp": time(4), "stop_timestamp": time(5)}]}]}]));
+    let told = read("claude-ai", &[("conversations.json", whole)]);
+    let times: Vec<String> = told.times.iter().map(|time| time.unwrap().to_string()).collect();
+    assert_eq!(times, [time(1), time(1), time(5)]);
 }
 
 #[test]

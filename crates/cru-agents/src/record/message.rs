@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::session::{HOST_WORDS, RecordSession};
 use crate::call::brief::ended;
 use crate::call::tools::Answer;
-use crate::file::value::{attachment, exit, filled, flag, list, number, word};
+use crate::file::value::{attachment, exit, filled, flag, list, moment, number, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::Attachment;
@@ -29,6 +29,9 @@ pub(crate) fn tell(session: &mut RecordSession, message: &Value, out: &mut Out<'
     let (mut words, mut sent, mut left) = (Vec::new(), Vec::new(), None);
     let content = message.get("content").filter(|it| it.as_array().is_none_or(|parts| !parts.is_empty()));
     for part in parts(content.or_else(|| message.get("text"))) {
+        // Words have the time that they were said at, all else that at which it began.
+        let at = if kind(part) == "text" { "stop_timestamp" } else { "start_timestamp" };
+        out.time = moment(part, at).or(out.time);
         match (kind(part), is_person) {
             ("text" | "input_text" | "output_text", true) => words.push(said(part)),
             ("text" | "input_text" | "output_text", false) => session.reply(said(part), out),

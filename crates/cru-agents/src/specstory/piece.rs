@@ -52,7 +52,7 @@ pub(super) fn speaker(line: &str) -> Option<Speaker> {
         (None, Some(at)) => (more[..at].trim(), time_in(&more[at..])),
         (None, None) => (more.split(' ').next().unwrap_or(""), None),
     };
-    let known = !is_user && !matches!(model, "" | "default" | "agent" | "ask" | "edit" | "chat");
+    let known = !is_user && !matches!(model, "" | "default" | "mode" | "agent" | "ask" | "edit" | "chat");
     let model = known.then(|| model.to_owned());
     Some(Speaker { is_user, aside, model, time })
 }
@@ -241,6 +241,7 @@ mod tests {
             Some("false true m-1 2026-01-02T03:04:05Z")
         );
         assert_eq!(of("_**Assistant (default)**_").as_deref(), Some("false false  "));
+        assert_eq!(of("_**Agent (mode Agent)**_").as_deref(), Some("false false  "));
         assert_eq!(of("_****_").as_deref(), Some("false false  "));
         assert_eq!(of("_**Note**_"), None);
         assert_eq!(of("_**User**_ x"), None);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::call::brief;
 use crate::file::markdown::Fences;
 
 /// What a block tells.
@@ -28,14 +29,18 @@ const OLD: &[(&str, &str, &str)] = &[
     ("Grep search for ", "grep_search", "query"),
     ("Grep for ", "grep_search", "query"),
     ("Edit file: ", "edit_file", "path"),
+    ("Read file: ", "read_file", "path"),
+    ("Run command: ", "run_terminal_cmd", "command"),
     ("Searched files ", "file_search", "query"),
     ("Searched web ", "web_search", "query"),
 ];
 
-/// What the summary of an old block says: `Searched codebase "x" • **25** results`.
+/// What the summary of a block says: `Searched codebase "x" • **25** results`, perhaps behind the tool, `Tool use: **y** • `.
 pub(super) fn summary(line: &str) -> Option<(&'static str, &'static str, &str)> {
     let (_, rest) = line.split_once("<summary>")?;
     let text = rest.split("</summary>").next().unwrap_or(rest).trim();
+    let text =
+        text.strip_prefix("Tool use: **").and_then(|text| text.split_once("** • ")).map_or(text, |(_, said)| said);
     OLD.iter().find_map(|(head, tool, key)| Some((*tool, *key, text.strip_prefix(head)?.trim())))
 }
 
@@ -46,9 +51,7 @@ pub(super) fn read(lines: &[&str]) -> Tool {
         return today(first, lines);
     }
     if let Some(path) = first.strip_prefix("Read file: ") {
-        let (name, path) = ("read_file".into(), path.trim().to_owned());
-        let (input, brief) = (json!({ "path": path }), Some("read".into()));
-        return Tool { name, input, brief, path: Some(path), reads: true, ..Tool::default() };
+        return looked_at("read_file".into(), path);
     }
     if let Some(name) = first.strip_prefix("Tool use: **") {
         let name = name.split("**").next().unwrap_or(name).to_owned();
@@ -71,6 +74,13 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     searched(tool, key, rest)
 }
 
+/// A file that was read, of which no more is said.
+fn looked_at(name: String, path: &str) -> Tool {
+    let path = path.trim();
+    let (input, brief) = (json!({ "path": path }), Some("read".into()));
+    Tool { name, input, brief, path: Some(path.to_owned()), reads: true, ..Tool::default() }
+}
+
 /// Lines in which a block within a block begins.
 const INNER: usize = 6;
 
@@ -89,16 +99,32 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let attribute = |name: &str| first.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
     let kind = attribute("data-tool-type").unwrap_or("");
     let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or("tool").to_owned();
-    let body = lines.get(2..lines.len().saturating_sub(1).max(2)).unwrap_or(&[]);
+    let from = lines.iter().take(INNER).position(|line| line.contains("</summary>")).map_or(lines.len(), |at| at + 1);
+    let is_end = |line: &str| matches!(line.trim(), "" | "</details>" | "</tool-use>" | "</details></tool-use>");
+    let to = lines.iter().rposition(|line| !is_end(line)).map_or(from, |last| from.max(last + 1));
+    let (head, body) = (&lines[..from], &lines[from..to]);
+    // Editors write what the tool was given into the summary.
+    let given = head.iter().find_map(|line| summary(line));
+    let named = match given {
+        Some(("read_file", _, path)) => return looked_at(name, path),
+        Some(("edit_file", _, path)) => Some(path.to_owned()),
+        Some((_, key, rest)) if kind != "shell" => return Tool { name, ..searched("", key, rest) },
+        _ => None,
+    };
     let answer = answer(body);
     let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
     let command_in_fence = kind == "shell"
         && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
     let command = command_in_fence.then(|| blocks.remove(0).1);
+    let changes: Vec<&str> = blocks.iter().filter(|it| it.0 == "diff").map(|(_, text)| text.as_str()).collect();
+    let (changed, changes) = (!changes.is_empty(), changes.join("\n"));
     let output = match answer {
         Some((from, to)) => Some(body[from + 1..to].join("\n")),
+        None if changed => Some(changes),
         None => blocks.pop().map(|(_, text)| text),
     };
+    // What they print is escaped.
+    let output = output.map(|text| if first.contains("<details>") { text } else { unescaped(&text) });
     let code = |after: &str| coded(&said, after);
     let (input, path) = match kind {
         "shell" => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
@@ -112,13 +138,21 @@ fn today(first: &str, lines: &[&str]) -> Tool {
             (json!({ "pattern": pattern, "path": code("path ").unwrap_or_default() }), None)
         }
         "write" => {
-            let path = code("").or_else(|| output.as_deref().and_then(written));
-            (json!({ "path": path.clone().unwrap_or_default() }), path)
+            let path = named.or_else(|| code("")).or_else(|| output.as_deref().and_then(written));
+            (path.as_ref().map_or(Value::Null, |path| json!({ "path": path })), path)
         }
         _ => (json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') }), None),
     };
-    let written = kind == "write" && output.as_deref().is_some_and(|output| self::written(output).is_some());
-    Tool { name, input, output, brief: None, path, reads: kind == "read", writes: written }
+    let written = kind == "write" && output.as_deref().is_some_and(|it| changed || self::written(it).is_some());
+    let brief = output.as_deref().filter(|_| written && changed).and_then(brief::change);
+    Tool { name, input, output, brief, path, reads: kind == "read", writes: written }
+}
+
+/// A text in which signs of markup are written as entities.
+fn unescaped(text: &str) -> String {
+    const SIGNS: [(&str, &str); 6] =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#96;", "`"), ("&amp;", "&")];
+    SIGNS.iter().fold(text.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
 }
 
 /// Where the fence of the answer begins and ends. It stands last, and may hold fences as long as itself.
@@ -225,6 +259,37 @@ mod tests {
         Bash {"command":"cat a.md"} Some("```sh\nls\n```\n\nend") None None false false
         X {"description":""} None None None false false
         tool {"query":"."} None Some("answer not recorded") None false false
+        "#
+        );
+    }
+
+    #[test]
+    fn blocks_of_editors() {
+        let block = |kind: &str, name: &str, said: &str, body: &str| {
+            told(&format!(
+                "<tool-use data-tool-type=\"{kind}\" data-tool-name=\"{name}\">\n\n<details>\n  <summary>Tool use: **{name}**{said}</summary>\n\n{body}\n</details>\n\n</tool-use>"
+            ))
+        };
+        let chunk = |line: &str| {
+            format!("**Chunk**\nLines added: 1, lines removed: 1\n\n```diff\n@@ -1,1 +1,1 @@\n- a\n+ {line}\n```\n")
+        };
+        insta::assert_snapshot!(
+            [
+                block("read", "read_file", " • Read file: wsgi.py", ""),
+                block("shell", "run_terminal_cmd", " • Run command: a &gt;b", "```bash\na &gt;b\n```\n\n```\n1 &gt; 0 &amp;lt;\n```"),
+                block("shell", "run_terminal_cmd", " • Run command: a", "```bash\na\n```"),
+                block("search", "grep_search", " • Grep search for \"x\" • **3** files", "| a |"),
+                block("write", "edit_file", " • Edit file: a b.rs", &(chunk("x &amp;&amp; y") + &chunk("z"))),
+                block("write", "delete_file", "", "Explanation: none"),
+            ]
+            .join("\n"),
+            @r#"
+        read_file {"path":"wsgi.py"} None Some("read") Some("wsgi.py") true false
+        run_terminal_cmd {"command":"a &gt;b"} Some("1 > 0 &lt;") None None false false
+        run_terminal_cmd {"command":"a"} None None None false false
+        grep_search {"query":"x"} None Some("3 files") None false false
+        edit_file {"path":"a b.rs"} Some("@@ -1,1 +1,1 @@\n- a\n+ x && y\n@@ -1,1 +1,1 @@\n- a\n+ z") Some("+2 −2") Some("a b.rs") false true
+        delete_file null None None None false false
         "#
         );
     }

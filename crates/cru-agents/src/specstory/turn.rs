@@ -8,13 +8,14 @@ use super::head::{SpecStoryHead, is_first};
 use super::piece::{PieceKind, Speaker, SpecStoryPiece, finished, pieces, speaker};
 use super::tool::{self, Tool};
 use crate::call::tools;
+use crate::claude::assistant::{SYNTHETIC, synthetic};
 use crate::claude::decision::approved;
 use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::file::markdown::History;
-use crate::stream::out::Out;
+use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use cru_session::FileRef;
-use cru_session::event::{CallResult, EventKind, PromptOrigin};
+use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
 
 /// The answer that a host gives the model where a person refused a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
@@ -23,6 +24,8 @@ const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 #[derive(Default)]
 pub(super) struct SpecStorySession {
     title: Option<String>,
+    agent: Option<String>,
+    model: String,
     /// When it began, until that is told.
     begun: Option<Timestamp>,
     place: Place,
@@ -39,7 +42,7 @@ impl History for SpecStorySession {
 
     fn of(lines: &[&str]) -> (String, Option<Timestamp>, Self) {
         let head = SpecStoryHead::of(lines);
-        (head.identity(), head.time, Self { title: head.title, begun: head.time, ..Self::default() })
+        (head.identity(), head.time, Self { title: head.title, agent: head.agent, begun: head.time, ..Self::default() })
     }
 
     fn whole(lines: &[&str]) -> usize {
@@ -57,6 +60,7 @@ impl History for SpecStorySession {
             PieceKind::Head if is_first(first) => return None,
             PieceKind::Head => {
                 out.title(self.title.take().as_deref());
+                out.facts(self.agent.take().map(|agent| SessionFact::Agent(agent.into())));
                 return None;
             }
             PieceKind::Speaker => {
@@ -70,6 +74,11 @@ impl History for SpecStorySession {
         if self.speaker.aside {
             return Some("work of a sub-agent");
         }
+        let model = self.speaker.model.as_deref().unwrap_or_default();
+        if model == SYNTHETIC {
+            return synthetic(&piece.lines.join("\n"), false, out);
+        }
+        out.model(changed(&mut self.model, model));
         match piece.kind {
             PieceKind::Thought => thought(&piece.lines, out),
             PieceKind::Tool => self.tool(&piece.lines, out),

@@ -66,7 +66,7 @@ impl Fold {
         // A sub-agent of which nothing says what it is.
         let role = header.agent.as_deref().or_else(|| header.key.agent.as_ref().map(|_| "agent"));
         let subagent = role.map(|name| Agent { name: place::agent_name(name), version: None });
-        let name = place::agent_name(&host);
+        let name = place::agent_name(facts.agent.as_deref().unwrap_or(&host));
         let acting = |version: Option<&String>| {
             let version = version.or(facts.version.as_ref()).map(|version| agent_version(version));
             subagent.clone().unwrap_or_else(|| Agent { name: name.clone(), version })

@@ -42,6 +42,7 @@ pub(super) struct StreamFacts {
     /// The branches that the work was on, in order; the last is where it ended.
     pub(super) branches: Vec<String>,
     pub(super) commit: Option<String>,
+    pub(super) agent: Option<String>,
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
     pub(super) naming: Naming,
@@ -120,6 +121,7 @@ impl StreamFacts {
                 }
             }
             SessionFact::Commit(commit) => self.commit = self.commit.take().or_else(|| line(&commit)),
+            SessionFact::Agent(name) => self.agent = line(&name).or(self.agent.take()),
             SessionFact::HostVersion(version) => self.version = line(&version).or(self.version.take()),
             SessionFact::Started(time) => self.first = Some(self.first.map_or(time, |first| first.min(time))),
             SessionFact::ContinuedIn(next) => self.continued_in = Some(next),

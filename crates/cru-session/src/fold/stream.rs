@@ -316,7 +316,7 @@ impl Fold {
         }
         if effect == PromptEffect::Starts || self.boundary.is_some() || self.phases.is_empty() {
             let says = effect == PromptEffect::Starts || title::tells(words) || self.phases.is_empty();
-            let title = if says { self.heading(words, &prompt.origin) } else { self.continued() };
+            let title = if says { self.heading(words, prompt) } else { self.continued() };
             for entry in &mut self.waiting {
                 if let NoteEntry::Item(item) = entry {
                     part::without_repetition(item, words);
@@ -367,8 +367,8 @@ impl Fold {
         }
     }
 
-    fn heading(&self, words: &str, origin: &PromptOrigin<'_>) -> String {
-        let heading = match origin {
+    fn heading(&self, words: &str, prompt: &Prompt<'_>) -> String {
+        let heading = match &prompt.origin {
             PromptOrigin::Command => Some(title::of_command(words)),
             PromptOrigin::Task => {
                 self.header.task.as_deref().and_then(title::of).or_else(|| title::of(words)).map(Title::into_text)
@@ -376,7 +376,11 @@ impl Fold {
             _ => title::of(words).map(Title::into_text),
         };
         let heading = heading.map(|heading| title::heading(&heading));
-        heading.unwrap_or_else(|| if words.is_empty() { "Picture".to_owned() } else { self.continued() })
+        let sent = prompt.attachments.first().filter(|_| words.is_empty());
+        heading.unwrap_or_else(|| match sent {
+            Some(sent) => if sent.media_type.starts_with("image") { "Picture" } else { "File" }.to_owned(),
+            None => self.continued(),
+        })
     }
 
     fn is_gap(&self, time: Option<Timestamp>) -> bool {

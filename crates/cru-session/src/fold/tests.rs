@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::{Draft, Fold, Options};
 use crate::event::{
-    Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, SubagentRun,
-    TitleRank, Usage,
+    Attachment, Call, CallResult, DecisionEvent, Event, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey,
+    SubagentRun, TitleRank, Usage,
 };
 use crate::source::{Consumed, Header};
 use crate::{FileRef, Item, Status, Task};
@@ -221,6 +221,22 @@ fn frontmatter() {
     Done.
     [!usage] 138 tokens | | Model | Input | Output | Cache write | Cache read | / | --- | ---: | ---: | ---: | ---: | / | opus | 5 | 30 | 100 | 9,000 | / | haiku | 1 | 2 | 0 | 0 |
     "#);
+}
+
+#[test]
+fn what_was_sent_without_words_and_by_whom_it_was_answered() {
+    for (media_type, title) in [("image/png", "Picture"), ("application/pdf", "File"), ("file", "File")] {
+        let attachments = vec![Attachment { media_type: media_type.into(), bytes: 0 }];
+        let (text, origin) = ("".into(), PromptOrigin::Typed);
+        let mut script = Script::new();
+        script.meta(SessionFact::Agent("claude code".into()));
+        let draft = script.event(EventKind::Prompt(Prompt { text, origin, attachments })).reply("Done.").finish();
+        let participants: Vec<String> = draft.session.meta.participants.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            (draft.session.phases[0].title.as_str(), &participants[..]),
+            (title, &["claude-code".to_owned()][..])
+        );
+    }
 }
 
 #[test]
