@@ -378,6 +378,42 @@ fn kimi_writes_a_call_while_another_is_answered() {
 }
 
 #[test]
+fn kimi_says_why_it_failed_and_names_nobody() {
+    let line = |kind: &str, payload: Value| json!({"timestamp": 1_774_273_363.5, "message": {"type": kind, "payload": payload}});
+    let call = |id: &str, tool: &str, input: Value| {
+        line("ToolCall", json!({"id": id, "function": {"name": tool, "arguments": input.to_string()}}))
+    };
+    let failed = |id: &str, output: &str, why: &str| {
+        let value = json!({"is_error": true, "output": output, "message": why});
+        line("ToolResult", json!({"tool_call_id": id, "return_value": value}))
+    };
+    let wire = lines(&[
+        line("TurnBegin", json!({"user_input": "mend it"})),
+        call("a", "Glob", json!({"pattern": "**/a"})),
+        failed("a", "-rw-r--r-- a.md", "Pattern is not allowed."),
+        call("b", "Shell", json!({"command": "make"})),
+        failed("b", "no rule", "Command failed with exit code: 2."),
+        call("c", "SetTodoList", json!({"todos": [{"title": "one", "status": "done"}]})),
+        line("StepInterrupted", json!({})),
+    ]);
+    let told = read("kimi", &[("u1/wire.jsonl", wire)]);
+    check(
+        &told,
+        "u1",
+        r#"
+        1 prompt (typed) mend it
+        3 call a Glob **/a
+        3 result a failed Pattern is not allowed.
+        -rw-r--r-- a.md
+        5 call b Shell make
+        5 result b failed exit 2 no rule
+        7 tasks 1 one done
+        7 call c SetTodoList 1 task
+        7 Remark(Remark { kind: "error", title: "step interrupted", text: "The record does not say by whom or why.", fields: [], folded: false, about: None, id: None })"#,
+    );
+}
+
+#[test]
 fn kimi_context_and_code() {
     let context = lines(&[
         json!({"role": "_system_prompt", "content": "You are"}),
