@@ -75,6 +75,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) denial: Option<Cow<'a, str>>,
     /// Exit code.
     pub(crate) exit: Option<i32>,
+    /// Whether the record does not say how it ended.
+    pub(crate) unstated: bool,
     /// How long it took.
     pub(crate) duration_ms: Option<u64>,
     /// Pictures in it.
@@ -87,7 +89,7 @@ pub(crate) struct Answer<'a> {
 
 /// Tells the answer of a call.
 pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
-    let Answer { brief: known, touched, .. } = answer;
+    let Answer { brief: known, touched, unstated, .. } = answer;
     let Answer { output, diff, failed, denied, denial, exit, duration_ms, attachments, subagent, .. } = answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
@@ -111,6 +113,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         duration_ms,
         subagent,
         attachments,
+        unstated,
         ..touched.into()
     }));
 }
