@@ -1200,6 +1200,10 @@ fn files_of_others_are_not_taken() {
             ("a.jsonl", "{\"a\":1}\n"),
             ("package.json", "{\"name\":\"x\",\"version\":\"1\"}"),
             ("a.json", ""),
+            (
+                "chat.json",
+                r#"{"version": 3, "responderUsername": "x", "requests": [{"timestamp": 1, "prompt": "a", "completion": "b"}]}"#,
+            ),
         ] {
             assert!(!(importer.recognise)(Path::new(name), text.as_bytes()), "{} takes {text}", importer.id);
         }
