@@ -123,10 +123,12 @@ fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> Touched
     let mut touched = TouchedFiles::default();
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
     match ToolKind::of_call(&call.tool, input) {
-        // A folder is looked at in the same way.
-        ToolKind::Read => touched
-            .reads
-            .extend(named().filter(|path| is_file(path)).map(|path| FileRef { path, ..FileRef::default() })),
+        // A folder is looked at in the same way, but by tools that are called after files.
+        ToolKind::Read => {
+            let of_files = call.tool.to_lowercase().contains("file");
+            let path = named().filter(|path| of_files || is_file(path));
+            touched.reads.extend(path.map(|path| FileRef { path, ..FileRef::default() }));
+        }
         ToolKind::Write | ToolKind::Edit => {
             if let Some(path) = named() {
                 exchange(&call.tool, input, FileRef { path, ..FileRef::default() }, &mut touched);

@@ -340,7 +340,8 @@ fn kimi_wire() {
         3 thinking Hm.
         4 reply I look.
         9 call t1 Agent look
-        9 result t1 failed blocked agent - u1/agent-t1",
+        9 result t1 failed blocked agent - u1/agent-t1
+        11 call t2 Shell",
     );
     check(&told, "u1/agent-t0", "1 prompt (task) look");
     assert_eq!((told.tokens("u1").used(), told.tokens("u1").cache_read), (7, 7));
@@ -358,7 +359,7 @@ fn kimi_writes_a_call_while_another_is_answered() {
     let whole = lines(&[
         json!({"type": "metadata", "protocol_version": "1.6"}),
         line("TurnBegin", json!({"user_input": "look"})),
-        read_file("a", "{\"path\": \"a.rs\"}"),
+        read_file("a", "{\"path\": \"Makefile\"}"),
         read_file("b", "{\"path\": \"b.r"),
         answer("a"),
         line("ToolCallPart", json!({"arguments_part": "s\"}"})),
@@ -370,8 +371,8 @@ fn kimi_writes_a_call_while_another_is_answered() {
         "u1",
         r"
         2 prompt (typed) look
-        4 call a ReadFile a.rs
-        5 result a a reads a.rs
+        4 call a ReadFile Makefile
+        5 result a a reads Makefile
         7 call b ReadFile b.rs
         7 result b b reads b.rs",
     );

@@ -125,8 +125,12 @@ impl State for RecordSession {
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
-        // A call whose arguments are not all there is still being written.
-        self.asked.take_if(|(_, _, input, _)| value::read(input.as_bytes()).is_none());
+        // Of a call that is still being written, or was cut off, only its tool is known.
+        if let Some((_, _, input, _)) = &mut self.asked
+            && value::read(input.as_bytes()).is_none()
+        {
+            input.clear();
+        }
         self.flush(out);
     }
 }
