@@ -157,7 +157,8 @@ impl AiderRun {
         if words.split_whitespace().eq(passed.split_whitespace()) {
             return Some("words that the program passes on");
         }
-        self.passed = words.split_once(' ').filter(|_| words.starts_with('/')).map_or("", |(_, rest)| rest).to_owned();
+        let argument = words.strip_prefix('/').and_then(|command| command.split_once(' '));
+        argument.map_or("", |(_, rest)| rest).clone_into(&mut self.passed);
         let (text, origin) = match words.strip_prefix('!') {
             Some(command) => (command, PromptOrigin::Shell),
             None if words.starts_with('/') => (words, PromptOrigin::Command),

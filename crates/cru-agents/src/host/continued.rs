@@ -82,7 +82,7 @@ fn tell(session: &mut RecordSession, item: &Value, out: &mut Out<'_>) -> Option<
             let exit = ends.clone().find_map(|end| ended(end, "Command failed with exit code ", "").1);
             let failed = status == "errored" || ends.any(|end| end.starts_with("Command failed"));
             let denied = status == "canceled";
-            let answer = Answer { failed, denied, exit, attachments, unstated, ..Answer::default() };
+            let answer = Answer { failed, denied, exit, unstated, attachments, ..Answer::default() };
             session.answer(word(state, "/toolCallId"), Answer { output: output.into(), ..answer }, out);
         }
     }

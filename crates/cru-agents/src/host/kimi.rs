@@ -10,7 +10,7 @@ use crate::file::jsonl::beginning;
 use crate::file::value::{filled, flag, list, number, usage, word};
 use crate::record::session::{HOST_WORDS, RecordSession, code_behind};
 use crate::record::{self, RecordHost, message};
-use crate::stream::out::{Out, remark};
+use crate::stream::out::Out;
 use crate::unknown::unknown;
 use cru_session::event::EventKind;
 use cru_session::source::Bundle;
@@ -169,7 +169,7 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
         // A service that failed gives it as well as a person.
         "StepInterrupted" => {
             session.flush(out);
-            out.emit(EventKind::Remark(remark("error", "step interrupted", "The record does not say by whom or why.")));
+            out.emit(EventKind::Interrupt { call: None, unnamed: true });
             None
         }
         "StepRetry" => session.fail(word(payload, "/error_type"), out),

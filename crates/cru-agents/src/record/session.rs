@@ -378,7 +378,7 @@ impl RecordSession {
     /// A person stopped the agent.
     pub(crate) fn stop(&mut self, out: &mut Out<'_>) -> Option<&'static str> {
         self.flush(out);
-        out.emit(EventKind::Interrupt { call: None });
+        out.emit(EventKind::Interrupt { call: None, unnamed: false });
         None
     }
 
