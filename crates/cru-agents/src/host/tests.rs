@@ -408,7 +408,7 @@ fn kimi_says_why_it_failed_and_names_nobody() {
         -rw-r--r-- a.md
         5 call b Shell make
         5 result b failed exit 2 no rule
-        7 tasks 1 one done
+        7 tasks 1 one completed
         7 call c SetTodoList 1 task
         7 interrupt by nobody named",
     );
