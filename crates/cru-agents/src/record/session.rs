@@ -126,11 +126,8 @@ impl State for RecordSession {
 
     fn end(&mut self, out: &mut Out<'_>) {
         // Of a call that is still being written, or was cut off, only its tool is known.
-        if let Some((_, _, input, _)) = &mut self.asked
-            && value::read(input.as_bytes()).is_none()
-        {
-            input.clear();
-        }
+        let input = self.asked.as_mut().map(|(_, _, input, _)| input);
+        input.filter(|input| value::read(input.as_bytes()).is_none()).into_iter().for_each(String::clear);
         self.flush(out);
     }
 }
