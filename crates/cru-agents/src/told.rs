@@ -140,7 +140,8 @@ fn line(kind: &EventKind<'_>) -> String {
             )
         }
         EventKind::Rewind { to } => format!("rewind to {to}"),
-        EventKind::Interrupt { call } => format!("interrupt {}", call.as_deref().unwrap_or("-")),
+        EventKind::Interrupt { unnamed: true, .. } => "interrupt by nobody named".to_owned(),
+        EventKind::Interrupt { call, .. } => format!("interrupt {}", call.as_deref().unwrap_or("-")),
         EventKind::ApiError(text) => format!("failure {text}"),
         EventKind::Decision(made) => {
             let word = if made.approval { "approval" } else { "decision" };

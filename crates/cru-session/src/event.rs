@@ -78,6 +78,9 @@ pub enum EventKind<'a> {
     Interrupt {
         /// The call that was stopped.
         call: Option<Cow<'a, str>>,
+        /// Whether the record does not say that a person did: it may have been the host, or the model service.
+        #[serde(default)]
+        unnamed: bool,
     },
     /// The model service failed, after the host's own retries.
     ApiError(Cow<'a, str>),

@@ -59,7 +59,7 @@ impl MaskEvents for Masks {
                 self.cow_of(trigger);
                 self.cow_of(summary);
             }
-            EventKind::Rewind { to: _ } | EventKind::Interrupt { call: _ } => {}
+            EventKind::Rewind { to: _ } | EventKind::Interrupt { .. } => {}
             EventKind::Branch { to: _, summary } => self.cow_of(summary),
             EventKind::Bookmark { to: _, label } => self.cow(label),
             EventKind::Decision(DecisionEvent { title, text, why, rejected, approval: _, call: _ }) => {

@@ -73,8 +73,6 @@ impl Lexer<'_> {
                 built.skip(self.text, self.at..self.at + 2);
                 self.at += 2;
             }
-            // A path of Windows, in which it is no escape.
-            Some(c) if c.is_alphanumeric() && built.is_drive(self.bytes) => self.at += 1,
             Some(c) => {
                 built.skip(self.text, self.at..self.at + 1);
                 self.at += 1 + c.len_utf8();

@@ -234,12 +234,6 @@ fn is_assignment(rest: &[u8]) -> bool {
 }
 
 impl Built {
-    /// Whether the word begins with a drive and a folder: `c:\`.
-    pub(super) fn is_drive(&self, bytes: &[u8]) -> bool {
-        let word = bytes.get(self.piece.start..).unwrap_or_default();
-        self.owned.is_none() && matches!(word, [drive, b':', b'\\', ..] if drive.is_ascii_alphabetic())
-    }
-
     /// Goes on with a text of its own.
     pub(super) fn keep_owned(&mut self) {
         self.owned.get_or_insert_default();

@@ -51,6 +51,8 @@ pub(super) struct AiderRun {
     calls: u64,
     messages: u64,
     model: String,
+    /// What the program logs as the next prompt where it passes it on: the words of a command, the reply of an architect.
+    passed: String,
 }
 
 impl History for AiderRun {
@@ -151,6 +153,12 @@ impl AiderRun {
             return Some("empty prompt");
         }
         self.edits.clear();
+        let passed = std::mem::take(&mut self.passed);
+        if words.split_whitespace().eq(passed.split_whitespace()) {
+            return Some("words that the program passes on");
+        }
+        let argument = words.strip_prefix('/').and_then(|command| command.split_once(' '));
+        argument.map_or("", |(_, rest)| rest).clone_into(&mut self.passed);
         let (text, origin) = match words.strip_prefix('!') {
             Some(command) => (command, PromptOrigin::Shell),
             None if words.starts_with('/') => (words, PromptOrigin::Command),
@@ -163,6 +171,7 @@ impl AiderRun {
     }
 
     fn reply(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
+        self.passed = lines.join("\n");
         for piece in edit::pieces(lines) {
             match piece {
                 AiderPiece::Prose(text) => out.emit(EventKind::Reply(text.into())),

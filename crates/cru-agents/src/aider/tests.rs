@@ -155,6 +155,37 @@ fn a_reply_without_end_takes_no_more_time_than_its_length() {
     told_of(&IMPORTER, "a", text.into());
 }
 
+#[test]
+fn what_the_program_passes_on_is_said_once() {
+    let history = "# aider chat started at 2026-02-03 10:11:12
+
+#### /ask name  the station  
+
+#### name the station  
+
+I would.
+
+* [ ] So.
+
+> Tokens: 2.4k sent, 91 received.  
+
+#### I would.  
+####   
+#### * [ ] So.  
+
+Done.
+
+#### I would.  
+
+#### I would.  
+";
+    let told = told_of(&IMPORTER, ".aider.chat.history.md", history.into());
+    let stream = told.streams.values().next().unwrap().lines();
+    let prompts: Vec<_> = stream.filter(|line| line.contains(" prompt ")).collect();
+    assert_eq!(told.skipped("words that the program passes on"), 2);
+    assert_eq!(prompts.len(), 3, "{prompts:?}");
+}
+
 proptest! {
     #[test]
     fn flipped_bytes_never_break_the_account(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {

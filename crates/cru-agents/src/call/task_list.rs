@@ -40,6 +40,7 @@ pub(crate) fn read(rows: &[Value]) -> Vec<Task> {
         let content = trimmed(row, words)?.to_owned();
         let id = trimmed(row, "id").map_or_else(|| (index + 1).to_string(), str::to_owned);
         let status = trimmed(row, "status").unwrap_or("pending").to_lowercase();
+        let status = if status == "done" { "completed".to_owned() } else { status };
         let priority = trimmed(row, "priority").map(str::to_owned);
         Some(Task { id, content, status, priority, ..Task::default() })
     };
@@ -74,7 +75,7 @@ mod tests {
             let rows = of_call(&json!({ "todos": todos }));
             rows.into_iter().map(|row| format!("{} {} {}", row.id, row.content, row.status)).collect::<Vec<_>>()
         };
-        assert_eq!(told(json!([{"id": "a", "content": "one", "status": "DONE"}, {"x": 1}, 5])), ["a one done"]);
+        assert_eq!(told(json!([{"id": "a", "content": "one", "status": "DONE"}, {"x": 1}, 5])), ["a one completed"]);
         assert_eq!(
             told(json!("1. [completed] one\n- [ ] two\n* [~] three\nnone")),
             ["1 one completed", "2 two pending", "3 three in_progress"]

@@ -75,6 +75,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) denial: Option<Cow<'a, str>>,
     /// Exit code.
     pub(crate) exit: Option<i32>,
+    /// Whether the record does not say how it ended.
+    pub(crate) unstated: bool,
     /// How long it took.
     pub(crate) duration_ms: Option<u64>,
     /// Pictures in it.
@@ -87,7 +89,7 @@ pub(crate) struct Answer<'a> {
 
 /// Tells the answer of a call.
 pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
-    let Answer { brief: known, touched, .. } = answer;
+    let Answer { brief: known, touched, unstated, .. } = answer;
     let Answer { output, diff, failed, denied, denial, exit, duration_ms, attachments, subagent, .. } = answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
@@ -111,6 +113,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         duration_ms,
         subagent,
         attachments,
+        unstated,
         ..touched.into()
     }));
 }
@@ -120,10 +123,12 @@ fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> Touched
     let mut touched = TouchedFiles::default();
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
     match ToolKind::of_call(&call.tool, input) {
-        // A folder is looked at in the same way.
-        ToolKind::Read => touched
-            .reads
-            .extend(named().filter(|path| is_file(path)).map(|path| FileRef { path, ..FileRef::default() })),
+        // A folder is looked at in the same way, but by tools that are called after files.
+        ToolKind::Read => {
+            let of_files = call.tool.to_lowercase().contains("file");
+            let path = named().filter(|path| of_files || is_file(path));
+            touched.reads.extend(path.map(|path| FileRef { path, ..FileRef::default() }));
+        }
         ToolKind::Write | ToolKind::Edit => {
             if let Some(path) = named() {
                 exchange(&call.tool, input, FileRef { path, ..FileRef::default() }, &mut touched);

@@ -82,7 +82,7 @@ impl ClaudeStream {
         self.background(&call, detail, out);
         self.workflow(&call, word(detail, "runId"), words, out, agents);
         if denial == Some(Denial::Interrupted) {
-            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
+            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)), unnamed: false });
         } else if refused.is_some() {
             self.refused = refused;
         }

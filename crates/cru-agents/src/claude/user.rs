@@ -142,7 +142,7 @@ impl ClaudeStream {
             }
             ClaudeSaid::Interrupt { tool } => {
                 let call = self.refused.take().filter(|_| tool);
-                out.emit(EventKind::Interrupt { call: call.map(Cow::Owned) });
+                out.emit(EventKind::Interrupt { call: call.map(Cow::Owned), unnamed: false });
             }
             ClaudeSaid::Summary(text) => self.summary(text, out),
             ClaudeSaid::Nothing(reason) => gathered.note(Some(reason)),

@@ -58,7 +58,7 @@ fn unwrapped(text: &str) -> CodexAnswer<'_> {
     scripted(text).or_else(|| boxed(text)).or_else(|| headed(text)).unwrap_or_else(|| plain(text))
 }
 
-/// What a script said, behind how it ended, its time and `Output:`. Where it shows the object of a command, that says more.
+/// What a script said, behind how it ended, its time and `Output:`. Where it shows the answer of one command, that says more.
 fn scripted(text: &str) -> Option<CodexAnswer<'_>> {
     let (state, rest) = text.strip_prefix("Script ")?.split_once("\nWall time ")?;
     let (time, said) = rest.split_once("\nOutput:")?;
@@ -70,7 +70,9 @@ fn scripted(text: &str) -> Option<CodexAnswer<'_>> {
     let mut answer = match said.rsplit_once("Script error:\n").filter(|_| state == "failed") {
         Some(("", error)) => plain(error),
         Some((_, error)) => CodexAnswer { text: said.into(), ..plain(error) },
-        None => shown(said).unwrap_or_else(|| CodexAnswer { text: said.into(), ..CodexAnswer::default() }),
+        None => shown(said)
+            .or_else(|| of_one(said))
+            .unwrap_or_else(|| CodexAnswer { text: said.into(), ..CodexAnswer::default() }),
     };
     answer.is_of_script = true;
     // A script may catch what a patch says.
@@ -99,6 +101,11 @@ fn shown(text: &str) -> Option<CodexAnswer<'static>> {
         running,
         ..CodexAnswer::default()
     })
+}
+
+/// The answer of a command within that of a script, where no second one follows.
+fn of_one(text: &str) -> Option<CodexAnswer<'_>> {
+    headed(text).filter(|answer| !answer.text.contains("\nWall time: "))
 }
 
 /// An answer without a wrapping.
@@ -229,6 +236,24 @@ mod tests {
                 "no",
                 Some(2),
                 true,
+            ),
+            (
+                "Script completed\nWall time 2 seconds\nOutput:\n\nExit code: 0\nWall time: 1 seconds\nOutput:\na",
+                "a",
+                Some(0),
+                false,
+            ),
+            (
+                "Script completed\nWall time 2 seconds\nOutput:\nExit code: 1\nWall time: 1 seconds\nOutput:\na",
+                "a",
+                Some(1),
+                true,
+            ),
+            (
+                "Script completed\nWall time 2 seconds\nOutput:\nExit code: 0\nWall time: 1 seconds\nOutput:\na\nExit code: 1\nWall time: 1 seconds\nOutput:\nb",
+                "Exit code: 0\nWall time: 1 seconds\nOutput:\na\nExit code: 1\nWall time: 1 seconds\nOutput:\nb",
+                None,
+                false,
             ),
             ("Script failed\nWall time 0.1 seconds\nOutput:\n\nScript error:\nno lamp", "no lamp", None, true),
             (

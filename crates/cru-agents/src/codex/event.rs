@@ -193,7 +193,7 @@ impl CodexStream {
             // The person said something else meanwhile, or a review came to its end.
             "replaced" | "review_ended" => Some("beginning or end of a turn"),
             _ => {
-                out.emit(EventKind::Interrupt { call: None });
+                out.emit(EventKind::Interrupt { call: None, unnamed: false });
                 None
             }
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::format::is_agent;
 use super::session::CopilotSession;
@@ -11,8 +11,10 @@ use crate::call::brief;
 use crate::call::open::OpenCall;
 use crate::call::question::{Answered, approval};
 use crate::call::tools::{self, Answer};
+use crate::call::touched::{TouchedFiles, numbered};
 use crate::file::value::{filled, trimmed, word};
 use crate::stream::out::Out;
+use crate::stream::place::Place;
 use cru_action::ToolKind;
 use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
@@ -50,9 +52,11 @@ impl CopilotSession {
         let (output, exit) = if shell { brief::ended(output, "<exited with exit code ", ">") } else { (output, None) };
         let subagent = is_agent(&call.tool).then(|| self.run(&call, host_id));
         let denied = self.denied.remove(host_id);
+        let brief = if failed { None } else { shorter(&call.tool, output) };
         let answer = Answer {
             output: Cow::Borrowed(output),
-            brief: if failed { None } else { shorter(&call.tool, output) },
+            touched: if brief.is_none() { seen(&call, record, output, &self.told.place) } else { None },
+            brief,
             diff: word(record, "/data/result/detailedContent"),
             failed: failed || exit.is_some_and(|code| code != 0),
             denied: denied.is_some(),
@@ -95,6 +99,13 @@ impl CopilotSession {
         None
     }
 
+    /// Calls that were refused are answered as that, where the host breaks off and writes no answer.
+    pub(super) fn end_refused(&mut self, out: &mut Out<'_>) {
+        for id in self.denied.keys().cloned().collect::<Vec<_>>() {
+            self.completed(&json!({ "data": { "toolCallId": id, "success": false } }), out);
+        }
+    }
+
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
         let said = |key: &str| call.input.as_ref().and_then(|input| trimmed(input, key)).map(str::to_owned);
         let worked = self.agents.contains_key(host_id);
@@ -118,6 +129,18 @@ fn shorter(tool: &str, output: &str) -> Option<Cow<'static, str>> {
         return Some(format!("too large to read at once {size})").into());
     }
     (tool == "skill" && output.contains("loaded successfully")).then_some("loaded".into())
+}
+
+/// The file that a call looked at: its lines are numbered, and newer versions say what it is. A folder is looked at by the
+/// same tool.
+fn seen(call: &OpenCall, record: &Value, output: &str, place: &Place) -> Option<TouchedFiles> {
+    let path = call.path.as_deref().filter(|_| call.tool == "view")?;
+    let lines = numbered(output.lines(), &[". "]);
+    let mut touched = TouchedFiles::default();
+    if lines.is_some() || word(record, "/data/toolTelemetry/properties/viewType") == "file" {
+        touched.read(place.show(path).into_owned(), lines);
+    }
+    Some(touched)
 }
 
 /// Milliseconds between two times.

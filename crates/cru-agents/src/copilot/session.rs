@@ -1,6 +1,6 @@
 //! One stream while it is read: each record to its events.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::file::jsonl::State;
 use crate::file::value::{count, filled, list, word};
 use crate::record::RecordHost;
 use crate::record::session::{HOST_WORDS, RecordSession};
-use crate::stream::out::Out;
+use crate::stream::out::{Out, remark};
 use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// Where a record has its id and its time.
@@ -23,13 +23,15 @@ pub(super) struct CopilotSession {
     pub(super) key: StreamKey,
     pub(super) told: RecordSession,
     /// Calls that were refused, and whether a person did.
-    pub(super) denied: HashMap<String, bool>,
+    pub(super) denied: BTreeMap<String, bool>,
     /// When a person allowed a call to run.
     pub(super) allowed: HashMap<String, Timestamp>,
     /// Calls that only tell the host what to show.
     pub(super) silent: HashSet<String>,
     /// Types of sub-agents that were started, by their calls.
     pub(super) agents: HashMap<String, String>,
+    /// Whether it works on what it was asked.
+    works: bool,
     tokens: CopilotTokens,
     /// What a sub-agent was asked, until it is told.
     task: Option<String>,
@@ -43,10 +45,11 @@ impl CopilotSession {
         Self {
             key: key.clone(),
             told: RecordSession::new(&HOST, key.clone(), Value::Null),
-            denied: HashMap::new(),
+            denied: BTreeMap::new(),
             allowed: HashMap::new(),
             silent: HashSet::new(),
             agents: HashMap::new(),
+            works: key.agent.is_some(),
             tokens: CopilotTokens::default(),
             task: task.filter(|task| !task.trim().is_empty()),
             beside,
@@ -71,6 +74,9 @@ impl State for CopilotSession {
             out.told = false;
         }
         let data = &record["data"];
+        if matches!(word(&record, "/type"), "abort" | "session.shutdown" | "user.message") {
+            self.end_refused(out);
+        }
         let strange = match word(&record, "/type") {
             "session.start" | "session.resume" | "session.context_changed" => self.context(data, out),
             "session.model_change" => {
@@ -79,6 +85,10 @@ impl State for CopilotSession {
             }
             "session.title_changed" => filled(data, "title").and_then(|text| {
                 out.emit(EventKind::Meta(SessionFact::Title { rank: TitleRank::Host, text: text.into() }));
+                None
+            }),
+            "session.error" if !self.works => filled(data, "message").and_then(|text| {
+                out.emit(EventKind::Remark(remark("error", "error of the host", text)));
                 None
             }),
             "session.error" | "model.call_failure" => {
@@ -98,7 +108,10 @@ impl State for CopilotSession {
             "tool.user_requested" => self.requested(data, out),
             "tool.execution_complete" => self.completed(&record, out),
             "permission.completed" => self.permission(data, out),
-            "abort" => self.told.stop(out),
+            "abort" => {
+                self.works = false;
+                self.told.stop(out)
+            }
             "subagent.started" => {
                 self.agents.insert(word(data, "/toolCallId").to_owned(), word(data, "/agentName").to_owned());
                 out.told = true;
@@ -171,6 +184,7 @@ impl CopilotSession {
             _ => PromptOrigin::Typed,
         };
         self.told.calls.begin_turn();
+        self.works = true;
         out.emit(EventKind::Prompt(Prompt { text: text.into(), origin, attachments }));
         None
     }
@@ -183,7 +197,8 @@ impl CopilotSession {
         self.think(word(data, "/reasoningText"), out);
         self.reply(word(data, "/content"), out);
         // Each call is told again when it runs.
-        (!list(data, "/toolRequests").is_empty()).then_some("message of calls alone")
+        self.works = !list(data, "/toolRequests").is_empty();
+        self.works.then_some("message of calls alone")
     }
 
     /// A person runs a command in the host.

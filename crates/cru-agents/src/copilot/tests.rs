@@ -168,6 +168,81 @@ fn a_sub_agent_is_a_stream_of_its_own() {
 }
 
 #[test]
+fn files_that_were_seen_are_no_folders() {
+    let view = |id: u64, path: &str, text: &str, kind: Value| {
+        let mut done = done(id + 1, path, true, text);
+        done["data"]["toolTelemetry"] = json!({ "properties": { "viewType": kind } });
+        [call(id, path, "view", json!({ "path": path })), done]
+    };
+    let views = [
+        view(2, ".github", "a.yml\nb.yml", json!("directory")),
+        view(4, "Makefile", "1. all:\n2. \n3. x:", json!("file")),
+        view(6, "empty", "\ndiff --git a/empty b/empty\n", json!("file")),
+        view(8, ".config", "a.yml\nb.yml", Value::Null),
+        view(10, "ghostty/config", "1. a", Value::Null),
+        view(12, "big.txt", "File too large to read at once (9 MB).", json!("file")),
+    ];
+    let told = told_of(&IMPORTER, "x.jsonl", lines(&[vec![start()], views.concat()].concat()));
+    let stream = told.stream("s1");
+    let reads: Vec<&str> =
+        stream.lines().filter_map(|line| line.split_once(" reads ")).map(|(_, files)| files).collect();
+    let files: Vec<&str> = reads.iter().filter_map(|file| file.split([':', '@']).next()).collect();
+    assert_eq!(files, ["Makefile", "empty", "ghostty/config"], "{stream}");
+}
+
+#[test]
+fn errors_outside_of_a_turn_do_not_end_it() {
+    let error = |id: u64, text: &str| event(id, "session.error", json!({"errorType": "x", "message": text}));
+    let said = |id: u64, calls: Value| event(id, "assistant.message", json!({"content": "Hi.", "toolRequests": calls}));
+    let asked = |id: u64| event(id, "user.message", json!({"content": "hi"}));
+    let all = [
+        start(),
+        error(2, "no servers"),
+        asked(3),
+        said(4, json!([])),
+        error(5, "no models"),
+        asked(6),
+        error(7, "busy"),
+    ];
+    let told = told_of(&IMPORTER, "x.jsonl", lines(&all));
+    insta::assert_snapshot!(told.stream("s1"), @r#"
+    1 Meta(Model("m"))
+    1 Meta(Commit("0123456789"))
+    2 Remark(Remark { kind: "error", title: "error of the host", text: "no servers", fields: [], folded: false, about: None, id: None })
+    3 prompt (typed) hi
+    4 reply Hi.
+    5 Remark(Remark { kind: "error", title: "error of the host", text: "no models", fields: [], folded: false, about: None, id: None })
+    6 prompt (typed) hi
+    7 failure busy
+    "#);
+    let all = [start(), asked(2), said(3, json!([{"toolCallId": "c1"}])), error(4, "busy")];
+    assert!(told_of(&IMPORTER, "x.jsonl", lines(&all)).stream("s1").trim_end().ends_with("4 failure busy"));
+}
+
+#[test]
+fn what_a_person_refused_and_broke_off_is_denied() {
+    let refused = |id: u64| {
+        event(
+            id,
+            "permission.completed",
+            json!({"toolCallId": "c1", "result": {"kind": "denied-interactively-by-user"}}),
+        )
+    };
+    let mut all = vec![
+        start(),
+        event(2, "user.message", json!({"content": "go"})),
+        call(3, "c1", "create", json!({"path": "a.md", "file_text": "x"})),
+        refused(4),
+        event(5, "abort", json!({"reason": "user_initiated"})),
+    ];
+    let told = told_of(&IMPORTER, "x.jsonl", lines(&all));
+    assert!(told.stream("s1").contains("5 result c1 failed denied"), "{}", told.stream("s1"));
+    assert_eq!(told.consumed["s1"].open, None);
+    all.push(done(6, "c1", false, "rejected"));
+    assert_eq!(told_of(&IMPORTER, "x.jsonl", lines(&all)).skipped("repeated answer"), 1);
+}
+
+#[test]
 fn copies_are_told_once_and_files_are_named_by_their_place() {
     let all = session();
     let read = told(&IMPORTER, &[("a/events.jsonl", lines(&all[..9])), ("b/events.jsonl", lines(&all))]);

@@ -266,7 +266,7 @@ fn call(session: &mut RecordSession, call: &Value, out: &mut Out<'_>) {
     let status = word(call, "/status");
     if status.is_empty() || matches!(status, "cancelled" | "canceled") {
         session.calls.close(&id, ["", ""]);
-        return out.emit(EventKind::Interrupt { call: Some(id.into()) });
+        return out.emit(EventKind::Interrupt { call: Some(id.into()), unnamed: false });
     }
     let read = |name: &str| call.get(name).map(|it| arguments(it).unwrap_or_else(|| it.clone())).unwrap_or_default();
     let (result, error) = (read("result"), read("error"));

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use crate::call::tools::Answer;
 use crate::file::jsonl::beginning;
 use crate::file::value::{filled, flag, list, number, usage, word};
-use crate::record::session::{HOST_WORDS, RecordSession};
+use crate::record::session::{HOST_WORDS, RecordSession, code_behind};
 use crate::record::{self, RecordHost, message};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
+use cru_session::event::EventKind;
 use cru_session::source::Bundle;
 
 pub(super) const HOST: RecordHost = RecordHost {
@@ -129,16 +130,18 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             session.flush(out);
             let tool = session.waiting.iter().find(|(open, _)| open == id).map(|(_, tool)| tool.clone());
             let (mut output, attachments) = message::flat(&value["output"]);
-            let failed = flag(value, "is_error");
-            if output.is_empty() || failed {
-                output = format!("{output}\n{}", word(value, "/message"));
+            let (failed, said) = (flag(value, "is_error"), word(value, "/message"));
+            let exit = code_behind(said, "Command failed with exit code: ").filter(|_| failed);
+            // Why it failed; of a command the code says all of it.
+            if output.is_empty() || failed && exit.is_none() {
+                output = format!("{said}\n{output}");
             }
             let subagent = tool.and_then(|tool| session.run(&tool, id));
             let output = output.trim().to_owned().into();
-            let denied = failed && word(value, "/message").contains("rejected by the user");
-            let left =
-                session.answer(id, Answer { output, failed, denied, attachments, subagent, ..Answer::default() }, out);
-            let said = word(value, "/message").split_once("rejected by the user. User feedback: ");
+            let denied = failed && said.contains("rejected by the user");
+            let answer = Answer { output, failed, denied, exit, attachments, subagent, ..Answer::default() };
+            let left = session.answer(id, answer, out);
+            let said = said.split_once("rejected by the user. User feedback: ");
             if let Some((_, words)) = said.filter(|_| failed) {
                 session.prompt(words, Vec::new(), out);
             }
@@ -163,7 +166,12 @@ fn wire(session: &mut RecordSession, event: &Value, out: &mut Out<'_>) -> Option
             Some("state of the host")
         }
         "CompactionEnd" => session.compact(None, "", out),
-        "StepInterrupted" => session.stop(out),
+        // A service that failed gives it as well as a person.
+        "StepInterrupted" => {
+            session.flush(out);
+            out.emit(EventKind::Interrupt { call: None, unnamed: true });
+            None
+        }
         "StepRetry" => session.fail(word(payload, "/error_type"), out),
         kind => {
             if matches!(kind, "StepBegin" | "TurnEnd") {

@@ -340,7 +340,8 @@ fn kimi_wire() {
         3 thinking Hm.
         4 reply I look.
         9 call t1 Agent look
-        9 result t1 failed blocked agent - u1/agent-t1",
+        9 result t1 failed blocked agent - u1/agent-t1
+        11 call t2 Shell",
     );
     check(&told, "u1/agent-t0", "1 prompt (task) look");
     assert_eq!((told.tokens("u1").used(), told.tokens("u1").cache_read), (7, 7));
@@ -358,7 +359,7 @@ fn kimi_writes_a_call_while_another_is_answered() {
     let whole = lines(&[
         json!({"type": "metadata", "protocol_version": "1.6"}),
         line("TurnBegin", json!({"user_input": "look"})),
-        read_file("a", "{\"path\": \"a.rs\"}"),
+        read_file("a", "{\"path\": \"Makefile\"}"),
         read_file("b", "{\"path\": \"b.r"),
         answer("a"),
         line("ToolCallPart", json!({"arguments_part": "s\"}"})),
@@ -370,10 +371,46 @@ fn kimi_writes_a_call_while_another_is_answered() {
         "u1",
         r"
         2 prompt (typed) look
-        4 call a ReadFile a.rs
-        5 result a a reads a.rs
+        4 call a ReadFile Makefile
+        5 result a a reads Makefile
         7 call b ReadFile b.rs
         7 result b b reads b.rs",
+    );
+}
+
+#[test]
+fn kimi_says_why_it_failed_and_names_nobody() {
+    let line = |kind: &str, payload: Value| json!({"timestamp": 1_774_273_363.5, "message": {"type": kind, "payload": payload}});
+    let call = |id: &str, tool: &str, input: Value| {
+        line("ToolCall", json!({"id": id, "function": {"name": tool, "arguments": input.to_string()}}))
+    };
+    let failed = |id: &str, output: &str, why: &str| {
+        let value = json!({"is_error": true, "output": output, "message": why});
+        line("ToolResult", json!({"tool_call_id": id, "return_value": value}))
+    };
+    let wire = lines(&[
+        line("TurnBegin", json!({"user_input": "mend it"})),
+        call("a", "Glob", json!({"pattern": "**/a"})),
+        failed("a", "-rw-r--r-- a.md", "Pattern is not allowed."),
+        call("b", "Shell", json!({"command": "make"})),
+        failed("b", "no rule", "Command failed with exit code: 2."),
+        call("c", "SetTodoList", json!({"todos": [{"title": "one", "status": "done"}]})),
+        line("StepInterrupted", json!({})),
+    ]);
+    let told = read("kimi", &[("u1/wire.jsonl", wire)]);
+    check(
+        &told,
+        "u1",
+        r"
+        1 prompt (typed) mend it
+        3 call a Glob **/a
+        3 result a failed Pattern is not allowed.
+        -rw-r--r-- a.md
+        5 call b Shell make
+        5 result b failed exit 2 no rule
+        7 tasks 1 one completed
+        7 call c SetTodoList 1 task
+        7 interrupt by nobody named",
     );
 }
 
@@ -1092,7 +1129,8 @@ fn continue_sessions() {
          "toolCallStates": [{"toolCallId": "t", "status": "errored", "output": [{"content": "gone"}]}]},
         {"message": {"role": "tool", "toolCallId": "t", "content": "gone"}},
         {"message": {"role": "user", "content": [{"type": "imageUrl", "imageUrl": {"url": "data:image/png;base64,AAAA"}}]}},
-        {"message": {"role": "assistant", "content": "", "toolCalls": [run("u"), run("v"), run("w")]}, "toolCallStates": [
+        {"message": {"role": "assistant", "content": "", "toolCalls": [run("u"), run("v"), run("w"), run("x"), run("y")]}, "toolCallStates": [
+            {"toolCallId": "x", "status": "calling", "output": [{"content": "so far"}]}, {"toolCallId": "y", "status": "calling", "output": []},
             ended("u", "", "boom\n\nCommand failed with exit code 2"), ended("v", "Command failed with: no shell", "x"), ended("w", "Command completed", "x")]}], "usage": {"promptTokens": 4, "completionTokens": 1, "totalCost": 0.5}}),
     );
     let told = read("continue", &[("k1.json", session)]);
@@ -1110,6 +1148,9 @@ fn continue_sessions() {
         5 call u run_terminal_command make
         5 call v run_terminal_command make
         5 call w run_terminal_command make
+        5 call x run_terminal_command make
+        5 call y run_terminal_command make
+        5 result x so far
         5 result u failed exit 2 boom
         Command failed with exit code 2
         5 result v failed x
@@ -1234,6 +1275,10 @@ fn files_of_others_are_not_taken() {
             ("a.jsonl", "{\"a\":1}\n"),
             ("package.json", "{\"name\":\"x\",\"version\":\"1\"}"),
             ("a.json", ""),
+            (
+                "chat.json",
+                r#"{"version": 3, "responderUsername": "x", "requests": [{"timestamp": 1, "prompt": "a", "completion": "b"}]}"#,
+            ),
         ] {
             assert!(!(importer.recognise)(Path::new(name), text.as_bytes()), "{} takes {text}", importer.id);
         }

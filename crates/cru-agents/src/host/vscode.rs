@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::call::brief::ended;
 use crate::call::question::Answered;
 use crate::call::tools::Answer;
-use crate::file::document::{self, member, members};
+use crate::file::document::{self, Piece, items, member, members};
 use crate::file::value::{self, attachment, exit, filled, list, number, usage, word};
 use crate::record::session::{RecordSession, file_path, spoken};
 use crate::record::{self, RecordHost};
@@ -24,8 +24,12 @@ pub(super) const HOST: RecordHost = RecordHost {
         let head = String::from_utf8_lossy(head);
         let root = members(&head);
         let has = |name: &str| member(&root, name).is_some();
-        let is_session =
-            has("requests") && (has("responderUsername") || has("initialLocation") || has("requesterUsername"));
+        // What other programs make of a session has the same name and none of these.
+        let known = |item: &Piece<'_>, name: &str| member(&members(item.text), name).is_some();
+        let is_request = |item: &Piece<'_>| known(item, "requestId") || known(item, "message");
+        let requests = member(&root, "requests").map(|list| items(list.text));
+        let is_session = requests.is_some_and(|requests| requests.first().is_none_or(is_request))
+            && (has("responderUsername") || has("initialLocation") || has("requesterUsername"));
         let begins = member(&root, "v").map(|it| members(it.text)).unwrap_or_default();
         is_session || has("kind") && member(&begins, "requests").is_some()
     },

@@ -172,7 +172,7 @@ fn ask(session: &mut RecordSession, call: &Value, answer: Option<&Value>, out: &
     let told = Answer { diff: word(result, "diff"), failed, exit, output: said, ..Answer::default() };
     let left = session.answer(word(call, "id"), told, out);
     if stopped {
-        out.emit(EventKind::Interrupt { call: Some(word(call, "id").to_owned().into()) });
+        out.emit(EventKind::Interrupt { call: Some(word(call, "id").to_owned().into()), unnamed: false });
     }
     left
 }

@@ -137,7 +137,9 @@ impl OpenCodeSession<'_> {
         }
         match (error, name) {
             (None, _) => {}
-            (Some(_), "MessageAbortedError") => self.told.emit(record, time, EventKind::Interrupt { call: None }),
+            (Some(_), "MessageAbortedError") => {
+                self.told.emit(record, time, EventKind::Interrupt { call: None, unnamed: false });
+            }
             (Some(error), _) => {
                 let data = &error["data"];
                 let said = filled(data, "message").or_else(|| filled(error, "message"));

@@ -86,7 +86,7 @@ impl OpenCodeSession<'_> {
     ) {
         let call = asked.id.as_str();
         if ended.stopped {
-            self.told.emit(record, time, EventKind::Interrupt { call: Some(call.into()) });
+            self.told.emit(record, time, EventKind::Interrupt { call: Some(call.into()), unnamed: false });
         }
         if let Some(words) = ended.refusal.and_then(|rest| rest.strip_prefix(FEEDBACK)) {
             let origin = PromptOrigin::Denial { call: call.to_owned().into() };

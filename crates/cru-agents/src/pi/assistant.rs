@@ -38,7 +38,7 @@ impl PiSession {
             }
         }
         if stopped {
-            out.emit(EventKind::Interrupt { call: None });
+            out.emit(EventKind::Interrupt { call: None, unnamed: false });
         } else if failed {
             let text = filled(message, "errorMessage").unwrap_or("The model service failed.");
             out.emit(EventKind::ApiError(Cow::Borrowed(text)));

@@ -51,7 +51,7 @@ impl PiSession {
             ..files.into()
         }));
         if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
-            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)) });
+            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)), unnamed: false });
         }
         None
     }

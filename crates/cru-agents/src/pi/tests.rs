@@ -253,7 +253,7 @@ fn what_stops_and_what_fails() {
     insta::assert_snapshot!(told.text, @r#"
     2 Typed go
     3 call c1 bash `x`
-    3 Interrupt { call: None }
+    3 Interrupt { call: None, unnamed: false }
     4 ApiError("529 overloaded")
     5 ApiError("no route")
     6 Compaction { trigger: None, tokens_before: Some(1234), summary: Some("So far.") }

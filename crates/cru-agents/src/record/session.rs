@@ -125,8 +125,9 @@ impl State for RecordSession {
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
-        // A call whose arguments are not all there is still being written.
-        self.asked.take_if(|(_, _, input, _)| value::read(input.as_bytes()).is_none());
+        // Of a call that is still being written, or was cut off, only its tool is known.
+        let input = self.asked.as_mut().map(|(_, _, input, _)| input);
+        input.filter(|input| value::read(input.as_bytes()).is_none()).into_iter().for_each(String::clear);
         self.flush(out);
     }
 }
@@ -374,7 +375,7 @@ impl RecordSession {
     /// A person stopped the agent.
     pub(crate) fn stop(&mut self, out: &mut Out<'_>) -> Option<&'static str> {
         self.flush(out);
-        out.emit(EventKind::Interrupt { call: None });
+        out.emit(EventKind::Interrupt { call: None, unnamed: false });
         None
     }
 

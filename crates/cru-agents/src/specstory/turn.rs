@@ -144,7 +144,7 @@ fn user(lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         ClaudeSaid::Command(line) => (line.into(), PromptOrigin::Command),
         ClaudeSaid::Shell(line) => (line, PromptOrigin::Shell),
         ClaudeSaid::Interrupt { .. } => {
-            out.emit(EventKind::Interrupt { call: None });
+            out.emit(EventKind::Interrupt { call: None, unnamed: false });
             return None;
         }
         ClaudeSaid::Nothing(reason) => return Some(reason),

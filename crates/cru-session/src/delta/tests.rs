@@ -112,7 +112,7 @@ fn fold(happenings: &[Happening]) -> Session {
                 tokens_before: Some(9000),
                 summary: Some("What was done so far.".into()),
             },
-            Happening::Interrupt => EventKind::Interrupt { call: None },
+            Happening::Interrupt => EventKind::Interrupt { call: None, unnamed: false },
             Happening::Decision => EventKind::Decision(DecisionEvent {
                 title: "Use tabs".into(),
                 text: format!("Number {at}.").into(),

@@ -59,7 +59,7 @@ impl Fold {
         entries.extend(boundary.into_iter().flat_map(|it| it.items).map(NoteEntry::item));
         let status = match last {
             Last::ApiError => Status::Failed,
-            Last::Interrupt => Status::Abandoned,
+            Last::Interrupt | Last::BrokenOff => Status::Abandoned,
             Last::Work if steps.open_from(steps_at_reply) => Status::Abandoned,
             Last::Work => Status::Completed,
         };
@@ -101,6 +101,7 @@ impl Fold {
             end: match last {
                 Last::ApiError => Some("ended by an error of the model service"),
                 Last::Interrupt => Some("interrupted by the user"),
+                Last::BrokenOff => Some("interrupted"),
                 Last::Work => None,
             },
             project: project.as_deref(),

@@ -140,6 +140,8 @@ pub(super) enum Last {
     Work,
     /// A person stopped the agent.
     Interrupt,
+    /// Nobody says who did.
+    BrokenOff,
     /// The model service failed.
     ApiError,
 }
@@ -243,7 +245,12 @@ impl Fold {
                 let place = self.phase_of(to);
                 self.set_down(NoteEntry::item(part::bookmark(&label, place)));
             }
-            EventKind::Interrupt { call } => self.interrupt(call.as_deref()),
+            EventKind::Interrupt { unnamed: true, .. } => {
+                self.last = Last::BrokenOff;
+                let item = part::error("Interrupted", "The record does not say by whom or why.", None, None);
+                self.set_down(NoteEntry::item(item));
+            }
+            EventKind::Interrupt { call, .. } => self.interrupt(call.as_deref()),
             EventKind::ApiError(text) => self.api_error(&text, time, record),
             EventKind::Decision(decision) => {
                 if decision.approval {

@@ -514,13 +514,28 @@ fn a_prompt_after_a_compaction_opens_its_phase_and_stands_first() {
 }
 
 #[test]
+fn an_interruption_may_name_nobody() {
+    let mut script = Script::new();
+    script.prompt("store the tokens").reply("Done.").prompt("and publish them as a package of the registry");
+    script.event(EventKind::Interrupt { call: None, unnamed: true });
+    insta::assert_snapshot!(script.outline(), @r#"
+    [!summary]  | Asked: "store the tokens" (+ 1 request)   / Open: unfinished: interrupted
+    ## Store the tokens @claude-code ^p-01
+    [!user]  | "store the tokens"
+    Done.
+    [!user]  | "and publish them as a package of the registry"
+    [!error] Interrupted | The record does not say by whom or why.
+    "#);
+}
+
+#[test]
 fn people_stop_refuse_and_correct() {
     let mut script = Script::new();
     script.prompt("store the tokens").call("a", "Write", "src/store.ts").denied("a");
-    script.event(EventKind::Interrupt { call: Some("a".into()) });
+    script.event(EventKind::Interrupt { call: Some("a".into()), unnamed: false });
     script
         .prompt("put them into a cookie that scripts cannot read, and set its path and its age as in the plan of May");
-    script.reply("Done.").event(EventKind::Interrupt { call: None }).prompt("continue").reply("Right.");
+    script.reply("Done.").event(EventKind::Interrupt { call: None, unnamed: false }).prompt("continue").reply("Right.");
     script.said("use httpOnly", PromptOrigin::Denial { call: "a".into() });
     script.said("and the docs", PromptOrigin::Queued).reply("Yes.").said("ls", PromptOrigin::Shell);
     insta::assert_snapshot!(script.outline(), @r#"
@@ -809,7 +824,7 @@ fn a_plan_that_nobody_approved_is_open() {
     let mut script = Script::new();
     script.prompt("how would you move the cache?").reply("I plan it.");
     script.call("p", "ExitPlanMode", "Move the cache").denied("p");
-    script.event(EventKind::Interrupt { call: None });
+    script.event(EventKind::Interrupt { call: None, unnamed: false });
     insta::assert_snapshot!(script.outline().lines().next().unwrap(), @r#"[!summary]  | Asked: "how would you move the cache?"   / Open: plan not approved: "Move the cache""#);
 }
 
@@ -887,7 +902,7 @@ fn any_event() -> impl Strategy<Value = EventKind<'static>> {
         }),
         1 => Just(EventKind::Compaction { trigger: None, tokens_before: None, summary: None }),
         1 => any::<u64>().prop_map(|to| EventKind::Rewind { to }),
-        1 => Just(EventKind::Interrupt { call: None }),
+        1 => Just(EventKind::Interrupt { call: None, unnamed: false }),
         1 => words.prop_map(|text| EventKind::ApiError(text.into())),
         1 => words.prop_map(|text| EventKind::Meta(SessionFact::Cwd(text.into()))),
         1 => any::<u64>().prop_map(|n| EventKind::Usage { message: format!("m{}", n % 3).into(), model: "m".into(), usage: Usage { input: n, output: n, cache_write: n, cache_read: n, ..Usage::default() } }),
