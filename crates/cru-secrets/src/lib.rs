@@ -34,7 +34,7 @@ pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -321,6 +321,17 @@ fn cookies_and_refresh_tokens_are_masked() {
 }
 
 #[test]
+fn an_id_that_a_program_is_given_as_its_token_is_masked() {
+    let id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+    for text in [format!("export DEPLOY_TOKEN=\"{id}\""), format!("CI_API_KEY={id} make deploy")] {
+        assert!(!mask(&text).contains(id), "{text}");
+    }
+    for text in [format!("token: {id}"), format!("SESSION_ID={id}"), format!("users:{id}")] {
+        assert_eq!(mask(&text), text);
+    }
+}
+
+#[test]
 fn words_behind_names_stay() {
     for text in [
         "PASS=12 FAIL=0",
