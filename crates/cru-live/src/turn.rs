@@ -67,7 +67,9 @@ mod tests {
         std::thread::scope(|scope| {
             let others = [(); 3].map(|()| scope.spawn(|| Turn::take(&state, "a").map(drop)));
             drop(first);
-            others.into_iter().for_each(|other| other.join().unwrap().unwrap());
+            for other in others {
+                other.join().unwrap().unwrap();
+            }
         });
         assert!(!Turn::is_taken(&state, "a"));
     }

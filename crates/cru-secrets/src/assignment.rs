@@ -76,7 +76,9 @@ pub(crate) fn secret(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<us
     if !made || value.len() < 12 || !(is_mixed(value, 2) || drawn) || entropy(value) < 3.0 || is_code(text, &range) {
         return None;
     }
-    let of_api = found.is_loud() || found.is_one_of(&["secret", "apikey", "api_key", "api-key"]);
+    // Other keys name rows and partitions.
+    let is_given = found.is_loud() && (!key || found.is_one_of(KEYS));
+    let of_api = is_given || found.is_one_of(&["secret", "apikey", "api_key", "api-key"]);
     // `users:0b5e1c1a-…` names a row, as `token: 0b5e1c1a-…` may; `DEPLOY_TOKEN=0b5e1c1a-…` is given to a program.
     let bare = value.rsplit(|byte| *byte == b':').next().unwrap_or(value);
     let other = (allow::is_uuid(bare) && !of_api)

@@ -326,7 +326,9 @@ fn an_id_that_a_program_is_given_as_its_token_is_masked() {
     for text in [format!("export DEPLOY_TOKEN=\"{id}\""), format!("CI_API_KEY={id} make deploy")] {
         assert!(!mask(&text).contains(id), "{text}");
     }
-    for text in [format!("token: {id}"), format!("SESSION_ID={id}"), format!("users:{id}")] {
+    for text in
+        [format!("token: {id}"), format!("SESSION_ID={id}"), format!("PARTITION_KEY={id}"), format!("users:{id}")]
+    {
         assert_eq!(mask(&text), text);
     }
 }

@@ -60,9 +60,14 @@ impl Lexer<'_> {
 
     /// Whether a `\` of the word that begins at `start` is of a path of Windows, as in `cd c:\x`.
     pub(super) fn is_on_drive(&self, start: usize) -> bool {
-        let path = self.text.get(start..self.at).and_then(|word| word.rsplit('=').next()).unwrap_or_default();
-        let is_named = self.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, b'.' | b'_'));
-        is_named && matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic())
+        if !self.peek_at(1).is_some_and(|next| next.is_ascii_alphanumeric() || next == b'_') {
+            return false;
+        }
+        let word = self.bytes.get(start..self.at).unwrap_or_default();
+        // The path itself, or the value of an option, whose name is not long.
+        let is_drive = |path: &[u8]| matches!(path, [drive, b':', ..] if drive.is_ascii_alphabetic());
+        let value = word.iter().take(64).position(|byte| *byte == b'=').and_then(|at| word.get(at + 1..));
+        is_drive(word) || value.is_some_and(is_drive)
     }
 
     /// `\x`

@@ -75,8 +75,6 @@ pub(crate) struct Answer<'a> {
     pub(crate) denial: Option<Cow<'a, str>>,
     /// Exit code.
     pub(crate) exit: Option<i32>,
-    /// Whether the record does not say how it ended.
-    pub(crate) unstated: bool,
     /// How long it took.
     pub(crate) duration_ms: Option<u64>,
     /// Pictures in it.
@@ -89,7 +87,7 @@ pub(crate) struct Answer<'a> {
 
 /// Tells the answer of a call.
 pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &mut Out<'_>) {
-    let Answer { brief: known, touched, unstated, .. } = answer;
+    let Answer { brief: known, touched, .. } = answer;
     let Answer { output, diff, failed, denied, denial, exit, duration_ms, attachments, subagent, .. } = answer;
     let none = Value::Null;
     let input = call.input.as_ref().unwrap_or(&none);
@@ -113,7 +111,6 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
         duration_ms,
         subagent,
         attachments,
-        unstated,
         ..touched.into()
     }));
 }

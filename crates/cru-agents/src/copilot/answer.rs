@@ -104,6 +104,7 @@ impl CopilotSession {
         for id in self.denied.keys().cloned().collect::<Vec<_>>() {
             self.completed(&json!({ "data": { "toolCallId": id, "success": false } }), out);
         }
+        self.denied.clear();
     }
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {

@@ -41,11 +41,12 @@ pub(super) fn read(bundle: &Bundle, sink: &mut dyn Sink) -> Result<()> {
 /// Finds the files of sub-agents, which older versions keep beside the session's own under its id: one began while a call ran, with
 /// words that the call gave. The call is told which it is.
 fn find_agents(thread: &mut Thread, files: &[PathBuf]) {
-    for (file, path) in files.iter().enumerate().filter(|_| thread.meta.get("kind").is_none()) {
+    // The session's own is the first.
+    for (file, path) in files.iter().enumerate().skip(1).filter(|_| thread.meta.get("kind").is_none()) {
         let first = thread.files.iter().position(|of| *of == file).map(|at| &thread.entries[at]);
         let Some(Entry::Message(first)) = first else { continue };
         let (Some(began), words) = (time(first, "timestamp"), session::words(first)) else { continue };
-        let is_given = |it: &Value| it.as_str().is_some_and(|it| !it.is_empty() && words.contains(it));
+        let is_given = |it: &Value| it.as_str().is_some_and(|it| it.trim().contains(' ') && words.contains(it));
         let calls = thread.entries.iter_mut().zip(&thread.files).filter_map(|(entry, of)| match entry {
             Entry::Message(message) if *of != file && time(message, "timestamp").is_some_and(|at| at <= began) => {
                 message.get_mut("toolCalls")?.as_array_mut()

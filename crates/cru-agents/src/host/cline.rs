@@ -196,11 +196,12 @@ fn person(session: &mut RecordSession, blocks: Vec<Value>, out: &mut Out<'_>) ->
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         let text = word(&block, "/text");
-        if let Some((tool, rest)) = result_of(text) {
+        let answered = result_of(text).map(|(tool, rest)| (session.next_call(tool), rest));
+        // Words of a person may look so as well.
+        if let Some((id, rest)) = answered.filter(|(id, _)| id.is_some() || is_framed) {
             let next = blocks.next_if(|next| rest.trim().is_empty() && goes_on(word(next, "/text").trim_start()));
             let output = json!({ "content": next.as_ref().map_or(rest.trim(), |it| word(it, "/text")) });
-            let id = session.next_call(tool).unwrap_or_default();
-            left = answer(session, &id, &output, &mut kept, out).or(left);
+            left = answer(session, &id.unwrap_or_default(), &output, &mut kept, out).or(left);
         } else if word(&block, "/type") == "tool_result" {
             left = answer(session, word(&block, "/tool_use_id"), &block, &mut kept, out).or(left);
         } else if let Some((words, _)) =

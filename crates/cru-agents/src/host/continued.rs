@@ -72,17 +72,14 @@ fn tell(session: &mut RecordSession, item: &Value, out: &mut Out<'_>) -> Option<
     }
     for state in list(item, "/toolCallStates") {
         let status = filled(state, "status").unwrap_or_default();
-        // Of a call that never ended there may be what it printed until then.
-        let unstated = !matches!(status, "done" | "errored" | "canceled");
-        if !unstated || !list(state, "/output").is_empty() {
+        if matches!(status, "done" | "errored" | "canceled") {
             let (output, attachments) = message::flat(&state["output"]);
             // How a command ended stands beside what it printed, or below it.
             let commands = list(state, "/output").iter().filter(|item| item["name"] == "Terminal");
             let mut ends = commands.flat_map(|item| [word(item, "/status"), word(item, "/content")]);
             let exit = ends.clone().find_map(|end| ended(end, "Command failed with exit code ", "").1);
             let failed = status == "errored" || ends.any(|end| end.starts_with("Command failed"));
-            let denied = status == "canceled";
-            let answer = Answer { failed, denied, exit, unstated, attachments, ..Answer::default() };
+            let answer = Answer { failed, denied: status == "canceled", exit, attachments, ..Answer::default() };
             session.answer(word(state, "/toolCallId"), Answer { output: output.into(), ..answer }, out);
         }
     }

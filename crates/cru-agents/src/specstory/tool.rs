@@ -99,7 +99,8 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let attribute = |name: &str| first.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
     let kind = attribute("data-tool-type").unwrap_or("");
     let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or("tool").to_owned();
-    let from = lines.iter().take(INNER).position(|line| line.contains("</summary>")).map_or(lines.len(), |at| at + 1);
+    let from =
+        lines.iter().take(INNER).position(|line| line.contains("</summary>")).map_or(2, |at| at + 1).min(lines.len());
     let is_end = |line: &str| matches!(line.trim(), "" | "</details>" | "</tool-use>" | "</details></tool-use>");
     let to = lines.iter().rposition(|line| !is_end(line)).map_or(from, |last| from.max(last + 1));
     let (head, body) = (&lines[..from], &lines[from..to]);

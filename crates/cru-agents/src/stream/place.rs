@@ -75,7 +75,9 @@ impl Place {
 /// What is left of `path` below `folder`: `""` for the folder itself.
 fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let (folder, path, windows) = match (drive(folder), drive(path)) {
-        (Some((on, folder)), Some((drive, path))) if on == drive => (folder, path, true),
+        (Some((on, inner)), Some((drive, path_inner))) if on == drive && (is_windows(folder) || is_windows(path)) => {
+            (inner, path_inner, true)
+        }
         _ if folder.is_empty() => return None,
         _ => (folder, path, false),
     };
@@ -148,6 +150,8 @@ mod tests {
         assert_eq!(place.show_shell("/c/Users/mia/git/api/src/a.rs"), "src/a.rs");
         assert_eq!(place.show_shell("/mnt/c/Users/mia/x"), "~/x");
         assert_eq!(place.show_shell("/d/data/x.csv"), "/d/data/x.csv");
+        let unix = self::place("/u/proj");
+        assert_eq!([unix.show("/u/Proj/a.rs"), unix.show("/mnt/u/proj/a.rs")], ["/u/Proj/a.rs", "/mnt/u/proj/a.rs"]);
         assert!(place.is_windows());
     }
 

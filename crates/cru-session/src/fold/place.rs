@@ -23,7 +23,8 @@ pub fn home_of(path: &str) -> Option<&str> {
     let drive = drive(path).map(|(_, rest)| rest);
     let (base, rest) = drive.unwrap_or(path).strip_prefix(['/', '\\'])?.split_once(['/', '\\'])?;
     let name = rest.split(['/', '\\']).next().filter(|name| !name.is_empty())?;
-    let known = if drive.is_some() { base.eq_ignore_ascii_case("users") } else { matches!(base, "home" | "Users") };
+    let is_letter = path.as_bytes().get(1) == Some(&b':');
+    let known = base == "Users" || drive.is_none() && base == "home" || is_letter && base.eq_ignore_ascii_case("users");
     known.then(|| &path[..path.len() - rest.len() + name.len()])
 }
 
@@ -93,7 +94,18 @@ mod tests {
         assert_eq!(home_of("c:/users/me/code"), Some("c:/users/me"));
         assert_eq!(home_of("/c/Users/me/code"), Some("/c/Users/me"));
         assert_eq!(home_of("/mnt/c/Users/me"), Some("/mnt/c/Users/me"));
-        for path in ["/srv/app", "/home/", "", "C:", "é:\\Users", "/rooted", "/mnt/home/me", "/c/home/me", "/mnt/é"] {
+        for path in [
+            "/srv/app",
+            "/home/",
+            "",
+            "C:",
+            "é:\\Users",
+            "/rooted",
+            "/mnt/home/me",
+            "/c/home/me",
+            "/u/users/me",
+            "/mnt/é",
+        ] {
             assert_eq!(home_of(path), None, "{path}");
         }
     }

@@ -4,7 +4,7 @@
 //! since, around it or elsewhere, stays. Anything else is refused, with the words that are in question.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -13,7 +13,7 @@ use super::change::{Change, splice};
 use super::presence::{collect, joined};
 use super::unit::{Unit, units};
 use cru_base::text;
-use cru_note::Note;
+use cru_note::{Note, frontmatter};
 
 /// A text shorter than this is not looked for without what stood around it.
 const TELLING: usize = 12;
@@ -46,14 +46,20 @@ fn twice(undone: &[u8], changes: &[Change]) -> HashSet<String> {
     if !changes.iter().any(|change| change.removed.contains(&b'^')) {
         return HashSet::new();
     }
-    let note = Note::parse(undone);
-    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
-    for id in units(&note, false).iter().filter_map(|unit| unit.id(&note)) {
-        if !once.insert(id.to_lowercase()) {
-            twice.insert(id.to_lowercase());
+    let count = |note: &Note, by: i64, counts: &mut HashMap<String, i64>| {
+        for id in units(note, false).iter().filter_map(|unit| unit.id(note)) {
+            *counts.entry(id.to_lowercase()).or_default() += by;
         }
+    };
+    let mut removed = HashMap::new();
+    for change in changes {
+        count(&Note::parse([b"\n", change.removed.as_slice()].concat()), 1, &mut removed);
     }
-    twice
+    // What the changes themselves took out several times comes back as often.
+    let mut left = removed.clone();
+    count(&Note::parse(undone), -1, &mut left);
+    left.retain(|id, left| *left < 0 && removed.contains_key(id));
+    left.into_keys().collect()
 }
 
 /// The same; what was taken out with one of the ids in `back` does not come back.
@@ -184,16 +190,18 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
             _ => true,
         }
     };
+    let head = room_for_property(bytes, change);
     for (index, (text, lead)) in wanted.iter().enumerate() {
         // A short text is known by what stood before or after it, as `  - tag` above a property that has changed since; so is
-        // the place of lines that were taken out.
-        let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty() && !inserted.is_empty();
+        // the place of a property that was taken out.
+        let is_alone = text.len() == inserted.len() || inserted.trim_ascii().is_empty() && head == 0;
         let telling = if is_alone { inserted.trim_ascii().len() } else { text.trim_ascii().len() };
         if text.is_empty() || index > 0 && telling < TELLING {
             break;
         }
         if let Some(first) = memmem::find(bytes, text) {
-            if short && !is_bounded(index, first + lead, text) {
+            let is_below = head > 0 && first + lead > head;
+            if short && !is_bounded(index, first + lead, text) || index > 0 && is_below {
                 continue;
             }
             return match memmem::find(&bytes[first + 1..], text) {
@@ -203,6 +211,16 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
         }
     }
     Err(UndoError::Edited(shown(if inserted.is_empty() { &change.removed } else { inserted })))
+}
+
+/// Where the properties of a note end that has none of the name that the change took out; 0 where it took out no property.
+fn room_for_property(bytes: &[u8], change: &Change) -> usize {
+    let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
+    let removed = String::from_utf8_lossy(&change.removed);
+    let Some((key, _)) = removed.split_once(':').filter(|_| change.inserted.is_empty()) else { return 0 };
+    let (end, name) = (frontmatter::split(text).body_start, format!("{key}:"));
+    let is_name = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_name && !text[..end].lines().any(|line| line.starts_with(&name)) { end } else { 0 }
 }
 
 fn shown(bytes: &[u8]) -> String {
@@ -266,10 +284,25 @@ mod tests {
 
     #[test]
     fn a_line_that_was_taken_out_comes_back_beside_one_that_has_changed() {
-        let change = set("transcript: /a/b.jsonl\n", "", "cru_detail: full\n", "cru_cursor: r2 1\n");
-        let undone = undo(b"transcript: /a/b.jsonl\ncru_cursor: r3 1\n", &[change]).map(String::from_utf8);
-        let wanted = "transcript: /a/b.jsonl\ncru_detail: full\ncru_cursor: r3 1\n";
-        assert_eq!(undone, Ok(Ok(wanted.to_owned())));
+        let change = set("---\ntranscript: /a/b.jsonl\n", "", "cru_detail: full\n", "cru_cursor: r2 1\n---\n");
+        let undone = |text: &str| undo(text.as_bytes(), std::slice::from_ref(&change)).map(String::from_utf8);
+        let wanted = "---\ntranscript: /a/b.jsonl\ncru_detail: full\ncru_cursor: r3 1\n---\n";
+        assert_eq!(undone("---\ntranscript: /a/b.jsonl\ncru_cursor: r3 1\n---\n"), Ok(Ok(wanted.to_owned())));
+        // There is one again; and a line of the text is no property.
+        for other in [wanted.replace("full", "brief"), "A.\n\ntranscript: /a/b.jsonl\ncru_cursor: r3 1\n".to_owned()] {
+            assert!(matches!(undone(&other), Err(UndoError::Edited(_))), "{other}");
+        }
+    }
+
+    #[test]
+    fn words_written_below_a_block_stay_below_it() {
+        let change = set("- `Read a` → ok ^n-001\n", "", "- `Read b` → ok ^n-002\n", "- `Read c` → ok ^n-003\n");
+        let text = "- `Read a` → ok ^n-001\n  my words on a\n- `Read c` → ok ^n-003\n";
+        assert!(matches!(undo(text.as_bytes(), &[change]), Err(UndoError::Edited(_))));
+        let twice = "- `Read a` → ok ^n-001\n- `Read a` → ok ^n-001\n\n";
+        let change = set("# T\n\n", "", twice, "End.\n");
+        let undone = undo(b"# T\n\nEnd.\n", &[change]).map(String::from_utf8);
+        assert_eq!(undone, Ok(Ok(format!("# T\n\n{twice}End.\n"))));
     }
 
     #[test]

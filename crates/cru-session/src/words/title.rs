@@ -333,7 +333,12 @@ fn without_targets(text: &str) -> Cow<'_, str> {
             escaped = byte == b'\\' && !escaped;
             is_end
         });
-        let (Some(start), Some(end)) = (out.rfind('['), end) else {
+        // `a[0](b)` is a call.
+        let is_link = |at: &usize| {
+            let before = out[..*at].chars().next_back();
+            before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '!' | '"')) && !out[*at..].contains(']')
+        };
+        let (Some(start), Some(end)) = (out.rfind('[').filter(is_link), end) else {
             (out, rest) = (out + "](", after);
             continue;
         };

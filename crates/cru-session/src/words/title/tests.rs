@@ -33,7 +33,7 @@ fn table_of_titles() {
         ("Use version 1.2 of the pump. Then test. And more", "Use version 1.2 of the pump"),
         ("[a b.rs](/x/a%20b.rs) and [c_(d)](e_(f)) say no (yet)", "A b.rs and c_(d) say no (yet)"),
         (r"[g.lua](c:/Apps/rail(2001\)/g.lua) [h.lua](c:/h.lua) broadcast it", "g.lua h.lua broadcast it"),
-        ("f[x](y and arr[0](z) differ", "f[x](y and arr0 differ"),
+        ("f[x](y and arr[0](z) differ", "f[x](y and arr[0](z) differ"),
         ("Hi.\nThe build fails on CI", "The build fails on CI"),
         ("[Image #1] what is this?", "What is this?"),
         ("<context>deploy the thing</context> now", "Deploy the thing now"),
