@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Action, Command};
-use crate::shell::{Nesting, Script};
+use crate::shell::{Nesting, Script, is_drive};
 
 /// Options that name the folder a program works in, or the part of a project that it works on.
 const OF_FOLDER: &[&str] =
@@ -76,7 +76,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     if path.contains(['$', '`', '*']) || path == "-" {
         return None;
     }
-    let is_drive = matches!(path.as_bytes(), [drive, b':', ..] if drive.is_ascii_alphabetic());
+    let is_drive = is_drive(path.as_bytes());
     let path = &*if is_drive { Cow::Owned(path.replace('\\', "/")) } else { Cow::Borrowed(path) };
     let mut parts: Vec<&str> = Vec::new();
     let absolute = is_drive || path.starts_with(['/', '~']);

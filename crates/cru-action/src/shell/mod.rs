@@ -18,6 +18,11 @@ mod word;
 #[cfg(test)]
 mod tests;
 
+/// Whether a path begins with the drive of a Windows system: `c:`.
+pub(crate) fn is_drive(path: &[u8]) -> bool {
+    matches!(path, [drive, b':', ..] if drive.is_ascii_alphabetic())
+}
+
 /// How deep loops, groups and substitutions are followed. What lies deeper is passed over.
 pub const MAX_DEPTH: u32 = 24;
 

@@ -3,7 +3,7 @@
 use super::lexer::{Closer, Lexer};
 use super::status::hide;
 use super::word::Built;
-use super::{Hidden, Nesting};
+use super::{Hidden, Nesting, is_drive};
 
 impl Lexer<'_> {
     /// `'…'`
@@ -65,7 +65,6 @@ impl Lexer<'_> {
         }
         let word = self.bytes.get(start..self.at).unwrap_or_default();
         // The path itself, or the value of an option, whose name is not long.
-        let is_drive = |path: &[u8]| matches!(path, [drive, b':', ..] if drive.is_ascii_alphabetic());
         let value = word.iter().take(64).position(|byte| *byte == b'=').and_then(|at| word.get(at + 1..));
         is_drive(word) || value.is_some_and(is_drive)
     }

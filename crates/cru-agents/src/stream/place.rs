@@ -75,9 +75,7 @@ impl Place {
 /// What is left of `path` below `folder`: `""` for the folder itself.
 fn inside<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let (folder, path, windows) = match (drive(folder), drive(path)) {
-        (Some((on, inner)), Some((drive, path_inner))) if on == drive && (is_windows(folder) || is_windows(path)) => {
-            (inner, path_inner, true)
-        }
+        (Some((on, f)), Some((of, p))) if on == of && (is_windows(folder) || is_windows(path)) => (f, p, true),
         _ if folder.is_empty() => return None,
         _ => (folder, path, false),
     };
