@@ -1,6 +1,6 @@
 //! Whether the index says what the notes say.
 //!
-//! Every session is read anew and compared: its row, its record, and its entries by their hashes, which stand beside
+//! Every session is read anew and compared: its row, its record, the short tables of it, and its entries by their hashes, which stand beside
 //! them. That tantivy's files are what was written is told by their checksums.
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +11,8 @@ use tantivy::Index;
 
 use super::disk::{Disk, failed};
 use super::entry::NoteKey;
+use super::record::Record;
+use super::short::SHORT;
 use super::snapshot::{Part, Snapshot};
 use super::update::{Read, Sources};
 use cru_base::Result;
@@ -33,6 +35,16 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
     }
     let records: HashMap<String, _> =
         snapshot.records(|_| true)?.into_iter().map(|record| (record.session.path.clone(), record)).collect();
+    let mut short = HashMap::new();
+    let by_path = |record: Record| (record.session.path.clone(), record);
+    snapshot.each_record(
+        |_| true,
+        &SHORT,
+        by_path,
+        |(path, record)| {
+            short.insert(path, record);
+        },
+    )?;
     let notes: Vec<VaultPath> = Walk::of(vault).paths().cloned().collect();
     let compare = |path: &VaultPath| -> Option<Difference> {
         let text = path.text().into_owned();
@@ -42,6 +54,9 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
             (Some(_), None) => "the index does not have it",
             (None, Some(_)) => "the index has it, and it is no session",
             (Some(wanted), Some(found)) if wanted != found => "its record says something else",
+            (Some(wanted), Some(_)) if short.get(&text) != Some(&wanted.clone().only(&SHORT)) => {
+                "its short tables say something else"
+            }
             (Some(wanted), Some(_)) if snapshot.session(NoteKey::of(path)) != Some(&wanted.session) => {
                 "its row says something else"
             }

@@ -1,7 +1,7 @@
 //! The folder of the index: what is in it, and whether it can be used.
 //!
-//! It lies with the machine, never in the vault. `notes` is the manifest, `rows.N` the file of rows that it names,
-//! `entries/` tantivy's files, `lock` is held by whoever writes. The manifest is written last. What a killed writer left
+//! It lies with the machine, never in the vault. `notes` is the manifest, `rows.N` and `tables.N` the files of rows and short
+//! tables that it names, `entries/` tantivy's files, `lock` is held by whoever writes. The manifest is written last. What a killed writer left
 //! is told by `pending`: the notes that it had begun with.
 //!
 //! Nothing of it is believed unseen: manifest, rows and `pending` have checksums of ours, the files of the entries those of
@@ -44,6 +44,8 @@ pub(super) struct Opened {
     pub(super) manifest: Manifest,
     /// Its rows, opened while they were there.
     pub(super) rows: File,
+    /// The short tables of its records, likewise.
+    pub(super) tables: File,
     /// Its entries.
     pub(super) index: Index,
     /// Searches them as they were committed with the manifest.
@@ -53,7 +55,7 @@ pub(super) struct Opened {
 impl Opened {
     /// One of its rows; `None` where it is damaged.
     pub(super) fn row(&self, place: Place) -> Option<SessionRow> {
-        rows::read(&self.rows, place)
+        postcard::from_bytes(&rows::read(&self.rows, place)?).ok()
     }
 }
 
@@ -90,6 +92,11 @@ impl Disk {
         self.file(&format!("rows.{number}"))
     }
 
+    /// A file of short tables.
+    pub(super) fn tables(&self, number: u64) -> PathBuf {
+        self.file(&format!("tables.{number}"))
+    }
+
     /// Opens it.
     pub(super) fn open(&self) -> Result<Opened, Trouble> {
         self.is_own()?;
@@ -104,6 +111,7 @@ impl Disk {
         })?;
         // Whoever wrote since may have taken these rows away.
         let rows = File::open(self.rows(manifest.rows)).map_err(|_| Trouble::Between)?;
+        let tables = File::open(self.tables(manifest.rows)).map_err(|_| Trouble::Between)?;
         let index = Index::open_in_dir(self.entries()).map_err(damaged)?;
         schema::register(&index);
         if index.schema() != schema::schema().0 {
@@ -128,7 +136,7 @@ impl Disk {
             return Err(Trouble::Between);
         }
         let searcher = tantivy::IndexReader::searcher(&reader);
-        Ok(Opened { manifest, rows, index, searcher })
+        Ok(Opened { manifest, rows, tables, index, searcher })
     }
 
     /// Whether all of it is folders and files, and no links that lead elsewhere.
@@ -208,7 +216,7 @@ impl Disk {
 
     /// Whether the rows are there that a manifest names.
     pub(super) fn has_rows(&self, manifest: &Manifest) -> bool {
-        self.rows(manifest.rows).is_file()
+        self.rows(manifest.rows).is_file() && self.tables(manifest.rows).is_file()
     }
 
     /// Lets nobody else write; waits for whoever does.
@@ -253,11 +261,12 @@ impl Disk {
         self.sweep(Some(manifest.rows))
     }
 
-    /// Takes away all files of rows but one.
+    /// Takes away all files of rows and tables but those of one number.
     fn sweep(&self, keep: Option<u64>) -> Result<()> {
         let Ok(found) = std::fs::read_dir(&self.dir) else { return Ok(()) };
         for name in found.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-            let number = name.strip_prefix("rows.").and_then(|number| number.parse().ok());
+            let number = name.strip_prefix("rows.").or_else(|| name.strip_prefix("tables."));
+            let number = number.and_then(|number| number.parse().ok());
             if number.is_some_and(|number: u64| keep != Some(number)) {
                 files::remove(&self.file(&name))?;
             }

@@ -22,6 +22,7 @@ mod refresh;
 mod rows;
 pub mod schema;
 pub mod search;
+mod short;
 pub mod snapshot;
 pub mod table;
 pub mod toon;

@@ -43,9 +43,11 @@ pub(super) struct Seen {
     pub(super) evidence: Option<u64>,
     /// Where its row stands; `None` where it is no session.
     pub(super) row: Option<Place>,
+    /// Where the short tables of its record stand, likewise.
+    pub(super) tables: Option<Place>,
 }
 
-/// A range of the file of rows.
+/// A range of the file of rows, or of that of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     /// First byte.
@@ -136,6 +138,7 @@ mod tests {
             checked: 9_000_000_000,
             evidence: Some(1),
             row,
+            tables: row,
         };
         Manifest { generation: 3, rows: 2, meta: [1; 16], notes: vec![seen] }
     }

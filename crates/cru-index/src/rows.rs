@@ -1,24 +1,40 @@
-//! The file of rows: what lists and figures are made of, one row for each session.
+//! What is kept of sessions beside their entries, in two files: the rows that lists and figures are made of, one for each
+//! session, and the [short tables](super::short) of their records.
 //!
-//! It is only appended to, so a manifest that somebody has read keeps its rows while others write. When more of it is
-//! outdated than not, the rows that count are written into a new file.
+//! Both are only appended to, so a manifest that somebody has read keeps its rows while others write. When more of the
+//! rows is outdated than not, what counts is written into new files.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::disk::Disk;
 use super::manifest::{Place, Seen, row_sum};
-use super::record::SessionRow;
+use super::record::{Record, SessionRow};
+use super::short;
 use cru_base::{Error, Result, files};
 
 /// Bytes that may be outdated in any case.
 const SPARE: u64 = 1 << 20;
 
-/// The bytes of a row among those of the file; `None` where they are not what was written.
-fn bytes_of(row: Place, all: &[u8]) -> Option<&[u8]> {
-    let at = usize::try_from(row.at).unwrap_or(usize::MAX);
-    let bytes = all.get(at..at.saturating_add(row.len as usize))?;
-    (row_sum(bytes) == row.sum).then_some(bytes)
+/// What is kept of one session, as bytes.
+pub(super) struct Kept {
+    row: Vec<u8>,
+    tables: Vec<u8>,
+}
+
+impl Kept {
+    /// That of a record; `None` where it cannot be encoded.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        Some(Self { row: postcard::to_allocvec(&record.session).ok()?, tables: short::encode(record)? })
+    }
+}
+
+/// The bytes at a place among those of its file; `None` where they are not what was written.
+fn bytes_of(place: Place, all: &[u8]) -> Option<&[u8]> {
+    let at = usize::try_from(place.at).unwrap_or(usize::MAX);
+    let bytes = all.get(at..at.saturating_add(place.len as usize))?;
+    (row_sum(bytes) == place.sum).then_some(bytes)
 }
 
 /// A row among the bytes of the file; `None` where it is damaged.
@@ -26,14 +42,14 @@ pub(super) fn decode(row: Place, all: &[u8]) -> Option<SessionRow> {
     postcard::from_bytes(bytes_of(row, all)?).ok()
 }
 
-/// Reads one row; `None` where it is damaged. Several threads may read: the cursor of the file is not used.
-pub(super) fn read(file: &File, row: Place) -> Option<SessionRow> {
-    let mut bytes = vec![0; row.len as usize];
+/// The bytes at a place in a file; `None` where they are damaged. Several threads may read: the cursor of the file is not used.
+pub(super) fn read(file: &File, place: Place) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; place.len as usize];
     #[cfg(unix)]
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, row.at).ok()?;
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, place.at).ok()?;
     #[cfg(windows)]
-    (std::os::windows::fs::FileExt::seek_read(file, &mut bytes, row.at).ok()? == bytes.len()).then_some(())?;
-    decode(Place { at: 0, ..row }, &bytes)
+    (std::os::windows::fs::FileExt::seek_read(file, &mut bytes, place.at).ok()? == bytes.len()).then_some(())?;
+    (row_sum(&bytes) == place.sum).then_some(bytes)
 }
 
 /// All bytes of the opened file.
@@ -44,38 +60,63 @@ pub(super) fn read_all(mut file: &File) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether the file at `path` should be left for a new one.
+/// Whether the file of rows at `path` should be left for a new one.
 pub(super) fn is_worn(path: &Path, notes: &[Seen]) -> bool {
     let counting: u64 = notes.iter().filter_map(|seen| seen.row).map(|row| u64::from(row.len)).sum();
     std::fs::metadata(path).map_or(true, |metadata| metadata.len() > 2 * counting + SPARE)
 }
 
-/// Appends rows to the file at `path`, and says in each note where its own stands.
-pub(super) fn append(path: &Path, rows: Vec<(Seen, Option<Vec<u8>>)>) -> Result<Vec<Seen>> {
-    let start = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let (mut bytes, mut notes) = (Vec::new(), Vec::with_capacity(rows.len()));
-    for (mut seen, row) in rows {
-        seen.row = row.map(|row| put(&mut bytes, start, &row));
+/// Appends what is kept of sessions to the files of that number, and says in each note where its own stands.
+pub(super) fn append(disk: &Disk, number: u64, read: Vec<(Seen, Option<Kept>)>) -> Result<Vec<Seen>> {
+    let (mut rows, mut tables) = (Growing::at_end_of(disk.rows(number)), Growing::at_end_of(disk.tables(number)));
+    let mut notes = Vec::with_capacity(read.len());
+    for (mut seen, kept) in read {
+        seen.row = kept.as_ref().map(|kept| rows.put(&kept.row));
+        seen.tables = kept.as_ref().map(|kept| tables.put(&kept.tables));
         notes.push(seen);
     }
-    files::append(path, &bytes)?;
+    rows.append()?;
+    tables.append()?;
     Ok(notes)
 }
 
-/// Writes the rows of `notes`, which stand in the file `from`, into the new file `to`.
-pub(super) fn rewrite(from: &Path, to: &Path, notes: &mut [Seen]) -> Result<()> {
-    let old = std::fs::read(from).map_err(|source| Error::io("read", from, source))?;
-    let mut bytes = Vec::with_capacity(old.len());
+/// Writes what is kept of `notes`, which stands in the files of the number `from`, into new ones of the number `to`.
+pub(super) fn rewrite(disk: &Disk, from: u64, to: u64, notes: &mut [Seen]) -> Result<()> {
+    let read = |path: PathBuf| std::fs::read(&path).map_err(|source| Error::io("read", &path, source));
+    let (old_rows, old_tables) = (read(disk.rows(from))?, read(disk.tables(from))?);
+    let (mut rows, mut tables) = (Growing::new(disk.rows(to)), Growing::new(disk.tables(to)));
     for seen in notes {
-        // A damaged one is read from its note when it is asked for.
-        let row = seen.row.map(|row| bytes_of(row, &old).unwrap_or_default());
-        seen.row = row.map(|row| put(&mut bytes, 0, row));
+        // What is damaged is read from its note when it is asked for.
+        seen.row = seen.row.map(|row| rows.put(bytes_of(row, &old_rows).unwrap_or_default()));
+        seen.tables = seen.tables.map(|it| tables.put(bytes_of(it, &old_tables).unwrap_or_default()));
     }
-    files::put(to, &bytes)
+    files::put(&rows.path, &rows.bytes)?;
+    files::put(&tables.path, &tables.bytes)
 }
 
-fn put(bytes: &mut Vec<u8>, start: u64, row: &[u8]) -> Place {
-    let at = start + bytes.len() as u64;
-    bytes.extend(row);
-    Place { at, len: u32::try_from(row.len()).unwrap_or(u32::MAX), sum: row_sum(row) }
+/// Bytes that come behind those of a file.
+struct Growing {
+    path: PathBuf,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Growing {
+    fn new(path: PathBuf) -> Self {
+        Self { path, start: 0, bytes: Vec::new() }
+    }
+
+    fn at_end_of(path: PathBuf) -> Self {
+        Self { start: std::fs::metadata(&path).map_or(0, |metadata| metadata.len()), ..Self::new(path) }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Place {
+        let at = self.start + self.bytes.len() as u64;
+        self.bytes.extend(bytes);
+        Place { at, len: u32::try_from(bytes.len()).unwrap_or(u32::MAX), sum: row_sum(bytes) }
+    }
+
+    fn append(self) -> Result<()> {
+        files::append(&self.path, &self.bytes)
+    }
 }

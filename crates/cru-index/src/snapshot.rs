@@ -92,7 +92,11 @@ struct Listed {
 }
 
 enum Row {
-    Disk(Place),
+    /// In the file of rows; the short tables stand in theirs.
+    Disk {
+        row: Place,
+        tables: Option<Place>,
+    },
     Memory(usize),
 }
 
@@ -148,6 +152,7 @@ pub struct Snapshot {
     copies: HashMap<String, u64>,
     places: OnceLock<HashMap<NoteKey, usize>>,
     file: Option<Mutex<File>>,
+    tables: Option<File>,
     rows: OnceLock<Vec<SessionRow>>,
     single: OnceLock<Vec<OnceLock<Box<SessionRow>>>>,
     records: Vec<Record>,
@@ -190,18 +195,18 @@ impl Snapshot {
         let mut reread: Vec<VaultPath> = changes.dirty.clone();
         reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
         let mut hidden: HashSet<NoteKey> = reread.iter().map(NoteKey::of).collect();
-        let (mut listed, mut parts, mut file) = (Vec::new(), Vec::new(), None);
-        if let Some(Opened { manifest, rows, searcher, .. }) = opened {
+        let (mut listed, mut parts, mut file, mut short) = (Vec::new(), Vec::new(), None, None);
+        if let Some(Opened { manifest, rows, tables, searcher, .. }) = opened {
             hidden.extend(changes.gone.iter().map(|index| NoteKey::of_text(&manifest.notes[*index].path)));
             for seen in manifest.notes {
-                let Some(place) = seen.row else { continue };
+                let Some(row) = seen.row else { continue };
                 let key = NoteKey::of_text(&seen.path);
                 if !hidden.contains(&key) {
-                    listed.push(Listed { key, path: seen.path, row: Row::Disk(place) });
+                    listed.push(Listed { key, path: seen.path, row: Row::Disk { row, tables: seen.tables } });
                 }
             }
             parts.push(Part::new(searcher, hidden));
-            file = Some(Mutex::new(rows));
+            (file, short) = (Some(Mutex::new(rows)), Some(tables));
         }
         let mut records = Vec::new();
         if !reread.is_empty() {
@@ -237,6 +242,7 @@ impl Snapshot {
             listed,
             places: OnceLock::new(),
             file,
+            tables: short,
             copies: HashMap::new(),
             rows: OnceLock::new(),
             single: OnceLock::new(),
@@ -328,7 +334,7 @@ impl Snapshot {
         self.rows.get_or_init(|| {
             let bytes = self.file.as_ref().and_then(|file| rows::read_all(&lock(file))).unwrap_or_default();
             let row = |listed: &Listed| match &listed.row {
-                Row::Disk(place) => rows::decode(*place, &bytes),
+                Row::Disk { row, .. } => rows::decode(*row, &bytes),
                 Row::Memory(_) => None,
             };
             let rows = self.listed.par_iter().with_min_len(256);
@@ -361,9 +367,9 @@ impl Snapshot {
     fn row(&self, listed: &Listed) -> SessionRow {
         let row = match &listed.row {
             Row::Memory(index) => return self.records[*index].session.clone(),
-            Row::Disk(place) => self.file.as_ref().and_then(|file| rows::read(&lock(file), *place)),
+            Row::Disk { row, .. } => self.file.as_ref().and_then(|file| rows::read(&lock(file), *row)),
         };
-        row.unwrap_or_else(|| {
+        row.and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_else(|| {
             // A damaged row is read from its note, and whoever asks next makes all anew.
             disk::forget(&self.root);
             self.reread(&listed.path).map(|record| record.session).unwrap_or_default()

@@ -141,6 +141,13 @@ fn much_evidence_of_a_few_notes_waits_for_whoever_asks() {
     assert_eq!(read(&unasked), 20, "many at once are written by whoever changed them");
 }
 
+/// The phases of all sessions, as the short tables have them.
+fn phases(snapshot: &Snapshot) -> Vec<record::PhaseRow> {
+    let mut found = Vec::new();
+    snapshot.each_record(|_| true, &[Table::Phases], |record| record.phases, |phases| found.extend(phases)).unwrap();
+    found
+}
+
 #[test]
 fn damage_is_mended() {
     let bed = Bed::new(3);
@@ -156,8 +163,10 @@ fn damage_is_mended() {
         files::remove(&bed.index(file)).unwrap();
         assert!(bed.checked().rebuilt.is_some(), "{file}");
     }
-    let rows = bed.saved().into_keys().find(|name| name.starts_with("rows.")).unwrap();
-    files::put(&bed.index(&rows), b"").unwrap();
+    let kept = |start: &str| bed.saved().into_keys().find(|name| name.starts_with(start)).unwrap();
+    files::put(&bed.index(&kept("tables.")), b"").unwrap();
+    assert_eq!(phases(&bed.open()).len(), 3, "tables are read from the notes");
+    files::put(&bed.index(&kept("rows.")), b"").unwrap();
     assert_eq!(bed.open().sessions().len(), 3, "rows are read from the notes");
 }
 
@@ -176,6 +185,7 @@ fn answers(bed: &Bed) -> Vec<String> {
     let snapshot = bed.open();
     let mut told: Vec<String> = snapshot.sessions().iter().map(|row| format!("{row:?}")).collect();
     told.extend(snapshot.records(|_| true).unwrap().iter().map(|record| format!("{record:?}")));
+    told.extend(phases(&snapshot).iter().map(|phase| format!("{phase:?}")));
     for query in ["one", "coder", "bash one", "on*", "s3"] {
         let query = Query::parse(query, &jiff::Zoned::default()).unwrap();
         let options = search::SearchOptions { limit: 1000, ..search::SearchOptions::default() };
@@ -239,7 +249,7 @@ fn a_writer_that_was_killed_after_its_commit() {
     bed.write("s7", "new");
     bed.checked();
     // The entries are committed; rows and manifest are still the old ones.
-    for name in bed.saved().into_keys().filter(|name| name.starts_with("rows.")) {
+    for name in bed.saved().into_keys().filter(|name| name.starts_with("rows.") || name.starts_with("tables.")) {
         files::remove(&bed.index(&name)).unwrap();
     }
     for (name, bytes) in before.iter().filter(|(name, _)| name.as_str() != "pending") {
@@ -294,11 +304,13 @@ fn few_changed_notes_are_read_and_not_written() {
 fn rows_are_appended_and_written_anew_when_most_are_outdated() {
     let bed = Bed::new(3);
     bed.checked();
-    let rows = || {
-        let (name, bytes) = bed.saved().into_iter().find(|(name, _)| name.starts_with("rows.")).unwrap();
+    let kept = |start: &str| {
+        let (name, bytes) = bed.saved().into_iter().find(|(name, _)| name.starts_with(start)).unwrap();
         (name, bytes.len())
     };
+    let rows = || kept("rows.");
     let (first, one) = rows();
+    let tables = kept("tables.");
     bed.write("s1", "two");
     bed.checked();
     let (second, two) = rows();
@@ -309,6 +321,8 @@ fn rows_are_appended_and_written_anew_when_most_are_outdated() {
     bed.checked();
     let (third, three) = rows();
     assert!(third != first && three < two, "{third} {three}");
+    assert_ne!(kept("tables.").0, tables.0, "the tables go with them");
+    assert_eq!(phases(&bed.open()).len(), 3);
     assert_eq!(bed.checked(), Refreshed::default());
 }
 

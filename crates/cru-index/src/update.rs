@@ -15,7 +15,7 @@ use super::entry::{Entry, NoteKey};
 use super::evidence::Evidence;
 use super::manifest::{Manifest, Seen, hash};
 use super::record::Record;
-use super::rows;
+use super::rows::{self, Kept};
 use super::schema::{self, Fields};
 use super::toon;
 use cru_base::files::{self, Fingerprint};
@@ -68,14 +68,13 @@ pub(super) fn update(
     let mut prepared = writer.prepare_commit().map_err(failed)?;
     prepared.set_payload(&next.generation.to_string());
     prepared.commit().map_err(failed)?;
-    let old = disk.rows(manifest.rows);
     if manifest.notes.is_empty() {
         next.rows = next.generation;
-    } else if rows::is_worn(&old, &next.notes) {
+    } else if rows::is_worn(&disk.rows(manifest.rows), &next.notes) {
         next.rows = next.generation;
-        rows::rewrite(&old, &disk.rows(next.rows), &mut next.notes)?;
+        rows::rewrite(disk, manifest.rows, next.rows, &mut next.notes)?;
     }
-    next.notes.append(&mut rows::append(&disk.rows(next.rows), read)?);
+    next.notes.append(&mut rows::append(disk, next.rows, read)?);
     next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
     // After this nothing changes the list of files that the manifest knows the hash of.
     writer.wait_merging_threads().map_err(failed)?;
@@ -91,7 +90,7 @@ fn write(
     changes: &Changes,
     checked: i64,
     options: &Options<'_>,
-) -> Result<Vec<(Seen, Option<Vec<u8>>)>> {
+) -> Result<Vec<(Seen, Option<Kept>)>> {
     let (_, fields) = schema::schema();
     for path in begun {
         writer.delete_term(Term::from_field_u64(fields.note, NoteKey::of_text(path).0));
@@ -182,7 +181,7 @@ pub(super) struct Read {
     /// The one that carries the record.
     session: Option<Entry>,
     /// For the manifest; `None` where it cannot be told apart by its path or could not be read.
-    seen: Option<(Seen, Option<Vec<u8>>)>,
+    seen: Option<(Seen, Option<Kept>)>,
     /// What its evidence is known by.
     evidence: Option<u64>,
 }
@@ -198,11 +197,11 @@ impl Read {
         let fingerprint = if before == after { after } else { Fingerprint::default() };
         let hash = hash(&bytes);
         let mut read = Self::bytes(path, bytes, sources);
-        let row = read.record.as_ref().and_then(|record| postcard::to_allocvec(&record.session).ok());
+        let kept = read.record.as_ref().and_then(Kept::of);
         let evidence = read.evidence;
         read.seen = path.as_path().to_str().is_some().then(|| {
             let path = path.text().into_owned();
-            (Seen { path, fingerprint, hash, checked, evidence, row: None }, row)
+            (Seen { path, fingerprint, hash, checked, evidence, row: None, tables: None }, kept)
         });
         read
     }

@@ -14,7 +14,10 @@ use tantivy::store::StoreReader;
 use tantivy::{DocAddress, Term};
 
 use super::super::disk::failed;
+use super::super::manifest::Place;
 use super::super::record::{Record, SessionRow, Table};
+use super::super::rows;
+use super::super::short;
 use super::super::toon;
 use super::super::update::SESSION;
 use super::{Listed, Row, Snapshot};
@@ -46,20 +49,27 @@ impl Snapshot {
     ) -> Result<()> {
         let chosen: Vec<(&Listed, &SessionRow)> =
             self.listed.iter().zip(self.sessions()).filter(|(_, row)| wanted(row)).collect();
-        let places = self.carriers(&chosen)?;
-        let stores = self.stores()?;
-        let record = |(it, row): &(&Listed, &SessionRow)| match &it.row {
-            Row::Memory(index) => self.records.get(*index).map(|record| record.clone().only(tables)),
-            Row::Disk(_) => places
-                .get(&it.key)
-                .and_then(|place| stored(&stores, *place, row, tables))
-                .or_else(|| self.reread(&it.path).map(|record| record.only(tables))),
+        let is_short = tables.iter().all(|table| short::SHORT.contains(table));
+        let (places, stores) = if is_short { Default::default() } else { (self.carriers(&chosen)?, self.stores()?) };
+        let record = |(it, row): &(&Listed, &SessionRow)| {
+            let kept = match &it.row {
+                Row::Memory(index) => return self.records.get(*index).map(|record| record.clone().only(tables)),
+                Row::Disk { tables: place, .. } if is_short => self.short(*place, row, tables),
+                Row::Disk { .. } => places.get(&it.key).and_then(|place| stored(&stores, *place, row, tables)),
+            };
+            kept.or_else(|| self.reread(&it.path).map(|record| record.only(tables)))
         };
         for chunk in chosen.chunks(CHUNK) {
             let made: Vec<T> = chunk.par_iter().filter_map(|it| record(it).map(&make)).collect();
             made.into_iter().for_each(&mut take);
         }
         Ok(())
+    }
+
+    /// The record of a session whose short tables stand at a place, with those of `tables` alone.
+    fn short(&self, place: Option<Place>, row: &SessionRow, tables: &[Table]) -> Option<Record> {
+        let record = short::decode(&rows::read(self.tables.as_ref()?, place?)?, tables)?;
+        Some(Record { session: row.clone(), ..record })
     }
 
     /// Where the records of sessions stand on disk.
