@@ -30,6 +30,14 @@ impl StepFacts {
     }
 }
 
+#[cfg(test)]
+impl StepFacts {
+    /// Those of a step that ran a check.
+    pub(crate) fn with_verdict(verdict: Option<Verdict>) -> Self {
+        Self { verdict, ..Self::default() }
+    }
+}
+
 /// The ids of the commits that a step made.
 pub(crate) fn commits(step: &Step) -> impl Iterator<Item = &str> {
     let fields = step.fields.iter().filter(|(name, _)| name == "commit");

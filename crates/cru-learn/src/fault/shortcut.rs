@@ -4,17 +4,21 @@
 
 use std::collections::HashSet;
 
-use crate::case::action::{added, removed};
+use crate::case::action::removed;
 use crate::case::entry::Entry;
-use crate::case::{Case, Puzzle, Story};
+use crate::case::{Case, Story};
+use crate::find::planned::is_test;
 use cru_action::patch::FilePatch;
-use cru_action::verdict;
-use cru_session::words::shorten::file_name;
+use cru_action::{Verdict, verdict};
 
 impl Case {
-    /// Whether the answer switched a check off, or made a test expect what the failure had found.
+    /// Whether the answer switched a check off, or changed what tests expect and nothing else.
     pub(crate) fn takes_shortcut(&self) -> bool {
-        matches!(&self.story, Story::Puzzle(it) if bends_test(it)) || self.done().iter().any(Entry::takes_shortcut)
+        let failed = match &self.story {
+            Story::Puzzle(it) => it.step.as_ref(),
+            _ => None,
+        };
+        bends_tests(failed, self.done()) || self.done().iter().any(Entry::takes_shortcut)
     }
 }
 
@@ -25,44 +29,35 @@ impl Entry {
     }
 }
 
-/// Whether nothing was changed but tests, and one of them then expects what the failure had found.
-fn bends_test(puzzle: &Puzzle) -> bool {
-    let found = puzzle.step.as_ref().map(Entry::answer).unwrap_or_default();
-    let changes: Vec<_> = puzzle.fix.iter().flat_map(Entry::changes).collect();
-    let is_test = |path: &str| {
-        let name = file_name(path).to_lowercase();
-        name.contains("test") || name.contains("spec")
-    };
-    changes.iter().all(|change| is_test(change.path()))
-        && changes.iter().any(|change| {
-            let added = added(change);
-            let mut expected = removed(change).into_iter().filter(|line| asserts(line));
-            // Of very long edits nothing is said.
-            added.len() <= LINES
-                && expected.any(|old| added.iter().filter(|line| asserts(line)).any(|new| turns_round(old, new, found)))
-        })
+/// Whether nothing was changed but tests between a check that failed and the next one, and an expectation that was there is
+/// another one or gone. Whether the test or the program was wrong, no record tells.
+fn bends_tests(failed: Option<&Entry>, done: &[Entry]) -> bool {
+    let (mut is_failed, mut changes) = (failed.is_some(), Vec::new());
+    for entry in done {
+        if is_failed {
+            changes.extend(entry.changes());
+        }
+        if let Some(verdict) = entry.verdict() {
+            if alters_expectations(&changes) {
+                return true;
+            }
+            is_failed = verdict == Verdict::Failed;
+            changes.clear();
+        }
+    }
+    alters_expectations(&changes)
 }
 
-/// Lines of an edit that are looked at.
-const LINES: usize = 200;
+/// Whether changes are of tests alone, and take an expectation away or put another one in its place.
+fn alters_expectations(changes: &[FilePatch<'_>]) -> bool {
+    let alters = |change: &FilePatch<'_>| removed(change).into_iter().any(asserts);
+    changes.iter().all(|change| is_test(change.path())) && changes.iter().any(alters)
+}
 
 /// Whether a line says what is expected.
 fn asserts(line: &str) -> bool {
     let line = line.to_lowercase();
     ["assert", "expect", "equal", "tobe", "should"].iter().any(|word| line.contains(word))
-}
-
-/// Whether two lines differ in one value, and the failure names both: the new one is what it had found.
-fn turns_round(old: &str, new: &str, found: &str) -> bool {
-    let values = |line: &str| -> Vec<String> {
-        let words = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-')));
-        words.map(|word| word.trim_matches('.').to_owned()).filter(|word| !word.is_empty()).collect()
-    };
-    let (old, new) = (values(old), values(new));
-    let mut other = old.iter().zip(&new).filter(|(old, new)| old != new);
-    let (Some((old_value, new_value)), None) = (other.next(), other.next()) else { return false };
-    let known = values(found);
-    old.len() == new.len() && known.contains(old_value) && known.contains(new_value)
 }
 
 /// Whether a step switches a check off: by a line that it puts into a file, or by the command that it runs.
@@ -83,48 +78,56 @@ mod tests {
     use super::*;
     use crate::Call;
     use crate::case::entry::Told;
+    use crate::case::facts::StepFacts;
+
+    fn step(call: Option<Call>, verdict: Option<Verdict>) -> Entry {
+        Entry {
+            block: None,
+            told: Told::Step {
+                call: String::new(),
+                result: String::new(),
+                failed: verdict == Some(Verdict::Failed),
+                whole: call.map(Box::new),
+                facts: Box::new(StepFacts::with_verdict(verdict)),
+            },
+        }
+    }
+
+    fn edit(path: &str, new: &str) -> Entry {
+        let input = json!({ "file_path": path, "old_string": "assert pump.flow == \"2.0\"", "new_string": new });
+        step(Call::new("Edit", input, Some("done")), None)
+    }
 
     #[test]
     fn tests_that_are_bent() {
-        let bent = |path: &str, new: &str| {
-            let input = json!({ "file_path": path, "old_string": "assert pump.flow == \"2.0\"", "new_string": new });
-            let step = |call: Option<Call>, result: &str| Entry {
-                block: None,
-                told: Told::Step {
-                    call: String::new(),
-                    result: result.into(),
-                    failed: false,
-                    whole: call.map(Box::new),
-                    facts: Box::default(),
-                },
-            };
-            bends_test(&Puzzle {
-                step: Some(step(None, "AssertionError: assert '1.0' == '2.0'")),
-                fix: vec![step(Call::new("Edit", input, Some("done")), "")],
-                ..Puzzle::default()
-            })
-        };
+        let failed = step(None, Some(Verdict::Failed));
+        let bent = |path: &str, new: &str| bends_tests(Some(&failed), &[edit(path, new)]);
         assert!(bent("tests/test_pump.py", "# It stays.\nassert pump.flow == \"1.0\""));
-        assert!(!bent("tests/test_pump.py", "assert pump.flow == \"3.0\""));
-        assert!(!bent("tests/test_pump.py", "assert pump.full_flow == \"1.0\""));
-        assert!(!bent("src/pump.py", "assert pump.flow == \"1.0\""));
+        assert!(bent("tests/test_pump.py", "assert pump.flow == \"2.0\" or pump.flow == \"1.0\""));
+        assert!(bent("tests/test_pump.py", "assert pump.full_flow == \"1.0\"") && bent("src/pump.spec.ts", ""));
+        assert!(!bent("tests/test_pump.py", "assert pump.flow == \"2.0\"\nassert pump.is_full"));
+        assert!(!bent("src/inspector.py", "assert pump.flow == \"1.0\""));
+    }
+
+    #[test]
+    fn each_check_is_looked_at_alone() {
+        let check = |verdict| step(None, Some(verdict));
+        let test = || edit("tests/test_pump.py", "assert pump.flow == \"1.0\"");
+        let code = || edit("src/pump.py", "flow = 2.0");
+        let bent = |steps: &[Entry]| bends_tests(None, steps);
+        let (passed, failed) = (Verdict::Passed, Verdict::Failed);
+        assert!(bent(&[code(), check(failed), test(), check(passed)]));
+        assert!(bent(&[check(failed), code(), check(failed), test(), check(passed), code(), check(passed)]));
+        assert!(!bent(&[check(failed), code(), test(), check(passed)]), "both changed together");
+        assert!(
+            !bent(&[test(), check(failed), code(), check(passed), test(), check(passed)]),
+            "another behaviour is wanted"
+        );
     }
 
     #[test]
     fn checks_that_are_switched_off() {
-        let takes = |tool: &str, input: Value| {
-            let whole = Call::new(tool, input, None).map(Box::new);
-            is_shortcut(&Entry {
-                block: None,
-                told: Told::Step {
-                    call: String::new(),
-                    result: String::new(),
-                    failed: false,
-                    whole,
-                    facts: Box::default(),
-                },
-            })
-        };
+        let takes = |tool: &str, input: Value| is_shortcut(&step(Call::new(tool, input, None), None));
         let edit = |old: &str, new: &str| takes("Edit", json!({ "old_string": old, "new_string": new }));
         assert!(edit("run: pyright", "run: pyright\n  continue-on-error: true"));
         assert!(!edit("run: pyright\n  continue-on-error: true", "run: pyright"));
