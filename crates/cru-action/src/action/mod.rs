@@ -199,9 +199,9 @@ impl<'a> Action<'a> {
             .any(|verb| matches!(verb, "commit" | "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "pull"))
     }
 
-    /// Whether it pushes.
+    /// Whether it pushes commits.
     pub fn pushes(&self) -> bool {
-        self.commands.iter().any(|command| command.publishes && command.class == Class::GitChange)
+        self.commands.iter().any(Command::pushes)
     }
 
     /// Whether it makes something that others see: a push, a release, a pull request, a comment.
@@ -508,6 +508,24 @@ impl Command<'_> {
             (program @ ("npm" | "pnpm" | "yarn" | "bun"), "run test") => format!("{program} test"),
             (program, verb) => format!("{program} {verb}"),
         }
+    }
+
+    /// Whether it pushes commits. To delete a branch brings none along, nor do refs that are neither branches nor tags, such as
+    /// `refs/notes/ai`.
+    pub fn pushes(&self) -> bool {
+        let words = || self.words.iter().skip_while(|word| *word != "push").skip(1);
+        let deletes = words().any(|word| matches!(word.as_ref(), "-d" | "--delete"));
+        // The first word that is no option names the other repository.
+        let mut refs = words().filter(|word| !word.starts_with('-')).skip(1).peekable();
+        let brings_commits = |word: &Cow<'_, str>| {
+            let source = word.trim_start_matches('+').split(':').next().unwrap_or_default();
+            let is_other = source
+                .strip_prefix("refs/")
+                .is_some_and(|kind| !kind.starts_with("heads/") && !kind.starts_with("tags/"));
+            !source.is_empty() && !is_other
+        };
+        let pushes = self.publishes && self.class == Class::GitChange;
+        pushes && !deletes && (refs.peek().is_none() || refs.any(brings_commits))
     }
 
     /// Whether its program keeps versions of files, or talks with a host of them: `git`, `gh`.

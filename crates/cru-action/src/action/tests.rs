@@ -64,6 +64,16 @@ fn other_languages_claim_nothing() {
 #[test]
 fn git_and_patches() {
     assert!(Action::of("Bash", "cd a && git -C b commit -m x && git push").pushes());
+    for (pushes, command) in [
+        (true, "git push origin HEAD:main refs/notes/ai"),
+        (true, "git push -u origin +topic"),
+        (true, "git push origin refs/tags/v1"),
+        (false, "git push origin refs/notes/ai"),
+        (false, "git push origin :old"),
+        (false, "git push --delete origin old"),
+    ] {
+        assert_eq!(Action::of("Bash", command).pushes(), pushes, "{command}");
+    }
     assert!(Action::of("Bash", "git -c a=b commit -m x").commits());
     assert!(!Action::of("Bash", "echo 'git commit'; git commit --dry-run").commits());
     assert!(Action::of("Bash", "gh pr create -t x").publishes());

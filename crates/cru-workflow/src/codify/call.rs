@@ -222,7 +222,7 @@ impl<'a> Call<'a> {
             commits: shows_commit || by_host.is_some() || action.commands.iter().any(makes_commit),
             shows_commit: shows_commit || by_host.is_some(),
             hides_commit: action.commands.iter().filter(|it| makes_commit(it)).all(|it| it.hidden.is_some()),
-            hides_push: action.commands.iter().filter(|it| is_push(it)).all(|it| it.hidden.is_some()),
+            hides_push: action.commands.iter().filter(|it| it.pushes()).all(|it| it.hidden.is_some()),
             finishes: (action.commits() && !gives_up) || by_host.is_some(),
             gives_up,
             records: action.commands.iter().any(|it| it.key() == "git commit") || by_host.is_some(),
@@ -318,11 +318,6 @@ fn makes_commit(command: &Command<'_>) -> bool {
     command.program == "git"
         && matches!(verb, "commit" | "cherry-pick" | "revert" | "am")
         && !command.words.iter().any(|word| matches!(word.as_ref(), "--abort" | "--quit" | "--dry-run"))
-}
-
-/// Whether a command pushes.
-fn is_push(command: &Command<'_>) -> bool {
-    command.publishes && command.class == Class::GitChange
 }
 
 /// Words of the `git` commands of a call that may name branches: those behind the verb that are no options.
