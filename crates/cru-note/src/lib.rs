@@ -37,6 +37,7 @@ mod tests;
 
 pub use block::{Block, BlockKind, Inline, InlineKind};
 pub use line_end::LineEnd;
+pub use marker::list_item;
 pub use parse::Note;
 #[doc(hidden)]
 pub use parse::counted;

@@ -51,6 +51,12 @@ pub(super) fn list_marker(rest: &[u8]) -> Option<ListMarker> {
     matches!(rest.get(len), None | Some(b' ' | b'\t' | b'\r')).then_some(ListMarker { len, number })
 }
 
+/// What a line that begins an item of a list says behind the marker; `None` for another line.
+pub fn list_item(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    list_marker(line.as_bytes()).map(|marker| line[marker.len..].trim_start())
+}
+
 /// Three or more of one of `-`, `*`, `_`, with nothing but blanks between.
 pub(super) fn is_rule(rest: &[u8]) -> bool {
     let Some(&mark @ (b'-' | b'*' | b'_')) = rest.first() else { return false };

@@ -144,7 +144,7 @@ impl Reason {
             Self::Leaks => "holds a secret or personal data",
             Self::CommitUnknown => "no commit in the record",
             Self::NoCheck => "no check that failed and passed later",
-            Self::CallsUnknown => "the transcript is gone",
+            Self::CallsUnknown => "not all calls are in the record with their results",
             Self::Rejected => "rejected by a person",
             Self::Judged => "judged weak or harmful",
             Self::NotAccepted => "not accepted yet",

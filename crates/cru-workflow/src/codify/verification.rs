@@ -7,6 +7,7 @@ use cru_action::{Action, Class, Command};
 use cru_base::text::fold_whitespace;
 use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
+use cru_note::list_item;
 use cru_session::User;
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
@@ -27,7 +28,7 @@ const MAX_CALL: usize = 160;
 /// What is said of a command of a plan or request that was not run.
 pub(super) const NOT_RUN: &str = "it was not run";
 /// What is said of an item of a plan in words: what no command of the plan does, a person has to do.
-pub(super) const UNTOLD: &str = "in the plan, by hand; not run, as far as the record shows";
+pub(super) const UNTOLD: &str = "in the plan, by hand; the record does not show whether it was done";
 
 /// Adds what the plans and requests of a session ask for and `made` does not hold yet; the places of all that they ask for.
 pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_>], plan: &Plan<'_>) -> Vec<usize> {
@@ -211,10 +212,8 @@ enum Item<'t> {
 /// The items of a section: commands in code, and lines without one.
 fn items(section: &Section) -> Vec<Item<'_>> {
     let mut items = Vec::new();
-    let is_item =
-        |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '*' | '+'));
     // Where there is a list, the other lines only lead to it.
-    let listed = section.text.lines().any(is_item);
+    let listed = section.text.lines().any(|line| list_item(line).is_some());
     let mut fenced = false;
     for line in section.text.lines() {
         let bare = line.trim();
@@ -230,11 +229,12 @@ fn items(section: &Section) -> Vec<Item<'_>> {
         }
         let codes = bare.split('`').skip(1).step_by(2);
         items.extend(codes.filter(|code| is_command(code)).map(Item::Command));
-        let words = bare.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '*' | ' '));
+        let item = list_item(bare);
+        let words = item.unwrap_or(bare);
         if items.len() == before
             && words.split_whitespace().nth(1).is_some()
             && !words.ends_with(':')
-            && (is_item(line) || !listed)
+            && (item.is_some() || !listed)
         {
             items.push(Item::Words(words));
         }

@@ -190,7 +190,7 @@ fn documents_are_inputs() {
     let told = render(&crate::codify(&session, &Options::REPLAY).0);
     assert!(told.contains("Inputs: the document in the request, “Plan: move the valve” ([[s#^u-01|u-01]])"), "{told}");
     assert!(
-        told.contains("- Listen to the pump — in the plan, by hand; not run, as far as the record shows"),
+        told.contains("- Listen to the pump — in the plan, by hand; the record does not show whether it was done"),
         "{told}"
     );
     let read = "- `Read docs/plans/valve.md` → 9 lines\n    - reads: `docs/plans/valve.md`\n";

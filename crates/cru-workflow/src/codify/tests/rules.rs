@@ -207,7 +207,7 @@ fn order_alone_joins_nothing() {
 #[test]
 fn a_plan_in_the_request_gives_the_steps() {
     let words = "Implement this plan:\n>\n> # Red valves\n>\n> ## 1. Cut the pipe\n>\n> In `pipe.c`.\n>\n> ## 2. Set the valve\n>\n\
-                 > In `valve.c`.\n>\n> ## Verification\n>\n> - `make test`\n> - `make bench -j2`\n> - Look at it by eye";
+                 > In `valve.c`.\n>\n> ## Verification\n>\n> - `make test`\n> - `make bench -j2`\n> - Look at it by eye\n> - 100+ drops fall, 3 of 5 by hand";
     let steps = "- `Edit valve.c` → ok\n    - writes: `valve.c`\n- `Edit pipe.c` → ok\n    - writes: `pipe.c`\n- `Bash make test` → ok\n";
     let body = format!("## Red valves @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n> [!user]\n> \"{words}\"\n\n{steps}");
     let made = workflow(&body);
@@ -220,7 +220,8 @@ fn a_plan_in_the_request_gives_the_steps() {
         [
             "make test: passes",
             "make bench -j2: in the plan; it was not run",
-            "-: Look at it by eye — in the plan, by hand; not run, as far as the record shows"
+            "-: Look at it by eye — in the plan, by hand; the record does not show whether it was done",
+            "-: 100+ drops fall, 3 of 5 by hand — in the plan, by hand; the record does not show whether it was done"
         ]
     );
 }
