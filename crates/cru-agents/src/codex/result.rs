@@ -127,7 +127,8 @@ impl CodexStream {
         let nickname = value.get("nickname").and_then(Value::as_str).map(str::to_owned);
         let role = role.clone().or(part).or(nickname);
         if let Some(id) = &id {
-            self.spawned.push((id.clone(), role.clone(), task.clone()));
+            let spawned = &mut self.family.borrow_mut().spawned;
+            spawned.entry(id.clone()).or_insert_with(|| (role.clone(), task.clone()));
         }
         Some(SubagentRun {
             stream: id.map(|id| self.child(&id)),

@@ -4,6 +4,7 @@
 //! consumed.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -11,24 +12,25 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::call::CodexAction;
+use super::read::CodexFamily;
 use super::reason;
+use super::record::payload;
 use super::said::{self, CodexSaid, ShellRun};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::call::tools;
-use crate::file::value::{self, filled, object, word};
-use crate::stream::intake::Intake;
+use crate::file::jsonl::State;
+use crate::file::value::{self, canonical_but, filled, number, object, word};
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
 use crate::unknown::unknown;
 use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
-use cru_session::source::{Bounds, Consumed};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
 pub(super) struct CodexStream {
-    pub(super) key: Rc<StreamKey>,
+    pub(super) key: StreamKey,
     /// The host's id of the session.
     pub(super) id: String,
     pub(super) place: Place,
@@ -63,18 +65,14 @@ pub(super) struct CodexStream {
     pub(super) compaction: CodexCompaction,
     /// The records that are a part of the talk, by their number in the history.
     pub(super) ordinals: Vec<(u64, u64)>,
-    /// Sub-agents that were started: id, part, task.
-    pub(super) spawned: Vec<(String, Option<String>, Option<String>)>,
-    /// Records counted as said twice that were told after all.
-    pub(super) untwinned: u64,
-    /// Records counted as said twice that are the host's words.
-    pub(super) injected: u64,
     /// The name that the host keeps beside its sessions, until it is told.
     name: String,
     title: String,
     branch: String,
     version: String,
-    intake: Intake,
+    /// Whether other files have records of it, too.
+    has_copies: bool,
+    pub(super) family: Rc<RefCell<CodexFamily>>,
 }
 
 /// What is known of a compaction, which two records tell.
@@ -101,30 +99,77 @@ pub(super) struct Hint {
     pub(super) agent: Option<(String, Option<String>)>,
 }
 
+impl State for CodexStream {
+    fn id(&self, _: &Value) -> String {
+        String::new()
+    }
+
+    fn time(&self, record: &Value) -> Option<Timestamp> {
+        value::time(record, "timestamp")
+    }
+
+    fn waits(&self) -> bool {
+        self.calls.waiting() > 0
+    }
+
+    /// A re-serialised record is the same record: its time, kind and call name it.
+    fn lasting<'l>(&self, record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let Some(time) = filled(record, "timestamp") else { return line.into() };
+        let payload = payload(record);
+        let kinds = [word(record, "type"), word(payload, "type"), word(payload, "call_id")];
+        format!("{time} {}", kinds.join(" ")).into_bytes().into()
+    }
+
+    /// What the host encrypted is no part of what a record says.
+    fn copied<'l>(&self, record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        if self.has_copies { canonical_but(record, "encrypted_content").into() } else { line.into() }
+    }
+
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
+        self.begin_file();
+        let payload = payload(&record);
+        if self.family.borrow().is_copied {
+            if let Some(info) = object(payload, "info") {
+                self.counter.count(info);
+            }
+            return Some("copied from another session");
+        }
+        if word(&record, "type") == "session_meta" {
+            let end = self.family.borrow().head.goes_on_from();
+            end.into_iter().for_each(|end| self.goes_back(end, out));
+        }
+        self.ordinals.extend(number(&record, "ordinal").map(|ordinal| (ordinal, out.record)));
+        self.record(&record, payload, out)
+    }
+
+    fn end_of_file(&mut self, out: &mut Out<'_>) {
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.settle_compaction(out);
+        let sum = self.counter.sum();
+        self.family.borrow_mut().sums.extend(sum.map(|sum| (self.id.clone(), sum)));
+    }
+}
+
 impl CodexStream {
-    /// A stream of that identity, of which so much is wanted; `name` stands beside it.
-    pub(super) fn new(key: StreamKey, id: String, name: String, bounds: Bounds) -> Self {
-        Self { key: Rc::new(key), id, name, intake: Intake::new(bounds), ..Self::default() }
+    /// A stream of that identity; `name` stands beside it.
+    pub(super) fn new(
+        key: StreamKey,
+        id: String,
+        name: String,
+        has_copies: bool,
+        family: Rc<RefCell<CodexFamily>>,
+    ) -> Self {
+        Self { key, id, name, has_copies, family, ..Self::default() }
     }
 
-    /// Whether all that is wanted was consumed.
-    pub(super) fn is_full(&self) -> bool {
-        self.intake.is_full()
-    }
-
-    /// Takes a record into what was consumed; its number.
-    pub(super) fn consume(&mut self, identity: &[u8]) -> u64 {
-        self.intake.consume(identity, "", self.calls.waiting() > 0)
-    }
-
-    /// How many records were consumed.
-    pub(super) const fn records(&self) -> u64 {
-        self.intake.records()
-    }
-
-    /// What was consumed.
-    pub(super) fn consumed(&self) -> Consumed {
-        self.intake.consumed(self.calls.waiting() > 0)
+    /// A file of it begins: one whose history stands in another file goes on with the sums of that.
+    fn begin_file(&mut self) {
+        let family = &mut *self.family.borrow_mut();
+        if std::mem::take(&mut family.begins) && family.head.base.is_some() {
+            let origin = family.head.forked_from.as_ref().or(family.head.parent.as_ref());
+            self.counter.inherit(origin.and_then(|origin| family.sums.get(origin)).copied());
+        }
     }
 
     /// Reads one record of the session's own.
@@ -268,11 +313,8 @@ impl CodexStream {
             // Pictures alone are an answer of a tool where no event says that a person sent them.
             let is_hosts = held.text.is_empty() || said::is_element(&held.text) || self.is_said(&held.text);
             let told = told || !is_hosts;
-            if told && self.prompt(&held.text, held.attachments, (held.record, held.time), out).is_none() {
-                self.untwinned += 1;
-            } else {
-                self.injected += 1;
-            }
+            let told = told && self.prompt(&held.text, held.attachments, (held.record, held.time), out).is_none();
+            out.later.push((reason::TWICE, Some(reason::INJECTED).filter(|_| !told)));
         }
     }
 
@@ -291,11 +333,11 @@ impl CodexStream {
     pub(super) fn settle_agent(&mut self, out: &mut Out<'_>) {
         for held in self.thoughts.settle(true) {
             out.emit_at(held.record, held.time, EventKind::Thinking(held.text.into()));
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
         for held in self.replies.settle(true) {
             out.emit_at(held.record, held.time, EventKind::Reply(held.text.into()));
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
     }
 
@@ -304,7 +346,7 @@ impl CodexStream {
         if let CodexCompaction::Event(record, time) = std::mem::take(&mut self.compaction) {
             let tokens_before = self.counter.compact();
             out.emit_at(record, time, EventKind::Compaction { trigger: None, tokens_before, summary: None });
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
     }
 
@@ -320,12 +362,5 @@ impl CodexStream {
             summary: filled(payload, "message").map(Cow::Borrowed),
         });
         None
-    }
-
-    /// The file ends: what waits is told.
-    pub(super) fn end_of_file(&mut self, out: &mut Out<'_>) {
-        self.settle_users(out);
-        self.settle_agent(out);
-        self.settle_compaction(out);
     }
 }
