@@ -11,7 +11,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::call::CodexAction;
+use super::call::CodexTold;
 use super::read::CodexFamily;
 use super::reason;
 use super::record::payload;
@@ -35,12 +35,12 @@ pub(super) struct CodexStream {
     pub(super) id: String,
     pub(super) place: Place,
     pub(super) calls: Calls,
-    /// What open calls do, by the id told in events.
-    pub(super) actions: HashMap<String, CodexAction>,
+    /// Open calls by the id told in events.
+    pub(super) open: HashMap<String, CodexTold>,
     /// What events told of calls before their answer, by the host's id.
     pub(super) hints: HashMap<String, Hint>,
-    /// Commands that still run: by number, the call and how it is shown.
-    pub(super) running: HashMap<String, (String, String)>,
+    /// Commands that still run, by number, with the id of the call.
+    pub(super) running: HashMap<String, (String, CodexTold)>,
     pub(super) users: Twins,
     pub(super) replies: Twins,
     pub(super) thoughts: Twins,
