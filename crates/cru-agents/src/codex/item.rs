@@ -70,8 +70,8 @@ impl CodexStream {
             if matches!(said::read(words), CodexSaid::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
-            } else if matches!(said::read(words), CodexSaid::Shell(_)) {
-                return self.prompt(words, Vec::new(), (out.record, out.time), out);
+            } else if matches!(said::read(words), CodexSaid::Shell(..)) {
+                return self.prompt(words, Vec::new(), out);
             }
         }
         if text.is_empty() && pictures.is_empty() {

@@ -15,17 +15,17 @@ use super::call::CodexTold;
 use super::read::CodexFamily;
 use super::reason;
 use super::record::payload;
-use super::said::{self, CodexSaid, ShellRun};
+use super::said::{self, CodexSaid};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::call::tools;
 use crate::file::jsonl::State;
 use crate::file::value::{self, canonical_but, filled, number, object, word};
-use crate::stream::out::{Out, changed};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
@@ -67,9 +67,6 @@ pub(super) struct CodexStream {
     pub(super) ordinals: Vec<(u64, u64)>,
     /// The name that the host keeps beside its sessions, until it is told.
     name: String,
-    title: String,
-    branch: String,
-    version: String,
     /// Whether other files have records of it, too.
     has_copies: bool,
     pub(super) family: Rc<RefCell<CodexFamily>>,
@@ -174,14 +171,13 @@ impl CodexStream {
 
     /// Reads one record of the session's own.
     pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        let name = std::mem::take(&mut self.name);
-        let title = self.titled(&name).map(|text| SessionFact::Title { rank: TitleRank::Custom, text: text.into() });
-        out.facts(title);
+        let name = Some(std::mem::take(&mut self.name)).filter(|name| !name.is_empty());
+        out.facts(name.map(|name| SessionFact::Title { rank: TitleRank::Custom, text: name.into() }));
         match word(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
                 word(payload, "model").clone_into(&mut self.model);
-                self.moved(payload, out);
+                out.folder(&mut self.place, word(payload, "cwd"));
                 Some("settings of a turn")
             }
             "response_item" => self.item(payload, out),
@@ -204,14 +200,14 @@ impl CodexStream {
             return Some("copied from another session");
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
-        self.moved(meta, out);
-        let version = changed(&mut self.version, word(meta, "cli_version"));
-        out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
-        if let Some(git) = object(meta, "git") {
-            let branch = changed(&mut self.branch, word(git, "branch")).filter(|branch| *branch != "HEAD");
-            out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
-            out.facts(filled(git, "commit_hash").map(|commit| SessionFact::Commit(commit.into())));
-        }
+        out.folder(&mut self.place, word(meta, "cwd"));
+        let branch = filled(meta, "/git/branch").filter(|branch| *branch != "HEAD");
+        let facts = [
+            filled(meta, "cli_version").map(|version| SessionFact::HostVersion(version.into())),
+            branch.map(|branch| SessionFact::Branch(branch.into())),
+            filled(meta, "/git/commit_hash").map(|commit| SessionFact::Commit(commit.into())),
+        ];
+        out.facts(facts.into_iter().flatten());
         None
     }
 
@@ -230,21 +226,11 @@ impl CodexStream {
         out.quiet(EventKind::Rewind { to });
     }
 
-    fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
-        out.folder(&mut self.place, word(payload, "cwd"));
-    }
-
-    /// A title where it is new.
-    pub(super) fn titled<'v>(&mut self, title: &'v str) -> Option<&'v str> {
-        changed(&mut self.title, title.trim())
-    }
-
     /// Tells words of a person, or a part of them; what they were.
     pub(super) fn prompt(
         &mut self,
         text: &str,
         attachments: Vec<Attachment<'static>>,
-        at: (u64, Option<Timestamp>),
         out: &mut Out<'_>,
     ) -> Option<&'static str> {
         let mut ran = None;
@@ -252,9 +238,8 @@ impl CodexStream {
             CodexSaid::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
             CodexSaid::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
             CodexSaid::Words(words) => (words, PromptOrigin::Typed),
-            CodexSaid::Shell(run) => {
-                let command = run.command.clone();
-                ran = Some(run).filter(|run| run.ended);
+            CodexSaid::Shell(command, result) => {
+                ran = result.map(|result| (command.clone(), result));
                 (Cow::Owned(command), PromptOrigin::Shell)
             }
             CodexSaid::Host if attachments.is_empty() => return Some(reason::INJECTED),
@@ -270,27 +255,15 @@ impl CodexStream {
         self.said.truncate(SAID - 1);
         self.said.push_front(text.trim().to_owned());
         if origin != PromptOrigin::Shell {
-            self.prompts.push(at.0);
+            self.prompts.push(out.record);
             self.in_turn = true;
             self.unanswered = Some(text.trim().to_owned());
         }
-        out.emit_at(at.0, at.1, EventKind::Prompt(Prompt { text: words, origin, attachments }));
-        if let Some(run) = ran {
-            self.ran(run, at, out);
+        out.emit(EventKind::Prompt(Prompt { text: words, origin, attachments }));
+        if let Some((command, result)) = ran {
+            tools::shell_line(&mut self.calls, &command, result, out);
         }
         None
-    }
-
-    /// A command that the person ran, and what came of it.
-    fn ran(&mut self, run: ShellRun, at: (u64, Option<Timestamp>), out: &mut Out<'_>) {
-        let ShellRun { command, exit, duration_ms, output, .. } = run;
-        let failed = exit.is_some_and(|code| code != 0);
-        let brief = (output.is_empty() && !failed).then_some(Cow::Borrowed("no output"));
-        let (exit, output) = (exit.filter(|_| failed), output.into());
-        let result = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
-        let now = (std::mem::replace(&mut out.record, at.0), std::mem::replace(&mut out.time, at.1));
-        tools::shell_line(&mut self.calls, &command, result, out);
-        (out.record, out.time) = now;
     }
 
     /// The agent does something: what waits is told.
@@ -309,13 +282,16 @@ impl CodexStream {
         }
         // Some words stand in no event: those of a person are told, what looks like the host's is not.
         let told = !self.has_events;
+        let now = (out.record, out.time);
         for held in self.users.settle(true) {
+            (out.record, out.time) = (held.record, held.time);
             // Pictures alone are an answer of a tool where no event says that a person sent them.
             let is_hosts = held.text.is_empty() || said::is_element(&held.text) || self.is_said(&held.text);
             let told = told || !is_hosts;
-            let told = told && self.prompt(&held.text, held.attachments, (held.record, held.time), out).is_none();
+            let told = told && self.prompt(&held.text, held.attachments, out).is_none();
             out.later.push((reason::TWICE, Some(reason::INJECTED).filter(|_| !told)));
         }
+        (out.record, out.time) = now;
     }
 
     /// Whether words were told already, with more or less of what the host puts around them.
