@@ -36,7 +36,7 @@ struct CodexFiles {
 pub(super) struct CodexFamily {
     keys: HashMap<String, StreamKey>,
     /// Sessions with more than one file.
-    several: HashSet<String>,
+    pub(super) several: HashSet<String>,
     /// Sessions that others go on with, and what their records say.
     origins: HashMap<String, HashSet<[u8; 16]>>,
     /// Sub-agents by id: their part and task, as the call that started them says.
@@ -127,7 +127,6 @@ impl Format for CodexFiles {
     fn begin(&mut self, header: &Header) -> CodexStream {
         let family = &mut *self.family.borrow_mut();
         let (id, name) = (family.head.id.clone(), std::mem::take(&mut family.name));
-        let has_copies = family.several.contains(&id);
-        CodexStream::new(header.key.clone(), id, name, has_copies, Rc::clone(&self.family))
+        CodexStream::new(header.key.clone(), id, name, Rc::clone(&self.family))
     }
 }

@@ -15,6 +15,7 @@ use crate::call::touched::TouchedFiles;
 use crate::file::value::{self, filled, list, trimmed, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
+use cru_session::FileRef;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
 /// A shorter time says nothing, in milliseconds.
@@ -101,8 +102,8 @@ impl CodexStream {
         }
         patch::written(&placed(&called.files, &hint.diffs, &self.place), files);
         if called.name == "read_file" {
-            let path = argument::path(&called.name, &called.input).map(|path| self.place.show(path).into_owned());
-            path.into_iter().for_each(|path| files.read(path, None));
+            let path = argument::path(&called.name, &called.input);
+            files.reads.extend(path.map(|path| FileRef { path: self.place.show(path).into(), ..FileRef::default() }));
         }
     }
 

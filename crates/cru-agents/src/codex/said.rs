@@ -15,7 +15,7 @@ pub(super) enum CodexSaid<'a> {
     /// A person's words.
     Words(Cow<'a, str>),
     /// A shell command that the person ran in the host, and what came of it, where the record says so.
-    Shell(String, Option<CallResult<'static>>),
+    Shell(String, Option<Box<CallResult<'static>>>),
     /// The host's.
     Host,
 }
@@ -49,7 +49,7 @@ pub(super) fn shown(text: &str) -> &str {
     own.map_or(text, |at| text[..at].trim_end())
 }
 
-fn shell(text: &str) -> Option<(String, Option<CallResult<'static>>)> {
+fn shell(text: &str) -> Option<(String, Option<Box<CallResult<'static>>>)> {
     let between = |text: &str, from: &str, to: &str| {
         let (_, rest) = text.split_once(from)?;
         Some(rest.rsplit_once(to).map_or(rest, |(inside, _)| inside).to_owned())
@@ -63,7 +63,8 @@ fn shell(text: &str) -> Option<(String, Option<CallResult<'static>>)> {
     let output = told.split_once("\nOutput:").map_or("", |(_, output)| output).trim().to_owned();
     let brief = (output.is_empty() && exit.is_none()).then(|| "no output".into());
     let (failed, output) = (exit.is_some(), output.into());
-    Some((command, Some(CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() })))
+    let ran = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
+    Some((command, Some(Box::new(ran))))
 }
 
 #[cfg(test)]

@@ -67,8 +67,6 @@ pub(super) struct CodexStream {
     pub(super) ordinals: Vec<(u64, u64)>,
     /// The name that the host keeps beside its sessions, until it is told.
     name: String,
-    /// Whether other files have records of it, too.
-    has_copies: bool,
     pub(super) family: Rc<RefCell<CodexFamily>>,
 }
 
@@ -119,7 +117,8 @@ impl State for CodexStream {
 
     /// What the host encrypted is no part of what a record says.
     fn copied<'l>(&self, record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
-        if self.has_copies { canonical_but(record, "encrypted_content").into() } else { line.into() }
+        let has_copies = self.family.borrow().several.contains(&self.id);
+        if has_copies { canonical_but(record, "encrypted_content").into() } else { line.into() }
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
@@ -133,7 +132,9 @@ impl State for CodexStream {
         }
         if word(&record, "type") == "session_meta" {
             let end = self.family.borrow().head.goes_on_from();
-            end.into_iter().for_each(|end| self.goes_back(end, out));
+            if let Some(end) = end {
+                self.goes_back(end, out);
+            }
         }
         self.ordinals.extend(number(&record, "ordinal").map(|ordinal| (ordinal, out.record)));
         self.record(&record, payload, out)
@@ -150,14 +151,8 @@ impl State for CodexStream {
 
 impl CodexStream {
     /// A stream of that identity; `name` stands beside it.
-    pub(super) fn new(
-        key: StreamKey,
-        id: String,
-        name: String,
-        has_copies: bool,
-        family: Rc<RefCell<CodexFamily>>,
-    ) -> Self {
-        Self { key, id, name, has_copies, family, ..Self::default() }
+    pub(super) fn new(key: StreamKey, id: String, name: String, family: Rc<RefCell<CodexFamily>>) -> Self {
+        Self { key, id, name, family, ..Self::default() }
     }
 
     /// A file of it begins: one whose history stands in another file goes on with the sums of that.
@@ -201,10 +196,9 @@ impl CodexStream {
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
         out.folder(&mut self.place, word(meta, "cwd"));
-        let branch = filled(meta, "/git/branch").filter(|branch| *branch != "HEAD");
         let facts = [
             filled(meta, "cli_version").map(|version| SessionFact::HostVersion(version.into())),
-            branch.map(|branch| SessionFact::Branch(branch.into())),
+            filled(meta, "/git/branch").map(|branch| SessionFact::Branch(branch.into())),
             filled(meta, "/git/commit_hash").map(|commit| SessionFact::Commit(commit.into())),
         ];
         out.facts(facts.into_iter().flatten());
@@ -261,7 +255,7 @@ impl CodexStream {
         }
         out.emit(EventKind::Prompt(Prompt { text: words, origin, attachments }));
         if let Some((command, result)) = ran {
-            tools::shell_line(&mut self.calls, &command, result, out);
+            tools::shell_line(&mut self.calls, &command, *result, out);
         }
         None
     }
