@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::call::CodexTold;
-use super::read::CodexFamily;
+use super::family::CodexFamily;
 use super::reason;
 use super::record::payload;
 use super::said::{self, CodexSaid};
