@@ -192,8 +192,9 @@ fn without_count(text: &str) -> &str {
     rest.split_once('\n').map_or("", |(_, rest)| rest.trim_start_matches('\n'))
 }
 
+/// Milliseconds of a time in seconds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-fn seconds(time: Option<f64>) -> Option<u64> {
+pub(super) fn seconds(time: Option<f64>) -> Option<u64> {
     time.filter(|time| *time >= 0.0).map(|time| (time * 1000.0) as u64)
 }
 

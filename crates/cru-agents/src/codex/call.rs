@@ -3,46 +3,67 @@
 //! Shell commands are `Bash` and patches are `Edit` or `Write`, whatever the host's tool for them was called at the time,
 //! so that notes of all agents read alike.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::answer::CELL;
 use super::code;
 use crate::call::argument;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::shell::{self, Effects};
+use crate::file::value::{strings, trimmed, word};
 use crate::stream::place::Place;
 use cru_action::{Action, ToolKind, argv};
+use cru_base::text::truncate;
 
-/// A call as it is told.
-#[derive(Debug, Default)]
+/// A call as it is told, and what its answer needs of it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct CodexTold {
     pub(super) tool: String,
     pub(super) args: String,
-    pub(super) action: CodexAction,
+    /// What was called with which arguments, perhaps by a script; nothing of commands and patches.
+    pub(super) name: String,
+    pub(super) input: Value,
+    /// What a command does if it succeeds.
+    pub(super) effects: Effects,
+    /// What a patch does if it succeeds.
+    pub(super) files: Vec<PatchedFile>,
 }
 
-/// What a call does, as far as its answer needs to know.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum CodexAction {
-    /// A shell command, with what it does if it succeeds.
-    Shell(Effects),
-    /// A patch.
-    Patch(Vec<PatchedFile>),
-    /// The list of tasks.
-    Plan(Value),
-    /// Questions to the person.
-    Ask(Value),
-    /// A file that is looked at.
-    View(String),
-    /// Input for a running command, or waiting for it: its number.
-    Wait(String),
-    /// A sub-agent is started.
-    Spawn { role: Option<String>, task: Option<String>, model: Option<String> },
-    /// Sub-agents are waited for or ended.
-    Join,
-    /// Anything else.
-    #[default]
-    Other,
+impl CodexTold {
+    /// Of a tool that is told with these words.
+    pub(super) fn of(tool: &str, args: impl Into<String>) -> Self {
+        Self { tool: tool.to_owned(), args: args.into(), ..Self::default() }
+    }
+
+    /// Whether it runs a command.
+    pub(super) fn is_command(&self) -> bool {
+        self.tool == BASH
+    }
+
+    /// Whether it may go on in the background.
+    pub(super) fn may_run(&self) -> bool {
+        self.is_command() || self.tool == code::SCRIPT
+    }
+
+    /// What it is called while it runs.
+    pub(super) fn shown(&self) -> String {
+        const SHOWN: usize = 50;
+        let shown = if self.may_run() { self.args.lines().next().unwrap_or("") } else { &self.tool };
+        truncate(shown, SHOWN).into_owned()
+    }
+
+    /// The number of the running command that it gives input to or waits for.
+    pub(super) fn waits_for(&self) -> Option<String> {
+        match self.name.as_str() {
+            "write_stdin" => Some(number(self.input.get("session_id"))),
+            "wait" => Some(format!("{CELL}{}", number(Some(self.input.get("cell_id")?)))),
+            _ => None,
+        }
+    }
 }
+
+/// Under which name a command of the shell is told.
+const BASH: &str = "Bash";
 
 /// Reads a call. `running` names a running command by its number.
 pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&str) -> Option<String>) -> CodexTold {
@@ -62,48 +83,26 @@ pub(super) fn read(name: &str, input: &Value, place: &Place, running: &dyn Fn(&s
         ToolKind::Patch => return patched(name, input, place),
         _ => {}
     }
-    let empty = Map::new();
-    let map = input.as_object().unwrap_or(&empty);
-    let get = |key: &str| map.get(key).and_then(Value::as_str).map(str::trim).filter(|value| !value.is_empty());
-    let owned = |text: &str| text.to_owned();
-    let (args, action) = match name {
-        "update_plan" => (None, CodexAction::Plan(input.clone())),
-        "request_user_input" => (None, CodexAction::Ask(input.clone())),
-        "read_file" => (
-            None,
-            argument::path(name, input).map_or(CodexAction::Other, |path| CodexAction::View(place.show(path).into())),
-        ),
-        "write_stdin" => {
-            let number = number(map.get("session_id"));
-            let command = running(&number).unwrap_or_else(|| format!("session {number}"));
-            let typed = map.get("chars").and_then(Value::as_str).filter(|chars| !chars.is_empty());
-            let args = typed.map_or_else(|| format!("wait for {command}"), |typed| format!("{typed:?} to {command}"));
-            (Some(args), CodexAction::Wait(number))
+    let told = CodexTold { name: name.to_owned(), input: input.clone(), ..CodexTold::of(name, "") };
+    let args = match name {
+        _ if let Some(number) = told.waits_for() => {
+            let unnamed = if number.starts_with(CELL) { "" } else { "session " };
+            let command = running(&number).unwrap_or_else(|| format!("{unnamed}{number}"));
+            Some(match word(input, "chars") {
+                "" => format!("wait for {command}"),
+                typed => format!("{typed:?} to {command}"),
+            })
         }
-        "spawn_agent" => {
-            let task = get("message").or(get("task_name")).map(owned);
-            let role = get("agent_type").or(get("task_name")).map(owned);
-            let shown = task.as_deref().and_then(first_line);
-            (shown, CodexAction::Spawn { role, task, model: get("model").map(owned) })
-        }
-        "wait" if map.contains_key("cell_id") => {
-            let number = format!("{}{}", super::answer::CELL, number(map.get("cell_id")));
-            (
-                Some(format!("wait for {}", running(&number).unwrap_or_else(|| number.clone()))),
-                CodexAction::Wait(number),
-            )
-        }
-        "wait" | "wait_agent" | "close_agent" => (ids(map), CodexAction::Join),
-        "send_input" | "send_message" | "followup_task" => {
-            (get("message").or(get("target")).and_then(first_line), CodexAction::Other)
-        }
-        _ => (None, CodexAction::Other),
+        "spawn_agent" => trimmed(input, ["message", "task_name"]).and_then(first_line),
+        "wait" | "wait_agent" | "close_agent" => ids(input),
+        "send_input" | "send_message" | "followup_task" => trimmed(input, ["message", "target"]).and_then(first_line),
+        _ => None,
     };
     let args = args.unwrap_or_else(|| match input {
         Value::String(text) => text.trim().to_owned(),
         _ => argument::telling(name, input, place),
     });
-    CodexTold { tool: name.to_owned(), args, action }
+    CodexTold { args, ..told }
 }
 
 /// The tool that runs a script which calls others.
@@ -121,7 +120,7 @@ fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String
         calls => {
             let names: Vec<&str> = calls.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             let args = if names.is_empty() { script.trim().to_owned() } else { names.join(", ") };
-            CodexTold { tool: code::SCRIPT.to_owned(), args, action: CodexAction::Other }
+            CodexTold::of(code::SCRIPT, args)
         }
     }
 }
@@ -129,12 +128,12 @@ fn scripted(script: &str, place: &Place, running: &dyn Fn(&str) -> Option<String
 fn shelled(script: &str, workdir: &str, place: &Place) -> CodexTold {
     let elsewhere = argument::is_elsewhere(workdir, place);
     let args = argument::in_folder(script, workdir, place);
-    let action = Action::of("Bash", script);
+    let action = Action::of(BASH, script);
     // Of a command that ran elsewhere only whole paths are sure.
     let written = shell::written(&action).filter(|path| !elsewhere || path.starts_with(['/', '~']));
     let read = shell::read(&action, elsewhere, place);
     let effects = Effects { writes: written.map(|path| place.show_shell(path)).collect(), read };
-    CodexTold { tool: "Bash".to_owned(), args, action: CodexAction::Shell(effects) }
+    CodexTold { effects, ..CodexTold::of(BASH, args) }
 }
 
 /// The patch of a command that does nothing but apply one.
@@ -145,7 +144,7 @@ fn patch_of(command: &Value) -> Option<String> {
         return Some(patch.clone());
     }
     let script = argv::script(command)?;
-    Action::of("Bash", &script).only_patch().map(str::to_owned)
+    Action::of(BASH, &script).only_patch().map(str::to_owned)
 }
 
 fn patched(name: &str, input: &Value, place: &Place) -> CodexTold {
@@ -153,17 +152,13 @@ fn patched(name: &str, input: &Value, place: &Place) -> CodexTold {
     let files = argument::patched(name, input, place);
     let created = !files.is_empty() && files.iter().all(PatchedFile::is_created);
     let tool = if created { "Write" } else { "Edit" };
-    CodexTold { tool: tool.to_owned(), args: patch::names(&files), action: CodexAction::Patch(files) }
+    let told = CodexTold::of(tool, patch::names(&files));
+    CodexTold { files, ..told }
 }
 
-fn ids(map: &Map<String, Value>) -> Option<String> {
-    let one = ["id", "target"].iter().find_map(|key| map.get(*key)?.as_str());
-    if let Some(one) = one {
-        return Some(short(one));
-    }
-    let many = ["ids", "targets"].iter().find_map(|key| map.get(*key)?.as_array())?;
-    let many: Vec<String> = many.iter().filter_map(Value::as_str).map(short).collect();
-    (!many.is_empty()).then(|| many.join(" "))
+fn ids(input: &Value) -> Option<String> {
+    let named = ["id", "target", "ids", "targets"].iter().find_map(|key| input.get(*key));
+    Some(strings(named).into_iter().map(short).collect::<Vec<_>>().join(" ")).filter(|ids| !ids.is_empty())
 }
 
 /// An id by its last part, which differs from one to the next.

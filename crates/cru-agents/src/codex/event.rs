@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::reason;
 use super::record::{duration, local_picture, pictures, words};
 use super::stream::{CodexCompaction, CodexStream, Hint};
-use crate::file::value::{attachment, blocks, count, exit, filled, flag, length, list, number, object, word};
+use crate::file::value::{attachment, blocks, count, exit, filled, flag, length, list, number, object, trimmed, word};
 use crate::stream::out::Out;
 use crate::unknown::{left_out, unknown};
 use cru_session::event::{Attachment, EventKind, PromptOrigin, SessionFact, TitleRank};
@@ -61,14 +61,11 @@ impl CodexStream {
                 Some(reason::TWICE)
             }
             "thread_rolled_back" => self.rolled_back(event, out),
-            "thread_name_updated" => match self.titled(word(event, "thread_name")) {
-                Some(name) => {
-                    let title = SessionFact::Title { rank: TitleRank::Custom, text: Cow::Borrowed(name) };
-                    out.emit(EventKind::Meta(title));
-                    None
-                }
-                None => Some("repeated title"),
-            },
+            "thread_name_updated" => {
+                let Some(name) = trimmed(event, "thread_name") else { return Some(reason::EMPTY) };
+                out.emit(EventKind::Meta(SessionFact::Title { rank: TitleRank::Custom, text: name.into() }));
+                None
+            }
             "entered_review_mode" => {
                 let hint = filled(event, "user_facing_hint").map(|hint| format!(" {hint}")).unwrap_or_default();
                 let text = format!("/review{hint}");
@@ -123,7 +120,7 @@ impl CodexStream {
         if text.trim().is_empty() && attachments.is_empty() {
             return Some(reason::EMPTY);
         }
-        self.prompt(text, attachments, (out.record, out.time), out)
+        self.prompt(text, attachments, out)
     }
 
     fn reply_again(&mut self, text: &str, out: &mut Out<'_>) -> &'static str {

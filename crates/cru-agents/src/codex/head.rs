@@ -79,9 +79,9 @@ impl CodexHead {
         path.file_name().is_some_and(|name| name.to_string_lossy().contains(&format!("{}_", self.id)))
     }
 
-    /// Whether it goes on with the history of its own session.
-    pub(super) fn goes_on(&self) -> bool {
-        self.base.is_some() && self.forked_from.is_none()
+    /// Where it goes on with the history of its own session: the number of the first record that is no part of it.
+    pub(super) fn goes_on_from(&self) -> Option<u64> {
+        self.base.as_ref().filter(|_| self.forked_from.is_none())?.end
     }
 
     fn take(&mut self, meta: &Value) {
@@ -236,11 +236,11 @@ mod tests {
         };
         let base = |rollout: &str| Some(CodexBase { rollout: rollout.to_owned(), end: Some(5) });
         let fork = of(&meta("root"));
-        assert_eq!((fork.above(), fork.goes_on(), fork.base.clone()), (Some("root"), false, base("root")));
+        assert_eq!((fork.above(), fork.goes_on_from(), fork.base.clone()), (Some("root"), None, base("root")));
         let name = format!("rollout-2026-03-01T10-00-00-{ID}_s2.jsonl");
         for (rollout, name) in [(ID, "rollout.jsonl"), (ID, name.as_str()), ("s1", name.as_str())] {
             let own = at(&meta(rollout), name);
-            assert_eq!((own.above(), own.goes_on(), own.base.clone()), (None, true, base(rollout)), "{name}");
+            assert_eq!((own.above(), own.goes_on_from(), own.base.clone()), (None, Some(5), base(rollout)), "{name}");
         }
     }
 

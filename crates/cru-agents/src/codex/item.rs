@@ -4,16 +4,17 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::call::{self, CodexAction};
+use super::call::{self, CodexTold};
 use super::reason;
 use super::record::words;
 use super::said::{self, CodexSaid};
 use super::stream::CodexStream;
 use crate::call::open::OpenCall;
+use crate::call::task_list;
 use crate::file::value::{self, base64_size, blocks, filled, length, list, word};
 use crate::stream::out::Out;
 use crate::unknown::unknown;
-use cru_session::event::{Call, CallResult, EventKind};
+use cru_session::event::{CallResult, EventKind};
 
 impl CodexStream {
     /// Reads an item.
@@ -69,8 +70,8 @@ impl CodexStream {
             if matches!(said::read(words), CodexSaid::Words(_)) {
                 text.push_str(if text.is_empty() { "" } else { "\n\n" });
                 text.push_str(words);
-            } else if matches!(said::read(words), CodexSaid::Shell(_)) {
-                return self.prompt(words, Vec::new(), (out.record, out.time), out);
+            } else if matches!(said::read(words), CodexSaid::Shell(..)) {
+                return self.prompt(words, Vec::new(), out);
             }
         }
         if text.is_empty() && pictures.is_empty() {
@@ -112,51 +113,29 @@ impl CodexStream {
         let host_id = filled(item, "call_id").or(filled(item, "id").filter(|_| kind == "local_shell_call"));
         // Old calls have no id: the name joins their answer.
         let host_id = host_id.map_or_else(|| format!("{name}@"), str::to_owned);
-        let running = |number: &str| self.running.get(number).map(|(_, shown)| shown.clone());
+        let running = |number: &str| self.running.get(number).map(|(_, told)| told.shown());
         let told = call::read(name, &input, &self.place, &running);
-        let tool = match filled(item, "namespace") {
-            Some(space) if told.tool == name => qualified(space, name),
-            _ => told.tool,
-        };
-        self.open(&host_id, &tool, &told.args, input, told.action, out);
+        let space = filled(item, "namespace").filter(|_| told.tool == name);
+        let tool = space.map_or_else(|| told.tool.clone(), |space| qualified(space, name));
+        self.open(&host_id, CodexTold { tool, ..told }, input, out);
         None
     }
 
     /// Tells a call and remembers it until its answer; the id told.
-    fn open(
-        &mut self,
-        host_id: &str,
-        tool: &str,
-        args: &str,
-        input: Value,
-        action: CodexAction,
-        out: &mut Out<'_>,
-    ) -> String {
+    fn open(&mut self, host_id: &str, told: CodexTold, input: Value, out: &mut Out<'_>) -> String {
         self.acts(out);
         let id = self.calls.name(host_id, out.record);
-        self.calls.open(OpenCall::new(id.clone(), host_id, tool, ""));
-        let tasks = match &action {
-            CodexAction::Plan(plan) => Some(crate::call::task_list::of_call(plan)).filter(|tasks| !tasks.is_empty()),
-            _ => None,
-        };
-        if matches!(action, CodexAction::Shell(_)) || tool == super::code::SCRIPT {
-            // What it is called while it runs.
-            const SHOWN: usize = 50;
-            let shown = cru_base::text::truncate(args.lines().next().unwrap_or(""), SHOWN).into_owned();
-            self.running.insert(format!("call {id}"), (id.clone(), shown));
-        }
-        self.actions.insert(id.clone(), action);
-        out.emit(EventKind::Call(Call { id: Cow::Borrowed(&id), tool: tool.into(), args: args.into(), input }));
-        if let Some(tasks) = tasks {
-            out.emit(EventKind::Tasks(tasks));
-        }
+        self.calls.open(OpenCall::new(id.clone(), host_id, &told.tool, ""));
+        out.call(&id, &told.tool, &told.args, input);
+        task_list::tell(&told.name, &told.input, out);
+        self.open.insert(id.clone(), told);
         id
     }
 
     /// A call that is its own answer.
     fn done(&mut self, result: CallResult<'_>, out: &mut Out<'_>) {
         self.calls.close(&result.call, ["", ""]);
-        self.actions.remove(result.call.as_ref());
+        self.open.remove(result.call.as_ref());
         out.emit(EventKind::Result(result));
     }
 
@@ -174,7 +153,7 @@ impl CodexStream {
         let host_id = format!("search@{}", out.record);
         let found = self.found.take().filter(|count| *count > 0);
         let failed = word(item, "status") == "failed";
-        let id = self.open(&host_id, tool, &args, action, CodexAction::Other, out);
+        let id = self.open(&host_id, CodexTold::of(tool, args), action, out);
         let brief = match (failed, found) {
             (true, _) => None,
             (false, Some(count)) => Some(cru_base::text::plural(count, "result").into()),
@@ -188,14 +167,14 @@ impl CodexStream {
         let input = arguments(&item["arguments"]);
         let args = word(&input, "query").to_owned();
         let host_id = filled(item, "call_id").map_or_else(|| "ToolSearch@".to_owned(), str::to_owned);
-        self.open(&host_id, "ToolSearch", &args, input, CodexAction::Other, out);
+        self.open(&host_id, CodexTold::of("ToolSearch", args), input, out);
         None
     }
 
     fn found_tools(&mut self, item: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = filled(item, "call_id").unwrap_or("ToolSearch@");
         let Some(call) = self.calls.close(host_id, ["", ""]) else { return Some(self.calls.unmet(host_id)) };
-        self.actions.remove(&call.id);
+        self.open.remove(&call.id);
         let brief = length(item, "tools")
             .map(|count| cru_base::text::plural(count, "match").replace("matchs", "matches").into());
         out.emit(EventKind::Result(CallResult { call: call.id.into(), brief, ..CallResult::default() }));
@@ -207,7 +186,7 @@ impl CodexStream {
         let bytes = base64_size(word(item, "result"));
         let host_id = format!("image@{}", out.record);
         let failed = word(item, "status") == "failed";
-        let id = self.open(&host_id, "image_generation", &args, Value::Null, CodexAction::Other, out);
+        let id = self.open(&host_id, CodexTold::of("image_generation", args), Value::Null, out);
         let picture = cru_session::event::Attachment { media_type: "image/png".into(), bytes };
         let attachments = if bytes > 0 { vec![picture] } else { Vec::new() };
         self.done(CallResult { call: id.into(), failed, attachments, ..CallResult::default() }, out);

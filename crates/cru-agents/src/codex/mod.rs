@@ -9,6 +9,7 @@ mod answer;
 mod call;
 mod code;
 mod event;
+mod family;
 mod head;
 mod item;
 mod read;

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::answer::{self, CodexAnswer};
-use super::call::CodexAction;
+use super::call::CodexTold;
 use super::stream::{CodexStream, Hint};
+use crate::call::argument;
 use crate::call::patch::{self, PatchedFile};
 use crate::call::question::Answered;
 use crate::call::shell;
@@ -14,6 +15,7 @@ use crate::call::touched::TouchedFiles;
 use crate::file::value::{self, filled, list, trimmed, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
+use cru_session::FileRef;
 use cru_session::event::{CallResult, DecisionEvent, EventKind, StreamKey, SubagentRun};
 
 /// A shorter time says nothing, in milliseconds.
@@ -27,9 +29,8 @@ impl CodexStream {
             (None, name) => format!("{}@", name.unwrap_or("tool")),
         };
         let Some(call) = self.calls.close(&host_id, ["", ""]) else { return Some(self.calls.unmet(&host_id)) };
-        let action = self.actions.remove(&call.id).unwrap_or_default();
+        let called = self.open.remove(&call.id).unwrap_or_default();
         let hint = self.hints.remove(&host_id).unwrap_or_default();
-        let shown = self.running.remove(&format!("call {}", call.id)).map(|(_, shown)| shown);
         let told = old(item).unwrap_or_else(|| answer::read(&item["output"]));
         let CodexAnswer { text, exit, duration_ms, denied, denied_by_host, stopped, running, attachments, .. } = told;
         let is_of_script = told.is_of_script;
@@ -37,42 +38,29 @@ impl CodexStream {
         let mut failed = told.failed || hint.failed || exit.is_some_and(|exit| exit != 0);
         let mut brief: Option<Cow<'_, str>> = None;
         let mut files = TouchedFiles::default();
-        let mut subagent = None;
+        let is_spawned = called.name == "spawn_agent" && !failed && running.is_none();
+        let subagent = is_spawned.then(|| self.spawned(&called.input, &hint, &text));
         let mut unstated = false;
-        match &action {
-            CodexAction::Shell(_) | CodexAction::Patch(_) | CodexAction::Other if running.is_some() => {
-                unstated = true;
+        let awaited = called.waits_for();
+        let waits = awaited.is_some();
+        if let Some(number) = awaited {
+            if running.is_some() && !failed {
                 brief = Some("still running".into());
-                if let (Some(number), Some(shown)) = (running, shown.clone()) {
-                    self.running.insert(number.clone(), (call.id.clone(), shown));
-                    self.actions.insert(format!("run {number}"), action.clone());
-                }
+            } else if exit.is_some() || (is_of_script && number.starts_with(answer::CELL)) {
+                brief = exit.map(|code| format!("exited with {code}").into());
+                // That the command failed is told of the command; waiting for it worked.
+                failed &= !self.ended(&number, (exit, failed), &text, out);
             }
-            CodexAction::Shell(effects) if !failed => {
-                unstated = is_of_script && exit.is_none();
-                // Of a script that does not say how its command ended, what was read is seen in what it printed.
-                let writes = effects.writes.iter().filter(|_| !unstated).cloned().collect();
-                shell::touched(&shell::Effects { writes, ..effects.clone() }, &text, &mut files);
+        } else if let Some(number) = running {
+            unstated = true;
+            brief = Some("still running".into());
+            if called.may_run() {
+                self.running.insert(number, (call.id.clone(), called.clone()));
             }
-            CodexAction::Patch(changes) if !failed => {
-                brief = patch::brief(changes).map(Cow::Owned);
-                for path in changes.iter().filter(|file| !file.deleted).filter_map(|file| file.before.clone()) {
-                    files.read(path, None);
-                }
-                patch::written(&placed(changes, &hint.diffs, &self.place), &mut files);
-            }
-            CodexAction::View(path) if !failed => files.read(path.clone(), None),
-            CodexAction::Wait(number) => {
-                if running.is_some() && !failed {
-                    brief = Some("still running".into());
-                } else if exit.is_some() || (is_of_script && number.starts_with(answer::CELL)) {
-                    brief = exit.map(|code| format!("exited with {code}").into());
-                    // That the command failed is told of the command; waiting for it worked.
-                    failed &= !self.ended(number, (exit, failed), &text, out);
-                }
-            }
-            CodexAction::Spawn { .. } if !failed => subagent = self.spawned(&action, &hint, &text),
-            _ => {}
+        } else if !failed {
+            unstated = called.is_command() && is_of_script && exit.is_none();
+            brief = patch::brief(&called.files).map(Cow::Owned);
+            self.touches(&called, &hint, (&text, unstated), &mut files);
         }
         if stopped {
             brief = Some(text.lines().next().unwrap_or("stopped").to_owned().into());
@@ -84,18 +72,18 @@ impl CodexStream {
             failed,
             denied: denied || denied_by_host,
             denial: denied_by_host.then(|| text.lines().next().unwrap_or_default().into()),
-            exit: exit.filter(|_| !matches!(action, CodexAction::Wait(_)) || failed),
+            exit: exit.filter(|_| !waits || failed),
             duration_ms: hint.duration_ms.or(duration_ms).filter(|millis| *millis >= NOTICEABLE_MS),
             subagent,
             attachments,
             unstated,
             ..files.into()
         }));
-        match action {
-            _ if denied => out.emit(EventKind::Decision(refused(shown.as_deref().unwrap_or(&call.tool), &call.id))),
-            CodexAction::Join if !failed => self.joined(&text, out),
-            CodexAction::Ask(asked) if !failed => {
-                for decision in answered(&asked, &text, &call.id) {
+        match called.name.as_str() {
+            _ if denied => out.emit(EventKind::Decision(refused(&called.shown(), &call.id))),
+            "wait" | "wait_agent" | "close_agent" if !failed && !waits => self.joined(&text, out),
+            "request_user_input" if !failed => {
+                for decision in answered(&called.input, &text, &call.id) {
                     out.emit(EventKind::Decision(decision));
                 }
             }
@@ -104,20 +92,34 @@ impl CodexStream {
         None
     }
 
+    /// The files that the success of a call proves to be read and written; `unstated`: the command may have failed.
+    fn touches(&self, called: &CodexTold, hint: &Hint, (text, unstated): (&str, bool), files: &mut TouchedFiles) {
+        // Of a script that does not say how its command ended, what was read is seen in what it printed.
+        let writes = called.effects.writes.iter().filter(|_| !unstated).cloned().collect();
+        shell::touched(&shell::Effects { writes, ..called.effects.clone() }, text, files);
+        for path in called.files.iter().filter(|file| !file.deleted).filter_map(|file| file.before.clone()) {
+            files.read(path, None);
+        }
+        patch::written(&placed(&called.files, &hint.diffs, &self.place), files);
+        if called.name == "read_file" {
+            let path = argument::path(&called.name, &called.input);
+            files.reads.extend(path.map(|path| FileRef { path: self.place.show(path).into(), ..FileRef::default() }));
+        }
+    }
+
     /// A command that ran in the background ended: its own step says how. Whether the command is known.
     fn ended(&mut self, number: &str, end: (Option<i32>, bool), output: &str, out: &mut Out<'_>) -> bool {
-        let Some((call, _)) = self.running.remove(number) else { return false };
-        let writes = match self.actions.remove(&format!("run {number}")) {
-            // Of a script that ended, the end of its command is not known.
-            Some(CodexAction::Shell(effects)) if end.0.is_some() => effects.writes,
-            _ => Vec::new(),
-        };
+        let Some((call, told)) = self.running.remove(number) else { return false };
+        // Of a script that ended, the end of its command is not known.
+        let writes = if end.0.is_some() { told.effects.writes } else { Vec::new() };
         shell::ended(call, writes, end, output, out);
         true
     }
 
-    fn spawned(&mut self, action: &CodexAction, hint: &Hint, output: &str) -> Option<SubagentRun<'static>> {
-        let CodexAction::Spawn { role, task, model } = action else { return None };
+    /// The sub-agent that a call started.
+    fn spawned(&self, input: &Value, hint: &Hint, output: &str) -> SubagentRun<'static> {
+        let said = |places: [&str; 2]| trimmed(input, places).map(str::to_owned);
+        let (role, task) = (said(["agent_type", "task_name"]), said(["message", "task_name"]));
         let value = value::read(output.as_bytes()).unwrap_or_default();
         let told = ["agent_id", "thread_id", "id"].iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
         let (id, part) = match &hint.agent {
@@ -125,17 +127,18 @@ impl CodexStream {
             None => (told, None),
         };
         let nickname = value.get("nickname").and_then(Value::as_str).map(str::to_owned);
-        let role = role.clone().or(part).or(nickname);
+        let role = role.or(part).or(nickname);
         if let Some(id) = &id {
-            self.spawned.push((id.clone(), role.clone(), task.clone()));
+            let spawned = &mut self.family.borrow_mut().spawned;
+            spawned.entry(id.clone()).or_insert_with(|| (role.clone(), task.clone()));
         }
-        Some(SubagentRun {
+        SubagentRun {
             stream: id.map(|id| self.child(&id)),
             agent: role.map(Cow::Owned),
-            model: model.clone().map(Cow::Owned),
-            task: task.clone().map(Cow::Owned),
+            model: trimmed(input, "model").map(|model| model.to_owned().into()),
+            task: task.map(Cow::Owned),
             background: true,
-        })
+        }
     }
 
     /// The stream of a sub-agent that this session started.

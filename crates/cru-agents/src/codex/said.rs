@@ -2,31 +2,22 @@
 
 use std::borrow::Cow;
 
+use super::answer::seconds;
 use crate::wrapper::{self, Means};
+use cru_session::event::CallResult;
 
 /// The rows of the table of wrappers.
 const AGENT: &str = super::IMPORTER.id;
 
 /// What a text is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum CodexSaid<'a> {
     /// A person's words.
     Words(Cow<'a, str>),
-    /// A shell command that the person ran in the host.
-    Shell(ShellRun),
+    /// A shell command that the person ran in the host, and what came of it, where the record says so.
+    Shell(String, Option<Box<CallResult<'static>>>),
     /// The host's.
     Host,
-}
-
-/// A command that a person ran, and what came of it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ShellRun {
-    pub(super) command: String,
-    /// Whether the record says how it ended.
-    pub(super) ended: bool,
-    pub(super) exit: Option<i32>,
-    pub(super) duration_ms: Option<u64>,
-    pub(super) output: String,
 }
 
 /// What the words of one part are.
@@ -34,7 +25,7 @@ pub(super) fn read(text: &str) -> CodexSaid<'_> {
     let trimmed = text.trim();
     match wrapper::means(AGENT, trimmed) {
         _ if trimmed.is_empty() => CodexSaid::Host,
-        Some(Means::Shell) => shell(trimmed).map_or(CodexSaid::Host, CodexSaid::Shell),
+        Some(Means::Shell) => shell(trimmed).map_or(CodexSaid::Host, |(command, ran)| CodexSaid::Shell(command, ran)),
         Some(_) => CodexSaid::Host,
         None => match wrapper::own_words(AGENT, text) {
             own if own.trim().is_empty() => CodexSaid::Host,
@@ -58,23 +49,22 @@ pub(super) fn shown(text: &str) -> &str {
     own.map_or(text, |at| text[..at].trim_end())
 }
 
-fn shell(text: &str) -> Option<ShellRun> {
+fn shell(text: &str) -> Option<(String, Option<Box<CallResult<'static>>>)> {
     let between = |text: &str, from: &str, to: &str| {
         let (_, rest) = text.split_once(from)?;
         Some(rest.rsplit_once(to).map_or(rest, |(inside, _)| inside).to_owned())
     };
     let command = text.split_once("<command>")?.1.split_once("</command>")?.0.trim().to_owned();
-    let Some(told) = between(text, "<result>", "</result>") else {
-        return Some(ShellRun { command, ..ShellRun::default() });
-    };
+    let Some(told) = between(text, "<result>", "</result>") else { return Some((command, None)) };
     let head = told.split("\nOutput:").next().unwrap_or(&told);
     let line = |name: &str| head.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
-    let exit = line("Exit code:").and_then(|code| code.parse().ok());
-    let seconds = line("Duration:").and_then(|it| it.split_whitespace().next()?.parse::<f64>().ok());
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
-    let duration_ms = seconds.filter(|it| *it >= 0.0).map(|seconds| (seconds * 1000.0) as u64);
+    let exit = line("Exit code:").and_then(|code| code.parse().ok()).filter(|code| *code != 0);
+    let duration_ms = seconds(line("Duration:").and_then(|it| it.split_whitespace().next()?.parse().ok()));
     let output = told.split_once("\nOutput:").map_or("", |(_, output)| output).trim().to_owned();
-    Some(ShellRun { command, ended: true, exit, duration_ms, output })
+    let brief = (output.is_empty() && exit.is_none()).then(|| "no output".into());
+    let (failed, output) = (exit.is_some(), output.into());
+    let ran = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
+    Some((command, Some(Box::new(ran))))
 }
 
 #[cfg(test)]
@@ -103,25 +93,22 @@ mod tests {
             "</image>",
             "  \n",
         ] {
-            assert_eq!(read(text), CodexSaid::Host, "{text}");
+            assert!(matches!(read(text), CodexSaid::Host), "{text}");
         }
-        assert_eq!(
-            read("<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"),
-            CodexSaid::Shell(ShellRun { command: "ls".into(), ..ShellRun::default() })
-        );
+        let open = "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>";
+        assert!(matches!(read(open), CodexSaid::Shell(command, None) if command == "ls"));
         let ended = "<user_shell_command>\n<command>\ngo test\n</command>\n<result>\nExit code: 1\nDuration: 2.5000 seconds\nOutput:\nFAIL\n</result>\n</user_shell_command>";
-        let wanted = ShellRun {
-            command: "go test".into(),
-            ended: true,
-            exit: Some(1),
-            duration_ms: Some(2500),
-            output: "FAIL".into(),
+        let CodexSaid::Shell(command, Some(ran)) = read(ended) else { panic!("{ended}") };
+        assert_eq!((command.as_str(), &*ran.output, ran.failed), ("go test", "FAIL", true));
+        assert_eq!((ran.exit, ran.duration_ms), (Some(1), Some(2500)));
+        let words = |text: &'static str| match read(text) {
+            CodexSaid::Words(words) => words,
+            other => panic!("{other:?}"),
         };
-        assert_eq!(read(ended), CodexSaid::Shell(wanted));
         for text in ["add a test", "<skill> is what I mean", "<div>\n</div>", "why does <environment_context> come?"] {
-            assert_eq!(read(text), CodexSaid::Words(text.into()), "{text}");
+            assert_eq!(words(text), text);
         }
         let editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nrename it\n";
-        assert_eq!(read(editor), CodexSaid::Words("rename it".into()));
+        assert_eq!(words(editor), "rename it");
     }
 }

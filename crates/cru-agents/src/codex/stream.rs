@@ -4,41 +4,43 @@
 //! consumed.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::call::CodexAction;
+use super::call::CodexTold;
+use super::family::CodexFamily;
 use super::reason;
-use super::said::{self, CodexSaid, ShellRun};
+use super::record::payload;
+use super::said::{self, CodexSaid};
 use super::tokens::Counter;
 use super::twin::Twins;
 use crate::call::open::Calls;
 use crate::call::tools;
-use crate::file::value::{self, filled, object, word};
-use crate::stream::intake::Intake;
-use crate::stream::out::{Out, changed};
+use crate::file::jsonl::State;
+use crate::file::value::{self, canonical_but, filled, number, object, word};
+use crate::stream::out::Out;
 use crate::stream::place::Place;
 use crate::unknown::unknown;
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
-use cru_session::source::{Bounds, Consumed};
+use cru_session::event::{Attachment, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 
 /// The state of one stream.
 #[derive(Debug, Default)]
 pub(super) struct CodexStream {
-    pub(super) key: Rc<StreamKey>,
+    pub(super) key: StreamKey,
     /// The host's id of the session.
     pub(super) id: String,
     pub(super) place: Place,
     pub(super) calls: Calls,
-    /// What open calls do, by the id told in events.
-    pub(super) actions: HashMap<String, CodexAction>,
+    /// Open calls by the id told in events.
+    pub(super) open: HashMap<String, CodexTold>,
     /// What events told of calls before their answer, by the host's id.
     pub(super) hints: HashMap<String, Hint>,
-    /// Commands that still run: by number, the call and how it is shown.
-    pub(super) running: HashMap<String, (String, String)>,
+    /// Commands that still run, by number, with the id of the call.
+    pub(super) running: HashMap<String, (String, CodexTold)>,
     pub(super) users: Twins,
     pub(super) replies: Twins,
     pub(super) thoughts: Twins,
@@ -63,18 +65,9 @@ pub(super) struct CodexStream {
     pub(super) compaction: CodexCompaction,
     /// The records that are a part of the talk, by their number in the history.
     pub(super) ordinals: Vec<(u64, u64)>,
-    /// Sub-agents that were started: id, part, task.
-    pub(super) spawned: Vec<(String, Option<String>, Option<String>)>,
-    /// Records counted as said twice that were told after all.
-    pub(super) untwinned: u64,
-    /// Records counted as said twice that are the host's words.
-    pub(super) injected: u64,
     /// The name that the host keeps beside its sessions, until it is told.
     name: String,
-    title: String,
-    branch: String,
-    version: String,
-    intake: Intake,
+    pub(super) family: Rc<RefCell<CodexFamily>>,
 }
 
 /// What is known of a compaction, which two records tell.
@@ -101,42 +94,85 @@ pub(super) struct Hint {
     pub(super) agent: Option<(String, Option<String>)>,
 }
 
+impl State for CodexStream {
+    fn id(&self, _: &Value) -> String {
+        String::new()
+    }
+
+    fn time(&self, record: &Value) -> Option<Timestamp> {
+        value::time(record, "timestamp")
+    }
+
+    fn waits(&self) -> bool {
+        self.calls.waiting() > 0
+    }
+
+    /// A re-serialised record is the same record: its time, kind and call name it.
+    fn lasting<'l>(&self, record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let Some(time) = filled(record, "timestamp") else { return line.into() };
+        let payload = payload(record);
+        let kinds = [word(record, "type"), word(payload, "type"), word(payload, "call_id")];
+        format!("{time} {}", kinds.join(" ")).into_bytes().into()
+    }
+
+    /// What the host encrypted is no part of what a record says.
+    fn copied<'l>(&self, record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let has_copies = self.family.borrow().several.contains(&self.id);
+        if has_copies { canonical_but(record, "encrypted_content").into() } else { line.into() }
+    }
+
+    fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
+        self.begin_file();
+        let payload = payload(&record);
+        if self.family.borrow().is_copied {
+            if let Some(info) = object(payload, "info") {
+                self.counter.count(info);
+            }
+            return Some("copied from another session");
+        }
+        if word(&record, "type") == "session_meta" {
+            let end = self.family.borrow().head.goes_on_from();
+            if let Some(end) = end {
+                self.goes_back(end, out);
+            }
+        }
+        self.ordinals.extend(number(&record, "ordinal").map(|ordinal| (ordinal, out.record)));
+        self.record(&record, payload, out)
+    }
+
+    fn end_of_file(&mut self, out: &mut Out<'_>) {
+        self.settle_users(out);
+        self.settle_agent(out);
+        self.settle_compaction(out);
+        let sum = self.counter.sum();
+        self.family.borrow_mut().sums.extend(sum.map(|sum| (self.id.clone(), sum)));
+    }
+}
+
 impl CodexStream {
-    /// A stream of that identity, of which so much is wanted; `name` stands beside it.
-    pub(super) fn new(key: StreamKey, id: String, name: String, bounds: Bounds) -> Self {
-        Self { key: Rc::new(key), id, name, intake: Intake::new(bounds), ..Self::default() }
+    /// A stream of that identity; `name` stands beside it.
+    pub(super) fn new(key: StreamKey, id: String, name: String, family: Rc<RefCell<CodexFamily>>) -> Self {
+        Self { key, id, name, family, ..Self::default() }
     }
 
-    /// Whether all that is wanted was consumed.
-    pub(super) fn is_full(&self) -> bool {
-        self.intake.is_full()
-    }
-
-    /// Takes a record into what was consumed; its number.
-    pub(super) fn consume(&mut self, identity: &[u8]) -> u64 {
-        self.intake.consume(identity, "", self.calls.waiting() > 0)
-    }
-
-    /// How many records were consumed.
-    pub(super) const fn records(&self) -> u64 {
-        self.intake.records()
-    }
-
-    /// What was consumed.
-    pub(super) fn consumed(&self) -> Consumed {
-        self.intake.consumed(self.calls.waiting() > 0)
+    /// A file of it begins: one whose history stands in another file goes on with the sums of that.
+    fn begin_file(&mut self) {
+        let family = &mut *self.family.borrow_mut();
+        if std::mem::take(&mut family.begins) && family.head.base.is_some() {
+            let origin = family.head.forked_from.as_ref().or(family.head.parent.as_ref());
+            self.counter.inherit(origin.and_then(|origin| family.sums.get(origin)).copied());
+        }
     }
 
     /// Reads one record of the session's own.
     pub(super) fn record(&mut self, envelope: &Value, payload: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        let name = std::mem::take(&mut self.name);
-        let title = self.titled(&name).map(|text| SessionFact::Title { rank: TitleRank::Custom, text: text.into() });
-        out.facts(title);
+        let name = Some(std::mem::take(&mut self.name)).filter(|name| !name.is_empty());
+        out.facts(name.map(|name| SessionFact::Title { rank: TitleRank::Custom, text: name.into() }));
         match word(envelope, "type") {
             "session_meta" => self.session(payload, out),
             "turn_context" => {
                 word(payload, "model").clone_into(&mut self.model);
-                self.moved(payload, out);
+                out.folder(&mut self.place, word(payload, "cwd"));
                 Some("settings of a turn")
             }
             "response_item" => self.item(payload, out),
@@ -159,14 +195,13 @@ impl CodexStream {
             return Some("copied from another session");
         }
         out.time = out.time.or_else(|| value::time(meta, "timestamp"));
-        self.moved(meta, out);
-        let version = changed(&mut self.version, word(meta, "cli_version"));
-        out.facts(version.map(|version| SessionFact::HostVersion(version.into())));
-        if let Some(git) = object(meta, "git") {
-            let branch = changed(&mut self.branch, word(git, "branch")).filter(|branch| *branch != "HEAD");
-            out.facts(branch.map(|branch| SessionFact::Branch(branch.into())));
-            out.facts(filled(git, "commit_hash").map(|commit| SessionFact::Commit(commit.into())));
-        }
+        out.folder(&mut self.place, word(meta, "cwd"));
+        let facts = [
+            filled(meta, "cli_version").map(|version| SessionFact::HostVersion(version.into())),
+            filled(meta, "/git/branch").map(|branch| SessionFact::Branch(branch.into())),
+            filled(meta, "/git/commit_hash").map(|commit| SessionFact::Commit(commit.into())),
+        ];
+        out.facts(facts.into_iter().flatten());
         None
     }
 
@@ -185,21 +220,11 @@ impl CodexStream {
         out.quiet(EventKind::Rewind { to });
     }
 
-    fn moved(&mut self, payload: &Value, out: &mut Out<'_>) {
-        out.folder(&mut self.place, word(payload, "cwd"));
-    }
-
-    /// A title where it is new.
-    pub(super) fn titled<'v>(&mut self, title: &'v str) -> Option<&'v str> {
-        changed(&mut self.title, title.trim())
-    }
-
     /// Tells words of a person, or a part of them; what they were.
     pub(super) fn prompt(
         &mut self,
         text: &str,
         attachments: Vec<Attachment<'static>>,
-        at: (u64, Option<Timestamp>),
         out: &mut Out<'_>,
     ) -> Option<&'static str> {
         let mut ran = None;
@@ -207,9 +232,8 @@ impl CodexStream {
             CodexSaid::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),
             CodexSaid::Words(words) if self.in_turn && self.tells_turns => (words, PromptOrigin::Queued),
             CodexSaid::Words(words) => (words, PromptOrigin::Typed),
-            CodexSaid::Shell(run) => {
-                let command = run.command.clone();
-                ran = Some(run).filter(|run| run.ended);
+            CodexSaid::Shell(command, result) => {
+                ran = result.map(|result| (command.clone(), result));
                 (Cow::Owned(command), PromptOrigin::Shell)
             }
             CodexSaid::Host if attachments.is_empty() => return Some(reason::INJECTED),
@@ -225,27 +249,15 @@ impl CodexStream {
         self.said.truncate(SAID - 1);
         self.said.push_front(text.trim().to_owned());
         if origin != PromptOrigin::Shell {
-            self.prompts.push(at.0);
+            self.prompts.push(out.record);
             self.in_turn = true;
             self.unanswered = Some(text.trim().to_owned());
         }
-        out.emit_at(at.0, at.1, EventKind::Prompt(Prompt { text: words, origin, attachments }));
-        if let Some(run) = ran {
-            self.ran(run, at, out);
+        out.emit(EventKind::Prompt(Prompt { text: words, origin, attachments }));
+        if let Some((command, result)) = ran {
+            tools::shell_line(&mut self.calls, &command, *result, out);
         }
         None
-    }
-
-    /// A command that the person ran, and what came of it.
-    fn ran(&mut self, run: ShellRun, at: (u64, Option<Timestamp>), out: &mut Out<'_>) {
-        let ShellRun { command, exit, duration_ms, output, .. } = run;
-        let failed = exit.is_some_and(|code| code != 0);
-        let brief = (output.is_empty() && !failed).then_some(Cow::Borrowed("no output"));
-        let (exit, output) = (exit.filter(|_| failed), output.into());
-        let result = CallResult { output, brief, failed, exit, duration_ms, ..CallResult::default() };
-        let now = (std::mem::replace(&mut out.record, at.0), std::mem::replace(&mut out.time, at.1));
-        tools::shell_line(&mut self.calls, &command, result, out);
-        (out.record, out.time) = now;
     }
 
     /// The agent does something: what waits is told.
@@ -264,16 +276,16 @@ impl CodexStream {
         }
         // Some words stand in no event: those of a person are told, what looks like the host's is not.
         let told = !self.has_events;
+        let now = (out.record, out.time);
         for held in self.users.settle(true) {
+            (out.record, out.time) = (held.record, held.time);
             // Pictures alone are an answer of a tool where no event says that a person sent them.
             let is_hosts = held.text.is_empty() || said::is_element(&held.text) || self.is_said(&held.text);
             let told = told || !is_hosts;
-            if told && self.prompt(&held.text, held.attachments, (held.record, held.time), out).is_none() {
-                self.untwinned += 1;
-            } else {
-                self.injected += 1;
-            }
+            let told = told && self.prompt(&held.text, held.attachments, out).is_none();
+            out.later.push((reason::TWICE, Some(reason::INJECTED).filter(|_| !told)));
         }
+        (out.record, out.time) = now;
     }
 
     /// Whether words were told already, with more or less of what the host puts around them.
@@ -291,11 +303,11 @@ impl CodexStream {
     pub(super) fn settle_agent(&mut self, out: &mut Out<'_>) {
         for held in self.thoughts.settle(true) {
             out.emit_at(held.record, held.time, EventKind::Thinking(held.text.into()));
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
         for held in self.replies.settle(true) {
             out.emit_at(held.record, held.time, EventKind::Reply(held.text.into()));
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
     }
 
@@ -304,7 +316,7 @@ impl CodexStream {
         if let CodexCompaction::Event(record, time) = std::mem::take(&mut self.compaction) {
             let tokens_before = self.counter.compact();
             out.emit_at(record, time, EventKind::Compaction { trigger: None, tokens_before, summary: None });
-            self.untwinned += 1;
+            out.later.push((reason::TWICE, None));
         }
     }
 
@@ -320,12 +332,5 @@ impl CodexStream {
             summary: filled(payload, "message").map(Cow::Borrowed),
         });
         None
-    }
-
-    /// The file ends: what waits is told.
-    pub(super) fn end_of_file(&mut self, out: &mut Out<'_>) {
-        self.settle_users(out);
-        self.settle_agent(out);
-        self.settle_compaction(out);
     }
 }

@@ -16,7 +16,7 @@ use crate::file::value::{filled, trimmed, word};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
-use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
+use cru_session::event::{DecisionEvent, EventKind, PromptOrigin, SubagentRun};
 
 /// The tool by which the agent tells the host what to show as its state.
 const INTENT: &str = "report_intent";
@@ -109,11 +109,10 @@ impl CopilotSession {
 
     fn run(&self, call: &OpenCall, host_id: &str) -> SubagentRun<'static> {
         let said = |key: &str| call.input.as_ref().and_then(|input| trimmed(input, key)).map(str::to_owned);
-        let worked = self.agents.contains_key(host_id);
-        let stream = StreamKey { session: self.key.session.clone(), agent: Some(host_id.to_owned()) };
+        let worked = self.told.run(&call.tool, host_id).filter(|_| self.agents.contains_key(host_id));
         let name = self.agents.get(host_id).filter(|name| !name.is_empty()).cloned();
         SubagentRun {
-            stream: worked.then_some(stream),
+            stream: worked.and_then(|run| run.stream),
             agent: name.or_else(|| said("agent_type")).map(Cow::Owned),
             model: said("model").map(Cow::Owned),
             task: said("description").map(Cow::Owned),

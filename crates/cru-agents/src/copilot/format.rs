@@ -18,17 +18,8 @@ use cru_session::source::{Bundle, Header};
 /// Records in which the beginning of a session is looked for.
 const RECORDS: usize = 50;
 
-/// Groups files by session.
-pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    bundles::by_session(files, place)
-}
-
-/// The session that a file is of.
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![place(path)?.0])
-}
-
-fn place(path: &Path) -> Result<(String, (), Option<jiff::Timestamp>)> {
+/// The session that a file is of, and when it began.
+pub(super) fn place(path: &Path) -> Result<(String, (), Option<jiff::Timestamp>)> {
     let records = beginning(&Bundle::default(), path, RECORDS)?;
     let time = records.iter().find_map(|record| word(record, "/timestamp").parse().ok());
     Ok((session_of(&records, path), (), time))

@@ -20,8 +20,8 @@ use cru_session::source::Importer;
 pub(crate) const IMPORTER: Importer = Importer {
     id: "copilot",
     recognise: format::recognise,
-    bundle: format::bundle,
-    together: format::together,
+    bundle: |files| bundles::by_session(files, format::place),
+    together: |path| Ok(vec![format::place(path)?.0]),
     read: |bundle, sink| jsonl::read(format::Copilot::default(), bundle, sink),
     beside: bundles::alone,
     hooked: None,

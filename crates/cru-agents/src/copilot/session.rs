@@ -20,7 +20,6 @@ static HOST: RecordHost = RecordHost { id: "copilot", ids: &["id"], times: &["ti
 /// The state of one stream.
 #[derive(Debug)]
 pub(super) struct CopilotSession {
-    pub(super) key: StreamKey,
     pub(super) told: RecordSession,
     /// Calls that were refused, and whether a person did.
     pub(super) denied: BTreeMap<String, bool>,
@@ -43,7 +42,6 @@ impl CopilotSession {
     /// A stream; `task` is what a sub-agent was asked, `beside` is said of the session as a whole.
     pub(super) fn new(key: &StreamKey, task: Option<String>, beside: Value) -> Self {
         Self {
-            key: key.clone(),
             told: RecordSession::new(&HOST, key.clone(), Value::Null),
             denied: BTreeMap::new(),
             allowed: HashMap::new(),
@@ -100,10 +98,16 @@ impl State for CopilotSession {
                 self.told.compact(before, word(data, "/summaryContent"), out)
             }
             "session.shutdown" => self.shutdown(&record, out),
-            "session.task_complete" => self.reply(word(data, "/summary"), out),
+            "session.task_complete" => {
+                self.told.reply(word(data, "/summary").trim(), out);
+                None
+            }
             "user.message" => self.user(data, out),
             "assistant.message" => self.assistant(data, out),
-            "assistant.reasoning" => self.think(word(data, "/content"), out),
+            "assistant.reasoning" => {
+                self.told.think(word(data, "/content").trim(), out);
+                None
+            }
             "tool.execution_start" => self.started(record, out),
             "tool.user_requested" => self.requested(data, out),
             "tool.execution_complete" => self.completed(&record, out),
@@ -131,20 +135,6 @@ impl State for CopilotSession {
 impl CopilotSession {
     fn sees_model(&mut self, model: &str, out: &mut Out<'_>) {
         self.told.head(&json!({ "model": model }), out);
-    }
-
-    fn reply(&mut self, text: &str, out: &mut Out<'_>) -> Option<&'static str> {
-        if !text.trim().is_empty() {
-            self.told.reply(text, out);
-        }
-        None
-    }
-
-    fn think(&mut self, text: &str, out: &mut Out<'_>) -> Option<&'static str> {
-        if !text.trim().is_empty() {
-            self.told.think(text, out);
-        }
-        None
     }
 
     /// Where it runs.
@@ -194,8 +184,8 @@ impl CopilotSession {
         self.sees_model(stated, out);
         let model = if self.told.model.is_empty() { "unknown" } else { &self.told.model };
         self.tokens.message(model, !stated.is_empty(), count(data, "/outputTokens"), out);
-        self.think(word(data, "/reasoningText"), out);
-        self.reply(word(data, "/content"), out);
+        self.told.think(word(data, "/reasoningText").trim(), out);
+        self.told.reply(word(data, "/content").trim(), out);
         // Each call is told again when it runs.
         self.works = !list(data, "/toolRequests").is_empty();
         self.works.then_some("message of calls alone")

@@ -48,6 +48,16 @@ pub(crate) trait State {
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str>;
     /// Whether some call waits for its answer.
     fn waits(&self) -> bool;
+    /// The bytes of a record by which the cursor knows it: what stays the same when the host writes it anew.
+    fn lasting<'l>(&self, _record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        Cow::Borrowed(line)
+    }
+    /// The bytes that a record has in common with its copies in other files.
+    fn copied<'l>(&self, _record: &Value, line: &'l [u8]) -> Cow<'l, [u8]> {
+        Cow::Borrowed(line)
+    }
+    /// One of its files ends: tells what no other file goes on with.
+    fn end_of_file(&mut self, _out: &mut Out<'_>) {}
     /// Tells what was waiting for a further record: there is none.
     fn end(&mut self, _out: &mut Out<'_>) {}
 }
@@ -67,6 +77,7 @@ pub(crate) fn read_some<F: Format>(format: F, bundle: &Bundle, files: &[PathBuf]
         seen: HashMap::new(),
         plain: HashMap::new(),
         file: 0,
+        account: Account::default(),
     };
     for (index, path) in files.iter().enumerate() {
         reader.file = index;
@@ -228,21 +239,46 @@ struct Reader<'s, F: Format> {
     /// Lines without id, by stream and hash, and the file they stand in: copies in another file are told once.
     plain: HashMap<(usize, Hash), usize>,
     file: usize,
+    /// What became of its records.
+    account: Account,
 }
 
 impl<F: Format> Reader<'_, F> {
     fn file(&mut self, bundle: &Bundle, path: &Path) -> Result<()> {
         let own = self.format.file(bundle, path)?;
-        let mut account = Account::default();
         each_line(bundle, path, |number, line| {
             self.sink.line(path, number);
             match line.and_then(|(record, line, ended)| self.line(&own, record, line, ended)) {
-                Ok(index) => account.represent_of(&self.streams[index].key),
-                Err(reason) => account.skip(reason),
+                Ok(index) => self.account.represent_of(&self.streams[index].key),
+                Err(reason) => self.account.skip(reason),
             }
         })?;
-        self.sink.account(path, account);
+        if let Some(&index) = self.by_key.get(&own.key) {
+            let last = self.streams[index].intake.records();
+            self.tell(index, last, None, State::end_of_file);
+        }
+        self.sink.account(path, std::mem::take(&mut self.account));
         Ok(())
+    }
+
+    /// Has a stream tell something; records that were left out before may be told by it.
+    fn tell<T>(
+        &mut self,
+        index: usize,
+        record: u64,
+        time: Option<Timestamp>,
+        tell: impl FnOnce(&mut F::State, &mut Out<'_>) -> T,
+    ) -> T {
+        let stream = &mut self.streams[index];
+        let mut out = Out::new(&mut *self.sink, stream.key.clone(), record, time);
+        let told = tell(&mut stream.state, &mut out);
+        for (before, now) in std::mem::take(&mut out.later) {
+            match now {
+                Some(now) => self.account.rename(before, now, 1),
+                None => self.account.unskip_of(&stream.key, before),
+            }
+        }
+        told
     }
 
     /// Reads a line: the stream that it was told of, or why it is left out.
@@ -259,19 +295,21 @@ impl<F: Format> Reader<'_, F> {
         }
         let aside = record.as_ref().and_then(|record| self.format.aside(&own.key, record));
         let index = self.open(aside.as_ref().unwrap_or(own));
-        let id = record.as_ref().map_or_else(String::new, |record| self.streams[index].state.id(record));
-        if self.is_copy(index, &id, line) {
+        let state = &self.streams[index].state;
+        let id = record.as_ref().map_or_else(String::new, |record| state.id(record));
+        let copied = record.as_ref().map_or(Cow::Borrowed(line), |record| state.copied(record, line));
+        if self.is_copy(index, &id, &copied) {
             return Err(DUPLICATE);
         }
         let stream = &mut self.streams[index];
         if stream.intake.is_full() {
             return Err(LATER);
         }
-        let number = stream.intake.consume(line, &id, stream.state.waits());
+        let lasting = record.as_ref().map_or(Cow::Borrowed(line), |record| stream.state.lasting(record, line));
+        let number = stream.intake.consume(&lasting, &id, stream.state.waits());
         let Some(record) = record else { return Err("broken line") };
         let time = stream.state.time(&record);
-        let told = stream.state.tell(record, &mut Out::new(&mut *self.sink, stream.key.clone(), number, time));
-        told.map_or(Ok(index), Err)
+        self.tell(index, number, time, |state, out| state.tell(record, out)).map_or(Ok(index), Err)
     }
 
     /// Whether a record was read before: in an earlier file of the bundle, or word for word in this one.

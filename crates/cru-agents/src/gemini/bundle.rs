@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::bundles::{by_session, folder, stem};
+use crate::bundles::{folder, stem};
 use crate::file::document::{items, member, members};
 use crate::file::jsonl;
 use crate::file::value::{filled, word};
@@ -13,17 +13,9 @@ use crate::record;
 use cru_base::{Result, json};
 use cru_session::source::Bundle;
 
-/// The files of each session: documents before lines, which hold what the document held, each in order of its start.
-pub(super) fn bundle(files: Vec<PathBuf>) -> Result<Vec<Bundle>> {
-    by_session(files, place)
-}
-
-/// The session that a file is of.
-pub(super) fn together(path: &Path) -> Result<Vec<String>> {
-    Ok(vec![place(path)?.0])
-}
-
-fn place(path: &Path) -> Result<(String, bool, Option<jiff::Timestamp>)> {
+/// The session that a file is of, its place among the files of that session, and when it began: documents are read before
+/// lines, which hold what the document held.
+pub(super) fn place(path: &Path) -> Result<(String, bool, Option<jiff::Timestamp>)> {
     let head = record::beginning(&Bundle::default(), path)?;
     let head = String::from_utf8_lossy(&head);
     let members = members(&head);

@@ -13,14 +13,15 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
+use crate::bundles;
 use cru_session::source::Importer;
 
 /// Its row in the table.
 pub(super) const IMPORTER: Importer = Importer {
     id: "gemini",
     recognise: bundle::recognise,
-    bundle: bundle::bundle,
-    together: bundle::together,
+    bundle: |files| bundles::by_session(files, bundle::place),
+    together: |path| Ok(vec![bundle::place(path)?.0]),
     read: read::read,
     beside: bundle::beside,
     hooked: None,

@@ -40,12 +40,14 @@ pub(crate) struct Out<'s> {
     pub(crate) told: bool,
     /// Whether a prompt was told that begins a turn.
     pub(crate) began_turn: bool,
+    /// Records that were left out before: why, and why they are now; `None` for one that is told after all.
+    pub(crate) later: Vec<(&'static str, Option<&'static str>)>,
 }
 
 impl<'s> Out<'s> {
     /// For a record of the stream `key`.
     pub(crate) fn new(sink: &'s mut dyn Sink, key: Rc<StreamKey>, record: u64, time: Option<Timestamp>) -> Self {
-        Self { sink, key, record, time, told: false, began_turn: false }
+        Self { sink, key, record, time, told: false, began_turn: false, later: Vec::new() }
     }
 
     /// Tells an event.
