@@ -72,6 +72,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_first_record_of_any_length_is_recognised() {
+        let temp = tempfile::tempdir().unwrap();
+        let long = "x".repeat(200_000);
+        let records = [
+            format!(
+                "{{\"message\":{{\"role\":\"user\",\"content\":\"{long}\"}},\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\"}}"
+            ),
+            format!("{{\"payload\":{{\"base_instructions\":\"{long}\",\"id\":\"s\"}},\"type\":\"session_meta\"}}"),
+        ];
+        for (host, record) in ["claude", "codex"].into_iter().zip(records) {
+            let file = temp.path().join(format!("{host}.jsonl"));
+            std::fs::write(&file, format!("{record}\n")).unwrap();
+            let found = search(&[file]).unwrap().found;
+            assert_eq!(found.iter().map(|(importer, _)| importer.id).collect::<Vec<_>>(), [host]);
+        }
+    }
+
+    #[test]
     fn sub_agents_come_with_the_session_that_is_named() {
         let temp = tempfile::tempdir().unwrap();
         let line = |more: &str| {

@@ -34,7 +34,6 @@ mod unknown;
 mod wrapper;
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cru_base::{Error, Result};
@@ -76,9 +75,6 @@ pub const IMPORTERS: &[Importer] = &[
     host::importer::<15>(),
     host::importer::<16>(),
 ];
-
-/// How much of a file is looked at to recognise it.
-const HEAD: u64 = 64 * 1024;
 
 /// The importer of that name.
 pub fn find(id: &str) -> Option<&'static Importer> {
@@ -193,11 +189,16 @@ pub fn is_named_so(importer: &Importer, path: &Path) -> bool {
     })
 }
 
+/// Whether a file is a transcript of that importer's host.
+pub fn is_transcript(importer: &Importer, path: &Path) -> bool {
+    head(path).is_ok_and(|head| (importer.recognise)(path, &head))
+}
+
 /// What of a file is looked at to recognise it; why nothing of it is.
 fn head(path: &Path) -> std::result::Result<Vec<u8>, &'static str> {
     let mut head = Vec::new();
     let file = file::unpack::peek_file(path).map_err(|_| UNREADABLE)?;
-    match file.take(HEAD).read_to_end(&mut head) {
+    match file::lines::read_head(file, &mut head) {
         // What was unpacked before the damage tells enough.
         Err(error) if head.is_empty() || !file::unpack::is_damage(&error) => Err(UNREADABLE),
         _ if head.iter().all(u8::is_ascii_whitespace) => Err("empty file"),

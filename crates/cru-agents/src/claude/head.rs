@@ -174,9 +174,7 @@ pub(super) fn beside(transcript: &Path) -> Vec<PathBuf> {
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
     // Qwen Code has the same envelope around messages in parts.
     let is_qwen = |record: &Value| record.pointer("/message/parts").is_some() || record.get("systemPayload").is_some();
-    jsonl::head(head, 20)
-        .find(is_ours)
-        .map_or_else(|| jsonl::cut_line(head).is_some_and(|line| looks_ours(&line)), |record| !is_qwen(&record))
+    jsonl::head(head, 20).find(is_ours).is_some_and(|record| !is_qwen(&record))
 }
 
 fn is_ours(envelope: &Value) -> bool {
@@ -193,10 +191,6 @@ fn is_ours(envelope: &Value) -> bool {
             has_session && filled(envelope, "uuid").is_none() && (kind.contains('-') || kind == "mode" || kind == "tag")
         }
     }
-}
-
-fn looks_ours(text: &str) -> bool {
-    [r#""sessionId":"#, r#""parentUuid":"#, r#""isSidechain":"#].iter().all(|key| text.contains(key))
 }
 
 #[cfg(test)]
@@ -229,10 +223,6 @@ mod tests {
         assert!(is("a.jsonl", "\n{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"u\"}"));
         assert!(is("a.jsonl", "{\"type\":\"permission-mode\",\"sessionId\":\"s\"}\n"));
         assert!(is("a.jsonl", "broken\n{\"type\":\"file-history-snapshot\",\"messageId\":\"m\"}\n"));
-        assert!(is(
-            "a.jsonl",
-            "{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"s\",\"message\":{\"content\":\"cut off"
-        ));
         assert!(!is("a.jsonl", "{\"type\":\"session\",\"id\":\"s\"}\n"));
         assert!(!is("a.jsonl", "{\"type\":\"session_meta\",\"payload\":{}}\n"));
         assert!(!is("a.jsonl", "{\"sessionId\":\"s\",\"kind\":\"main\"}\n"));

@@ -171,7 +171,7 @@ pub(super) fn together(path: &Path) -> Result<Vec<String>> {
 
 /// Whether the file's first records are of this host's kind.
 pub(super) fn recognise(_: &Path, head: &[u8]) -> bool {
-    jsonl::head(head, 20).any(|record| is_ours(&record)) || jsonl::cut_line(head).is_some_and(|line| looks_ours(&line))
+    jsonl::head(head, 20).any(|record| is_ours(&record))
 }
 
 fn is_ours(record: &Value) -> bool {
@@ -187,13 +187,6 @@ fn is_ours(record: &Value) -> bool {
         }
         _ => false,
     }
-}
-
-fn looks_ours(text: &str) -> bool {
-    let all = |keys: &[&str]| keys.iter().all(|key| text.contains(key));
-    all(&["\"session_meta\"", "\"payload\""])
-        || all(&["\"payload\"", "\"cli_version\"", "\"originator\""])
-        || all(&["\"response_item\"", "\"payload\""])
 }
 
 #[cfg(test)]
@@ -260,7 +253,6 @@ mod tests {
         assert!(is("broken\n{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\"}}\n"));
         assert!(is("{\"id\":\"a\",\"timestamp\":\"t\",\"instructions\":null}\n{\"record_type\":\"state\"}\n"));
         assert!(is("{\"id\":\"a\",\"timestamp\":\"t\",\"instructions\":\"x\",\"git\":{}}\n"));
-        assert!(is("{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{\"base_instructions\":\"cut off"));
         assert!(!is("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\"}\n"));
         assert!(!is("{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\"}\n"));
         assert!(!is("{\"type\":\"event_msg\"}\n"));

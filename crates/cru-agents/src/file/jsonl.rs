@@ -173,12 +173,6 @@ pub(crate) fn head(bytes: &[u8], most: usize) -> impl Iterator<Item = Value> + '
     lines.take(most).filter_map(|line| object(&json::text(line)))
 }
 
-/// The last of the first bytes of a file, where they end within a record.
-pub(crate) fn cut_line(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let line = trim(bytes.rsplit(|byte| *byte == b'\n').next()?);
-    Some(json::text(line)).filter(|text| !text.is_empty() && object(text).is_none())
-}
-
 /// A line that is an object.
 fn object(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok().filter(Value::is_object)

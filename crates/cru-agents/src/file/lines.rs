@@ -3,7 +3,7 @@
 //! One line is held at a time. A line over the limit is passed over without being held, so that a damaged or hostile
 //! file cannot fill the memory.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 /// The longest line that is read, in bytes. The longest real ones (pictures, whole files) are tens of megabytes; the line
 /// and its value are held at one time.
@@ -11,6 +11,22 @@ pub(crate) const MAX_LINE: usize = 32 << 20;
 
 /// The longest document that is read as a whole, in bytes: a session of a million messages takes half of it.
 pub(crate) const MAX_DOCUMENT: usize = 512 << 20;
+
+/// How much of a file is looked at to recognise it, in bytes; a text that is cut there goes on to the end of its line.
+const HEAD: u64 = 64 << 10;
+
+/// The beginning of a file, by which it is recognised: whole lines as far as it is text, since the first record may hold a prompt
+/// of any length.
+///
+/// # Errors
+/// That it cannot be read, with what was read before in `head`.
+pub(crate) fn read_head(mut source: impl BufRead, head: &mut Vec<u8>) -> io::Result<()> {
+    source.by_ref().take(HEAD).read_to_end(head)?;
+    if !head.contains(&0) && !head.ends_with(b"\n") {
+        source.take(MAX_LINE as u64).read_until(b'\n', head)?;
+    }
+    Ok(())
+}
 
 /// One line of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,6 +119,20 @@ mod tests {
         assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"", true)));
         assert_eq!(lines.next().unwrap(), Some(Line::Whole(b"two and more", false)));
         assert_eq!(lines.next().unwrap(), None);
+    }
+
+    /// The first record of a session holds its first prompt, which may be a whole file.
+    #[test]
+    fn the_beginning_of_a_text_ends_with_a_line() {
+        let line = "x".repeat(72_000);
+        let head = |text: &[u8]| {
+            let mut head = Vec::new();
+            read_head(BufReader::with_capacity(8, text), &mut head).unwrap();
+            head.len()
+        };
+        assert_eq!(head(format!("{line}\n{line}\n").as_bytes()), 72_001);
+        assert_eq!(head(format!("{{}}\n{line}").as_bytes()), 72_003);
+        assert_eq!(head(format!("\0{line}").as_bytes()), 65_536, "no text");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 pub(crate) mod message;
 pub(crate) mod session;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -16,6 +15,7 @@ use self::session::RecordSession;
 pub(crate) use self::session::{EachSession, RecordHost};
 use crate::file::document;
 use crate::file::jsonl::{self, Format};
+use crate::file::lines::read_head;
 use crate::file::sqlite::is_database;
 use crate::file::{tables, value};
 use crate::{bundles, claude};
@@ -177,6 +177,6 @@ pub(crate) fn has_line(head: &[u8], is_own: impl Fn(&Value) -> bool) -> bool {
 pub(crate) fn beginning(bundle: &Bundle, path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::io("read", path, source);
     let mut head = Vec::new();
-    bundle.peek(path).map_err(failed)?.take(64 << 10).read_to_end(&mut head).map_err(failed)?;
+    read_head(bundle.peek(path).map_err(failed)?, &mut head).map_err(failed)?;
     Ok(head)
 }

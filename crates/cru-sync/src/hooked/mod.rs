@@ -12,8 +12,7 @@ pub use journal::{HookLine, Hooked};
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -352,7 +351,7 @@ impl Held {
 
 /// The files of the session; whether they are its transcript.
 fn bundle(state: &State, importer: &Importer, hooked: &Hooked) -> Result<(Bundle, bool)> {
-    if let Some(path) = hooked.transcript.as_deref().filter(|path| is_transcript(importer, path)) {
+    if let Some(path) = hooked.transcript.as_deref().filter(|path| cru_agents::is_transcript(importer, path)) {
         let bundles = (importer.bundle)((importer.beside)(path))?;
         let own = bundles.into_iter().find(|bundle| bundle.files.iter().any(|file| file == path));
         return Ok((own.unwrap_or_else(|| Bundle::of(vec![path.to_owned()])), true));
@@ -368,13 +367,4 @@ fn bundle(state: &State, importer: &Importer, hooked: &Hooked) -> Result<(Bundle
     let pages = convert(&path, &hooks);
     let files = pages.iter().map(|(path, _)| path.clone()).collect();
     Ok((Bundle { files, memory: pages.into_iter().collect() }, false))
-}
-
-fn is_transcript(importer: &Importer, path: &Path) -> bool {
-    const HEAD: u64 = 64 << 10;
-    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-    let mut head = Vec::new();
-    is_file
-        && cru_base::files::open_regular(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
-        && (importer.recognise)(path, &head)
 }

@@ -185,7 +185,8 @@ impl Gained {
             return Merge::Known;
         }
         if is_derived(kept, &short(disk), records, all) {
-            return Merge::Instead;
+            // A disk that lost it, or a program that empties files, has saved no note.
+            return if self.is_session() { Merge::Instead } else { Merge::Copy };
         }
         let len = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         // A note that was saved from a buffer of the time before lacks what was brought in then.
@@ -200,6 +201,12 @@ impl Gained {
         let tail = &self.bytes[line..];
         let certain = kept.extends && !lost;
         if tail.is_empty() || (!certain && mostly_in(tail, disk)) { Merge::Copy } else { Merge::Tail(tail.to_vec()) }
+    }
+
+    /// Whether it holds the text of a session.
+    fn is_session(&self) -> bool {
+        let text = std::str::from_utf8(&self.bytes).ok().filter(|text| !text.contains('\0'));
+        text.is_some_and(|text| cru_session::read::meta(text).0.is_session())
     }
 
     /// Names this state of this file in a record.
