@@ -28,6 +28,19 @@ pub(crate) fn call(
     input: Value,
     out: &mut Out<'_>,
 ) -> String {
+    let args = telling(tool, &input, place);
+    call_as(calls, place, host_id, tool, (args, input), out)
+}
+
+/// The same of a call whose main argument its host shows in its own way.
+pub(crate) fn call_as(
+    calls: &mut Calls,
+    place: &Place,
+    host_id: &str,
+    tool: &str,
+    (args, input): (String, Value),
+    out: &mut Out<'_>,
+) -> String {
     let id = calls.name(host_id, out.record);
     let tool = if tool.trim().is_empty() { "tool" } else { tool };
     let mut open = OpenCall::new(id.clone(), host_id, tool, "");
@@ -40,7 +53,6 @@ pub(crate) fn call(
         }
     }
     calls.open(open);
-    let args = telling(tool, &input, place);
     let told = id.clone();
     out.emit(EventKind::Call(Call { id: id.into(), tool: tool.to_owned().into(), args: args.into(), input }));
     told
@@ -116,7 +128,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
 }
 
 /// Files that the success of a call proves to be read and written.
-fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> TouchedFiles {
+pub(crate) fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> TouchedFiles {
     let mut touched = TouchedFiles::default();
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
     match ToolKind::of_call(&call.tool, input) {

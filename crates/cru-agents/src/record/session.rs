@@ -74,7 +74,7 @@ const COUNTS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 #[derive(Debug)]
 pub(crate) struct RecordSession {
     host: &'static RecordHost,
-    key: StreamKey,
+    pub(crate) key: StreamKey,
     /// What is said of it as a whole, until it is told.
     beside: Value,
     pub(crate) place: Place,
