@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::open::{Calls, OpenCall};
 use super::touched::{Exchange, TouchedFiles};
 use super::{argument, brief, patch, shell};
-use crate::file::value::trimmed;
+use crate::file::value::filled;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
@@ -29,21 +29,21 @@ pub(crate) fn call(
     out: &mut Out<'_>,
 ) -> String {
     let args = telling(tool, &input, place);
-    call_as(calls, place, host_id, tool, (args, input), out)
+    call_as(calls, place, [host_id, ""], tool, (args, input), out)
 }
 
-/// The same of a call whose main argument its host shows in its own way.
+/// The same of a call that the record `made_by` made, and whose main argument its host shows in its own way.
 pub(crate) fn call_as(
     calls: &mut Calls,
     place: &Place,
-    host_id: &str,
+    [host_id, made_by]: [&str; 2],
     tool: &str,
     (args, input): (String, Value),
     out: &mut Out<'_>,
 ) -> String {
     let id = calls.name(host_id, out.record);
     let tool = if tool.trim().is_empty() { "tool" } else { tool };
-    let mut open = OpenCall::new(id.clone(), host_id, tool, "");
+    let mut open = OpenCall::new(id.clone(), host_id, tool, made_by);
     match ToolKind::of_call(tool, &input) {
         ToolKind::Shell => open.effects = shell::effects(tool, &input, place),
         ToolKind::Patch => open.input = Some(input.clone()),
@@ -204,7 +204,7 @@ fn summary(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String
             (lines > 1).then(|| plural(lines, "line"))
         }
         ToolKind::Write => {
-            let whole = trimmed(input, ["file_text", "content", "contents", "code_edit"]);
+            let whole = filled(input, ["file_text", "content", "contents", "code_edit"]);
             whole.map(|text| format!("written, {}", plural(text.lines().count() as u64, "line")))
         }
         ToolKind::Edit => brief::change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),

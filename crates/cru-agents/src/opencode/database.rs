@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::kept::{OpenCodeMessage, item};
 use super::newer::{self as version2, KeptMessage};
-use super::message::{OpenCodeMessage, item};
 use super::session::{header, session_of, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, word};

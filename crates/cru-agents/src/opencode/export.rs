@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::kept::{BROKEN, OpenCodeMessage};
 use super::newer;
-use super::message::{BROKEN, OpenCodeMessage};
 use super::session::{header, session_of, tell};
 use crate::file::document::{self, OVERSIZED, PARTIAL, Piece, items, member, members};
 use crate::file::tables::StoredSession;

@@ -2,34 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::newer;
+use super::kept::{OpenCodeItem, OpenCodeMessage, SHELL};
 use super::state::{OpenCodeSession, usage};
 use crate::file::tables;
-use crate::file::value::{self, millis, word};
+use crate::file::value::{millis, word};
 use crate::stream::teller::Teller;
 use cru_session::event::Usage;
-
-/// Why a message is left out that cannot be read.
-pub(super) const BROKEN: &str = "broken message";
-
-/// A message or a part as it is kept: an object with its id, or the bytes of something else and why it is left out.
-pub(super) type OpenCodeItem = Result<Value, (Vec<u8>, &'static str)>;
-
-/// A message with its parts.
-#[derive(Clone, Debug)]
-pub(super) struct OpenCodeMessage {
-    pub(super) info: OpenCodeItem,
-    pub(super) parts: Vec<OpenCodeItem>,
-}
-
-/// What stands in these bytes. `id` is the one that it is kept under, `""` for its own.
-pub(super) fn item(bytes: &[u8], id: &str) -> OpenCodeItem {
-    let mut value = value::read(bytes).filter(Value::is_object).ok_or_else(|| (bytes.to_vec(), BROKEN))?;
-    if !id.is_empty() {
-        value["id"] = id.into();
-    }
-    Ok(value)
-}
 
 /// Takes in a message. `settled`: the agent has answered since, so that nothing in it changes any more.
 pub(super) fn take(told: &mut Teller<'_>, state: &mut OpenCodeSession, message: OpenCodeMessage, settled: bool) {
@@ -45,7 +23,7 @@ pub(super) fn take(told: &mut Teller<'_>, state: &mut OpenCodeSession, message: 
     };
     let role = word(&info, "role");
     let (is_agent, done) = (role != "user", settled || is_done(&info));
-    let has_parts = matches!(role, "user" | "assistant" | newer::SHELL);
+    let has_parts = matches!(role, "user" | "assistant" | SHELL);
     let created = millis(&info, "/time/created").map(|it| it.to_string());
     let lasting = json!({ "message": role, "created": created });
     let end = end(&info, &parts).filter(|_| is_agent && has_parts && done);
@@ -98,7 +76,7 @@ fn is_done(info: &Value) -> bool {
     match word(info, "role") {
         "user" => false,
         "assistant" => completed || info.get("error").is_some_and(Value::is_object),
-        newer::SHELL => completed || !matches!(word(info, "status"), "" | "running"),
+        SHELL => completed || !matches!(word(info, "status"), "" | "running"),
         _ => word(info, "status") != "running",
     }
 }

@@ -8,6 +8,7 @@ mod brief;
 mod bundle;
 mod database;
 mod export;
+mod kept;
 mod message;
 mod newer;
 mod said;

@@ -8,13 +8,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::message::{OpenCodeItem, OpenCodeMessage, item};
+use super::kept::{COMPACTION, OpenCodeItem, OpenCodeMessage, SHELL, item};
 use crate::file::value::{filled, list, word};
-
-/// The type of the rows of a person's line for the shell.
-pub(super) const SHELL: &str = "shell";
-/// The type of the rows of compactions.
-pub(super) const COMPACTION: &str = "compaction";
 
 /// Whether a row of that type says words of somebody, or what became of them.
 pub(super) fn is_said(kind: &str) -> bool {

@@ -11,6 +11,7 @@ use crate::record::session::HOST_WORDS;
 use crate::stream::out::Out;
 use crate::unknown::unknown;
 use crate::wrapper::{self, Means};
+use cru_session::event::{EventKind, PromptOrigin};
 
 impl OpenCodeSession {
     /// Takes a part of a person's message; why it is left out, where it is.
@@ -29,18 +30,19 @@ impl OpenCodeSession {
             ("text", None) => Some(EMPTY),
             ("text", Some(words)) => {
                 let words = wrapper::own_words(HOST.id, words);
-                self.say(&unquoted(&words), out)
+                self.say(&unquoted(&words))
             }
-            ("file", _) => self.file(part, out),
+            ("file", _) => self.file(part),
             ("subtask", _) => {
                 let words = filled(part, ["prompt", "description"]).unwrap_or("");
                 match (filled(part, "command"), filled(part, "agent")) {
                     (Some(command), _) => {
+                        self.typed.origin = PromptOrigin::Command;
                         let words = filled(part, "description").filter(|said| *said != command).unwrap_or("");
-                        self.say(&format!("/{command} {words}"), out)
+                        self.say(format!("/{command} {words}").trim())
                     }
-                    (None, Some(agent)) => self.say(&format!("@{agent} {words}"), out),
-                    (None, None) => self.say(words, out),
+                    (None, Some(agent)) => self.say(&format!("@{agent} {words}")),
+                    (None, None) => self.say(words),
                 }
             }
             ("agent", _) => Some("agent that the words name"),
@@ -50,17 +52,31 @@ impl OpenCodeSession {
         }
     }
 
-    fn say(&mut self, words: &str, out: &mut Out<'_>) -> Option<&'static str> {
+    fn say(&mut self, words: &str) -> Option<&'static str> {
         if words.trim().is_empty() {
             return Some(HOST_WORDS);
         }
-        // Others may follow.
-        self.session.prompt_more(&format!("{}\n\n", words.trim()), None, out);
+        let text = self.typed.text.to_mut();
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(words);
         None
     }
 
+    /// A person's message is read to its end.
+    pub(super) fn said_all(&mut self, out: &mut Out<'_>) {
+        let mut typed = std::mem::take(&mut self.typed);
+        if self.session.is_agent {
+            typed.origin = PromptOrigin::Task;
+        }
+        if !typed.text.trim().is_empty() || !typed.attachments.is_empty() {
+            out.emit_at(self.typed_in, self.time, EventKind::Prompt(typed));
+        }
+    }
+
     /// A file: one that the words name is no attachment.
-    fn file(&mut self, part: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+    fn file(&mut self, part: &Value) -> Option<&'static str> {
         let (mime, url) = (word(part, "mime"), word(part, "url"));
         let named = part.pointer("/source/text").is_some();
         let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
@@ -68,7 +84,7 @@ impl OpenCodeSession {
             return Some("file that the words name");
         }
         let sent = attachment(if mime.is_empty() { value::FILE } else { mime }, data.map_or("", |(_, data)| data));
-        self.session.prompt_more("", Some(sent), out);
+        self.typed.attachments.push(sent);
         None
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::message::{self, OpenCodeMessage};
+use super::kept::OpenCodeMessage;
+use super::message;
 use super::state::OpenCodeSession;
 use crate::file::tables::{self, StoredSession};
 use crate::file::value::{filled, word};
@@ -26,7 +28,7 @@ pub(super) fn session_of(info: Value, id: &str) -> StoredSession {
 }
 
 /// What a sub-agent was asked, and its type: the host makes one title of both.
-pub(super) fn asked(info: &Value) -> (&str, Option<&str>) {
+fn asked(info: &Value) -> (&str, Option<&str>) {
     let title = word(info, "title");
     let split = title.strip_suffix(" subagent)").and_then(|rest| rest.rsplit_once(" (@"));
     split.map_or((title, None), |(task, agent)| (task, Some(agent)))
@@ -38,6 +40,12 @@ pub(super) fn header(session: &StoredSession, path: &Path, above: Option<String>
     let above = above.filter(|above| *above != parent);
     let above = above.map(|above| (parent, StreamKey { session: above, agent: Some(parent.to_owned()) }));
     Header { aside: false, ..session.header(path, &above.into_iter().collect()) }
+}
+
+/// Whether the host has not named the session yet: `New session - 2026-04-16T07:37:55.644Z`.
+fn is_placeholder(title: &str) -> bool {
+    let rest = title.strip_prefix("New session - ").or_else(|| title.strip_prefix("Child session - "));
+    rest.is_some_and(|rest| rest.parse::<Timestamp>().is_ok())
 }
 
 /// Tells a session of these messages, in order; which are the agent's, and how one of them is read.
@@ -56,8 +64,11 @@ pub(super) fn tell<M>(
     let paths = [header.transcript.clone()];
     let mut state = OpenCodeSession::new(&header);
     let mut told = Teller::open(header, &paths, sink, std::slice::from_mut(account));
-    let lasting = json!({ "session": session.id, "directory": word(&session.row, "directory") });
-    tables::take(&mut told, &mut state, &lasting, json!({ "session": session.row, "id": session.id }));
+    let directory = word(&session.row, "directory");
+    let title = Some(asked(&session.row).0).filter(|title| !is_placeholder(title));
+    let head = json!({ "cwd": directory, "title": title, "version": session.row["version"] });
+    let lasting = json!({ "session": session.id, "directory": directory });
+    tables::take(&mut told, &mut state, &lasting, json!({ "session": head, "id": session.id }));
     let mut settled = messages.len();
     while settled > 0 {
         settled -= 1;

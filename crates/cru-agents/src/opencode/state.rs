@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::session::asked;
-use super::{EMPTY, HOST, newer};
+use super::kept::{COMPACTION, SHELL};
+use super::{EMPTY, HOST};
 use crate::call::tools::Answer;
 use crate::file::jsonl::State;
 use crate::file::value::{self, count, dollars, filled, flag, list, millis, word};
 use crate::record::session::RecordSession;
 use crate::stream::out::{Out, remark};
 use crate::unknown::left_out;
-use cru_session::event::{EventKind, Usage};
+use cru_session::event::{EventKind, Prompt, SessionFact, Usage};
 use cru_session::source::Header;
 
 /// The state of one session.
@@ -24,8 +24,11 @@ pub(super) struct OpenCodeSession {
     pub(super) transcript: std::path::PathBuf,
     /// The message that is told: whose it is, when it was begun, whether it sums up what was said before.
     role: String,
-    time: Option<Timestamp>,
+    pub(super) time: Option<Timestamp>,
     is_summary: bool,
+    /// What the person said and sent in that message, and its record.
+    pub(super) typed: Prompt<'static>,
+    pub(super) typed_in: u64,
     /// A compaction that was asked for and whose summary was not read yet: its record, time, and what started it.
     compaction: Option<(u64, Option<Timestamp>, &'static str)>,
     /// Whether the next command was run by the person.
@@ -57,10 +60,8 @@ impl State for OpenCodeSession {
             self.ended(info, out);
             return None;
         }
-        if let Some(row) = record.get("session") {
-            let title = Some(asked(row).0).filter(|title| !is_placeholder(title));
-            let head = json!({ "cwd": row["directory"], "title": title, "version": row["version"] });
-            self.session.head(&head, out);
+        if let Some(head) = record.get("session") {
+            self.session.head(head, out);
             return None;
         }
         self.message(&record, out)
@@ -71,6 +72,7 @@ impl State for OpenCodeSession {
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
+        self.said_all(out);
         self.flush(&[], out);
     }
 }
@@ -83,6 +85,8 @@ impl OpenCodeSession {
             role: String::new(),
             time: None,
             is_summary: false,
+            typed: Prompt::default(),
+            typed_in: 0,
             compaction: None,
             by_person: false,
             context: 0,
@@ -93,21 +97,21 @@ impl OpenCodeSession {
 
     /// A message begins; its parts follow.
     fn message(&mut self, info: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        self.flush(&[], out);
+        self.end(out);
         let id = self.session.id(info);
         if !id.is_empty() {
             self.session.records.entry(id).or_insert(out.record);
         }
         let role = word(info, "role");
-        self.by_person &= self.role != newer::SHELL && role != "user";
+        self.by_person &= self.role != SHELL && role != "user";
         (self.role, self.time) = (role.to_owned(), out.time);
         match role {
             "user" => {
                 self.compacted(None, out);
-                self.session.prompt_more("", None, out);
+                self.typed_in = out.record;
             }
-            "assistant" | newer::SHELL => {
-                self.by_person |= role == newer::SHELL;
+            "assistant" | SHELL => {
+                self.by_person |= role == SHELL;
                 out.folder(&mut self.session.place, word(info, "/path/cwd"));
                 filled(info, "modelID").unwrap_or_default().clone_into(&mut self.session.model);
                 self.is_summary = flag(info, "summary") || word(info, "mode") == "compaction";
@@ -115,8 +119,8 @@ impl OpenCodeSession {
                     self.compacted(None, out);
                 }
             }
-            newer::COMPACTION if word(info, "status") == "failed" => return Some("compaction that failed"),
-            newer::COMPACTION => {
+            COMPACTION if word(info, "status") == "failed" => return Some("compaction that failed"),
+            COMPACTION => {
                 self.compaction_asked(if word(info, "reason") == "manual" { "manual" } else { "auto" }, out);
                 self.compacted(filled(info, "summary"), out);
                 filled(info, "modelID").unwrap_or_default().clone_into(&mut self.session.model);
@@ -179,8 +183,11 @@ impl OpenCodeSession {
     /// Tells the tokens and the cost that `row` stores.
     fn tokens(&mut self, tokens: &Value, row: &Value, out: &mut Out<'_>) {
         let usage = usage(tokens);
-        out.facts(dollars(row, "cost").map(cru_session::event::SessionFact::Cost));
+        // When they were counted stands nowhere.
+        let time = out.time.take();
+        out.facts(dollars(row, "cost").map(SessionFact::Cost));
         self.session.usage("", "", usage, out);
+        out.time = time;
         self.context = usage.used().saturating_add(usage.cache_read);
     }
 
@@ -200,18 +207,12 @@ impl OpenCodeSession {
 
     /// The messages from this one on were undone, where it is known.
     pub(super) fn undone(&mut self, message: &str, out: &mut Out<'_>) {
-        self.flush(&[], out);
+        self.end(out);
         let Some(record) = self.session.records.get(message) else { return };
         // By which words or key it was done stands nowhere.
         out.emit(EventKind::Remark(remark("context", "Undone by the person", "")));
         out.emit(EventKind::Rewind { to: record.saturating_sub(1) });
     }
-}
-
-/// Whether the host has not named the session yet: `New session - 2026-04-16T07:37:55.644Z`.
-fn is_placeholder(title: &str) -> bool {
-    let rest = title.strip_prefix("New session - ").or_else(|| title.strip_prefix("Child session - "));
-    rest.is_some_and(|rest| rest.parse::<Timestamp>().is_ok())
 }
 
 /// Tokens; thinking is counted beside the other output.

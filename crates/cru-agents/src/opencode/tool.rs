@@ -50,7 +50,7 @@ impl OpenCodeSession {
             id = format!("{id}@{}", out.record);
         }
         let asked = (args, input.clone());
-        let told = tools::call_as(&mut self.session.calls, &self.session.place, &id, name, asked, out);
+        let told = tools::call_as(&mut self.session.calls, &self.session.place, [&id, ""], name, asked, out);
         let status = word(state, "status");
         if tool == "todowrite" && status == "completed" {
             out.emit(EventKind::Tasks(task_list::read(list(input, "todos"))));
@@ -59,7 +59,7 @@ impl OpenCodeSession {
         // Else no answer is recorded.
         if matches!(status, "completed" | "error") {
             self.answered(&id, (tool, input, invalid), state, out);
-            self.behind(&told, (tool, input, invalid), state, out);
+            behind(&told, (tool, input, invalid), state, out);
         }
     }
 
@@ -73,7 +73,8 @@ impl OpenCodeSession {
         let output = whole.as_deref().unwrap_or(output);
         let output = if is_shell { without_notes(output) } else { output };
         let by_rule = is_error && output.starts_with(BY_RULE);
-        let refused = is_error && (output.starts_with(REFUSED) || output.starts_with("The user dismissed this question"));
+        let refused =
+            is_error && (output.starts_with(REFUSED) || output.starts_with("The user dismissed this question"));
         let exit = exit(metadata, "exit").filter(|code| is_error || (is_shell && *code != 0));
         let failed = is_error || invalid || exit.is_some();
         let is_agent = matches!(tool, "task" | "subagent");
@@ -84,7 +85,7 @@ impl OpenCodeSession {
             denied: refused,
             denial: by_rule.then(|| output.lines().next().unwrap_or_default().to_owned().into()),
             exit,
-            subagent: if is_agent { self.started(input, metadata, output) } else { None },
+            subagent: is_agent.then(|| self.started(input, metadata, output)),
             attachments: list(state, "attachments").iter().map(attachment).collect(),
             touched: if failed { None } else { self.files(id, input, metadata, output) },
             ..Answer::default()
@@ -96,27 +97,6 @@ impl OpenCodeSession {
             let touched = answer.touched.iter().flat_map(|touched| &touched.writes);
             self.changed.extend(touched.filter(|_| !is_shell).map(|file| file.path.clone()));
             self.session.answer(id, answer, out);
-        }
-    }
-
-    /// What an answer tells beside itself; `call` is the id that events know the call by.
-    fn behind(&mut self, call: &str, asked: (&str, &Value, bool), state: &Value, out: &mut Out<'_>) {
-        let (tool, input, invalid) = asked;
-        if word(state, "status") == "error" {
-            let said = word(state, "error");
-            if matches!(said.trim(), "Tool execution aborted" | "Aborted") {
-                out.emit(EventKind::Interrupt { call: Some(call.into()), unnamed: false });
-            }
-            if let Some(words) = said.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(FEEDBACK)) {
-                out.prompt(words, PromptOrigin::Denial { call: call.to_owned().into() });
-            }
-        } else if tool == "question" && !invalid {
-            for made in answers(input, &state["metadata"], call) {
-                out.emit(EventKind::Decision(made));
-            }
-        } else if tool == "plan_exit" && !invalid {
-            let said = text::truncate(word(state, "output").trim(), 400);
-            out.emit(EventKind::Decision(approval("Plan approved", &said, Some(call))));
         }
     }
 
@@ -165,18 +145,39 @@ impl OpenCodeSession {
     }
 
     /// The sub-agent that a call started.
-    fn started(&self, input: &Value, metadata: &Value, output: &str) -> Option<SubagentRun<'static>> {
+    fn started(&self, input: &Value, metadata: &Value, output: &str) -> SubagentRun<'static> {
         let named = filled(metadata, ["sessionId", "sessionID"]).or_else(|| id_in(output));
         let key = &self.session.key;
         let own = key.agent.as_ref().unwrap_or(&key.session);
         let owned = |key: &str| filled(input, key).map(|word| Cow::Owned(word.to_owned()));
-        Some(SubagentRun {
+        SubagentRun {
             stream: named.map(|id| StreamKey { session: own.clone(), agent: Some(id.to_owned()) }),
             agent: owned("subagent_type").or_else(|| owned("agent")),
             model: filled(metadata, "/model/modelID").map(|model| model.to_owned().into()),
             task: owned("description"),
             background: flag(metadata, "background") || flag(input, "background"),
-        })
+        }
+    }
+}
+
+/// What an answer tells beside itself; `call` is the id that events know the call by.
+fn behind(call: &str, asked: (&str, &Value, bool), state: &Value, out: &mut Out<'_>) {
+    let (tool, input, invalid) = asked;
+    if word(state, "status") == "error" {
+        let said = word(state, "error");
+        if matches!(said.trim(), "Tool execution aborted" | "Aborted") {
+            out.emit(EventKind::Interrupt { call: Some(call.into()), unnamed: false });
+        }
+        if let Some(words) = said.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(FEEDBACK)) {
+            out.prompt(words, PromptOrigin::Denial { call: call.to_owned().into() });
+        }
+    } else if tool == "question" && !invalid {
+        for made in answers(input, &state["metadata"], call) {
+            out.emit(EventKind::Decision(made));
+        }
+    } else if tool == "plan_exit" && !invalid {
+        let said = text::truncate(word(state, "output").trim(), 400);
+        out.emit(EventKind::Decision(approval("Plan approved", &said, Some(call))));
     }
 }
 

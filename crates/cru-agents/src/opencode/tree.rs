@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::message::{OpenCodeMessage, item};
+use super::kept::{OpenCodeMessage, item};
 use super::session::{header, session_of, tell};
 use crate::file::tables::StoredSession;
 use crate::file::value::{filled, millis, word};
