@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::open::{Calls, OpenCall};
 use super::touched::{Exchange, TouchedFiles};
 use super::{argument, brief, patch, shell};
-use crate::file::value::trimmed;
+use crate::file::value::filled;
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
@@ -28,9 +28,22 @@ pub(crate) fn call(
     input: Value,
     out: &mut Out<'_>,
 ) -> String {
+    let args = telling(tool, &input, place);
+    call_as(calls, place, [host_id, ""], tool, (args, input), out)
+}
+
+/// The same of a call that the record `made_by` made, and whose main argument its host shows in its own way.
+pub(crate) fn call_as(
+    calls: &mut Calls,
+    place: &Place,
+    [host_id, made_by]: [&str; 2],
+    tool: &str,
+    (args, input): (String, Value),
+    out: &mut Out<'_>,
+) -> String {
     let id = calls.name(host_id, out.record);
     let tool = if tool.trim().is_empty() { "tool" } else { tool };
-    let mut open = OpenCall::new(id.clone(), host_id, tool, "");
+    let mut open = OpenCall::new(id.clone(), host_id, tool, made_by);
     match ToolKind::of_call(tool, &input) {
         ToolKind::Shell => open.effects = shell::effects(tool, &input, place),
         ToolKind::Patch => open.input = Some(input.clone()),
@@ -40,7 +53,6 @@ pub(crate) fn call(
         }
     }
     calls.open(open);
-    let args = telling(tool, &input, place);
     let told = id.clone();
     out.emit(EventKind::Call(Call { id: id.into(), tool: tool.to_owned().into(), args: args.into(), input }));
     told
@@ -116,7 +128,7 @@ pub(crate) fn answer(call: &OpenCall, answer: Answer<'_>, place: &Place, out: &m
 }
 
 /// Files that the success of a call proves to be read and written.
-fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> TouchedFiles {
+pub(crate) fn files(call: &OpenCall, input: &Value, output: &str, place: &Place) -> TouchedFiles {
     let mut touched = TouchedFiles::default();
     let named = || call.path.as_deref().map(|path| place.show(path).into_owned());
     match ToolKind::of_call(&call.tool, input) {
@@ -192,7 +204,7 @@ fn summary(tool: &str, input: &Value, output: &str, diff: &str) -> Option<String
             (lines > 1).then(|| plural(lines, "line"))
         }
         ToolKind::Write => {
-            let whole = trimmed(input, ["file_text", "content", "contents", "code_edit"]);
+            let whole = filled(input, ["file_text", "content", "contents", "code_edit"]);
             whole.map(|text| format!("written, {}", plural(text.lines().count() as u64, "line")))
         }
         ToolKind::Edit => brief::change(diff).or_else(|| replaced(input)).or_else(|| Some("changed".to_owned())),

@@ -168,7 +168,7 @@ impl CopilotSession {
         if text.trim().is_empty() && attachments.is_empty() {
             return None;
         }
-        let origin = match (self.told.is_agent(), text.starts_with('/') && source.starts_with("command")) {
+        let origin = match (self.told.is_agent, text.starts_with('/') && source.starts_with("command")) {
             (true, _) => PromptOrigin::Task,
             (_, true) => PromptOrigin::Command,
             _ => PromptOrigin::Typed,

@@ -71,7 +71,7 @@ fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     answers(session, record, out);
     let words = words.join("\n\n");
     if !words.trim().is_empty() || !attachments.is_empty() {
-        let origin = if session.is_agent() { PromptOrigin::Task } else { PromptOrigin::Typed };
+        let origin = if session.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
         session.calls.begin_turn();
         session.waiting.clear();
         out.emit(EventKind::Prompt(Prompt { text: words.into(), origin, attachments }));

@@ -228,7 +228,7 @@ fn user(session: &mut RecordSession, record: &Value, out: &mut Out<'_>) -> Optio
     let text = own_words(text).unwrap_or_default();
     if !text.is_empty() || !attachments.is_empty() {
         session.calls.begin_turn();
-        let origin = if session.is_agent() { PromptOrigin::Task } else { PromptOrigin::Typed };
+        let origin = if session.is_agent { PromptOrigin::Task } else { PromptOrigin::Typed };
         out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
     }
     None

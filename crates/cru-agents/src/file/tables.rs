@@ -233,7 +233,7 @@ pub(crate) fn tell<S: State>(
     let mut teller = Teller::open(header, &path, sink, std::slice::from_mut(account));
     for record in records {
         match record {
-            Ok(record) => take(&mut teller, &mut state, &record.clone(), record),
+            Ok(record) => drop(take(&mut teller, &mut state, &record.clone(), record)),
             Err(reason) => teller.skip(reason),
         }
     }
@@ -257,18 +257,19 @@ fn once_each(sessions: Vec<StoredSession>, account: &mut Account) -> Vec<StoredS
     kept
 }
 
-/// Takes in a record by what lasts of it and tells what it says.
-fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, record: Value) {
+/// Takes in a record by what lasts of it and tells what it says; whether it was taken in.
+pub(crate) fn take<S: State>(teller: &mut Teller<'_>, state: &mut S, lasting: &Value, record: Value) -> bool {
     let id = state.id(&record);
     teller.waits = state.waits();
-    let Some(number) = teller.take(lasting, &id) else { return };
+    let Some(number) = teller.take(lasting, &id) else { return false };
     let time = state.time(&record);
     let left = state.tell(record, &mut teller.out(number, time));
     teller.count(left);
+    true
 }
 
 /// The stream is read to its end.
-fn close<S: State>(mut teller: Teller<'_>, state: &mut S) {
+pub(crate) fn close<S: State>(mut teller: Teller<'_>, state: &mut S) {
     teller.waits = state.waits();
     let last = teller.intake.records();
     state.end(&mut teller.out(last, None));

@@ -2,26 +2,27 @@
 
 use serde_json::Value;
 
-use crate::call::brief::first_line;
+use crate::call::brief::{change, first_line};
 use crate::call::touched;
 use crate::file::value::{count, flag, list, word};
 use cru_action::ToolKind;
 use cru_base::text::{plural, thousands};
 use cru_session::LineAnchor;
 
-/// The brief of a successful answer; `None` leaves it to the output's first words.
+/// The brief of a successful answer, where the host says more than others.
 pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Option<String> {
     let metadata = &state["metadata"];
     let more = if flag(metadata, "truncated") { " and more" } else { "" };
     let has = |key: &str| metadata.get(key).is_some_and(Value::is_number);
     match ToolKind::of(tool) {
-        ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
         ToolKind::Read => return read(output),
-        ToolKind::Edit | ToolKind::Patch => return Some(change(metadata).unwrap_or_else(|| "changed".to_owned())),
-        ToolKind::Write => {
-            let lines = plural(word(input, "content").lines().count() as u64, "line");
-            let verb = if created(metadata) { "created" } else { "written" };
-            return Some(format!("{verb}, {lines}"));
+        ToolKind::Edit => {
+            let counted = changed(metadata).filter(|file| file.get("additions").is_some());
+            let shown = |file| format!("+{} −{}", count(file, "additions"), count(file, "deletions"));
+            return counted.map(shown).or_else(|| change(diff(metadata)));
+        }
+        ToolKind::Write if created(metadata) => {
+            return Some(format!("created, {}", plural(word(input, "content").lines().count() as u64, "line")));
         }
         _ => {}
     }
@@ -49,14 +50,6 @@ pub(super) fn of(tool: &str, input: &Value, state: &Value, output: &str) -> Opti
         }
         _ => None,
     }
-}
-
-/// `+3 −1` from what the host counted, else from the diff that it keeps.
-fn change(metadata: &Value) -> Option<String> {
-    if let Some(file) = changed(metadata).filter(|file| file.get("additions").is_some()) {
-        return Some(format!("+{} −{}", count(file, "additions"), count(file, "deletions")));
-    }
-    crate::call::brief::change(word(metadata, "diff"))
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
@@ -106,7 +99,7 @@ pub(super) fn shown_lines(output: &str) -> Option<LineAnchor> {
 }
 
 /// What the host says of the file that a call changed.
-pub(super) fn changed(metadata: &Value) -> Option<&Value> {
+fn changed(metadata: &Value) -> Option<&Value> {
     metadata.get("filediff").or_else(|| list(metadata, "files").first())
 }
 
@@ -137,8 +130,6 @@ mod tests {
     #[test]
     fn figures_of_each_tool() {
         let none = json!({});
-        check("bash", &none, " \n", Some("no output"));
-        check("bash", &none, "ok", None);
         check(
             "read",
             &none,
@@ -156,9 +147,7 @@ mod tests {
         check("read", &none, "Image read successfully", None);
         check("edit", &json!({"metadata": {"filediff": {"additions": 2, "deletions": 1}}}), "", Some("+2 −1"));
         check("edit", &json!({"metadata": {"diff": "--- a\n+++ a\n x\n+b\n-c\n+d"}}), "", Some("+2 −1"));
-        check("edit", &none, "", Some("changed"));
         check("write", &json!({"metadata": {"exists": false}}), "", Some("created, 2 lines"));
-        check("write", &none, "", Some("written, 2 lines"));
         check("grep", &json!({"metadata": {"matches": 0}}), "No files found", Some("no match"));
         check("glob", &json!({"metadata": {"count": 100, "truncated": true}}), "x", Some("100 files and more"));
         check("webfetch", &json!({"title": "https://a.b (text/html)"}), "<p>", Some("text/html, 3 characters"));

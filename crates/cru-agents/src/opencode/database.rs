@@ -11,8 +11,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::kept::{OpenCodeMessage, item};
 use super::newer::{self as version2, KeptMessage};
-use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
+use super::session::{header, session_of, tell};
 use crate::file::sqlite::{Database, holds, opened};
 use crate::file::value::{self, word};
 use cru_base::{Error, Result};
@@ -213,16 +214,15 @@ fn message(base: &Database<'_>, row: &KeptMessage) -> Result<OpenCodeMessage> {
         return Ok(version2::message(id, kind, Some(row.created), &of("session_message")?));
     }
     let parts = base.rows("part", "id, data", "WHERE message_id = ?1 ORDER BY id", &[id])?;
-    let parts = parts.iter().map(|part| OpenCodeItem::of(&data(part), &cell(part, "id"))).collect();
-    Ok(OpenCodeMessage { info: OpenCodeItem::of(&of("message")?, id), parts })
+    let parts = parts.iter().map(|part| item(&data(part), &cell(part, "id"))).collect();
+    Ok(OpenCodeMessage { info: item(&of("message")?, id), parts })
 }
 
 fn is_agent(base: &Database<'_>, row: &KeptMessage) -> Result<bool> {
     if let Some(kind) = &row.kind {
         return Ok(kind == "assistant");
     }
-    let info = message(base, row)?.info.content;
-    Ok(matches!(info, OpenCodeContent::Whole(info) if word(&info, "role") == "assistant"))
+    Ok(message(base, row)?.info.is_ok_and(|info| word(&info, "role") == "assistant"))
 }
 
 /// Rows that belong to nothing that was read, or say again what was.

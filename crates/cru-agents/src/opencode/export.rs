@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::kept::{BROKEN, OpenCodeMessage};
 use super::newer;
-use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
-use crate::file::document::{self, OVERSIZED, Piece, items, member, members};
+use super::session::{header, session_of, tell};
+use crate::file::document::{self, OVERSIZED, PARTIAL, Piece, items, member, members};
 use crate::file::tables::StoredSession;
 use crate::file::value::word;
 use cru_base::Result;
@@ -59,15 +60,13 @@ pub(super) fn messages<'a>(document: &[(Cow<'a, str>, Piece<'a>)]) -> Vec<Piece<
 
 /// One of them; the beginning of one where the document ends in it.
 fn message(piece: Option<Piece<'_>>) -> OpenCodeMessage {
-    let alone = |content| OpenCodeMessage { info: OpenCodeItem { id: String::new(), content }, parts: Vec::new() };
-    let Some(piece) = piece else { return alone(OpenCodeContent::Cut) };
+    let broken = |bytes: &[u8], why| OpenCodeMessage { info: Err((bytes.to_vec(), why)), parts: Vec::new() };
+    let Some(piece) = piece else { return broken(&[], PARTIAL) };
     let bytes = piece.text.as_bytes();
     if piece.trouble() == OVERSIZED {
-        return alone(OpenCodeContent::Broken(bytes.get(..KNOWN_BY).unwrap_or(bytes).to_vec(), OVERSIZED));
+        return broken(bytes.get(..KNOWN_BY).unwrap_or(bytes), OVERSIZED);
     }
-    let Some(Value::Object(mut message)) = piece.value() else {
-        return OpenCodeMessage { info: OpenCodeItem::of_value(None, bytes, ""), parts: Vec::new() };
-    };
+    let Some(Value::Object(mut message)) = piece.value() else { return broken(bytes, BROKEN) };
     // As version 2 writes messages.
     if !message.contains_key("info") && message.get("type").is_some_and(Value::is_string) {
         return newer::message("", "", None, bytes);
@@ -76,10 +75,11 @@ fn message(piece: Option<Piece<'_>>) -> OpenCodeMessage {
         Some(Value::Array(parts)) => parts,
         _ => Vec::new(),
     };
+    let of = |value: Option<Value>, bytes: Vec<u8>| value.filter(Value::is_object).ok_or((bytes, BROKEN));
     let part = |part: Value| {
         let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
-        OpenCodeItem::of_value(Some(part), &bytes, "")
+        of(Some(part), bytes)
     };
-    let info = OpenCodeItem::of_value(message.remove("info"), bytes, "");
+    let info = of(message.remove("info"), bytes.to_vec());
     OpenCodeMessage { info, parts: parts.into_iter().map(part).collect() }
 }

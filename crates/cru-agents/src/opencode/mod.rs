@@ -8,18 +8,20 @@ mod brief;
 mod bundle;
 mod database;
 mod export;
+mod kept;
 mod message;
 mod newer;
-mod result;
+mod said;
 mod session;
+mod state;
 mod tool;
 mod tree;
-mod user;
 
 #[cfg(test)]
 mod tests;
 
 use crate::bundles;
+use crate::record::RecordHost;
 use cru_session::source::Importer;
 
 /// Its row in the table.
@@ -33,12 +35,8 @@ pub(super) const IMPORTER: Importer = Importer {
     hooked: None,
 };
 
-/// Why records are left out, where more than one place says so.
-mod reason {
-    /// Words that the host put under a person's name.
-    pub(super) const HOST_WORDS: &str = "words of the host";
-    /// A part that says nothing.
-    pub(super) const EMPTY: &str = "empty part";
-    /// The message that it belongs to is not known.
-    pub(super) const OF_NONE: &str = "part of an unknown message";
-}
+/// The name of its rows, and what the id of a record is.
+static HOST: RecordHost = RecordHost { id: IMPORTER.id, ids: &["id", "/part/id"], ..RecordHost::PLAIN };
+
+/// Why a part is left out that says nothing.
+const EMPTY: &str = "empty part";

@@ -8,13 +8,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage};
+use super::kept::{COMPACTION, OpenCodeItem, OpenCodeMessage, SHELL, item};
 use crate::file::value::{filled, list, word};
-
-/// The type of the rows of a person's line for the shell.
-pub(super) const SHELL: &str = "shell";
-/// The type of the rows of compactions.
-pub(super) const COMPACTION: &str = "compaction";
 
 /// Whether a row of that type says words of somebody, or what became of them.
 pub(super) fn is_said(kind: &str) -> bool {
@@ -23,20 +18,18 @@ pub(super) fn is_said(kind: &str) -> bool {
 
 /// A row as a message; `created` is the time of the row, in milliseconds.
 pub(super) fn message(id: &str, kind: &str, created: Option<i64>, bytes: &[u8]) -> OpenCodeMessage {
-    let item = OpenCodeItem::of(bytes, id);
-    let OpenCodeContent::Whole(row) = item.content else {
-        return OpenCodeMessage { info: item, parts: Vec::new() };
+    let row = match item(bytes, id) {
+        Ok(row) => row,
+        broken => return OpenCodeMessage { info: broken, parts: Vec::new() },
     };
     let kind = if kind.is_empty() { word(&row, "type") } else { kind };
-    let parts = parts(kind, &row, id);
-    let info = OpenCodeContent::Whole(info(kind, &row, created));
-    OpenCodeMessage { info: OpenCodeItem { id: item.id, content: info }, parts }
+    OpenCodeMessage { info: Ok(info(kind, &row, created)), parts: parts(kind, &row, id) }
 }
 
 fn info(kind: &str, row: &Value, created: Option<i64>) -> Value {
     let mut info = Map::new();
     info.insert("role".to_owned(), kind.into());
-    for key in ["cost", "tokens", "status", "reason", "summary", "location"] {
+    for key in ["id", "cost", "tokens", "status", "reason", "summary", "location"] {
         info.extend(row.get(key).map(|value| (key.to_owned(), value.clone())));
     }
     let mut time = row.get("time").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -64,16 +57,12 @@ fn said(error: &Value) -> &str {
 }
 
 fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
-    let part = |part: Value| {
-        let id = word(&part, "id").to_owned();
-        OpenCodeItem { id, content: OpenCodeContent::Whole(part) }
-    };
     match kind {
         "user" => {
             let words = json!({ "type": "text", "text": word(row, "text") });
             let files = list(row, "files").iter().map(file);
             let agents = list(row, "agents").iter().map(|_| json!({ "type": "agent" }));
-            std::iter::once(words).chain(files).chain(agents).map(part).collect()
+            std::iter::once(words).chain(files).chain(agents).map(Ok).collect()
         }
         "assistant" => {
             let own = list(row, "content").iter().map(|piece| match word(piece, "type") {
@@ -83,9 +72,9 @@ fn parts(kind: &str, row: &Value, id: &str) -> Vec<OpenCodeItem> {
             });
             let changed = row.get("snapshot").map_or(&[][..], |snapshot| list(snapshot, "files"));
             let changed = (!changed.is_empty()).then(|| json!({ "type": "patch", "files": changed }));
-            own.chain(changed).map(part).collect()
+            own.chain(changed).map(Ok).collect()
         }
-        SHELL => vec![part(shell(row, id))],
+        SHELL => vec![Ok(shell(row, id))],
         _ => Vec::new(),
     }
 }

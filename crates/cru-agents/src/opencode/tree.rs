@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::session::{OpenCodeContent, OpenCodeItem, OpenCodeMessage, header, session_of, tell};
+use super::kept::{OpenCodeMessage, item};
+use super::session::{header, session_of, tell};
 use crate::file::tables::StoredSession;
 use crate::file::value::{filled, millis, word};
 use cru_base::{Error, Result};
@@ -100,30 +101,24 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 /// Reads the session that the file `path` is of.
 pub(super) fn read(place: &TreePlace, path: &Path, sink: &mut dyn Sink) -> Result<()> {
     let mut account = Account::default();
-    let info = OpenCodeItem::of(&read_file(path)?, "");
-    let info = match info.content {
-        OpenCodeContent::Whole(info) if info.get("role").is_none() => info,
-        // A message without its session.
-        _ => Value::Null,
-    };
+    // A file with a role is a message without its session.
+    let info = item(&read_file(path)?, "").ok().filter(|info| info.get("role").is_none());
+    let info = info.unwrap_or_default();
     let session = session_of(info, &place.session);
     let started = |session: &StoredSession| session.parent.clone().filter(|_| session.agent.is_some());
     let above = started(&session).and_then(|parent| started(&session_of(place.info(&parent)?, "")));
     let folder = plain(&place.session).map(|session| place.root.join("message").join(session));
     let mut messages = Vec::new();
     for (id, path) in folder.map(|folder| files_in(&folder)).unwrap_or_default() {
-        let item = OpenCodeItem::of(&read_file(&path)?, &id);
-        let (created, is_agent) = match &item.content {
-            OpenCodeContent::Whole(info) => (millis(info, "/time/created"), word(info, "role") == "assistant"),
-            _ => (None, false),
-        };
+        let info = item(&read_file(&path)?, &id).unwrap_or_default();
+        let (created, is_agent) = (millis(&info, "/time/created"), word(&info, "role") == "assistant");
         messages.push((created, id, path, is_agent));
     }
     messages.sort();
     let read = |(_, id, path, _): &(Option<Timestamp>, String, PathBuf, bool)| {
-        let info = OpenCodeItem::of(&read_file(path)?, id);
+        let info = item(&read_file(path)?, id);
         let parts = plain(id).map(|id| files_in(&place.root.join("part").join(id))).unwrap_or_default();
-        let parts = parts.iter().map(|(id, path)| Ok(OpenCodeItem::of(&read_file(path)?, id)));
+        let parts = parts.iter().map(|(id, path)| Ok(item(&read_file(path)?, id)));
         Ok(OpenCodeMessage { info, parts: parts.collect::<Result<_>>()? })
     };
     tell(&session, header(&session, path, above), &messages, |message| Ok(message.3), read, sink, &mut account)?;

@@ -16,6 +16,7 @@ mod tests;
 
 use crate::bundles;
 use crate::file::jsonl;
+use crate::record::RecordHost;
 use cru_session::source::{Bundle, Importer};
 
 /// Its row in the table.
@@ -33,12 +34,14 @@ pub(super) const IMPORTER: Importer = Importer {
     hooked: None,
 };
 
+/// The name of its rows, and where the id and the time of an entry stand.
+static HOST: RecordHost =
+    RecordHost { id: IMPORTER.id, ids: &["id"], times: &["timestamp", "/message/timestamp"], ..RecordHost::PLAIN };
+
 /// Why records are left out, where more than one place says so.
 mod reason {
     /// Nothing that says anything.
     pub(super) const EMPTY: &str = "empty message";
-    /// Words of the host under a person's name.
-    pub(super) const HOST_WORDS: &str = "words of the host";
     /// A fork begins with the entries of the session it came from.
     pub(super) const COPIED: &str = "copied from another session";
 }

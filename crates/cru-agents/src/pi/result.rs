@@ -1,143 +1,90 @@
 //! Answers of tools: output, failure, exit code, files.
 
-use std::borrow::Cow;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
-
-use super::session::{PiSession, attachment};
-use crate::call::brief::change;
+use super::session::PiSession;
+use crate::call::brief::ended;
 use crate::call::open::OpenCall;
-use crate::call::shell;
+use crate::call::tools::{self, Answer};
 use crate::call::touched::{self, TouchedFiles};
-use crate::file::value::{blocks, flag, word};
+use crate::file::value::{flag, word};
+use crate::record::message::flat;
 use crate::stream::out::Out;
 use cru_action::ToolKind;
 use cru_action::patch::{Hunk, PatchLine};
 use cru_base::text::{plural, thousands};
-use cru_session::event::{Attachment, CallResult, EventKind};
+use cru_session::event::EventKind;
 use cru_session::{FileRef, LineAnchor};
 
 impl PiSession {
     /// Reads one answer; `parent` is the id of the entry it hangs on.
     pub(super) fn result(&mut self, message: &Value, parent: &str, out: &mut Out<'_>) -> Option<&'static str> {
         let host_id = word(message, "toolCallId");
-        let Some(call) = self.calls.close(host_id, [parent, ""]) else { return Some(self.calls.unmet(host_id)) };
-        let (said, attachments) = flatten(&message["content"]);
+        let calls = &mut self.session.calls;
+        let Some(call) = calls.close(host_id, [parent, ""]) else { return Some(calls.unmet(host_id)) };
+        let (said, attachments) = flat(&message["content"]);
         let details = &message["details"];
         let failed = flag(message, "isError") || word(details, "status") == "error";
-        let (output, end) = if failed && ToolKind::of(&call.tool) == ToolKind::Shell {
-            ended(&said)
-        } else {
-            (said.as_str(), End::Unsaid)
-        };
-        let none = Map::new();
-        let input = call.input.as_ref().and_then(Value::as_object).unwrap_or(&none);
-        let diff = word(details, "diff");
-        let told = if failed || !attachments.is_empty() { None } else { brief(&call.tool, input, output, diff) };
-        let pictures = !attachments.is_empty();
-        let files = if failed { TouchedFiles::default() } else { self.files(&call, output, diff, pictures) };
-        let subagent = call.input.as_ref().and_then(|input| self.started.run(&call.tool, input));
-        out.emit(EventKind::Result(CallResult {
-            call: Cow::Borrowed(&call.id),
-            output: Cow::Borrowed(output),
-            brief: told.map(Cow::Owned),
+        let is_shell = ToolKind::of(&call.tool) == ToolKind::Shell;
+        let (mut output, mut exit) = (said.as_str(), None);
+        let mut stopped = failed && output.trim() == "Operation aborted";
+        if is_shell && failed {
+            (output, exit) = ended(output, "Command exited with code ", "");
+            if let Some(before) = output.trim_end().strip_suffix("Command aborted") {
+                (output, stopped) = (before.trim_end(), true);
+            }
+        }
+        if is_shell && output.trim() == "(no output)" {
+            output = "";
+        }
+        let input = call.input.as_ref().unwrap_or(&Value::Null);
+        let (good, diff) = (!failed && attachments.is_empty(), word(details, "diff"));
+        let answer = Answer {
+            output: output.into(),
+            brief: if good { brief(&call.tool, input, output).map(Into::into) } else { None },
+            diff,
             failed,
-            exit: match end {
-                End::Code(code) => Some(code),
-                _ => None,
-            },
+            exit,
+            touched: if failed { None } else { self.files(&call, output, diff, !attachments.is_empty()) },
             attachments,
-            subagent,
-            ..files.into()
-        }));
-        if end == End::Stopped || (failed && output.trim() == "Operation aborted") {
-            out.emit(EventKind::Interrupt { call: Some(Cow::Borrowed(&call.id)), unnamed: false });
+            subagent: self.session.started.run(&call.tool, input),
+            ..Answer::default()
+        };
+        tools::answer(&call, answer, &self.session.place, out);
+        if stopped {
+            out.emit(EventKind::Interrupt { call: Some(call.id.as_str().into()), unnamed: false });
         }
         None
     }
 
-    /// Files that the answer of a call proves to be read and written.
-    fn files(&self, call: &OpenCall, output: &str, diff: &str, pictures: bool) -> TouchedFiles {
+    /// Files that the answer of a call proves to be read and written, where it says more than that it succeeded.
+    fn files(&self, call: &OpenCall, output: &str, diff: &str, pictures: bool) -> Option<TouchedFiles> {
         let mut files = TouchedFiles::default();
-        let none = Value::Null;
-        let input = call.input.as_ref().unwrap_or(&none);
-        let named = call.path.as_deref().map(|path| self.place.show(path).into_owned());
-        match (ToolKind::of(&call.tool), named) {
-            (ToolKind::Read, Some(path)) => {
+        let path = call.path.as_deref().map(|path| self.session.place.show(path).into_owned())?;
+        match ToolKind::of(&call.tool) {
+            ToolKind::Read => {
+                let input = call.input.as_ref().unwrap_or(&Value::Null);
                 files.read(path, if pictures { None } else { shown_lines(input, output) });
             }
-            (ToolKind::Edit, Some(path)) => {
-                files.wrote(FileRef { path, ..FileRef::default() }, &changed(diff));
-            }
-            (ToolKind::Write, Some(path)) => {
-                let file = FileRef { path, ..FileRef::default() };
-                files.wrote_text(file, input.get("content").and_then(Value::as_str).unwrap_or_default());
-            }
-            (ToolKind::Read | ToolKind::Edit | ToolKind::Write, None) => {}
-            _ => shell::touched(&call.effects, output, &mut files),
+            ToolKind::Edit if !diff.is_empty() => files.wrote(FileRef { path, ..FileRef::default() }, &changed(diff)),
+            _ => return None,
         }
-        files
+        Some(files)
     }
 }
 
-/// The text of an answer and the pictures in it.
-fn flatten(content: &Value) -> (String, Vec<Attachment<'static>>) {
-    let (mut words, mut attachments) = (Vec::new(), Vec::new());
-    for block in blocks(content) {
-        if word(&block, "type") == "image" {
-            attachments.push(attachment(&block));
-        } else if let Some(piece) = block["text"].as_str() {
-            words.push(piece.to_owned());
-        }
-    }
-    (words.join("\n"), attachments)
-}
-
-/// How a failed command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// With this code.
-    Code(i32),
-    /// A person stopped it.
-    Stopped,
-    /// The host does not say.
-    Unsaid,
-}
-
-/// The output of a failed command without the line that the host put below it.
-fn ended(text: &str) -> (&str, End) {
-    let (output, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
-    let quiet = |output: &'_ str| output.trim() == "(no output)";
-    let output = if quiet(output) { "" } else { output.trim_end() };
-    if last == "Command aborted" {
-        return (output, End::Stopped);
-    }
-    let code = last.strip_prefix("Command exited with code ").and_then(|code| code.parse().ok());
-    code.map_or((text, End::Unsaid), |code| (output, End::Code(code)))
-}
-
-/// The brief of a successful answer; `None` leaves it to the output's first words.
-fn brief(tool: &str, input: &Map<String, Value>, output: &str, diff: &str) -> Option<String> {
-    match ToolKind::of(tool) {
-        ToolKind::Shell => return matches!(output.trim(), "" | "(no output)").then(|| "no output".to_owned()),
-        ToolKind::Read => return read(input, output),
-        ToolKind::Edit => return Some(change(diff).unwrap_or_else(|| "changed".to_owned())),
-        ToolKind::Write => {
-            let lines = input.get("content").and_then(Value::as_str).map(|text| text.lines().count());
-            return lines.map(|lines| format!("written, {}", plural(lines as u64, "line")));
-        }
-        _ => {}
-    }
+/// The brief of a successful answer, where the host says more than others.
+fn brief(tool: &str, input: &Value, output: &str) -> Option<String> {
     match tool {
         "ls" => listed(output, "entry", "entries"),
         "find" => listed(output, "file", "files"),
-        "grep" => listed(output, "line", "lines"),
+        _ if ToolKind::of(tool) == ToolKind::Read => read(input, output),
         _ => None,
     }
 }
 
 /// How many lines of a file were read, and of how many where the host says that there are more.
-fn read(input: &Map<String, Value>, output: &str) -> Option<String> {
+fn read(input: &Value, output: &str) -> Option<String> {
     let (text, more) = without_note(output);
     if output.trim().is_empty() {
         return None;
@@ -153,7 +100,7 @@ fn read(input: &Map<String, Value>, output: &str) -> Option<String> {
 }
 
 /// What was read of a file, and what the host says of the rest of it.
-pub(super) fn without_note(output: &str) -> (&str, Option<More>) {
+fn without_note(output: &str) -> (&str, Option<More>) {
     let found = output.trim_end().rsplit_once("\n\n[");
     match found.and_then(|(text, note)| Some((text, more(note)?))) {
         Some((text, more)) => (text, Some(more)),
@@ -162,7 +109,7 @@ pub(super) fn without_note(output: &str) -> (&str, Option<More>) {
 }
 
 /// What the host says of the rest of a file.
-pub(super) enum More {
+enum More {
     /// So many lines stand behind what was read.
     Behind(u64),
     /// It has so many.
@@ -191,7 +138,7 @@ fn listed(output: &str, one: &str, many: &str) -> Option<String> {
 }
 
 /// The lines of a file that were read. The host splits it at `\n`, so a last `\n` is there where the end is reached.
-pub(super) fn shown_lines(input: &Value, output: &str) -> Option<LineAnchor> {
+fn shown_lines(input: &Value, output: &str) -> Option<LineAnchor> {
     let first = input.get("offset").and_then(Value::as_u64).unwrap_or(1).max(1);
     let (text, more) = without_note(output);
     // A note that stands alone says why nothing is shown.
@@ -201,7 +148,7 @@ pub(super) fn shown_lines(input: &Value, output: &str) -> Option<LineAnchor> {
 
 /// The hunks of the diff that the host shows: each line behind its sign and its number, those that are left out as
 /// `...`. Kept and removed lines have their number before, those that come the one after.
-pub(super) fn changed(diff: &str) -> Vec<Hunk<'_>> {
+fn changed(diff: &str) -> Vec<Hunk<'_>> {
     let mut hunks: Vec<Hunk<'_>> = Vec::new();
     let (mut open, mut old, mut new) = (false, 0_u64, 0_u64);
     for line in diff.lines() {
@@ -240,50 +187,24 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn how_commands_end() {
-        assert_eq!(ended("2 failed\n\n\nCommand exited with code 1"), ("2 failed", End::Code(1)));
-        assert_eq!(ended("(no output)\n\nCommand exited with code 128"), ("", End::Code(128)));
-        assert_eq!(ended("Command aborted"), ("", End::Stopped));
-        assert_eq!(
-            ended("a\n\nCommand timed out after 5 seconds"),
-            ("a\n\nCommand timed out after 5 seconds", End::Unsaid)
-        );
-        assert_eq!(ended(""), ("", End::Unsaid));
-    }
-
-    fn check(tool: &str, input: &Value, output: &str, diff: &str, wanted: Option<&str>) {
-        assert_eq!(brief(tool, input.as_object().unwrap(), output, diff).as_deref(), wanted, "{tool} {output}");
+    fn check(tool: &str, input: &Value, output: &str, wanted: Option<&str>) {
+        assert_eq!(brief(tool, input, output).as_deref(), wanted, "{tool} {output}");
     }
 
     #[test]
     fn figures_of_each_tool() {
-        check("bash", &json!({}), "(no output)", "", Some("no output"));
-        check("bash", &json!({}), "ok", "", None);
-        check("read", &json!({}), "a\nb\n", "", Some("2 lines"));
+        check("read", &json!({}), "a\nb\n", Some("2 lines"));
         check(
             "read",
             &json!({"offset": 11}),
             "a\nb\n\n[1200 more lines in file. Use offset=13 to continue]",
-            "",
             Some("2 lines of 1,212"),
         );
-        check(
-            "read",
-            &json!({}),
-            "a\n\n[Showing lines 1-1 of 327. Use offset=2 to continue.]",
-            "",
-            Some("1 line of 327"),
-        );
-        check("read", &json!({}), "a\n\n\n[2 more lines in file. Use offset=3 to continue]", "", Some("2 lines of 4"));
-        check("read", &json!({}), "a\n\n[a link]", "", Some("3 lines"));
-        check("edit", &json!({}), "Successfully replaced", " 1 a\n+2 b\n-2 c\n+3 d", Some("+2 −1"));
-        check("edit", &json!({}), "Successfully replaced", "", Some("changed"));
-        check("write", &json!({"content": "a\nb\n"}), "Successfully wrote", "", Some("written, 2 lines"));
-        check("ls", &json!({}), "a\nb", "", Some("2 entries"));
-        check("find", &json!({}), "a", "", Some("1 file"));
-        check("grep", &json!({}), "No matches found", "", None);
-        check("other", &json!({}), "x", "", None);
+        check("read", &json!({}), "a\n\n[Showing lines 1-1 of 327. Use offset=2 to continue.]", Some("1 line of 327"));
+        check("read", &json!({}), "a\n\n\n[2 more lines in file. Use offset=3 to continue]", Some("2 lines of 4"));
+        check("read", &json!({}), "a\n\n[a link]", Some("3 lines"));
+        check("ls", &json!({}), "a\nb", Some("2 entries"));
+        check("find", &json!({}), "a", Some("1 file"));
     }
 
     #[test]

@@ -3,35 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::wrapper;
-
-/// The rows of the table of wrappers.
-const AGENT: &str = super::IMPORTER.id;
-
-/// What stands under a person's name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PiSaid<'a> {
-    /// Their words.
-    Words(Cow<'a, str>),
-    /// A command, as typed.
-    Command(String),
-    /// Words of the host.
-    Host,
-}
-
-/// Reads the text of a user message.
-pub(super) fn tell(text: &str) -> PiSaid<'_> {
-    if wrapper::means(AGENT, text).is_some() {
-        return PiSaid::Host;
-    }
-    let own = wrapper::own_words(AGENT, text);
-    if own.trim().is_empty() && !text.trim().is_empty() {
-        return PiSaid::Host;
-    }
-    if let Some(command) = skill(&own) {
-        return PiSaid::Command(command);
-    }
-    PiSaid::Words(files(&own).map_or(own, Cow::Owned))
+/// What a person typed, of the text that the host made of it.
+pub(super) fn typed(text: &str) -> Cow<'_, str> {
+    skill(text).or_else(|| files(text)).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// `/skill:<name> <words>` for the text that the host makes of it.
@@ -76,27 +50,19 @@ fn opened<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> String {
-        match tell(text) {
-            PiSaid::Words(words) => words.into_owned(),
-            PiSaid::Command(line) => format!("COMMAND {line}"),
-            PiSaid::Host => "HOST".to_owned(),
-        }
-    }
-
     #[test]
     fn skills_are_the_command_that_called_them() {
         let skill = "<skill name=\"release\" location=\"/home/mia/SKILL.md\">\nReferences.\n\n# Release\n</skill>";
-        assert_eq!(words(skill), "COMMAND /skill:release");
-        assert_eq!(words(&format!("{skill}\n\n1.2 please")), "COMMAND /skill:release 1.2 please");
-        assert_eq!(words("<skill name=\"release\" never closed"), "<skill name=\"release\" never closed");
+        assert_eq!(typed(skill), "/skill:release");
+        assert_eq!(typed(&format!("{skill}\n\n1.2 please")), "/skill:release 1.2 please");
+        assert_eq!(typed("<skill name=\"release\" never closed"), "<skill name=\"release\" never closed");
     }
 
     #[test]
     fn files_are_marks() {
-        assert_eq!(words("<file name=\"/a/b.rs\">\nfn a() {}\n</file>\nwhat is it?"), "@/a/b.rs\nwhat is it?");
-        assert_eq!(words("<file name=\"a\">x</file>\n<file name=\"b.png\"></file>\n"), "@a @b.png");
-        assert_eq!(words("<file name=\"a\">x"), "<file name=\"a\">x");
-        assert_eq!(words("plain"), "plain");
+        assert_eq!(typed("<file name=\"/a/b.rs\">\nfn a() {}\n</file>\nwhat is it?"), "@/a/b.rs\nwhat is it?");
+        assert_eq!(typed("<file name=\"a\">x</file>\n<file name=\"b.png\"></file>\n"), "@a @b.png");
+        assert_eq!(typed("<file name=\"a\">x"), "<file name=\"a\">x");
+        assert_eq!(typed("plain"), "plain");
     }
 }

@@ -9,33 +9,25 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::head::PiHead;
-use super::said::{PiSaid, tell};
-use super::{below, reason};
-use crate::call::open::Calls;
-use crate::call::started::StartedAgents;
-use crate::call::tools;
+use super::{HOST, below, reason, said};
+use crate::call::tools::Answer;
 use crate::file::jsonl::{Format, State};
-use crate::file::value::{self, blocks, exit, filled, flag, number, object, word};
+use crate::file::value::{blocks, exit, filled, flag, number, object, word};
+use crate::record::message::media;
+use crate::record::session::{HOST_WORDS, RecordSession};
 use crate::stream::out::Out;
-use crate::stream::place::Place;
 use crate::unknown::{left_out, unknown};
+use crate::wrapper;
 use cru_base::Result;
 use cru_session::boundary::{Boundary, BoundaryKind, Entry, Parent, Tracker, What, asks_to_hand_over};
-use cru_session::event::{Attachment, CallResult, EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
+use cru_session::event::{EventKind, Prompt, PromptOrigin, SessionFact, StreamKey, TitleRank};
 use cru_session::source::{Bundle, Header};
 
 /// The state of one session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PiSession {
-    pub(super) place: Place,
-    pub(super) calls: Calls,
-    /// The model that was last chosen.
-    pub(super) model: String,
-    /// Messages whose tokens were told.
-    pub(super) messages: u64,
+    pub(super) session: RecordSession,
     tracker: Tracker,
-    /// Whether another session had it run.
-    is_agent: bool,
     /// When it was forked, where it was.
     forked: Option<Timestamp>,
     /// Whether the file that it was forked from is at hand: what was copied stands in that one's note.
@@ -44,24 +36,20 @@ pub(super) struct PiSession {
     in_copy: bool,
     /// Record number of the last copied entry that was left out.
     copied: u64,
-    /// What the session had run, as far as no call of it was met yet.
-    pub(super) started: StartedAgents,
 }
 
 impl State for PiSession {
     fn id(&self, record: &Value) -> String {
-        // The header's id is the session's; a redaction tool leaves one word in place of every id.
-        let is_own = word(record, "type") != "session";
-        filled(record, "id").filter(|id| is_own && *id != "REDACTED").unwrap_or("").to_owned()
+        // The header's id is the session's.
+        if word(record, "type") == "session" { String::new() } else { self.session.id(record) }
     }
 
-    /// When an entry was written: in words, or in its message as milliseconds.
     fn time(&self, record: &Value) -> Option<Timestamp> {
-        value::time(record, "timestamp").or_else(|| value::millis(&record["message"], "timestamp"))
+        self.session.time(record)
     }
 
     fn waits(&self) -> bool {
-        self.calls.waiting() > 0
+        self.session.waits()
     }
 
     fn tell(&mut self, record: Value, out: &mut Out<'_>) -> Option<&'static str> {
@@ -70,13 +58,6 @@ impl State for PiSession {
 }
 
 impl PiSession {
-    /// A session that begins so, and had those run.
-    pub(super) fn new(head: &PiHead, has_origin: bool, started: StartedAgents) -> Self {
-        let forked = head.time.filter(|_| head.origin.is_some());
-        let in_copy = forked.is_some();
-        Self { is_agent: head.runner().is_some(), forked, has_origin, in_copy, started, ..Self::default() }
-    }
-
     /// Reads one entry, whose time is `out`'s.
     fn entry(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let kind = word(record, "type");
@@ -96,7 +77,7 @@ impl PiSession {
             "message" => self.message(record, boundary, out),
             "compaction" => {
                 self.tokens(object(record, "usage"), None, out);
-                compaction(record, out)
+                self.compaction(record, out)
             }
             "branch_summary" => {
                 self.tokens(object(record, "usage"), None, out);
@@ -113,14 +94,14 @@ impl PiSession {
             }
             "model_change" => {
                 if let Some(model) = filled(record, ["modelId", "model"]) {
-                    model.clone_into(&mut self.model);
+                    model.clone_into(&mut self.session.model);
                 }
                 Some("choice of a model")
             }
             "label" => self.label(record, out),
-            "custom" => custom(record, out),
+            "custom" => self.custom(record, out),
             "" => Some("no record type"),
-            kind => Some(left_out(super::IMPORTER.id, "unknown record type", kind)),
+            kind => Some(left_out(HOST.id, "unknown record type", kind)),
         }
     }
 
@@ -141,9 +122,9 @@ impl PiSession {
         // A fork's header is younger than the entries that were copied.
         out.time = None;
         out.facts(self.forked.map(SessionFact::CopiedUntil));
-        out.folder(&mut self.place, word(record, "cwd"));
+        out.folder(&mut self.session.place, word(record, "cwd"));
         if let Some(model) = filled(record, "modelId") {
-            model.clone_into(&mut self.model);
+            model.clone_into(&mut self.session.model);
         }
         None
     }
@@ -182,61 +163,64 @@ impl PiSession {
             "assistant" => self.assistant(message, word(record, "id"), out),
             "toolResult" => self.result(message, word(record, "parentId"), out),
             "bashExecution" => self.shell(message, out),
-            "compactionSummary" => compaction(message, out),
+            "compactionSummary" => self.compaction(message, out),
             "branchSummary" => branch(boundary, message, out),
             "" => Some(reason::EMPTY),
-            role => Some(left_out(super::IMPORTER.id, "unknown role", role)),
+            role => Some(left_out(HOST.id, "unknown role", role)),
         }
     }
 
     fn user(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-        let mut words = String::new();
-        let mut attachments = Vec::new();
-        let mut strange = None;
-        for block in blocks(&message["content"]) {
-            match word(&block, "type") {
-                "text" => {
-                    if !words.is_empty() {
-                        words.push_str("\n\n");
-                    }
-                    words.push_str(word(&block, "text"));
-                }
-                "image" => attachments.push(attachment(&block)),
-                kind => strange = Some(unknown("unknown block", kind)),
+        let (mut words, mut sent, mut left) = (Vec::new(), Vec::new(), None);
+        let blocks = blocks(&message["content"]);
+        for block in &blocks {
+            match word(block, "type") {
+                "text" => words.push(word(block, "text")),
+                "image" => sent.push(media(block)),
+                kind => left = Some(unknown("unknown block", kind)),
             }
         }
-        if words.trim().is_empty() && attachments.is_empty() {
-            return Some(strange.unwrap_or(reason::EMPTY));
+        let words = words.join("\n\n");
+        let is_host = wrapper::means(HOST.id, &words).is_some();
+        let own = if is_host { Cow::Borrowed("") } else { wrapper::own_words(HOST.id, &words) };
+        if own.trim().is_empty() && sent.is_empty() {
+            return Some(if words.trim().is_empty() { left.unwrap_or(reason::EMPTY) } else { HOST_WORDS });
         }
-        let (text, origin) = match tell(&words) {
-            PiSaid::Words(text) if self.is_agent => (text, PromptOrigin::Task),
-            PiSaid::Words(text) => (text, PromptOrigin::Typed),
-            PiSaid::Command(line) => (Cow::Owned(line), PromptOrigin::Command),
-            PiSaid::Host if attachments.is_empty() => return Some(reason::HOST_WORDS),
-            PiSaid::Host => (Cow::Borrowed(""), PromptOrigin::Typed),
+        let text = said::typed(&own);
+        let origin = match &text {
+            Cow::Owned(line) if line.starts_with("/skill:") => PromptOrigin::Command,
+            _ if self.session.is_agent => PromptOrigin::Task,
+            _ => PromptOrigin::Typed,
         };
-        self.calls.begin_turn();
-        out.emit(EventKind::Prompt(Prompt { text, origin, attachments }));
-        strange
+        self.session.calls.begin_turn();
+        out.emit(EventKind::Prompt(Prompt { text, origin, attachments: sent }));
+        left
     }
 
     /// A shell command that the person ran in the host.
     fn shell(&mut self, message: &Value, out: &mut Out<'_>) -> Option<&'static str> {
         let Some(line) = filled(message, "command") else { return Some(reason::EMPTY) };
-        out.prompt(line, PromptOrigin::Shell);
-        let output = word(message, "output");
-        let exit = exit(message, "exitCode");
-        let stopped = flag(message, "cancelled");
-        let brief = match (stopped, output.trim().is_empty()) {
-            (true, true) => Some("stopped".into()),
-            (false, true) => Some("no output".into()),
-            _ => None,
+        let (output, stopped) = (word(message, "output"), flag(message, "cancelled"));
+        let brief = if stopped { "stopped" } else { "no output" };
+        let answer = Answer {
+            output: output.into(),
+            brief: output.trim().is_empty().then(|| brief.into()),
+            failed: stopped,
+            exit: exit(message, "exitCode"),
+            ..Answer::default()
         };
-        let failed = stopped || exit.is_some_and(|code| code != 0);
-        let exit = exit.filter(|_| failed);
-        let result = CallResult { output: output.into(), brief, failed, exit, ..CallResult::default() };
-        tools::shell_line(&mut self.calls, line, result, out);
+        self.session.shell_line(line, Some(answer), out);
         None
+    }
+
+    fn compaction(&mut self, told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        self.session.compact(number(told, "tokensBefore"), word(told, "summary"), out)
+    }
+
+    /// What an extension keeps for itself; a failure of the model service is told that way by one host.
+    fn custom(&mut self, record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
+        let error = filled(record, "/data/error").filter(|_| word(record, "customType").ends_with("prompt-error"));
+        error.map_or(Some("state of an extension"), |text| self.session.fail(text, out))
     }
 }
 
@@ -244,12 +228,6 @@ impl PiSession {
 fn is_handoff(message: &Value) -> bool {
     let blocks = blocks(&message["content"]);
     asks_to_hand_over(blocks.iter().find_map(|block| filled(block, "text")).unwrap_or(""))
-}
-
-fn compaction(told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    let (tokens_before, summary) = (number(told, "tokensBefore"), filled(told, "summary").map(Cow::Borrowed));
-    out.emit(EventKind::Compaction { trigger: None, tokens_before, summary });
-    None
 }
 
 fn branch(boundary: Option<&Boundary>, told: &Value, out: &mut Out<'_>) -> Option<&'static str> {
@@ -263,23 +241,6 @@ fn title(text: Option<&str>, rank: TitleRank, out: &mut Out<'_>) -> Option<&'sta
     let Some(text) = text else { return Some("empty title") };
     out.emit(EventKind::Meta(SessionFact::Title { rank, text: text.into() }));
     None
-}
-
-/// What an extension keeps for itself; a failure of the model service is told that way by one host.
-fn custom(record: &Value, out: &mut Out<'_>) -> Option<&'static str> {
-    let error = filled(&record["data"], "error");
-    match error.filter(|_| word(record, "customType").ends_with("prompt-error")) {
-        Some(text) => {
-            out.emit(EventKind::ApiError(text.into()));
-            None
-        }
-        None => Some("state of an extension"),
-    }
-}
-
-/// A picture.
-pub(super) fn attachment(block: &Value) -> Attachment<'static> {
-    value::attachment(filled(block, "mimeType").unwrap_or(value::FILE), word(block, "data"))
 }
 
 /// Each file is a session.
@@ -308,7 +269,11 @@ impl Format for Pi {
     }
 
     fn begin(&mut self, header: &Header) -> PiSession {
-        let started = below::started(&header.transcript, &header.key);
-        PiSession::new(&self.head, self.has_origin, started)
+        let mut session = RecordSession::new(&HOST, header.key.clone(), Value::Null);
+        session.started = below::started(&header.transcript, &header.key);
+        session.is_agent = header.agent.is_some();
+        let forked = self.head.time.filter(|_| self.head.origin.is_some());
+        let (in_copy, has_origin) = (forked.is_some(), self.has_origin);
+        PiSession { session, tracker: Tracker::default(), forked, has_origin, in_copy, copied: 0 }
     }
 }

@@ -172,8 +172,8 @@ fn a_session_is_told() {
     6 result c2 None None "a\nb" r["src/a.ts"] w[]
     7 reply Done.
     8 Shell ls
-    8 call shell Shell `ls`
-    8 result shell None None "src" r[] w[]
+    8 call shell@8 Shell `ls`
+    8 result shell@8 None None "src" r[] w[]
     9 Meta(Title { rank: Custom, text: "Tests" })
     "#);
     assert_eq!(told.usage.values().map(|usage| usage.used()).sum::<u64>(), 7 + 16);

@@ -74,7 +74,9 @@ const COUNTS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 #[derive(Debug)]
 pub(crate) struct RecordSession {
     host: &'static RecordHost,
-    key: StreamKey,
+    pub(crate) key: StreamKey,
+    /// Whether a parent gives the prompts.
+    pub(crate) is_agent: bool,
     /// What is said of it as a whole, until it is told.
     beside: Value,
     pub(crate) place: Place,
@@ -88,7 +90,7 @@ pub(crate) struct RecordSession {
     /// A call whose arguments the next records may go on with: its id, its tool, its arguments as they are written, its time.
     pub(crate) asked: Option<(String, String, String, Option<Timestamp>)>,
     /// Sub-agents whose call was not met yet, and those of open calls, by the id of the call.
-    started: StartedAgents,
+    pub(crate) started: StartedAgents,
     pub(crate) runs: HashMap<String, SubagentRun<'static>>,
     /// Records by their ids, and the last of them, for hosts whose records name the one before.
     pub(crate) records: HashMap<String, u64>,
@@ -137,6 +139,7 @@ impl RecordSession {
     pub(crate) fn new(host: &'static RecordHost, key: StreamKey, beside: Value) -> Self {
         Self {
             host,
+            is_agent: key.agent.is_some(),
             key,
             beside,
             place: Place::default(),
@@ -158,11 +161,6 @@ impl RecordSession {
     pub(crate) fn begun(host: &'static RecordHost, key: StreamKey, begun: Begun) -> Self {
         let Begun { head, asked, runs } = begun;
         Self { started: StartedAgents::of(asked), runs, ..Self::new(host, key, head) }
-    }
-
-    /// Whether a parent gives the prompts.
-    pub(crate) fn is_agent(&self) -> bool {
-        self.key.agent.is_some()
     }
 
     /// What is said of the session as a whole, as an object: `cwd`, `title` and whether a person gave it (`named`), `model`, `branch`,
@@ -236,7 +234,7 @@ impl RecordSession {
         }
         self.flush(out);
         self.calls.begin_turn();
-        let origin = match (self.is_agent(), wrapper::is_command(own)) {
+        let origin = match (self.is_agent, wrapper::is_command(own)) {
             (true, _) => PromptOrigin::Task,
             (false, true) => PromptOrigin::Command,
             (false, false) => PromptOrigin::Typed,

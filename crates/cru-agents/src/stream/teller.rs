@@ -60,11 +60,6 @@ impl<'s> Teller<'s> {
         self.key.agent.as_deref().unwrap_or(&self.key.session)
     }
 
-    /// Whether a parent gives the prompts.
-    pub(crate) fn is_agent(&self) -> bool {
-        self.key.agent.is_some()
-    }
-
     /// Whether another record is taken in.
     pub(crate) fn takes_more(&self) -> bool {
         !self.held && !self.intake.is_full()
