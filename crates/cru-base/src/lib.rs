@@ -15,6 +15,7 @@ pub mod program;
 pub mod span;
 pub mod text;
 pub mod threads;
+pub mod words;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::diff;

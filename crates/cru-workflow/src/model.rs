@@ -44,34 +44,18 @@ pub struct Workflow {
     pub checks: Vec<Check>,
 }
 
-/// What a person said of a recipe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RecipeStatus {
-    /// Nothing yet.
-    #[default]
-    Proposed,
-    /// It is right: hosts may follow it.
-    Accepted,
-    /// It is not.
-    Rejected,
-}
-
-impl RecipeStatus {
-    const ALL: [Self; 3] = [Self::Proposed, Self::Accepted, Self::Rejected];
-
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status with that word; any other word decides nothing.
-    pub fn parse(word: &str) -> Self {
-        Self::ALL.into_iter().find(|it| it.as_str() == word.trim()).unwrap_or_default()
+cru_base::words! {
+    /// What a person said of a recipe.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RecipeStatus {
+        /// Nothing yet.
+        #[default]
+        Proposed = "proposed",
+        /// It is right: hosts may follow it.
+        Accepted = "accepted",
+        /// It is not.
+        Rejected = "rejected",
     }
 }
 

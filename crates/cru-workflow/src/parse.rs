@@ -81,7 +81,9 @@ impl Reader<'_> {
         self.diagnostics.extend(odd);
         self.workflow.title = values.string("title").map(str::to_owned).unwrap_or_default();
         self.workflow.description = values.string("description").map(str::to_owned);
-        self.workflow.recipe = values.string("recipe").map(RecipeStatus::parse);
+        // Any other word decides nothing.
+        let status = |word: &str| RecipeStatus::parse(word.trim()).unwrap_or_default();
+        self.workflow.recipe = values.string("recipe").map(status);
         self.workflow.sources = values.strings("source").into_iter().map(source).collect();
     }
 

@@ -121,7 +121,7 @@ fn reject_cases(key: &str, vault: &Vault, decided: &mut DecidedReadings) -> Resu
     let reviews = Reviews::read(&Catalog::read(vault), vault);
     for case in reviews.notes.iter().filter(|it| !it.reading.is_empty() && it.reading == key && !it.changed) {
         set(&case.path, &case.text, ReviewStatus::Rejected, vault)?;
-        let was = ReviewStatus::parse(case.status.as_str()).unwrap_or_default();
+        let was = ReviewStatus::parse_any_case(case.status.as_str()).unwrap_or_default();
         decided.changed.push(DecidedReading { path: case.path.clone(), kind: "case".to_owned(), was });
     }
     Ok(())

@@ -40,36 +40,24 @@ impl Dialect {
     }
 }
 
-/// What the rows of a file are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Table {
-    /// Whole conversations.
-    Sft,
-    /// A prompt and the one answer that is trained on.
-    Completion,
-    /// A prompt, the right and the wrong answer.
-    Preference,
-    /// A prompt, an answer, and whether it is right.
-    Kto,
-    /// Whole sessions.
-    Trajectory,
+cru_base::words! {
+    /// What the rows of a file are for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Table {
+        /// Whole conversations.
+        Sft = "sft",
+        /// A prompt and the one answer that is trained on.
+        Completion = "completion",
+        /// A prompt, the right and the wrong answer.
+        Preference = "preference",
+        /// A prompt, an answer, and whether it is right.
+        Kto = "kto",
+        /// Whole sessions.
+        Trajectory = "trajectories",
+    }
 }
 
 impl Table {
-    /// Every table.
-    pub const ALL: [Self; 5] = [Self::Sft, Self::Completion, Self::Preference, Self::Kto, Self::Trajectory];
-
-    /// Folder and configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sft => "sft",
-            Self::Completion => "completion",
-            Self::Preference => "preference",
-            Self::Kto => "kto",
-            Self::Trajectory => "trajectories",
-        }
-    }
-
     /// What it is for, in a few words.
     pub const fn about(self) -> &'static str {
         match self {

@@ -178,7 +178,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     let kinds: Vec<Kind> = if whole {
         vec![Kind::Trajectory]
     } else if wanted.is_empty() {
-        Kind::ALL.to_vec()
+        Kind::IN_SESSIONS.to_vec()
     } else {
         wanted.into_iter().collect()
     };
@@ -290,7 +290,7 @@ pub(in crate::commands) fn write_read_cases(
 ) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
     let catalog = Catalog::read(vault);
     let sessions = [session.to_owned()];
-    let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
+    let what = WantedCases { sessions: &sessions, kinds: &Kind::IN_SESSIONS, filter: None };
     let mut extraction = extract(what, &catalog, vault, cx)?;
     extraction.cases.retain(|case| case.evidence == Evidence::Reading);
     // Those of rules tell of other cases.

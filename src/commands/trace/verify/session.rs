@@ -92,7 +92,7 @@ impl VerifiedSession {
             commits_reachable: ids.iter().filter(|id| reachable.contains(*id)).count() as u64,
             decisions: decisions(session, &steps),
             stale: Vec::new(),
-            unknown: loaded.root.is_none().then_some(UnknownReason::NoProject.words()),
+            unknown: loaded.root.is_none().then_some(UnknownReason::NoProject.as_str()),
             has_no_hashes: !loaded.has_hashes(),
             is_repository: repository.is_some(),
         };
