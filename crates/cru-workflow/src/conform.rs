@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 
 use super::align::{Features, align};
-use super::codify::command_key;
+use super::key::command_key;
 use super::model::{Need, Part, RemarkKind, Step, Workflow};
 use super::record::squeeze;
 use super::shown::{self, Shown};

@@ -254,53 +254,34 @@ pub struct Remark {
     pub span: Span,
 }
 
-/// The word that opens a bullet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RemarkKind {
-    /// None.
-    #[default]
-    Plain,
-    /// What was decided, and why.
-    Decided,
-    /// What a person corrected: not to be done wrong again.
-    Mind,
-    /// A further request that belongs to the step.
-    Then,
-    /// What went wrong, and what helped.
-    Trouble,
-    /// What was tried in vain.
-    DeadEnd,
-    /// A value that an earlier step printed, or a skill, page or tool.
-    Uses,
-    /// The title of the step that was done before, where no data join the two.
-    After,
-    /// What the step came to, in the agent's closing words.
-    Result,
-    /// How a file was changed.
-    Changed,
-    /// What the agent said before the next call: a reason, a finding, a slip.
-    Agent,
-}
-
-impl RemarkKind {
-    /// Every kind with its word, [`RemarkKind::Plain`] left out.
-    pub const WORDS: &[(Self, &str)] = &[
-        (Self::Decided, "Decided"),
-        (Self::Mind, "Mind"),
-        (Self::Then, "Then"),
-        (Self::Trouble, "Trouble"),
-        (Self::DeadEnd, "Dead end"),
-        (Self::Uses, "Uses"),
-        (Self::After, "After"),
-        (Self::Result, "Result"),
-        (Self::Changed, "Changed"),
-        (Self::Agent, "Agent"),
-    ];
-
-    /// The opening word; `""` for [`RemarkKind::Plain`].
-    pub fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+cru_base::words! {
+    /// The word that opens a bullet.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RemarkKind {
+        /// None.
+        #[default]
+        Plain = "",
+        /// What was decided, and why.
+        Decided = "Decided",
+        /// What a person corrected: not to be done wrong again.
+        Mind = "Mind",
+        /// A further request that belongs to the step.
+        Then = "Then",
+        /// What went wrong, and what helped.
+        Trouble = "Trouble",
+        /// What was tried in vain.
+        DeadEnd = "Dead end",
+        /// A value that an earlier step printed, or a skill, page or tool.
+        Uses = "Uses",
+        /// The title of the step that was done before, where no data join the two.
+        After = "After",
+        /// What the step came to, in the agent's closing words.
+        Result = "Result",
+        /// How a file was changed.
+        Changed = "Changed",
+        /// What the agent said before the next call: a reason, a finding, a slip.
+        Agent = "Agent",
     }
 }
 

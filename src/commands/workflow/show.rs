@@ -156,7 +156,7 @@ impl Shown {
                     paint(style::GOOD, format!("$ {} …", one_line(script.text.lines().next().unwrap_or(""))))
                 }
                 Part::Remark(remark) if remark.kind == RemarkKind::Plain => one_line(&remark.text),
-                Part::Remark(remark) => format!("{}: {}", remark.kind.word(), one_line(&remark.text)),
+                Part::Remark(remark) => format!("{}: {}", remark.kind.as_str(), one_line(&remark.text)),
                 Part::Record(_) => continue,
             };
             if !text.trim().is_empty() {

@@ -9,9 +9,9 @@ use super::draft::Draft;
 use super::facts::{Facts, Setting};
 use super::input::Inputs;
 use super::outcome::{PASSES, WorkChecks};
-use super::{block_link, clean, file_type, inline};
+use super::{Shape, block_link, clean, file_type, inline, step_title};
 use crate::evidence::Evidence;
-use crate::model::{Check, Goal, Part, Prose, Workflow};
+use crate::model::{Check, Goal, Part, Prose, Step, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
 use cru_base::text::{plural, truncate};
@@ -19,10 +19,12 @@ use cru_graph::Plan;
 use cru_session::open::{OpenPoint, open_points};
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
-use cru_session::{Session, User};
+use cru_session::{Link, Session, User};
 
 /// Names in a line; fewer for the inputs of a skeleton that has no room.
 pub(crate) const MAX_NAMES: usize = 6;
+/// Tasks listed as goals at most.
+const MAX_GOALS: usize = 30;
 /// Characters of a value, a task, a check.
 const MAX_VALUE: usize = 160;
 /// Characters of a check that is named as it was called.
@@ -36,9 +38,47 @@ const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
+impl Facts<'_> {
+    /// The workflow of `steps` with its head, in which a line has at most `names` names, and `preface` below that.
+    pub(super) fn workflow(&self, steps: Vec<Step>, names: usize, preface: impl IntoIterator<Item = Part>) -> Workflow {
+        let (setting, session) = (self.setting, self.setting.session);
+        let goals = goals(session);
+        // The replay lists the goals; the skeleton has a line of its head for them.
+        let is_replay = setting.options.shape == Shape::Replay;
+        let (listed, told): (Vec<Goal>, &[Goal]) = if is_replay { (goals, &[]) } else { (Vec::new(), &goals) };
+        let most = if is_replay { usize::MAX } else { names };
+        let mut workflow = Workflow {
+            title: step_title::workflow_title(session, self.drafts, setting.work.part),
+            sources: sources(session),
+            goals: listed,
+            checks: self.checks.rows.iter().take(most).cloned().collect(),
+            steps,
+            ..Workflow::default()
+        };
+        workflow.preface.push(head(self, told, &workflow, names));
+        workflow.preface.extend(preface);
+        workflow
+    }
+}
+
+/// The links to the session.
+pub(super) fn sources(session: &Session) -> Vec<Link> {
+    session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect()
+}
+
+/// The tasks of the session.
+fn goals(session: &Session) -> Vec<Goal> {
+    let tasks = session.tasks();
+    let mut seen = HashSet::default();
+    let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
+    // A workflow is to be done again: there is nothing to tick.
+    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, plain: true, ..Goal::default() }).collect()
+}
+
 /// The head, with `most` names in a line; `workflow` has its steps already. `goals` are the tasks of the session, where they are
 /// no section of the workflow.
-pub(super) fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> Part {
+fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> Part {
     let Facts { setting, drafts, inputs, checks, .. } = facts;
     let Setting { work, session, evidence, .. } = setting;
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();

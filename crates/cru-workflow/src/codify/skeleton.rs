@@ -18,10 +18,11 @@ use super::call::{Call, CallKind, Ended};
 use super::commands;
 use super::data;
 use super::draft::{self, Draft};
+use super::drafter::Cut;
 use super::facts::{Facts, Setting};
 use super::place::homeless;
 use super::unit::Entry;
-use super::{clean, paragraph, plain_code, request};
+use super::{clean, paragraph, plain_code, request, step_title};
 use crate::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Step, Workflow};
 use crate::render::render;
 use cru_base::Diagnostic;
@@ -103,7 +104,7 @@ pub(super) fn skeleton(setting: &Setting<'_>, mut drafts: Vec<Draft<'_>>, sole: 
     let tiers: &[_] = if drafts.iter().any(Draft::is_named) { &NAMED_TIERS } else { &TIERS };
     for &(steps, rooms) in tiers {
         draft::fold(&mut drafts, steps);
-        draft::set_titles(setting.session, sole, &mut drafts, draft::Cut::ByName);
+        step_title::set_titles(setting.session, sole, &mut drafts, Cut::ByName);
         let facts = Facts::of(setting, &drafts);
         let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| facts.lines(index)).collect();
         for room in rooms {
@@ -327,7 +328,7 @@ enum Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(draft: &Draft<'a>) -> Option<Self> {
         let says = |user: &&User| !request::is_talk(&user.words);
-        let opening = draft.opening.or_else(|| draft.called()).filter(says).map(Self::Person);
+        let opening = draft.opening.or_else(|| draft.called).filter(says).map(Self::Person);
         opening.or(draft.task.map(Self::Agent)).or_else(|| draft.requests().find(says).map(Self::Person))
     }
 

@@ -16,7 +16,7 @@ pub(super) fn given(text: &str) -> String {
 }
 
 /// Two to four words of a title as a name: `token-store`.
-pub(super) fn short_name(title: &str) -> String {
+pub(crate) fn short_name(title: &str) -> String {
     let told = |word: &&str| !STOP.has(word);
     slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::align::{unnumbered, unnumbered_state};
-use super::super::codify::{command_key, file_type_of, short_name};
+use super::super::codify::file_type;
+use super::super::codify::title::short_name;
+use super::super::key::command_key;
 use super::super::model::{
     Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
 };
@@ -188,7 +190,7 @@ fn kind_of(word: &str) -> (&'static str, &'static str) {
     } else if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         ("number", "Number")
     } else if word.contains(['/', '.']) {
-        ("file", file_type_of(word))
+        ("file", file_type::of(word))
     } else {
         ("value", "Text")
     }
@@ -299,7 +301,7 @@ impl MergedNames {
         let sessions: BTreeSet<usize> = rest.iter().map(|it| it.0).collect();
         if sessions.len() * 2 >= members.len() && members.len() > 1 && !rest.is_empty() {
             let types: BTreeSet<&str> =
-                rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type_of(&it.1))).collect();
+                rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type::of(&it.1))).collect();
             let ty = if types.len() == 1 { types.first().copied() } else { None };
             for (session, raw, _, _) in &rest {
                 self.called.insert((*session, raw.clone()), lifted.to_owned());
