@@ -115,7 +115,7 @@ impl Outcome {
 }
 
 /// One session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SessionReport {
     /// The host's id.
     pub host_session: String,
@@ -154,15 +154,12 @@ impl SessionReport {
         Self {
             host_session: draft.key.to_string(),
             outcome: Outcome::Created,
-            note: None,
             title: draft.session.meta.title.clone(),
-            parent: None,
             started: draft.start(),
             subagent: draft.agent.is_some(),
-            detail: None,
             masked: draft.masked.clone(),
-            rewritten: false,
             key: draft.key.clone(),
+            ..Self::default()
         }
     }
 
@@ -174,19 +171,7 @@ impl SessionReport {
         title: Option<String>,
         subagent: bool,
     ) -> Self {
-        Self {
-            host_session: key.to_string(),
-            outcome,
-            note,
-            title,
-            parent: None,
-            started: None,
-            subagent,
-            detail: None,
-            masked: BTreeMap::new(),
-            rewritten: false,
-            key,
-        }
+        Self { host_session: key.to_string(), outcome, note, title, subagent, key, ..Self::default() }
     }
 
     /// Which stream.
@@ -249,7 +234,7 @@ impl UnknownKind {
 }
 
 /// The whole account.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Version of this form.
     pub schema: u32,
@@ -340,18 +325,12 @@ impl Report {
             host: importer.host(),
             dry_run,
             outcomes,
-            new_records: 0,
-            unsealed: 0,
-            earlier_files: 0,
             filtered_files,
-            other_files: 0,
-            known_files: 0,
-            kept: None,
-            masked: BTreeMap::new(),
             records,
             unknown,
             sessions,
             files,
+            ..Self::default()
         };
         report.count_masked();
         report

@@ -22,14 +22,7 @@ use crate::vault::{Catalog, State, Vault, state};
 pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
-    let mut decided = DecidedReadings {
-        schema: 1,
-        status,
-        changed: Vec::new(),
-        untold: Vec::new(),
-        cases: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let mut decided = DecidedReadings { schema: 1, status, ..DecidedReadings::default() };
     // Nothing is written before all of them are known.
     let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
     for what in what {
@@ -157,7 +150,7 @@ pub(super) fn set(path: &str, text: &str, status: ReviewStatus, vault: &Vault) -
     Ok(())
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct DecidedReadings {
     schema: u32,
     status: ReviewStatus,

@@ -71,10 +71,11 @@ impl Kind {
 
 cru_base::words! {
     /// How much of the tool calls of a case is there.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Fidelity {
         /// There are none.
+        #[default]
         None = "none",
         /// A line for each, as the note has them.
         Summary = "summary",
@@ -85,7 +86,7 @@ cru_base::words! {
 
 /// One training or evaluation case.
 #[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Case {
     /// Kind, `-` and 16 hex digits: BLAKE3 of session and failure or words, so that edits elsewhere
     /// in the note leave it as it is.

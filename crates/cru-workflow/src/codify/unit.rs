@@ -46,7 +46,7 @@ impl<'a> Entry<'a> {
 }
 
 /// A turn; all turns of a phase whose heading is somebody's own are one unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Unit<'a> {
     /// The level-2 phase that it stands in.
@@ -121,13 +121,7 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
                 talk: !turn.requests.is_empty() && turn.words().skip(turn.withdrawn).all(says_nothing),
                 answers,
                 corrects: turn.correction.is_some(),
-                weight: 0,
-                looked: false,
-                written: Vec::new(),
-                ran: Vec::new(),
-                task: None,
-                entries: Vec::new(),
-                parts: BTreeMap::new(),
+                ..Unit::default()
             });
         }
         if let Some(unit) = units.last_mut() {
