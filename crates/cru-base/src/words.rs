@@ -6,6 +6,9 @@ pub trait Word: Sized + Copy + 'static {
     const PAIRS: &'static [(&'static str, Self)];
     /// Words of older versions that are still read.
     const OLD: &'static [(&'static str, Self)] = &[];
+
+    /// The word of the value.
+    fn word(self) -> &'static str;
 }
 
 /// An enum with the word of each value beside it, and what follows from that: all values, all words, the way to the word and back.
@@ -42,6 +45,10 @@ macro_rules! words {
         impl $crate::words::Word for $name {
             const PAIRS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
             $(const OLD: &'static [(&'static str, Self)] = &[$(($old, Self::$now)),+];)?
+
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
         }
 
         impl ::std::fmt::Display for $name {

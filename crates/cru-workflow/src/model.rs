@@ -9,15 +9,17 @@ use serde::Serialize;
 use cru_base::Span;
 use cru_session::{Agent, Link};
 
-/// A dialect of the markup.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// The default: a title, channels, marks, types.
-    #[default]
-    A,
-    /// Crucible's.
-    Crucible,
+cru_base::words! {
+    /// A dialect of the markup.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Dialect {
+        /// The default: a title, channels, marks, types.
+        #[default]
+        A = "a",
+        /// Crucible's.
+        Crucible = "crucible",
+    }
 }
 
 /// A workflow note.

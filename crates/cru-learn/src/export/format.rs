@@ -21,16 +21,18 @@ cru_base::words! {
     }
 }
 
-/// What samples are evaluated with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Eval {
-    /// Inspect AI.
-    #[default]
-    Inspect,
-    /// promptfoo; not for tasks.
-    Promptfoo,
-    /// Harbor; for tasks alone.
-    Harbor,
+cru_base::words! {
+    /// What samples are evaluated with.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Eval {
+        /// Inspect AI.
+        #[default]
+        Inspect = "inspect",
+        /// promptfoo; not for tasks.
+        Promptfoo = "promptfoo",
+        /// Harbor; for tasks alone.
+        Harbor = "harbor",
+    }
 }
 
 /// What a vault may replace.

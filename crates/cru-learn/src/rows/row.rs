@@ -11,16 +11,18 @@ use crate::case::{Case, Evidence, Fidelity, Kind, Source};
 use crate::rows::chat::{Message, flat};
 use crate::rows::example::Example;
 
-/// Whose words a row is written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// Hugging Face TRL, and what builds on it.
-    #[default]
-    Hf,
-    /// `OpenAI`'s fine-tuning, Together, Fireworks.
-    Openai,
-    /// Axolotl and LLaMA-Factory.
-    Axolotl,
+cru_base::words! {
+    /// Whose words a row is written in.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Dialect {
+        /// Hugging Face TRL, and what builds on it.
+        #[default]
+        Hf = "hf",
+        /// `OpenAI`'s fine-tuning, Together, Fireworks.
+        Openai = "openai",
+        /// Axolotl and LLaMA-Factory.
+        Axolotl = "axolotl",
+    }
 }
 
 impl Dialect {
