@@ -10,6 +10,7 @@ pub mod files;
 pub mod hash;
 pub mod json;
 pub mod lines;
+pub mod list;
 pub mod path;
 pub mod program;
 pub mod span;

@@ -68,6 +68,13 @@ pub(crate) struct BeforeRead<'a> {
     pub(crate) places: bool,
 }
 
+impl<'a> BeforeRead<'a> {
+    /// Of all streams as much as `bounds` say, and nothing more.
+    pub(crate) fn within(bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync)) -> Self {
+        Self { bounds, ended: &|_| None, facts: None, only: None, listen: None, places: false }
+    }
+}
+
 /// How a stream becomes a note.
 pub(crate) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 

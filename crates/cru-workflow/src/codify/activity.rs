@@ -9,6 +9,7 @@ use super::call::{Call, CallKind, Ended};
 use super::condense::{Neighbour, condense};
 use super::unit::Entry;
 use cru_action::ToolKind;
+use cru_base::list::distinct;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
 
@@ -218,16 +219,11 @@ fn titles(entries: &[Entry<'_>], plan: &[Section], keys: &[Option<Key>]) -> Hash
 
 /// The tasks that are begun among the entries, in order.
 fn tasks(entries: &[Entry<'_>]) -> Vec<String> {
-    let mut begun: Vec<String> = Vec::new();
-    for entry in entries {
-        let Entry::Item(Item::Tasks(fence), _) = entry else { continue };
-        for task in fence.tasks.iter().filter(|task| is_begun(task)) {
-            if !begun.contains(&task.content) && begun.len() < 40 {
-                begun.push(task.content.clone());
-            }
-        }
-    }
-    begun
+    let tasks = entries.iter().flat_map(|entry| match entry {
+        Entry::Item(Item::Tasks(fence), _) => fence.tasks.as_slice(),
+        _ => &[],
+    });
+    distinct(tasks.filter(|task| is_begun(task)).map(|task| task.content.clone()), 40)
 }
 
 /// By the task that was begun last; `None` where fewer than two were.

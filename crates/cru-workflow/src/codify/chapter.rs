@@ -105,11 +105,7 @@ pub(super) fn idle<'a>(units: &mut Vec<Unit<'a>>) -> Vec<&'a User> {
     if kept == 0 {
         return Vec::new();
     }
-    let requests = units.drain(kept..).flat_map(|unit| unit.entries).filter_map(|entry| match entry {
-        Entry::Request { user, .. } => Some(user),
-        _ => None,
-    });
-    requests.collect()
+    units.drain(kept..).flat_map(|unit| unit.entries).filter_map(|entry| entry.said()).collect()
 }
 
 /// Turns that only looked and have no work after them belong to the work before them.

@@ -114,10 +114,7 @@ impl<'a> Draft<'a> {
 
     /// What people asked for, corrections left out.
     pub(super) fn requests(&self) -> impl Iterator<Item = &'a User> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, corrects: false, .. } => Some(*user),
-            _ => None,
-        })
+        self.entries.iter().filter_map(Entry::request)
     }
 
     /// The first request in it that says more than to go on, where nothing was done, decided or concluded before it.
@@ -136,10 +133,7 @@ impl<'a> Draft<'a> {
 
     /// Everything that people said.
     pub(super) fn said(&self) -> impl Iterator<Item = &'a User> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, .. } => Some(*user),
-            _ => None,
-        })
+        self.entries.iter().filter_map(Entry::said)
     }
 
     /// Whether somebody who read the session named it.

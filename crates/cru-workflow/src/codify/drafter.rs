@@ -12,6 +12,7 @@ use super::chapter::Chapter;
 use super::draft::{Draft, Lead};
 use super::unit::{Entry, Unit};
 use super::{clean, request, step_title};
+use cru_base::list::distinct;
 use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
 use cru_reading::answer::WorkGroup;
@@ -231,10 +232,7 @@ fn outline_of(chapter: &Chapter<'_>, plan: &Plan<'_>) -> Option<Vec<Section>> {
 /// What the steps of a chapter have in common, and what leads it.
 fn base<'a>(chapter: &Chapter<'a>) -> (Draft<'a>, Option<Lead<'a>>) {
     let lead = chapter.units.get(chapter.lead()).and_then(|unit| {
-        let requests = unit.entries.iter().filter_map(|entry| match entry {
-            Entry::Request { user, corrects: false, .. } => Some(*user),
-            _ => None,
-        });
+        let requests = unit.entries.iter().filter_map(Entry::request);
         let request = requests.clone().find(|user| !request::is_talk(&user.words)).or_else(|| requests.clone().next());
         let (_, phase) = unit.phase?;
         Some(Lead { phase, declared: unit.declared, first: unit.first, request })
@@ -244,7 +242,7 @@ fn base<'a>(chapter: &Chapter<'a>) -> (Draft<'a>, Option<Lead<'a>>) {
         level: 2,
         agent: phase.and_then(|phase| phase.agent.as_ref()),
         channel: phase.and_then(|phase| phase.channel.as_deref()),
-        phases: phases(chapter.units.iter().filter_map(|unit| Some(unit.phase?.0))),
+        phases: distinct(chapter.units.iter().filter_map(|unit| Some(unit.phase?.0)), usize::MAX),
         task: chapter.units.iter().find_map(|unit| unit.task),
         lead,
         ..Draft::default()
@@ -261,10 +259,7 @@ fn of_part<'a>(
     base: &Draft<'a>,
 ) -> Option<Draft<'a>> {
     let phase = session.phases.get(index)?;
-    let request = entries.iter().find_map(|entry| match entry {
-        Entry::Request { user, .. } => Some(*user),
-        _ => None,
-    });
+    let request = entries.iter().find_map(Entry::said);
     let draft = Draft {
         level: 3,
         parent: Some(parent),
@@ -304,7 +299,7 @@ fn of_group<'a>(base: &Draft<'a>, group: ActivityGroup<'a>, parent: Option<usize
         Entry::Item(_, place) => place.phase,
         _ => None,
     };
-    let phases = phases(group.entries.iter().filter_map(of_entry));
+    let phases = distinct(group.entries.iter().filter_map(of_entry), usize::MAX);
     Draft {
         level: if parent.is_some() { 3 } else { 2 },
         parent,
@@ -314,15 +309,4 @@ fn of_group<'a>(base: &Draft<'a>, group: ActivityGroup<'a>, parent: Option<usize
         entries: group.entries,
         ..base.clone()
     }
-}
-
-/// Each phase once, in order.
-fn phases(of: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut phases: Vec<usize> = Vec::new();
-    for index in of {
-        if phases.last() != Some(&index) && !phases.contains(&index) {
-            phases.push(index);
-        }
-    }
-    phases
 }

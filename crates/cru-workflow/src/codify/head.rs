@@ -14,6 +14,7 @@ use crate::evidence::Evidence;
 use crate::model::{Check, Goal, Part, Prose, Step, Workflow};
 use crate::text::code_span;
 use cru_base::Span;
+use cru_base::list::distinct;
 use cru_base::text::{plural, truncate};
 use cru_graph::Plan;
 use cru_session::open::{OpenPoint, open_points};
@@ -217,14 +218,9 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).filter(|call| call.succeeded()).collect();
     calls.sort_by_key(|call| call.place);
     let written: BTreeSet<&str> = calls.iter().flat_map(|call| &call.writes).map(AsRef::as_ref).collect();
-    let mut read: Vec<&str> = Vec::new();
-    let documents =
-        calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref).filter(|path| file_type::is_document(path));
-    for path in documents.filter(|path| !written.contains(path)) {
-        if read.len() < MAX_DOCUMENTS && !read.contains(&path) {
-            read.push(path);
-        }
-    }
+    let read = calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref);
+    let documents = read.filter(|path| file_type::is_document(path) && !written.contains(path));
+    let read: Vec<&str> = distinct(documents, MAX_DOCUMENTS);
     // Many plans are what somebody looked through, and none of them what is done.
     let plans = read.iter().filter(|path| is_plan(path)).count();
     for path in read {

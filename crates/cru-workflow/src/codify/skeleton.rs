@@ -360,12 +360,10 @@ fn handed_over(call: &Call<'_>, told: &mut Vec<String>) -> Option<String> {
 
 /// What a sub-agent was told and came to.
 fn told_of(subagent: &Subagent) -> String {
-    let answer = subagent.summary.as_deref().or_else(|| {
-        subagent.items.iter().rev().find_map(|item| match item {
-            Item::Prose(prose) => Some(prose.text.as_str()),
-            _ => None,
-        })
-    });
+    let answer = subagent
+        .summary
+        .as_deref()
+        .or_else(|| subagent.items.iter().rev().find_map(|item| Some(item.as_prose()?.text.as_str())));
     let name = subagent.agent.as_ref().map(|agent| agent.name.as_str());
     delegation(name, subagent.task.as_deref().unwrap_or_default(), answer.unwrap_or_default())
 }

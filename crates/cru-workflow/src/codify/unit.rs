@@ -43,6 +43,19 @@ impl<'a> Entry<'a> {
             _ => None,
         }
     }
+
+    /// The words of a person that it is.
+    pub(super) fn said(&self) -> Option<&'a User> {
+        match self {
+            Self::Request { user, .. } => Some(user),
+            _ => None,
+        }
+    }
+
+    /// What it asks for, where it corrects nothing.
+    pub(super) fn request(&self) -> Option<&'a User> {
+        self.said().filter(|_| !matches!(self, Self::Request { corrects: true, .. }))
+    }
 }
 
 /// A turn; all turns of a phase whose heading is somebody's own are one unit.
@@ -144,13 +157,8 @@ fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>>
         let items = path.items(session, index).iter().enumerate();
         items.map(move |(at, item)| (Place { phase: Some(index), item: Some(at) }, item))
     });
-    let steps: Vec<(Place, &Step)> = preface
-        .chain(phases)
-        .filter_map(|(place, item)| match item {
-            Item::Step(step) => Some((place, step)),
-            _ => None,
-        })
-        .collect();
+    let steps: Vec<(Place, &Step)> =
+        preface.chain(phases).filter_map(|(place, item)| Some((place, item.as_step()?))).collect();
     let read = |(place, step): (Place, &'a Step)| (place, Call::of(step, place, project));
     let read: Vec<(Place, Call<'a>)> = steps.into_par_iter().map(read).collect();
     read.into_iter().collect()
@@ -196,10 +204,7 @@ fn is_from_prompt(phase: &Phase) -> bool {
 
 /// What people said in a phase.
 fn said(phase: &Phase) -> impl Iterator<Item = &User> {
-    phase.items.iter().filter_map(|item| match item {
-        Item::User(user) => Some(user),
-        _ => None,
-    })
+    phase.items.iter().filter_map(Item::as_user)
 }
 
 /// Letters and digits of the first `seen` characters, in lower case.
