@@ -368,6 +368,16 @@ impl Workflow {
 }
 
 impl Part {
+    /// A bullet that no file has yet.
+    pub(crate) fn remark(kind: RemarkKind, text: String) -> Self {
+        Self::Remark(Remark { kind, text, ..Remark::default() })
+    }
+
+    /// Markdown that no file has yet.
+    pub(crate) fn prose(markdown: String) -> Self {
+        Self::Prose(Prose { markdown, ..Prose::default() })
+    }
+
     /// Where it stands.
     pub fn span(&self) -> Span {
         match self {

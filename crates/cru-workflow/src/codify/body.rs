@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::unit::Entry;
 use super::whole::Whole;
 use super::{block_link, clean, commands, head, inline, paragraph, quotation, request};
-use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
+use crate::model::{Gate, Part, RemarkKind};
 use cru_base::Span;
 use cru_base::list::distinct;
 use cru_base::text::{truncate, without_links};
@@ -179,12 +179,12 @@ impl StepBody<'_> {
     pub(super) fn remark(&mut self, kind: RemarkKind, text: &str) {
         let text = shorten::at_sentence(&clean(text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {
-            self.parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
+            self.parts.push(Part::remark(kind, text));
         }
     }
 
     fn prose(&mut self, markdown: String) {
-        self.parts.push(Part::Prose(Prose { markdown, span: Span::default() }));
+        self.parts.push(Part::prose(markdown));
     }
 
     /// Where all of somebody's words stand.

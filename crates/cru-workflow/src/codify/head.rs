@@ -11,9 +11,8 @@ use super::input::Inputs;
 use super::outcome::{PASSES, WorkChecks};
 use super::{Shape, block_link, clean, file_type, inline, step_title};
 use crate::evidence::Evidence;
-use crate::model::{Check, Goal, Part, Prose, Step, Workflow};
+use crate::model::{Check, Goal, Part, Step, Workflow};
 use crate::text::code_span;
-use cru_base::Span;
 use cru_base::list::distinct;
 use cru_base::text::{plural, truncate};
 use cru_graph::Plan;
@@ -97,7 +96,7 @@ fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> 
         format!("Open at the end: {}", or_nothing(open(session, evidence))),
     ];
     let lines: Vec<String> = lines.into_iter().chain(also).collect();
-    Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
+    Part::prose(lines.join("\n"))
 }
 
 /// Documents and values, at most so many of each.

@@ -55,7 +55,7 @@ use whole::Whole;
 use rayon::prelude::*;
 
 use super::evidence::Evidence;
-use super::model::{Part, Remark, RemarkKind, Step, Workflow};
+use super::model::{Part, RemarkKind, Step, Workflow};
 use cru_base::text::plural;
 use cru_base::{Diagnostic, Span};
 use cru_graph::{FinalPath, Plan};
@@ -202,7 +202,7 @@ fn replay<'a>(setting: &Setting<'a>, mut drafts: Vec<Draft<'a>>, sole: bool) -> 
         step.parts = body::parts(index, &whole);
         if facts.outcomes[index].status == outcome::BROKEN_OFF {
             let text = "the session was broken off here; what this step asks for may be unfinished".to_owned();
-            step.parts.push(Part::Remark(Remark { kind: RemarkKind::Trouble, text, span: Span::default() }));
+            step.parts.push(Part::remark(RemarkKind::Trouble, text));
         }
         step
     };

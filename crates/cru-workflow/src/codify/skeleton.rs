@@ -23,7 +23,7 @@ use super::facts::{Facts, Setting};
 use super::place::homeless;
 use super::unit::Entry;
 use super::{clean, paragraph, plain_code, request, step_title};
-use crate::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Step, Workflow};
+use crate::model::{Command, Gate, Part, Remark, RemarkKind, Step, Workflow};
 use crate::render::render;
 use cru_base::Diagnostic;
 
@@ -161,13 +161,13 @@ impl Facts<'_> {
         }
         if let Some(asked) = Asked::of(draft).filter(|_| room.asked) {
             let words = asked.words(room.words);
-            if words.contains(char::is_alphanumeric) && !same(&words, &draft.title) {
-                step.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
+            if words.contains(char::is_alphanumeric) && !body::same(&words, &draft.title) {
+                step.parts.push(Part::prose(paragraph(&words)));
             }
         }
         step.parts.extend(data::flow(&self.flows[index]).map(Part::Flow));
         if let Some(before) = self.order[index].and_then(|at| self.drafts.get(at)) {
-            step.parts.push(remark(RemarkKind::After, before.title.clone()));
+            step.parts.push(Part::remark(RemarkKind::After, before.title.clone()));
         }
         // What matters most is kept, in the order of the session.
         let mut by_rank: Vec<usize> = (0..lines.len()).collect();
@@ -177,7 +177,8 @@ impl Facts<'_> {
         step.parts.extend(by_rank.iter().map(|at| shortened(lines[*at].part.clone(), room.words)));
         let more = lines.len() - by_rank.len();
         if more > 0 {
-            step.parts.push(remark(RemarkKind::Plain, format!("{} in the session", plural(more as u64, "more line"))));
+            step.parts
+                .push(Part::remark(RemarkKind::Plain, format!("{} in the session", plural(more as u64, "more line"))));
         }
         step
     }
@@ -205,7 +206,7 @@ impl Facts<'_> {
                     if call.tool == ToolKind::Subagent {
                         lines.extend(handed_over(call, &mut told).map(|text| Line::plain(Rank::Delegated, text)));
                     } else if let Some(text) = commands::refusal(call) {
-                        lines.push(Line { rank: Rank::Correction, part: remark(RemarkKind::Mind, text) });
+                        lines.push(Line { rank: Rank::Correction, part: Part::remark(RemarkKind::Mind, text) });
                     } else if let Some(line) = commands.get(&at_call) {
                         lines.push(Line { rank: line.rank, part: line.part.clone() });
                     }
@@ -214,7 +215,7 @@ impl Facts<'_> {
                 }
                 Entry::Request { user, rules, .. } => {
                     let is_told = matches!(opening, Some(Asked::Person(own)) if std::ptr::eq(own, *user));
-                    if is_told || request::is_nod(&user.words) || (!rules && same(&user.words, &draft.title)) {
+                    if is_told || request::is_nod(&user.words) || (!rules && body::same(&user.words, &draft.title)) {
                         continue;
                     }
                     let (rank, kind) =
@@ -300,7 +301,7 @@ impl Facts<'_> {
         let command = if more > 0 && !command.ends_with('…') { format!("{command} …") } else { command };
         if !call.shell {
             let how = how.map_or_else(String::new, |how| format!(" — {how}"));
-            return remark(RemarkKind::Plain, format!("called {}{how}", plain_code(&command)));
+            return Part::remark(RemarkKind::Plain, format!("called {}{how}", plain_code(&command)));
         }
         Part::Command(Command { command, note: how, span: Span::default() })
     }
@@ -308,7 +309,7 @@ impl Facts<'_> {
 
 impl Line {
     fn plain(rank: Rank, text: String) -> Self {
-        Self { rank, part: remark(RemarkKind::Plain, text) }
+        Self { rank, part: Part::remark(RemarkKind::Plain, text) }
     }
 }
 
@@ -382,10 +383,6 @@ fn quoted(words: &str, max: usize) -> String {
     quote::quote(&homeless(words), max)
 }
 
-fn remark(kind: RemarkKind, text: String) -> Part {
-    Part::Remark(Remark { kind, text, span: Span::default() })
-}
-
 /// A part with the words in it shortened.
 fn shortened(part: Part, words: usize) -> Part {
     match part {
@@ -405,9 +402,4 @@ fn shortened(part: Part, words: usize) -> Part {
         }
         other => other,
     }
-}
-
-/// Whether two texts say the same, punctuation aside.
-fn same(a: &str, b: &str) -> bool {
-    body::same(a, b)
 }

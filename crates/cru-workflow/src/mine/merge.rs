@@ -6,9 +6,7 @@ use super::super::align::{unnumbered, unnumbered_state};
 use super::super::codify::file_type;
 use super::super::codify::title::short_name;
 use super::super::key::command_key;
-use super::super::model::{
-    Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
-};
+use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Record, RemarkKind, Step, Workflow};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
@@ -99,7 +97,7 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
         }
     }
     let mut remark = |text: String| {
-        step.parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
+        step.parts.push(Part::remark(RemarkKind::Plain, text));
     };
     if column.support() < total {
         remark(format!("In {} of {total} sessions", column.support()));
@@ -354,11 +352,7 @@ pub(super) fn parallel(workflow: &mut Workflow, kept: &[&Column], titles: &[Stri
         for (step, beside) in [(one, other), (other, one)] {
             let text =
                 format!("May run beside “{}”: {count} of {both} sessions did it the other way round", titles[beside]);
-            workflow.steps[step].parts.push(Part::Remark(Remark {
-                kind: RemarkKind::Plain,
-                text,
-                span: Span::default(),
-            }));
+            workflow.steps[step].parts.push(Part::remark(RemarkKind::Plain, text));
         }
     }
     pairs.iter().map(|&(one, other, ..)| [titles[one].clone(), titles[other].clone()]).collect()
