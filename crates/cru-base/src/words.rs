@@ -19,6 +19,7 @@ macro_rules! words {
         $(#[$meta])*
         $vis enum $name { $($(#[$inner])* $variant),+ }
 
+        #[allow(dead_code, reason = "not every set is asked for all of it")]
         impl $name {
             /// All values, in their order.
             $vis const ALL: [Self; Self::WORDS.len()] = [$(Self::$variant),+];

@@ -34,48 +34,36 @@ pub struct LeftNote {
     pub why: String,
 }
 
-/// What became of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// A note was made.
-    #[default]
-    Created,
-    /// Its note got what the transcript gained.
-    Updated,
-    /// Its note represents these records already.
-    Unchanged,
-    /// Its note represents other records; the note was left as it is.
-    Grown,
-    /// A person deleted its note.
-    Deleted,
-    /// It has no prompt of a person or no turn of an agent.
-    Empty,
-    /// `[import] exclude` names it.
-    Excluded,
-    /// Another bundle gave the same session.
-    Duplicate,
-    /// It went on last before `--since`.
-    Earlier,
-    /// It is not of `--project`.
-    Elsewhere,
+cru_base::words! {
+    /// What became of a session.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Outcome {
+        /// A note was made.
+        #[default]
+        Created = "created",
+        /// Its note got what the transcript gained.
+        Updated = "updated",
+        /// Its note represents these records already.
+        Unchanged = "unchanged",
+        /// Its note represents other records; the note was left as it is.
+        Grown = "grown",
+        /// A person deleted its note.
+        Deleted = "deleted",
+        /// It has no prompt of a person or no turn of an agent.
+        Empty = "empty",
+        /// `[import] exclude` names it.
+        Excluded = "excluded",
+        /// Another bundle gave the same session.
+        Duplicate = "duplicate",
+        /// It went on last before `--since`.
+        Earlier = "earlier",
+        /// It is not of `--project`.
+        Elsewhere = "elsewhere",
+    }
 }
 
 impl Outcome {
-    /// Every outcome, as a report lists them.
-    pub const ALL: [Self; 10] = [
-        Self::Created,
-        Self::Updated,
-        Self::Unchanged,
-        Self::Grown,
-        Self::Deleted,
-        Self::Empty,
-        Self::Excluded,
-        Self::Duplicate,
-        Self::Earlier,
-        Self::Elsewhere,
-    ];
-
     /// Whether there is a note of it.
     pub const fn has_note(self) -> bool {
         matches!(self, Self::Created | Self::Updated | Self::Unchanged | Self::Grown)
