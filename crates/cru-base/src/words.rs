@@ -1,7 +1,7 @@
 //! Closed sets of words: enums each of whose values has one word in notes, options and output.
 
 /// A value that has a word.
-pub trait Word: Sized + Copy + 'static {
+pub trait WordSet: Sized + Copy + 'static {
     /// The words with their values.
     const PAIRS: &'static [(&'static str, Self)];
     /// Words of older versions that are still read.
@@ -43,7 +43,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::words::Word for $name {
+        impl $crate::words::WordSet for $name {
             const PAIRS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
             $(const OLD: &'static [(&'static str, Self)] = &[$(($old, Self::$now)),+];)?
 
@@ -62,7 +62,7 @@ macro_rules! words {
 
 #[cfg(test)]
 mod tests {
-    use super::Word as _;
+    use super::WordSet as _;
 
     words! {
         /// A set for this test.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use cru_base::words::Word;
+use cru_base::words::WordSet;
 
 use super::AnswerError;
 use cru_base::text::{fold_whitespace, sanitise};
@@ -82,7 +82,7 @@ impl<'v> Fields<'v> {
     }
 
     /// One of the words of a set.
-    pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems) -> Option<W> {
+    pub(super) fn word<W: WordSet>(&self, key: &str, problems: &mut Problems) -> Option<W> {
         let all = W::PAIRS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         let value = self.need(key, &format!("one of {all}"), problems)?;
         let mut words = W::PAIRS.iter().chain(W::OLD);

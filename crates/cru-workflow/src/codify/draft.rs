@@ -47,6 +47,15 @@ pub(super) struct Draft<'a> {
     pub optional: bool,
 }
 
+/// How chapters are cut into steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// By a plan or tasks, else by what was done; sub-agents are steps below.
+    ByWork,
+    /// Only where a plan or tasks name the parts.
+    ByName,
+}
+
 /// What a chapter is called after.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lead<'a> {

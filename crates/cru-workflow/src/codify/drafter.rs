@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::activity::{self, Activity, ActivityGroup};
 use super::chapter::Chapter;
-use super::draft::{Draft, Lead};
+use super::draft::{Cut, Draft, Lead};
 use super::unit::{Entry, Unit};
 use super::{clean, request, step_title};
 use cru_base::list::distinct;
@@ -17,15 +17,6 @@ use cru_graph::Plan;
 use cru_graph::plan::{self, Section};
 use cru_reading::answer::WorkGroup;
 use cru_session::{Item, Link, Phase, Session, User};
-
-/// How chapters are cut into steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// By a plan or tasks, else by what was done; sub-agents are steps below.
-    ByWork,
-    /// Only where a plan or tasks name the parts.
-    ByName,
-}
 
 /// What becomes steps.
 enum Stretch<'a> {

@@ -1,11 +1,12 @@
 //! A session made into a workflow: what a person needs to do the same work again.
 //!
-//! The turns of the final path ([`unit`]) are put together to chapters ([`chapter`]), each a step; a long one is cut into
-//! parts by tasks or a plan, in the replay else by what was done ([`activity`]). Sub-phases are steps below, in the replay
-//! sub-agents too. Titles come from people's words or from what was done ([`title`]), flow lines from files and values
-//! ([`data`]), values that belong to one run from [`input`], checks from [`standing`] and [`verification`], the record of the
-//! session from [`outcome`]; all of these are [`facts`] of the steps. The [`skeleton`] tells them on a page, the replay the
-//! rest of them from [`body`] and [`commands`]. Deterministic: the session alone decides.
+//! The turns of the final path ([`unit`]) are put together to chapters ([`chapter`]), which are cut into drafts of steps
+//! ([`drafter`]): a long one by tasks or a plan, in the replay else by what was done ([`activity`]). Sub-phases are steps below,
+//! in the replay sub-agents too. [`step_title`] calls them after people's words or after what was done ([`title`]). Flow lines
+//! come from files and values ([`data`]), values that belong to one run from [`input`], checks from [`standing`] and
+//! [`verification`], the record of the session from [`outcome`]; all of these are [`facts`] of the steps. The [`skeleton`] tells
+//! them on a page, the replay the rest of them from [`body`] and [`commands`]; [`head`] puts above them what stands there.
+//! Deterministic: the session alone decides.
 
 mod activity;
 mod body;
@@ -45,8 +46,7 @@ mod words;
 pub(crate) use words::paragraph;
 use words::{block_link, clean, head, inline, plain_code, quotation};
 
-use draft::Draft;
-use drafter::Cut;
+use draft::{Cut, Draft};
 use facts::{Facts, Setting};
 pub use file_type::language_of;
 pub use profile::{Profile, profile};

@@ -6,8 +6,7 @@ use rayon::prelude::*;
 
 use super::activity::{Activity, ActivityGroup};
 use super::call::{Call, CallKind};
-use super::draft::{Draft, Lead};
-use super::drafter::Cut;
+use super::draft::{Cut, Draft, Lead};
 use super::unit::Entry;
 use super::{clean, request, title};
 use crate::heading::is_agent;
