@@ -330,16 +330,15 @@ fn done(workflow: &Workflow, goals: &[Goal], checks: &WorkChecks) -> Vec<String>
     if parts.is_empty() && !workflow.goals.is_empty() {
         parts.push("all goals are reached".to_owned());
     } else if parts.is_empty() {
-        let tasks = goals.iter().take(MAX_NAMES).map(|goal| format!("{} is done", inline(&quoted_task(&goal.text))));
+        let tasks = goals
+            .iter()
+            .take(MAX_NAMES)
+            .map(|goal| format!("{} is done", inline(&format!("“{}”", truncate(&goal.text, 80)))));
         parts.extend(tasks);
         let more = goals.len().saturating_sub(MAX_NAMES);
         parts.extend((more > 0).then(|| plural(more as u64, "more task")));
     }
     parts
-}
-
-fn quoted_task(text: &str) -> String {
-    format!("“{}”", truncate(text, 80))
 }
 
 /// What the session left open, as its note says it: by an accepted reading, else by the record.
