@@ -328,7 +328,7 @@ enum Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(draft: &Draft<'a>) -> Option<Self> {
         let says = |user: &&User| !request::is_talk(&user.words);
-        let opening = draft.opening.or_else(|| draft.called).filter(says).map(Self::Person);
+        let opening = draft.opening.or(draft.called).filter(says).map(Self::Person);
         opening.or(draft.task.map(Self::Agent)).or_else(|| draft.requests().find(says).map(Self::Person))
     }
 
