@@ -11,6 +11,7 @@ use super::output::style::{self, paint};
 use super::subject::marked;
 use super::trace::bookmarks;
 use super::trace::refs::References;
+use super::words::explained;
 use super::{Context, Output, View, cases, drift, frame, hooks, mcp, read, workflow};
 use crate::base::text::plural;
 use crate::base::{Diagnostic, Error, Lines, Result, Severity, Span, files};
@@ -20,6 +21,7 @@ use crate::session;
 use crate::vault::config::Globs;
 use crate::vault::template::Template;
 use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
+use crate::workflow::Dialect;
 
 /// Check notes for errors
 ///
@@ -43,8 +45,8 @@ pub struct Args {
     /// Notes, folders, or patterns on paths in the vault (`sessions/2026-*`); or what stands above
     paths: Vec<PathBuf>,
     /// Whether a strict reader of this dialect takes a workflow too
-    #[arg(long, value_enum, value_name = "DIALECT", conflicts_with = "fix")]
-    dialect: Option<workflow::DialectArg>,
+    #[arg(long, value_name = "DIALECT", conflicts_with = "fix", value_parser = explained(workflow::DIALECTS))]
+    dialect: Option<Dialect>,
     /// Apply safe fixes: quote frontmatter values that need it, add missing ids, rename repeated ones; changes no other note
     #[arg(long)]
     fix: bool,

@@ -16,7 +16,7 @@ use crate::live::log::{Log, Target};
 use crate::live::queue::{self, Asked};
 use crate::session::Status;
 use crate::sync::evidence::Transcripts;
-use crate::sync::flush::{FlushRow, find, is_live, logged, orphans};
+use crate::sync::flush::{FlushRow, flush_and_find, is_live, logged, orphans};
 use crate::sync::hooked::{Synced, flush_hooked};
 use crate::sync::report::Outcome;
 use crate::sync::untold;
@@ -138,7 +138,7 @@ fn flush(session: Option<&str>, all: bool, vault: &Vault, state: &State, cx: &Co
             |target: &Target| is_live(&log, target) || marked.has(target) || onset::waits_for_note(state, target);
         (catalog.sessions().map(Target::of).filter(waits).collect(), hooked)
     } else {
-        let (target, hooked) = find(session, vault, state, cx.env, heard.as_deref())?;
+        let (target, hooked) = flush_and_find(session, vault, state, cx.env, heard.as_deref())?;
         (target.into_iter().collect::<Vec<_>>(), hooked)
     };
     let mut notes: Vec<ChangedNote> = targets.iter().map(|target| ChangedNote::there(target.path.clone())).collect();

@@ -63,6 +63,7 @@ mod trace;
 mod undo;
 mod view;
 mod watching;
+mod words;
 mod workflow;
 
 use std::ffi::{OsStr, OsString};

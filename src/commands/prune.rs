@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::output::byte_size;
+use super::words::explained;
 use super::{Context, Output, PlainOutput, View};
 use crate::base::text::plural;
 use crate::base::{Error, Result};
@@ -19,8 +20,8 @@ use crate::vault::{State, Vault};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What is removed
-    #[arg(value_enum, value_name = "WHAT", default_value = "copies")]
-    what: Vec<PrunedKind>,
+    #[arg(value_name = "WHAT", default_value = "copies", value_parser = explained(KINDS))]
+    what: Vec<Prunable>,
     /// Only what is older: `90d`, `2026-11-01`
     #[arg(long, value_name = "TIME", default_value = "90d")]
     older: String,
@@ -33,25 +34,14 @@ pub struct Args {
 }
 
 /// What may be removed.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum PrunedKind {
-    /// Copies of files that checkpoints made
-    Copies,
-    /// What was generated last of each session, the base of its next merge; the next growth of its note keeps more
-    Base,
-    /// Copies of notes that were made before risky writes
-    Recovery,
-}
-
-impl PrunedKind {
-    const fn prunable(self) -> Prunable {
-        match self {
-            Self::Copies => Prunable::Copies,
-            Self::Base => Prunable::Base,
-            Self::Recovery => Prunable::Recovery,
-        }
-    }
-}
+const KINDS: &[(Prunable, &str)] = &[
+    (Prunable::Copies, "Copies of files that checkpoints made"),
+    (
+        Prunable::Base,
+        "What was generated last of each session, the base of its next merge; the next growth of its note keeps more",
+    ),
+    (Prunable::Recovery, "Copies of notes that were made before risky writes"),
+];
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = Vault::find_to_read(cx.vault_arg(), cx.env)?;
@@ -60,10 +50,10 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         Error::usage(format!("--older: `{}` is not a time", crate::base::text::sanitise(&args.older)))
             .with_hint("write it as 90d, 12h or 2026-11-01")
     })?;
-    let wanted: Vec<Prunable> = args.what.iter().map(|what| what.prunable()).collect();
-    let found =
-        State::existing(&vault, cx.env).map(|state| candidates(state.dir(), &wanted, before, now)).unwrap_or_default();
-    let mut report = PruneReport { schema: 1, found: rows(&wanted, &found), removed: 0, bytes: 0 };
+    let found = State::existing(&vault, cx.env)
+        .map(|state| candidates(state.dir(), &args.what, before, now))
+        .unwrap_or_default();
+    let mut report = PruneReport { schema: 1, found: rows(&args.what, &found), removed: 0, bytes: 0 };
     if found.is_empty() || args.dry_run {
         return Ok(Box::new(report));
     }

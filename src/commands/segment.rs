@@ -96,14 +96,8 @@ impl SegmentFacts {
         let title = callout.map(|it| one_line(&it.title)).unwrap_or_default();
         let mut told = title.splitn(2, [':', '·']).map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
         let field = |name: &str| callout.and_then(|it| it.field(name)).map(one_line);
-        let steps: Vec<&crate::session::Step> = phases
-            .iter()
-            .flat_map(|phase| &phase.items)
-            .filter_map(|item| match item {
-                Item::Step(step) => Some(step),
-                _ => None,
-            })
-            .collect();
+        let steps: Vec<&crate::session::Step> =
+            phases.iter().flat_map(|phase| &phase.items).filter_map(Item::as_step).collect();
         let ids: Vec<&str> = steps.iter().filter_map(|step| step.id.as_deref()).collect();
         let entries = ids.first().zip(ids.last()).map(|(first, last)| format!("{first} … {last} ({})", ids.len()));
         let digits = |text: String| text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();

@@ -10,11 +10,13 @@ pub mod files;
 pub mod hash;
 pub mod json;
 pub mod lines;
+pub mod list;
 pub mod path;
 pub mod program;
 pub mod span;
 pub mod text;
 pub mod threads;
+pub mod words;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use diff::diff;

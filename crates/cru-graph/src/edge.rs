@@ -1,51 +1,51 @@
 //! How nodes belong together.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::NodeId;
 use cru_base::Span;
 use cru_session::boundary::BoundaryKind;
 
-/// What an edge says. An edge goes from the one that depends, comes later, contains or points, to the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EdgeKind {
-    /// The second stands inside the first.
-    Contains,
-    /// The second is the step or phase before the first on the page.
-    Prev,
-    /// The first depends on the second: written, or because it read what the second wrote.
-    After,
-    /// The first came out of the second: a sub-agent, a fork, a branch.
-    From,
-    /// The first, a step, read the second, a file.
-    Reads,
-    /// The first, a step, wrote the second, a file.
-    Writes,
-    /// The first, a decision or error, is founded on the second.
-    RestsOn,
-    /// The first resolved the second, an error.
-    Resolves,
-    /// The first ran the second, an older step, again.
-    Replays,
-    /// The first shows the second in place.
-    Embeds,
-    /// The first points at the second in any other way.
-    LinksTo,
-    /// The first began when a branch was left that ended with the second, and a summary of it was taken along.
-    Branch,
-    /// The first begins a session that has a copy of another, which ended with the second.
-    Fork,
-    /// The first went back to an earlier place, away from the second.
-    TreeJump,
-    /// The context was compacted between the second and the first.
-    Compaction,
-    /// The first went on after a pause behind the second.
-    Resume,
-    /// The first begins with the request to hand over what ended with the second.
-    Handoff,
+cru_base::words! {
+    /// What an edge says. An edge goes from the one that depends, comes later, contains or points, to the other.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EdgeKind {
+        /// The second stands inside the first.
+        Contains = "contains",
+        /// The second is the step or phase before the first on the page.
+        Prev = "prev",
+        /// The first depends on the second: written, or because it read what the second wrote.
+        After = "after",
+        /// The first came out of the second: a sub-agent, a fork, a branch.
+        From = "from",
+        /// The first, a step, read the second, a file.
+        Reads = "reads",
+        /// The first, a step, wrote the second, a file.
+        Writes = "writes",
+        /// The first, a decision or error, is founded on the second.
+        RestsOn = "rests-on",
+        /// The first resolved the second, an error.
+        Resolves = "resolves",
+        /// The first ran the second, an older step, again.
+        Replays = "replays",
+        /// The first shows the second in place.
+        Embeds = "embeds",
+        /// The first points at the second in any other way.
+        LinksTo = "links-to",
+        /// The first began when a branch was left that ended with the second, and a summary of it was taken along.
+        Branch = "branch",
+        /// The first begins a session that has a copy of another, which ended with the second.
+        Fork = "fork",
+        /// The first went back to an earlier place, away from the second.
+        TreeJump = "tree-jump",
+        /// The context was compacted between the second and the first.
+        Compaction = "compaction",
+        /// The first went on after a pause behind the second.
+        Resume = "resume",
+        /// The first begins with the request to hand over what ended with the second.
+        Handoff = "handoff",
+    }
 }
 
 impl From<BoundaryKind> for EdgeKind {
@@ -62,59 +62,9 @@ impl From<BoundaryKind> for EdgeKind {
 }
 
 impl EdgeKind {
-    /// All of them, in order.
-    pub const ALL: [Self; 17] = [
-        Self::Contains,
-        Self::Prev,
-        Self::After,
-        Self::From,
-        Self::Reads,
-        Self::Writes,
-        Self::RestsOn,
-        Self::Resolves,
-        Self::Replays,
-        Self::Embeds,
-        Self::LinksTo,
-        Self::Branch,
-        Self::Fork,
-        Self::TreeJump,
-        Self::Compaction,
-        Self::Resume,
-        Self::Handoff,
-    ];
-
-    /// Its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Contains => "contains",
-            Self::Prev => "prev",
-            Self::After => "after",
-            Self::From => "from",
-            Self::Reads => "reads",
-            Self::Writes => "writes",
-            Self::RestsOn => "rests-on",
-            Self::Resolves => "resolves",
-            Self::Replays => "replays",
-            Self::Embeds => "embeds",
-            Self::LinksTo => "links-to",
-            Self::Branch => "branch",
-            Self::Fork => "fork",
-            Self::TreeJump => "tree-jump",
-            Self::Compaction => "compaction",
-            Self::Resume => "resume",
-            Self::Handoff => "handoff",
-        }
-    }
-
     /// Whether the first of an edge is founded on the second: these carry staleness.
     pub const fn is_dependency(self) -> bool {
         matches!(self, Self::After | Self::RestsOn)
-    }
-}
-
-impl fmt::Display for EdgeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

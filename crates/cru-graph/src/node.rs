@@ -1,7 +1,6 @@
 //! What the graph connects.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -21,75 +20,35 @@ impl NodeId {
     }
 }
 
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NodeKind {
-    /// A session note.
-    Session,
-    /// A `##` section, or `###`.
-    Phase,
-    /// A tool call.
-    Step,
-    /// A decision.
-    Decision,
-    /// An error.
-    Error,
-    /// A person's words.
-    User,
-    /// The place where a sub-agent was started.
-    Subagent,
-    /// A lesson: a callout or a note of its own.
-    Lesson,
-    /// Any other callout, or a paragraph that something can point at.
-    Block,
-    /// A file that a step read or wrote.
-    File,
-    /// A workflow's note.
-    Workflow,
-    /// Any other note or file of the vault that something points at.
-    Note,
-}
-
-impl NodeKind {
-    /// All of them, in order.
-    pub const ALL: [Self; 12] = [
-        Self::Session,
-        Self::Phase,
-        Self::Step,
-        Self::Decision,
-        Self::Error,
-        Self::User,
-        Self::Subagent,
-        Self::Lesson,
-        Self::Block,
-        Self::File,
-        Self::Workflow,
-        Self::Note,
-    ];
-
-    /// Its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Phase => "phase",
-            Self::Step => "step",
-            Self::Decision => "decision",
-            Self::Error => "error",
-            Self::User => "user",
-            Self::Subagent => "subagent",
-            Self::Lesson => "lesson",
-            Self::Block => "block",
-            Self::File => "file",
-            Self::Workflow => "workflow",
-            Self::Note => "note",
-        }
-    }
-}
-
-impl fmt::Display for NodeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+cru_base::words! {
+    /// What a node is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum NodeKind {
+        /// A session note.
+        Session = "session",
+        /// A `##` section, or `###`.
+        Phase = "phase",
+        /// A tool call.
+        Step = "step",
+        /// A decision.
+        Decision = "decision",
+        /// An error.
+        Error = "error",
+        /// A person's words.
+        User = "user",
+        /// The place where a sub-agent was started.
+        Subagent = "subagent",
+        /// A lesson: a callout or a note of its own.
+        Lesson = "lesson",
+        /// Any other callout, or a paragraph that something can point at.
+        Block = "block",
+        /// A file that a step read or wrote.
+        File = "file",
+        /// A workflow's note.
+        Workflow = "workflow",
+        /// Any other note or file of the vault that something points at.
+        Note = "note",
     }
 }
 

@@ -9,16 +9,18 @@ use std::collections::{HashMap, HashSet};
 use super::{Body, EdgeKind, Graph, NodeId, NodeKind};
 use cru_vault::Relation;
 
-/// The smallest thing that is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Depth {
-    /// Sessions.
-    Session,
-    /// Phases.
-    Phase,
-    /// Steps, decisions, errors and all else.
-    Step,
+cru_base::words! {
+    /// The smallest thing that is shown.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Depth {
+        /// Sessions.
+        Session = "session",
+        /// Phases.
+        Phase = "phase",
+        /// Steps, decisions, errors and all else.
+        Step = "step",
+    }
 }
 
 /// An edge as shown.

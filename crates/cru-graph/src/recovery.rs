@@ -5,7 +5,7 @@
 use cru_action::Verdict;
 use cru_session::attempt::{Attempt, is_same_command, is_shell};
 use cru_session::recovery::{self, Tried};
-use cru_session::{Item, Session, Step, StepStatus};
+use cru_session::{Session, Step, StepStatus};
 
 use super::place::{self, Place};
 
@@ -31,12 +31,8 @@ pub struct Recovery {
 /// The recoveries of a session's own steps, in the order of the successes: where the same command worked later, or the same
 /// check with other arguments. Linear in the steps, but for `between`.
 pub fn recoveries(session: &Session) -> Vec<Recovery> {
-    let steps: Vec<(Place, &Step)> = place::items(session)
-        .filter_map(|(place, item)| match item {
-            Item::Step(step) => Some((place, step)),
-            _ => None,
-        })
-        .collect();
+    let steps: Vec<(Place, &Step)> =
+        place::items(session).filter_map(|(place, item)| Some((place, item.as_step()?))).collect();
     let found = outcomes(steps.iter().map(|(_, step)| *step).enumerate(), acts);
     let changes = |at: &usize| steps[*at].1.status == StepStatus::Complete && acts(steps[*at].1);
     let recovered = found.recovered.into_iter().filter_map(|(failure, worked)| {

@@ -118,10 +118,7 @@ pub fn segments(session: &Session, breaks: &[Break]) -> Vec<Segment> {
 
 /// The callout that says what a segment was.
 pub fn callout(phases: &[Phase]) -> Option<&Callout> {
-    phases.iter().flat_map(|phase| &phase.items).find_map(|item| match item {
-        Item::Callout(callout) if callout.kind == "segment" => Some(callout),
-        _ => None,
-    })
+    phases.iter().flat_map(|phase| &phase.items).find_map(|item| item.as_callout("segment"))
 }
 
 fn id(session: &Session, phase: usize) -> String {
@@ -148,10 +145,7 @@ struct Opening {
 
 fn opening(phase: &Phase) -> Opening {
     let first = phase.items.iter().take_while(|item| !matches!(item, Item::Step(_)));
-    let callouts = first.filter_map(|item| match item {
-        Item::Callout(callout) if callout.kind == "summary" => Some(callout),
-        _ => None,
-    });
+    let callouts = first.filter_map(|item| item.as_callout("summary"));
     let mut opening = Opening::default();
     for callout in callouts {
         opening.branch |= callout.title.starts_with("Branch left");

@@ -100,7 +100,7 @@ impl<'a> StateGraph<'a> {
         match (at.to, at.taken) {
             (None, _) => Cow::Borrowed(self.end.as_deref().unwrap_or("end")),
             (Some(_), Taken::Last) => Cow::Borrowed("goes on"),
-            (Some(_), taken) => Cow::Borrowed(taken.name()),
+            (Some(_), taken) => Cow::Borrowed(taken.as_str()),
         }
     }
 

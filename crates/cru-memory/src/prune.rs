@@ -14,29 +14,17 @@ use crate::checkpoint::{CopyShelf, ObjectStore};
 /// An object that was written so shortly ago may belong to a checkpoint that is being made.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
 
-/// What is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Prunable {
-    /// Copies of checkpoints: manifests, and objects that none names any more.
-    Copies,
-    /// What `cru` generated last of a session: the next growth of its note compares without it.
-    Base,
-    /// Copies of notes that were made before risky writes.
-    Recovery,
-}
-
-impl Prunable {
-    /// All of it.
-    pub const ALL: [Self; 3] = [Self::Copies, Self::Base, Self::Recovery];
-
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Copies => "copies",
-            Self::Base => "base",
-            Self::Recovery => "recovery",
-        }
+cru_base::words! {
+    /// What is removed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Prunable {
+        /// Copies of checkpoints: manifests, and objects that none names any more.
+        Copies = "copies",
+        /// What `cru` generated last of a session: the next growth of its note compares without it.
+        Base = "base",
+        /// Copies of notes that were made before risky writes.
+        Recovery = "recovery",
     }
 }
 

@@ -30,7 +30,7 @@ pub fn add(family: i64, notes: &[SessionNote<'_>], rows: &mut TableRows) {
         .collect();
     let parents = Family::of(notes.iter().map(|note| (note.uid, &note.session.meta)));
     let by_uid: HashMap<&str, &SessionNote<'_>> = notes.iter().map(|note| (note.uid, note)).collect();
-    let mut found = extract(&learned, &Kind::ALL, &parents);
+    let mut found = extract(&learned, &Kind::IN_SESSIONS, &parents);
     found.sort();
     let mut places: HashMap<String, usize> = HashMap::new();
     for case in found.cases {

@@ -90,7 +90,7 @@ pub fn export(paths: &[PathBuf], folder: &Path, since: Option<Timestamp>) -> Res
     writer.write()?;
     let counts = writer.done.rows.clone();
     let count = |name: &str| counts.iter().filter(|(known, _)| *known == name).map(|(_, rows)| rows).sum();
-    let rows = RowTable::ALL.iter().map(|table| (table.name(), count(table.name()))).collect();
+    let rows = RowTable::ALL.iter().map(|table| (table.as_str(), count(table.as_str()))).collect();
     Ok(Exported { objects: objects.len(), families: order.len(), rows, ..writer.done })
 }
 
@@ -207,12 +207,12 @@ impl PartWriter {
             .map(|((table, day, bucket), rows)| {
                 let path = self
                     .root
-                    .join(table.name())
+                    .join(table.as_str())
                     .join(format!("day={}", day_text(day)))
                     .join(format!("bucket={bucket}"))
                     .join(format!("part-{part:05}.parquet"));
                 let bytes = packed(table, &rows).map_err(|error| Error::internal("write a Parquet file", error))?;
-                Ok((path, bytes, table.name(), rows.len()))
+                Ok((path, bytes, table.as_str(), rows.len()))
             })
             .collect::<Result<_>>()?;
         let mut bulk = Bulk::new();

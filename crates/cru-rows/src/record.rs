@@ -228,13 +228,11 @@ fn add_messages(to: &mut SessionRows<'_>, session: &Session) {
     }
 }
 
-/// From which block, kind, reason, to which session and block of it.
-type SessionEdge = (Option<String>, &'static str, Option<&'static str>, String, Option<String>);
-
 fn add_edges(to: &mut SessionRows<'_>, session: &Session) {
     let own = to.head.uid.clone();
     let id = |place: Place| place.id_in(session).map(str::to_owned);
-    let mut edges: Vec<SessionEdge> = Vec::new();
+    // From which block, kind, reason, to which session and block of it.
+    let mut edges = Vec::new();
     if let Some(parent) = &session.meta.parent {
         edges.push((None, "from", None, parent.target.clone(), None));
     }

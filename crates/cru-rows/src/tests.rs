@@ -112,8 +112,8 @@ fn families_give_what_all_objects_together_give() {
     assert_eq!(uids[0], uids[1]);
     assert!(uids[0].len() > 10);
     for table in RowTable::ALL {
-        assert_eq!(apart.of(table).len(), together.of(table).len(), "{}", table.name());
-        assert!(!apart.of(table).is_empty(), "{} has no row in the corpus", table.name());
+        assert_eq!(apart.of(table).len(), together.of(table).len(), "{}", table.as_str());
+        assert!(!apart.of(table).is_empty(), "{} has no row in the corpus", table.as_str());
     }
     let mut notes = [texts(&apart, RowTable::Sessions, "note"), texts(&together, RowTable::Sessions, "note")];
     for notes in &mut notes {
@@ -179,7 +179,7 @@ fn secrets_are_masked_in_every_table() {
     let rows = fold(7, &staged([(&format!("x/{uuid}.jsonl"), &text.into_bytes())]));
     assert_eq!(rows.of(RowTable::Steps).len(), 1);
     for table in RowTable::ALL {
-        assert!(!format!("{:?}", rows.of(table)).contains(&secret), "{}", table.name());
+        assert!(!format!("{:?}", rows.of(table)).contains(&secret), "{}", table.as_str());
     }
     let at = column(RowTable::Steps, "evidence");
     assert!(
@@ -242,7 +242,7 @@ fn the_columns_are_stable() {
     let mut text = String::new();
     for table in RowTable::ALL {
         let columns: Vec<String> = table.own().iter().map(|it| format!("{} {:?}", it.name, it.kind)).collect();
-        text.push_str(&format!("{}: {}\n", table.name(), columns.join(", ")));
+        text.push_str(&format!("{}: {}\n", table.as_str(), columns.join(", ")));
     }
     insta::assert_snapshot!(text, @r"
     sessions: host_session Text, host_version Text, agent Text, subagent Bool, parent_uid Text, title Text, status Text, started Time, ended Time, duration_ms Int, active_ms Int, model Text, project Text, branch Text, commit Text, channel Text, tokens Int, cost_usd Float, phases Int, steps Int, failed_steps Int, requests Int, corrections Int, errors Int, decisions Int, proof Text, activity Text, masked Int, transcript Text, tags Texts, note Text
@@ -280,7 +280,7 @@ fn all_shared_transcripts_are_read_in_families() {
     }
     let (apart, together) = (tables(&objects), fold(0, &staged(&objects)));
     for table in RowTable::ALL {
-        assert_eq!(apart.of(table).len(), together.of(table).len(), "{}", table.name());
+        assert_eq!(apart.of(table).len(), together.of(table).len(), "{}", table.as_str());
     }
 }
 

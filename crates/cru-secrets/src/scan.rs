@@ -38,9 +38,7 @@ static KEYWORDS: LazyLock<(KeywordSearch, Vec<Role>)> = LazyLock::new(|| {
             by => (word_starts(by), Role::Word),
         };
         for entry in keywords.iter().map(|keyword| (keyword.to_ascii_lowercase(), role)) {
-            if !known.contains(&entry) {
-                known.push(entry);
-            }
+            cru_base::list::push_new(&mut known, entry);
         }
     }
     for (number, rule) in PUBLIC_RULES.iter().enumerate() {

@@ -7,35 +7,18 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// How much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// What was asked, decided, changed and what failed, with the last words to each request; what only looked is counted.
-    Brief,
-    /// Every call as a line, and all that was said.
-    #[default]
-    Normal,
-    /// Also what calls were given and what they answered, as far as a person reads it.
-    Full,
-}
-
-impl Level {
-    /// All of them, least first.
-    pub const ALL: [Self; 3] = [Self::Brief, Self::Normal, Self::Full];
-
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Brief => "brief",
-            Self::Normal => "normal",
-            Self::Full => "full",
-        }
-    }
-
-    /// The level of a word, case ignored.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.as_str().eq_ignore_ascii_case(word.trim()))
+cru_base::words! {
+    /// How much.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Level {
+        /// What was asked, decided, changed and what failed, with the last words to each request; what only looked is counted.
+        Brief = "brief",
+        /// Every call as a line, and all that was said.
+        #[default]
+        Normal = "normal",
+        /// Also what calls were given and what they answered, as far as a person reads it.
+        Full = "full",
     }
 }
 
@@ -54,7 +37,7 @@ impl Detail {
 
     /// Reads the text; words that mean nothing here change nothing.
     pub fn parse(text: &str) -> Self {
-        text.split([' ', ',']).fold(Self::default(), |detail, word| match Level::parse(word) {
+        text.split([' ', ',']).fold(Self::default(), |detail, word| match Level::parse_any_case(word) {
             Some(level) => Self { level, ..detail },
             None => Self { thinking: detail.thinking || word.eq_ignore_ascii_case(Self::THINKING), ..detail },
         })

@@ -235,13 +235,9 @@ impl Item {
     pub fn span(&self) -> Span {
         match self {
             Self::Step(step) => step.span,
-            Self::Decision(it) => it.callout.span,
-            Self::Error(it) => it.callout.span,
-            Self::User(it) => it.callout.span,
-            Self::Subagent(it) => it.callout.span,
             Self::Tasks(it) => it.span,
-            Self::Callout(it) => it.span,
             Self::Prose(it) => it.span,
+            other => other.callout().map_or_else(Span::default, |callout| callout.span),
         }
     }
 
@@ -259,6 +255,38 @@ impl Item {
     /// and is not folded, as the host's own summaries are.
     pub fn is_top(&self) -> bool {
         matches!(self, Self::Callout(it) if it.kind == "summary" && it.id.is_none() && it.folded.is_none())
+    }
+
+    /// The step that it is, if it is one.
+    pub const fn as_step(&self) -> Option<&Step> {
+        match self {
+            Self::Step(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The words of a person that it is, if it is such.
+    pub const fn as_user(&self) -> Option<&User> {
+        match self {
+            Self::User(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The prose that it is, if it is such.
+    pub const fn as_prose(&self) -> Option<&Prose> {
+        match self {
+            Self::Prose(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The callout of that kind that it is, where the kind has no type of its own.
+    pub fn as_callout(&self, kind: &str) -> Option<&Callout> {
+        match self {
+            Self::Callout(it) if it.kind == kind => Some(it),
+            _ => None,
+        }
     }
 
     /// The callout it is, if it is one.
@@ -283,10 +311,7 @@ impl Session {
 
     /// Every step of the session itself, inline sub-agents' left out.
     pub fn steps(&self) -> impl Iterator<Item = (Option<&Phase>, &Step)> {
-        self.items().filter_map(|(phase, item)| match item {
-            Item::Step(step) => Some((phase, step)),
-            _ => None,
-        })
+        self.items().filter_map(|(phase, item)| Some((phase, item.as_step()?)))
     }
 
     /// The newest state of each task: later fences replace rows of the same id (or content, without id).

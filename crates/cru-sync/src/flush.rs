@@ -36,7 +36,7 @@ pub struct FlushRow {
 /// brought into its note; `heard` keeps what its calls say for the index. No session where a host has one that has no
 /// note yet.
 #[expect(clippy::type_complexity, reason = "a session, and what `flush_hooked` gives")]
-pub fn find(
+pub fn flush_and_find(
     name: Option<&str>,
     vault: &Vault,
     state: &State,
@@ -61,7 +61,7 @@ pub fn find(
 /// The session of that name with all that its host did before: what comes now stands behind it. `warn` is told what could
 /// not be written.
 pub fn up_to_date(name: Option<&str>, vault: &Vault, state: &State, env: &Env, warn: &dyn Fn(&str)) -> Result<Target> {
-    let (target, flushed) = find(name, vault, state, env, None)?;
+    let (target, flushed) = flush_and_find(name, vault, state, env, None)?;
     for (session, synced) in flushed {
         if let Err(error) = synced {
             warn(&format!("what the host of {session} told could not be written: {error}"));

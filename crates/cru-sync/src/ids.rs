@@ -352,10 +352,7 @@ impl Ids {
 type Said<'a> = (&'a str, &'a str, Option<Timestamp>);
 
 fn steps_of(session: &Session) -> impl Iterator<Item = (Said<'_>, &str)> {
-    let steps = session.phases.iter().flat_map(|phase| &phase.items).filter_map(|item| match item {
-        Item::Step(step) => Some(step),
-        _ => None,
-    });
+    let steps = session.phases.iter().flat_map(|phase| &phase.items).filter_map(Item::as_step);
     let said = |step: &Step| step.time.map(|time| Timestamp::from_second(time.as_second()).unwrap_or(time));
     steps.filter_map(move |step| Some(((step.tool.as_str(), step.args.as_str(), said(step)), step.id.as_deref()?)))
 }
@@ -363,10 +360,7 @@ fn steps_of(session: &Session) -> impl Iterator<Item = (Said<'_>, &str)> {
 /// A person's inputs in the order of the page: the words, and the id where they have one.
 fn inputs_of(session: &Session) -> impl Iterator<Item = (&str, Option<&str>)> {
     let items = session.preface.iter().chain(session.phases.iter().flat_map(|phase| &phase.items));
-    let inputs = items.filter_map(|item| match item {
-        Item::User(user) => Some(user),
-        _ => None,
-    });
+    let inputs = items.filter_map(Item::as_user);
     inputs.map(|User { words, callout, .. }| (words.trim(), callout.id.as_deref()))
 }
 
@@ -414,10 +408,11 @@ mod tests {
     }
 
     fn links(session: &Session) -> Vec<String> {
-        let links = session.phases.iter().flat_map(|phase| &phase.items).filter_map(|item| match item {
-            Item::Step(step) => Some(step.after.first()?.to_string()),
-            _ => None,
-        });
+        let links = session
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.items)
+            .filter_map(|item| Some(item.as_step()?.after.first()?.to_string()));
         links.collect()
     }
 

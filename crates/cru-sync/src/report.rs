@@ -34,48 +34,36 @@ pub struct LeftNote {
     pub why: String,
 }
 
-/// What became of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// A note was made.
-    #[default]
-    Created,
-    /// Its note got what the transcript gained.
-    Updated,
-    /// Its note represents these records already.
-    Unchanged,
-    /// Its note represents other records; the note was left as it is.
-    Grown,
-    /// A person deleted its note.
-    Deleted,
-    /// It has no prompt of a person or no turn of an agent.
-    Empty,
-    /// `[import] exclude` names it.
-    Excluded,
-    /// Another bundle gave the same session.
-    Duplicate,
-    /// It went on last before `--since`.
-    Earlier,
-    /// It is not of `--project`.
-    Elsewhere,
+cru_base::words! {
+    /// What became of a session.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Outcome {
+        /// A note was made.
+        #[default]
+        Created = "created",
+        /// Its note got what the transcript gained.
+        Updated = "updated",
+        /// Its note represents these records already.
+        Unchanged = "unchanged",
+        /// Its note represents other records; the note was left as it is.
+        Grown = "grown",
+        /// A person deleted its note.
+        Deleted = "deleted",
+        /// It has no prompt of a person or no turn of an agent.
+        Empty = "empty",
+        /// `[import] exclude` names it.
+        Excluded = "excluded",
+        /// Another bundle gave the same session.
+        Duplicate = "duplicate",
+        /// It went on last before `--since`.
+        Earlier = "earlier",
+        /// It is not of `--project`.
+        Elsewhere = "elsewhere",
+    }
 }
 
 impl Outcome {
-    /// Every outcome, as a report lists them.
-    pub const ALL: [Self; 10] = [
-        Self::Created,
-        Self::Updated,
-        Self::Unchanged,
-        Self::Grown,
-        Self::Deleted,
-        Self::Empty,
-        Self::Excluded,
-        Self::Duplicate,
-        Self::Earlier,
-        Self::Elsewhere,
-    ];
-
     /// Whether there is a note of it.
     pub const fn has_note(self) -> bool {
         matches!(self, Self::Created | Self::Updated | Self::Unchanged | Self::Grown)
@@ -115,7 +103,7 @@ impl Outcome {
 }
 
 /// One session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SessionReport {
     /// The host's id.
     pub host_session: String,
@@ -154,15 +142,12 @@ impl SessionReport {
         Self {
             host_session: draft.key.to_string(),
             outcome: Outcome::Created,
-            note: None,
             title: draft.session.meta.title.clone(),
-            parent: None,
             started: draft.start(),
             subagent: draft.agent.is_some(),
-            detail: None,
             masked: draft.masked.clone(),
-            rewritten: false,
             key: draft.key.clone(),
+            ..Self::default()
         }
     }
 
@@ -174,19 +159,7 @@ impl SessionReport {
         title: Option<String>,
         subagent: bool,
     ) -> Self {
-        Self {
-            host_session: key.to_string(),
-            outcome,
-            note,
-            title,
-            parent: None,
-            started: None,
-            subagent,
-            detail: None,
-            masked: BTreeMap::new(),
-            rewritten: false,
-            key,
-        }
+        Self { host_session: key.to_string(), outcome, note, title, subagent, key, ..Self::default() }
     }
 
     /// Which stream.
@@ -249,7 +222,7 @@ impl UnknownKind {
 }
 
 /// The whole account.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Version of this form.
     pub schema: u32,
@@ -340,18 +313,12 @@ impl Report {
             host: importer.host(),
             dry_run,
             outcomes,
-            new_records: 0,
-            unsealed: 0,
-            earlier_files: 0,
             filtered_files,
-            other_files: 0,
-            known_files: 0,
-            kept: None,
-            masked: BTreeMap::new(),
             records,
             unknown,
             sessions,
             files,
+            ..Self::default()
         };
         report.count_masked();
         report

@@ -2,38 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why nothing can be said of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UnknownReason {
-    /// The note has no hash of it.
-    NoHash,
-    /// The project is not on this machine.
-    NoProject,
-    /// The file lies outside of the project.
-    Outside,
-    /// The file is too large, or no regular file, or cannot be read.
-    Unreadable,
-    /// The search would take too long.
-    TooMuchWork,
-    /// The session began at a commit that is no ancestor of what is checked out.
-    OtherBranch,
-    /// It depends on itself.
-    Cycle,
-}
-
-impl UnknownReason {
-    /// A few words for people.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::NoHash => "no hash",
-            Self::NoProject => "project not on this machine",
-            Self::Outside => "outside the project",
-            Self::Unreadable => "unreadable or larger than 8 MiB",
-            Self::TooMuchWork => "too much to search",
-            Self::OtherBranch => "other branch",
-            Self::Cycle => "depends on itself",
-        }
+cru_base::words! {
+    /// Why nothing can be said of a claim.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum UnknownReason {
+        /// The note has no hash of it.
+        NoHash = "no hash",
+        /// The project is not on this machine.
+        NoProject = "project not on this machine",
+        /// The file lies outside of the project.
+        Outside = "outside the project",
+        /// The file is too large, or no regular file, or cannot be read.
+        Unreadable = "unreadable or larger than 8 MiB",
+        /// The search would take too long.
+        TooMuchWork = "too much to search",
+        /// The session began at a commit that is no ancestor of what is checked out.
+        OtherBranch = "other branch",
+        /// It depends on itself.
+        Cycle = "depends on itself",
     }
 }
 
@@ -104,7 +91,7 @@ impl ClaimVerdict {
         match self {
             Self::Moved { file: Some(file), line } => format!("moved to {file}:{line}"),
             Self::Moved { file: None, line } => format!("moved to line {line}"),
-            Self::Unknown { reason } => format!("unknown: {}", reason.words()),
+            Self::Unknown { reason } => format!("unknown: {}", reason.as_str()),
             Self::Drifted { left: Some(left), of } if *of > 0 => format!("drifted: {left} of {of} lines left"),
             other => other.name().to_owned(),
         }

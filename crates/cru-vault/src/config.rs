@@ -135,36 +135,21 @@ pub struct ImportConfig {
     pub detail: Level,
 }
 
-/// `[import] keep_evidence`: what is kept of transcripts beside the notes, since their host deletes them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeepEvidence {
-    /// Nothing.
-    None,
-    /// What steps wrote into files: `evidence/<session_id>.patch`, secrets masked.
-    #[default]
-    Writes,
-    /// That, and compressed copies of the transcripts as they are.
-    All,
+cru_base::words! {
+    /// `[import] keep_evidence`: what is kept of transcripts beside the notes, since their host deletes them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum KeepEvidence {
+        /// Nothing.
+        None = "none",
+        /// What steps wrote into files: `evidence/<session_id>.patch`, secrets masked.
+        #[default]
+        Writes = "writes",
+        /// That, and compressed copies of the transcripts as they are.
+        All = "all",
+    }
 }
 
 impl KeepEvidence {
-    /// In order of how much is kept.
-    pub const ALL: [Self; 3] = [Self::None, Self::Writes, Self::All];
-
-    /// Its word in the configuration and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Writes => "writes",
-            Self::All => "all",
-        }
-    }
-
-    /// Reads its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == word)
-    }
-
     /// Whether what steps wrote is kept.
     pub const fn keeps_writes(self) -> bool {
         !matches!(self, Self::None)

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use cru_base::diff;
 use similar::{Algorithm, DiffOp};
 
-use super::codify::{command_key, command_keys};
+use super::key::{command_key, command_keys};
 use super::model::{Need, Part, Step, Workflow};
 use super::record::squeeze;
 use cru_session::words::list::STOP;

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 
 use super::align::{Features, align};
-use super::codify::command_key;
+use super::key::command_key;
 use super::model::{Need, Part, RemarkKind, Step, Workflow};
 use super::record::squeeze;
 use super::shown::{self, Shown};
@@ -19,32 +19,21 @@ use cru_action::{CallEnd, Verdict};
 use cru_base::Span;
 use cru_session::{Phase, Session};
 
-/// How the session deviates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A step of the workflow was not done.
-    Skipped,
-    /// Something was done that the workflow does not know.
-    Extra,
-    /// A step was done more than once.
-    Repeated,
-    /// A step was done before one that it should follow, or after one that it should precede.
-    Reordered,
-    /// A check of the workflow was not run.
-    Unchecked,
-}
-
-impl Kind {
-    /// As people read it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::Extra => "extra",
-            Self::Repeated => "repeated",
-            Self::Reordered => "reordered",
-            Self::Unchecked => "unchecked",
-        }
+cru_base::words! {
+    /// How the session deviates.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind {
+        /// A step of the workflow was not done.
+        Skipped = "skipped",
+        /// Something was done that the workflow does not know.
+        Extra = "extra",
+        /// A step was done more than once.
+        Repeated = "repeated",
+        /// A step was done before one that it should follow, or after one that it should precede.
+        Reordered = "reordered",
+        /// A check of the workflow was not run.
+        Unchecked = "unchecked",
     }
 }
 

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::heading::is_ident;
-use super::model::{Dialect, Part, Prose, Step, Workflow};
+use super::model::{Dialect, Part, Step, Workflow};
 use super::validate::Graph;
-use cru_base::Span;
 use cru_base::text::fold_whitespace;
 
 /// The workflow as dialect A says it: every step is annotated, and none stands at level 1.
@@ -46,7 +45,7 @@ pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
         if !flag {
             places.push(None);
             let title = fold_whitespace(&step.title);
-            let heading = Part::Prose(Prose { markdown: super::codify::paragraph(&title), span: Span::default() });
+            let heading = Part::prose(super::codify::paragraph(&title));
             let target = made.steps.last_mut().map_or(&mut made.preface, |last| &mut last.parts);
             target.extend((!title.is_empty()).then_some(heading));
             target.extend(step.parts.iter().cloned());
@@ -62,7 +61,7 @@ pub(super) fn to_crucible(workflow: &Workflow) -> Workflow {
             let names: Vec<String> = names.iter().map(|name| format!("**{name}**")).collect();
             let markdown = format!("Takes {}.", names.join(" and "));
             let at = step.parts.iter().position(|part| !matches!(part, Part::Prose(_))).unwrap_or(step.parts.len());
-            step.parts.insert(at, Part::Prose(Prose { markdown, span: Span::default() }));
+            step.parts.insert(at, Part::prose(markdown));
         }
         if let Some(agent) = &mut step.agent {
             agent.version = None;

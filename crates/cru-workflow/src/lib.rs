@@ -15,6 +15,7 @@ pub mod flow;
 mod grammar;
 pub mod heading;
 pub mod history;
+mod key;
 pub mod mine;
 pub mod model;
 pub mod parse;

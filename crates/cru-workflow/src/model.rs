@@ -9,15 +9,17 @@ use serde::Serialize;
 use cru_base::Span;
 use cru_session::{Agent, Link};
 
-/// A dialect of the markup.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// The default: a title, channels, marks, types.
-    #[default]
-    A,
-    /// Crucible's.
-    Crucible,
+cru_base::words! {
+    /// A dialect of the markup.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Dialect {
+        /// The default: a title, channels, marks, types.
+        #[default]
+        A = "a",
+        /// Crucible's.
+        Crucible = "crucible",
+    }
 }
 
 /// A workflow note.
@@ -44,34 +46,18 @@ pub struct Workflow {
     pub checks: Vec<Check>,
 }
 
-/// What a person said of a recipe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RecipeStatus {
-    /// Nothing yet.
-    #[default]
-    Proposed,
-    /// It is right: hosts may follow it.
-    Accepted,
-    /// It is not.
-    Rejected,
-}
-
-impl RecipeStatus {
-    const ALL: [Self; 3] = [Self::Proposed, Self::Accepted, Self::Rejected];
-
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status with that word; any other word decides nothing.
-    pub fn parse(word: &str) -> Self {
-        Self::ALL.into_iter().find(|it| it.as_str() == word.trim()).unwrap_or_default()
+cru_base::words! {
+    /// What a person said of a recipe.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RecipeStatus {
+        /// Nothing yet.
+        #[default]
+        Proposed = "proposed",
+        /// It is right: hosts may follow it.
+        Accepted = "accepted",
+        /// It is not.
+        Rejected = "rejected",
     }
 }
 
@@ -270,53 +256,34 @@ pub struct Remark {
     pub span: Span,
 }
 
-/// The word that opens a bullet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RemarkKind {
-    /// None.
-    #[default]
-    Plain,
-    /// What was decided, and why.
-    Decided,
-    /// What a person corrected: not to be done wrong again.
-    Mind,
-    /// A further request that belongs to the step.
-    Then,
-    /// What went wrong, and what helped.
-    Trouble,
-    /// What was tried in vain.
-    DeadEnd,
-    /// A value that an earlier step printed, or a skill, page or tool.
-    Uses,
-    /// The title of the step that was done before, where no data join the two.
-    After,
-    /// What the step came to, in the agent's closing words.
-    Result,
-    /// How a file was changed.
-    Changed,
-    /// What the agent said before the next call: a reason, a finding, a slip.
-    Agent,
-}
-
-impl RemarkKind {
-    /// Every kind with its word, [`RemarkKind::Plain`] left out.
-    pub const WORDS: &[(Self, &str)] = &[
-        (Self::Decided, "Decided"),
-        (Self::Mind, "Mind"),
-        (Self::Then, "Then"),
-        (Self::Trouble, "Trouble"),
-        (Self::DeadEnd, "Dead end"),
-        (Self::Uses, "Uses"),
-        (Self::After, "After"),
-        (Self::Result, "Result"),
-        (Self::Changed, "Changed"),
-        (Self::Agent, "Agent"),
-    ];
-
-    /// The opening word; `""` for [`RemarkKind::Plain`].
-    pub fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+cru_base::words! {
+    /// The word that opens a bullet.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RemarkKind {
+        /// None.
+        #[default]
+        Plain = "",
+        /// What was decided, and why.
+        Decided = "Decided",
+        /// What a person corrected: not to be done wrong again.
+        Mind = "Mind",
+        /// A further request that belongs to the step.
+        Then = "Then",
+        /// What went wrong, and what helped.
+        Trouble = "Trouble",
+        /// What was tried in vain.
+        DeadEnd = "Dead end",
+        /// A value that an earlier step printed, or a skill, page or tool.
+        Uses = "Uses",
+        /// The title of the step that was done before, where no data join the two.
+        After = "After",
+        /// What the step came to, in the agent's closing words.
+        Result = "Result",
+        /// How a file was changed.
+        Changed = "Changed",
+        /// What the agent said before the next call: a reason, a finding, a slip.
+        Agent = "Agent",
     }
 }
 
@@ -401,6 +368,16 @@ impl Workflow {
 }
 
 impl Part {
+    /// A bullet that no file has yet.
+    pub(crate) fn remark(kind: RemarkKind, text: String) -> Self {
+        Self::Remark(Remark { kind, text, ..Remark::default() })
+    }
+
+    /// Markdown that no file has yet.
+    pub(crate) fn prose(markdown: String) -> Self {
+        Self::Prose(Prose { markdown, ..Prose::default() })
+    }
+
     /// Where it stands.
     pub fn span(&self) -> Span {
         match self {

@@ -81,7 +81,9 @@ impl Reader<'_> {
         self.diagnostics.extend(odd);
         self.workflow.title = values.string("title").map(str::to_owned).unwrap_or_default();
         self.workflow.description = values.string("description").map(str::to_owned);
-        self.workflow.recipe = values.string("recipe").map(RecipeStatus::parse);
+        // Any other word decides nothing.
+        let status = |word: &str| RecipeStatus::parse(word.trim()).unwrap_or_default();
+        self.workflow.recipe = values.string("recipe").map(status);
         self.workflow.sources = values.strings("source").into_iter().map(source).collect();
     }
 
@@ -304,9 +306,9 @@ fn bullet(words: &str, text: Span, span: Span) -> Part {
     if condition && let Some(Arrow::Branch(branch)) = flow::parse(words, text.start, &|_| false) {
         return Part::Branch(branch);
     }
-    for (kind, word) in RemarkKind::WORDS {
-        if let Some(rest) = words.strip_prefix(word).and_then(|rest| rest.strip_prefix(": ")) {
-            return Part::Remark(Remark { kind: *kind, text: unescape(rest.trim_start()), span });
+    for kind in RemarkKind::ALL.into_iter().filter(|kind| *kind != RemarkKind::Plain) {
+        if let Some(rest) = words.strip_prefix(kind.as_str()).and_then(|rest| rest.strip_prefix(": ")) {
+            return Part::Remark(Remark { kind, text: unescape(rest.trim_start()), span });
         }
     }
     Part::Remark(Remark { kind: RemarkKind::Plain, text: unescape(words), span })

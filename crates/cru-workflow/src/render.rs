@@ -195,7 +195,7 @@ impl Page {
                 },
                 Part::Script(script) => self.block([&fence("sh", &script.text)]),
                 Part::Remark(Remark { kind: RemarkKind::Plain, text, .. }) => self.bullet([&escape(text)]),
-                Part::Remark(Remark { kind, text, .. }) => self.bullet([kind.word(), ": ", &escape(text)]),
+                Part::Remark(Remark { kind, text, .. }) => self.bullet([kind.as_str(), ": ", &escape(text)]),
                 Part::Record(it) => self.block([&fence(record::FENCE, &record::encode(it))]),
             }
         }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::align::unnumbered_state;
-use super::codify::{command_keys, programs};
+use super::key::{command_keys, programs};
 use super::model::{Part, RemarkKind, Step};
 use super::text::{Piece, leading_code, pieces};
 use cru_action::{Action, ToolKind};

@@ -238,8 +238,8 @@ fn part() -> impl Strategy<Value = Part> {
             ..Command::default()
         })),
         "[a-z`#>\n -]{0,20}[a-z]".prop_map(|text| Part::Script(Script { text, ..Script::default() })),
-        (0..RemarkKind::WORDS.len(), plain()).prop_map(|(kind, text)| {
-            Part::Remark(Remark { kind: RemarkKind::WORDS[kind].0, text, ..Remark::default() })
+        (1..RemarkKind::ALL.len(), plain()).prop_map(|(kind, text)| {
+            Part::Remark(Remark { kind: RemarkKind::ALL[kind], text, ..Remark::default() })
         }),
         prop::collection::vec(prop::collection::vec(cell, 2), 0..3).prop_map(|rows| {
             let columns = vec!["phase".to_owned(), "status".to_owned()];

@@ -52,7 +52,7 @@ pub struct DataEdge<'a> {
 }
 
 /// How the steps of a workflow hang together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Graph<'a> {
     /// Steps by title in lower case; the first of a title counts.
     titles: HashMap<String, usize>,
@@ -75,14 +75,7 @@ impl<'a> Graph<'a> {
         for (index, step) in workflow.steps.iter().enumerate() {
             titles.entry(step.title.to_lowercase()).or_insert(index);
         }
-        let mut graph = Self {
-            titles,
-            producers: BTreeMap::new(),
-            consumers: BTreeMap::new(),
-            next: vec![BTreeSet::new(); workflow.steps.len()],
-            edges: BTreeSet::new(),
-            order: BTreeSet::new(),
-        };
+        let mut graph = Self { titles, next: vec![BTreeSet::new(); workflow.steps.len()], ..Self::default() };
         let mut bound: BTreeSet<&str> = BTreeSet::new();
         for (index, step) in workflow.steps.iter().enumerate() {
             let of = |operand: &'a Operand| Use { step: index, ty: operand.ty.as_deref(), span: operand.span };

@@ -20,7 +20,7 @@ pub(in crate::commands) fn checked(names: &[String], cx: &Context<'_>) -> Result
     if names.is_empty() {
         chosen = reviews.notes.iter().collect();
     }
-    let what = WantedCases { sessions: &[], kinds: &Kind::ALL, filter: None };
+    let what = WantedCases { sessions: &[], kinds: &Kind::IN_SESSIONS, filter: None };
     let known: HashSet<String> = if chosen.is_empty() {
         HashSet::new()
     } else {
@@ -57,7 +57,7 @@ fn of_note(review: &Review, text: &str, is_known: bool, catalog: &Catalog, vault
         let message = format!("`status: {word}` is none of proposed, accepted, rejected");
         found.push(Diagnostic::error("review-status", place(&format!("status: {word}")), message));
     }
-    if Kind::parse(&review.kind).is_none() {
+    if !Kind::IN_SESSIONS.iter().any(|kind| kind.as_str() == review.kind) {
         let message = format!("`case_type: {}` is no type of case", review.kind);
         found.push(Diagnostic::error("case-type", place(&format!("case_type: {}", review.kind)), message));
     }

@@ -6,6 +6,7 @@ mod states;
 mod tree;
 
 use crate::base::{Error, Result};
+use crate::commands::words::words;
 use crate::commands::{Context, Format, Output, View, reading, workflow};
 use crate::graph::export::{canvas, dot, json, mermaid};
 use crate::graph::{Depth, Graph, Picture};
@@ -25,29 +26,11 @@ pub struct Args {
     /// Path, file name, id, or enough of one to tell it apart; or `w:NAME`
     session: Option<String>,
     /// The smallest thing to show; else `phase` for the vault, `step` for one session
-    #[arg(short, long, value_enum, value_name = "DEPTH")]
-    depth: Option<DepthArg>,
+    #[arg(short, long, value_name = "DEPTH", value_parser = words::<Depth>())]
+    depth: Option<Depth>,
     /// The states of SESSION: where the work stood after each turn, and how the person went on
     #[arg(long, requires = "session", conflicts_with = "depth")]
     states: bool,
-}
-
-/// [`Depth`] on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum DepthArg {
-    Session,
-    Phase,
-    Step,
-}
-
-impl From<DepthArg> for Depth {
-    fn from(arg: DepthArg) -> Self {
-        match arg {
-            DepthArg::Session => Self::Session,
-            DepthArg::Phase => Self::Phase,
-            DepthArg::Step => Self::Step,
-        }
-    }
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
@@ -81,7 +64,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         }
     };
     let whole = if focus.is_some() { Depth::Step } else { Depth::Phase };
-    let shown = ShownGraph { catalog, sessions, focus, depth: args.depth.map_or(whole, Depth::from) };
+    let shown = ShownGraph { catalog, sessions, focus, depth: args.depth.unwrap_or(whole) };
     if cx.global.format == Format::Mermaid {
         warn_about_size(&shown, cx);
     }

@@ -138,9 +138,7 @@ fn tests(settings: &[Settings], plugin: Option<&PluginState>, host: &Host, cx: &
     let mut programs: Vec<Program> = Vec::new();
     for it in of_settings.chain(of_plugin) {
         let program = Program { path: it.path.clone(), vault: it.vault.clone() };
-        if !programs.contains(&program) {
-            programs.push(program);
-        }
+        crate::base::list::push_new(&mut programs, program);
     }
     programs.iter().map(|program| probe(program, host, cx)).collect()
 }

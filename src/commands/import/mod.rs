@@ -14,8 +14,7 @@ mod what;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
+use super::words::words;
 use super::{Context, Output, Progress, Ui, events};
 use crate::base::text::plural;
 use crate::base::{Result, files};
@@ -70,7 +69,7 @@ pub struct Args {
     thinking: bool,
     /// How much of a transcript new notes tell: `brief` (what was asked, decided, changed, and what failed), `normal`, or
     /// `full` (with inputs and outputs); a note that is there goes on as it was made, unless --again rewrites it
-    #[arg(long, value_name = "LEVEL", value_parser = levels())]
+    #[arg(long, value_name = "LEVEL", value_parser = words::<Level>())]
     detail: Option<Level>,
     /// Write secrets as they are; else `[secret:github-token-1]` takes the place of each
     #[arg(long)]
@@ -98,7 +97,7 @@ pub struct Args {
     /// What is kept in `evidence/` of the vault: `writes` (what each step wrote into files, secrets masked), `all` (that,
     /// and compressed copies of the transcripts as they are, secrets included; also without a value), or `none`
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
-          value_parser = evidence())]
+          value_parser = words::<KeepEvidence>())]
     keep_evidence: Option<KeepEvidence>,
     #[command(flatten)]
     filter: filter::ImportFilter,
@@ -234,17 +233,6 @@ fn tell_unsealed(count: u64, state: &State, cx: &Context<'_>) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// The words for [`Level`].
-fn levels() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(Level::ALL.map(Level::as_str)).map(|word| Level::parse(&word).unwrap_or_default())
-}
-
-/// The words for [`KeepEvidence`].
-fn evidence() -> impl TypedValueParser<Value = KeepEvidence> {
-    PossibleValuesParser::new(KeepEvidence::ALL.map(KeepEvidence::as_str))
-        .map(|word| KeepEvidence::parse(&word).unwrap_or_default())
 }
 
 /// A progress bar for each stage.

@@ -27,7 +27,7 @@ pub(super) struct Overview {
 }
 
 /// One agent.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct OverviewRow {
     agent: &'static str,
     title: &'static str,
@@ -93,10 +93,8 @@ impl Overview {
                     files: bundles.iter().map(|bundle| bundle.files.len() as u64).sum(),
                     sessions,
                     new: sessions,
-                    grown: 0,
-                    known: 0,
-                    left_out: 0,
                     command: format!("cru import {}{options}", importer.id),
+                    ..OverviewRow::default()
                 });
             }
         }

@@ -34,9 +34,7 @@ impl FieldSet for ListKind {
     fn names(&self) -> Vec<&'static str> {
         let mut names = self.names_of_columns();
         for name in self.filters().chain(column::SESSION.iter().map(|column| column.name)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+            crate::base::list::push_new(&mut names, name);
         }
         names
     }

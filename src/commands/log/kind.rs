@@ -2,6 +2,9 @@
 
 mod entry;
 
+use crate::commands::words::explained;
+use crate::session::SubagentMode;
+
 /// What is logged.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum LogKind {
@@ -221,8 +224,8 @@ pub(super) struct Subagent {
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
     /// How its work is shown; else `[session] subagents` of the configuration, else `link`
-    #[arg(long, value_enum, value_name = "MODE")]
-    mode: Option<Mode>,
+    #[arg(long, value_name = "MODE", value_parser = explained(MODES))]
+    mode: Option<SubagentMode>,
     /// Put its callout behind this step
     #[arg(long, value_name = "STEP")]
     after: Option<String>,
@@ -253,12 +256,8 @@ pub(super) enum TaskAction {
     Done,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Mode {
-    /// A session of its own, linked
-    Link,
-    /// A session of its own, shown in place when it is done
-    Embed,
-    /// All of it in the callout when it is done
-    Inline,
-}
+const MODES: &[(SubagentMode, &str)] = &[
+    (SubagentMode::Link, "A session of its own, linked"),
+    (SubagentMode::Embed, "A session of its own, shown in place when it is done"),
+    (SubagentMode::Inline, "All of it in the callout when it is done"),
+];

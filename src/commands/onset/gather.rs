@@ -27,15 +27,17 @@ use crate::vault::VaultPath;
 /// Characters of a line.
 const LONGEST: usize = 240;
 
-/// A part of the context, in the order in which parts are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ContextPart {
-    Lessons,
-    Drifted,
-    Open,
-    Last,
-    Decisions,
-    Memories,
+cru_base::words! {
+    /// A part of the context with what stands above its lines, in the order in which parts are told.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum ContextPart {
+        Lessons = "Lessons of earlier sessions",
+        Drifted = "Check first, what they rest on has changed",
+        Open = "Left open by the last sessions",
+        Last = "The last session",
+        Decisions = "Decisions on these files",
+        Memories = "Memories of other programs, to be read with `cru context --show ID`",
+    }
 }
 
 /// A line that is known, and whether it was told or had no room.
@@ -65,7 +67,7 @@ impl Gathered {
         let name = path.rsplit('/').next().unwrap_or(path);
         let note = name.strip_suffix(".md").unwrap_or(name).to_owned();
         let text = fold_whitespace(&one_line(text));
-        self.lines.push(ContextLine { part: part.title(), id: id.to_owned(), text, note, ..ContextLine::default() });
+        self.lines.push(ContextLine { part: part.as_str(), id: id.to_owned(), text, note, ..ContextLine::default() });
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use self::gather::{ContextLine, ContextPart, Gathered};
+use self::gather::{ContextLine, Gathered};
 pub(super) use self::told::{keep_for_note, waits_for_note, write_into_note};
 use super::output::style::{self, paint};
 use super::{Context, Global, Output, PlainOutput, Reach, View};
@@ -160,19 +160,5 @@ impl PlainOutput for ContextReport {
             plural(self.lines.len() as u64, "line")
         );
         out
-    }
-}
-
-impl ContextPart {
-    /// What stands above its lines.
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Lessons => "Lessons of earlier sessions",
-            Self::Drifted => "Check first, what they rest on has changed",
-            Self::Open => "Left open by the last sessions",
-            Self::Last => "The last session",
-            Self::Decisions => "Decisions on these files",
-            Self::Memories => "Memories of other programs, to be read with `cru context --show ID`",
-        }
     }
 }

@@ -21,7 +21,7 @@ use crate::live::resume::token;
 use crate::readings::answer::{AnswerError, patched};
 use crate::readings::note::ReadingNote;
 use crate::readings::{Checked, judge as second};
-use crate::session::{Item, Session, Status};
+use crate::session::{Session, Status};
 use crate::vault::config::{AgentConfig, UserConfig};
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Head, Vault};
@@ -116,13 +116,7 @@ fn not_worth(session: &Session) -> Option<&'static str> {
     if session.meta.export == Some(false) || session.meta.tags.iter().any(no_train) {
         return Some("it is not to be exported");
     }
-    let prompts: Vec<&str> = session
-        .items()
-        .filter_map(|(_, item)| match item {
-            Item::User(user) => Some(user.words.trim()),
-            _ => None,
-        })
-        .collect();
+    let prompts: Vec<&str> = session.items().filter_map(|(_, item)| Some(item.as_user()?.words.trim())).collect();
     if prompts.len() > 1 && prompts.iter().all(|words| *words == prompts[0]) {
         return Some("one prompt again and again");
     }

@@ -22,14 +22,7 @@ use crate::vault::{Catalog, State, Vault, state};
 pub(in crate::commands) fn decide(what: &[String], status: ReviewStatus, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let vault = reading::vault(cx)?;
     let shelf = Shelf::read(&Catalog::read(&vault), &vault);
-    let mut decided = DecidedReadings {
-        schema: 1,
-        status,
-        changed: Vec::new(),
-        untold: Vec::new(),
-        cases: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let mut decided = DecidedReadings { schema: 1, status, ..DecidedReadings::default() };
     // Nothing is written before all of them are known.
     let mut plan: Vec<(&str, &str, ReviewStatus, &str)> = Vec::new();
     for what in what {
@@ -121,7 +114,7 @@ fn reject_cases(key: &str, vault: &Vault, decided: &mut DecidedReadings) -> Resu
     let reviews = Reviews::read(&Catalog::read(vault), vault);
     for case in reviews.notes.iter().filter(|it| !it.reading.is_empty() && it.reading == key && !it.changed) {
         set(&case.path, &case.text, ReviewStatus::Rejected, vault)?;
-        let was = ReviewStatus::parse(case.status.as_str()).unwrap_or_default();
+        let was = ReviewStatus::parse_any_case(case.status.as_str()).unwrap_or_default();
         decided.changed.push(DecidedReading { path: case.path.clone(), kind: "case".to_owned(), was });
     }
     Ok(())
@@ -157,7 +150,7 @@ pub(super) fn set(path: &str, text: &str, status: ReviewStatus, vault: &Vault) -
     Ok(())
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct DecidedReadings {
     schema: u32,
     status: ReviewStatus,

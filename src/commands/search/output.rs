@@ -13,25 +13,16 @@ use crate::commands::{Output, View};
 use crate::index::search::Totals;
 use crate::index::{NoteKey, SessionRow};
 
-/// How the hits hold what was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MatchKind {
-    /// A block holds all of it.
-    OneBlock,
-    /// The session holds all of it, in different blocks.
-    DifferentBlocks,
-    /// The session holds any of the words, and no block all of them.
-    AnyWord,
-}
-
-impl MatchKind {
-    /// `match` of the JSON.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::OneBlock => "all",
-            Self::DifferentBlocks => "blocks",
-            Self::AnyWord => "any",
-        }
+cru_base::words! {
+    /// How the hits hold what was asked for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum MatchKind {
+        /// A block holds all of it.
+        OneBlock = "all",
+        /// The session holds all of it, in different blocks.
+        DifferentBlocks = "blocks",
+        /// The session holds any of the words, and no block all of them.
+        AnyWord = "any",
     }
 }
 
@@ -201,7 +192,7 @@ impl Output for FoundHits {
         Ok(json!({
             "schema": 1,
             "query": self.query,
-            "match": self.matched.name(),
+            "match": self.matched.as_str(),
             "total": self.totals.hits,
             "sessions": self.totals.sessions,
             "hits": hits.collect::<Vec<_>>(),

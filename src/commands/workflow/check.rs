@@ -205,11 +205,11 @@ struct ConformanceReport {
 impl PlainOutput for ConformanceReport {
     fn shown(&self, _: &View) -> String {
         let mut out = String::new();
-        let width = self.deviations.iter().map(|row| row.deviation.kind.word().len()).max().unwrap_or(0);
+        let width = self.deviations.iter().map(|row| row.deviation.kind.as_str().len()).max().unwrap_or(0);
         for row in &self.deviations {
             let it = &row.deviation;
             let look = if it.allowed { style::DIM } else { style::WARN };
-            let word = format!("{:width$}", it.kind.word());
+            let word = format!("{:width$}", it.kind.as_str());
             let _ = writeln!(
                 out,
                 "{}  {}: {}",

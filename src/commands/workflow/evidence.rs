@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::base::Result;
+use crate::base::text::sanitise;
 use crate::commands::output::style::{self, paint};
 use crate::commands::read::recorded;
 use crate::commands::{Context, reading};
@@ -24,7 +25,7 @@ pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Resul
     }
     let mut out = String::new();
     for line in text.lines() {
-        let _ = writeln!(out, "{}", one_line_of(line));
+        let _ = writeln!(out, "{}", sanitise(line));
         let mut told: Vec<&str> = Vec::new();
         for id in ids(line) {
             if told.contains(&id) {
@@ -37,9 +38,4 @@ pub(super) fn beside(text: &str, workflow: &Workflow, cx: &Context<'_>) -> Resul
         }
     }
     Ok(out)
-}
-
-/// A line of a note as it can stand on a terminal.
-fn one_line_of(line: &str) -> String {
-    crate::base::text::sanitise(line).into_owned()
 }

@@ -19,7 +19,7 @@ pub(in crate::commands) use graph::draw;
 pub(in crate::commands) use list::row;
 pub(in crate::commands) use mine::kinds;
 pub(in crate::commands) use recipe::{decide, proposed};
-pub(in crate::commands) use show::{DialectArg, WorkflowOptions, show};
+pub(in crate::commands) use show::{DIALECTS, WorkflowOptions, show};
 pub(in crate::commands) use validate::checked;
 
 use super::{Context, Output};

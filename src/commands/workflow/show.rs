@@ -7,6 +7,7 @@ use super::{evidence, find};
 use crate::base::Result;
 use crate::base::text::one_line;
 use crate::commands::output::style::{self, paint};
+use crate::commands::words::explained;
 use crate::commands::{Context, Output, Raw, View};
 use crate::workflow::export::graph::{Picture, picture};
 use crate::workflow::{Dialect, Flow, Operand, Part, RemarkKind, Workflow, render_as};
@@ -15,30 +16,16 @@ use crate::workflow::{Dialect, Flow, Operand, Part, RemarkKind, Workflow, render
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct WorkflowOptions {
     /// A workflow as markdown in this dialect
-    #[arg(long, value_enum, value_name = "DIALECT")]
-    dialect: Option<DialectArg>,
+    #[arg(long, value_name = "DIALECT", value_parser = explained(DIALECTS))]
+    dialect: Option<Dialect>,
     /// A workflow with the steps and words of the session that each line cites below it
     #[arg(long, conflicts_with = "dialect")]
     evidence: bool,
 }
 
-/// [`Dialect`] on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(in crate::commands) enum DialectArg {
-    /// Titles, channels, marks, types.
-    A,
-    /// The syntax that Crucible ships.
-    Crucible,
-}
-
-impl From<DialectArg> for Dialect {
-    fn from(arg: DialectArg) -> Self {
-        match arg {
-            DialectArg::A => Self::A,
-            DialectArg::Crucible => Self::Crucible,
-        }
-    }
-}
+/// The dialects on the command line.
+pub(in crate::commands) const DIALECTS: &[(Dialect, &str)] =
+    &[(Dialect::A, "Titles, channels, marks, types"), (Dialect::Crucible, "The syntax that Crucible ships")];
 
 impl WorkflowOptions {
     /// One that is given.
@@ -51,7 +38,7 @@ impl WorkflowOptions {
 pub(in crate::commands) fn show(name: &str, args: &WorkflowOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let found = find::one(name, cx)?;
     if let Some(dialect) = args.dialect {
-        let text = render_as(&found.workflow, dialect.into());
+        let text = render_as(&found.workflow, dialect);
         return Ok(Box::new(Raw { name: "markdown", text }));
     }
     if args.evidence {
@@ -156,7 +143,7 @@ impl Shown {
                     paint(style::GOOD, format!("$ {} …", one_line(script.text.lines().next().unwrap_or(""))))
                 }
                 Part::Remark(remark) if remark.kind == RemarkKind::Plain => one_line(&remark.text),
-                Part::Remark(remark) => format!("{}: {}", remark.kind.word(), one_line(&remark.text)),
+                Part::Remark(remark) => format!("{}: {}", remark.kind.as_str(), one_line(&remark.text)),
                 Part::Record(_) => continue,
             };
             if !text.trim().is_empty() {

@@ -62,7 +62,7 @@ fn cases(world: &World) -> Extraction {
         calls: None,
     });
     let family = Family::of(world.notes.iter().map(|written| (written.stem(), &written.session.meta)));
-    extract(&notes.collect::<Vec<_>>(), &Kind::ALL, &family)
+    extract(&notes.collect::<Vec<_>>(), &Kind::IN_SESSIONS, &family)
 }
 
 fn all_sessions_make_the_same_cases_each_time(set: &TranscriptSet) {

@@ -45,7 +45,7 @@ fn exported(format: Format) -> Whole {
     let note = cru::note::Note::parse(NOTE);
     let (session, _) = read::session(&note);
     let note = Note { path: "sessions/tabs.md", text: note.text(), session: &session, calls: None };
-    let found = extract(&[note], &Kind::ALL, &Family::default());
+    let found = extract(&[note], &Kind::IN_SESSIONS, &Family::default());
     assert_eq!(found.cases.len(), 2, "{found:?}");
     let layouts = export::Layouts { name: "case.md", case: TEMPLATE, prompt: "Be brief." };
     export::stream(

@@ -28,7 +28,7 @@ fn harvested(number: usize, body: &str) -> Vec<Case> {
     let (session, _) = read::session(&note);
     let path = format!("sessions/planted-{number:02}.md");
     let note = Note { path: &path, text: &text, session: &session, calls: None };
-    extract(&[note], &Kind::ALL, &Family::default()).cases
+    extract(&[note], &Kind::IN_SESSIONS, &Family::default()).cases
 }
 
 fn steps(lines: &[String]) -> String {

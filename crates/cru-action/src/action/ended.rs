@@ -70,9 +70,8 @@ impl Action<'_> {
                 output: end.output,
                 exit: end.exit,
                 failed: end.failed,
-                status_is_own: false,
                 shown: Shown::Whole,
-                chained: false,
+                ..CheckRun::default()
             };
             return verdict::failures(&run);
         }

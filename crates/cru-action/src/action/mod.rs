@@ -43,7 +43,7 @@ pub struct Action<'a> {
 }
 
 /// One simple command of a shell call, wrappers such as `sudo` or `npx` taken off.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct Command<'a> {
     /// Its bytes in [`Action::args`], wrappers and assignments included, here-documents not. A command out of a text
@@ -306,12 +306,7 @@ impl<'a> Action<'a> {
             hidden: simple.hidden.or(place.hidden),
             program: Cow::Borrowed(""),
             words,
-            verb: String::new(),
             class: Class::Unknown,
-            check: None,
-            reads_only: false,
-            publishes: false,
-            by_file: false,
             diverts_output: simple.redirections.iter().any(Redirection::is_write),
             bodies: simple
                 .redirections
@@ -325,6 +320,7 @@ impl<'a> Action<'a> {
                 .filter(|it| it.kind == RedirectionKind::Write)
                 .map(|it| it.target.text.clone())
                 .collect(),
+            ..Command::default()
         };
         command.classify(expands, &simple.redirections);
         self.commands.push(command);

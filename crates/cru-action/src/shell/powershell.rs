@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::status::{Element, Flags, mark};
+use super::status::{Element, mark};
 use super::{Dialect, Nesting, Operator, Redirection, RedirectionKind, Script, SimpleCommand, Word};
 
 /// Reads a text.
@@ -39,9 +39,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Script<'_> {
                         simple: true,
                         status: Some(index),
                         join,
-                        negated: false,
-                        background: false,
-                        flags: Flags::default(),
+                        ..Element::default()
                     });
                     join = Operator::Sequence;
                 }

@@ -12,7 +12,7 @@ pub(super) struct Flags {
 }
 
 /// One item of a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Element {
     /// The commands in it.
     pub(super) commands: Range<usize>,

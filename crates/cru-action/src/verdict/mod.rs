@@ -62,7 +62,7 @@ pub enum Shown<'a> {
 }
 
 /// One call that ran one or more checks, and what the record has of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CheckRun<'a> {
     /// The words of each check, in the order of the call: `["cargo", "test", "-p", "x"]`. Empty where unknown.
     pub commands: &'a [&'a [&'a str]],

@@ -6,7 +6,7 @@ use super::known;
 use crate::draft::Placed;
 use crate::segment::{self, Break};
 use crate::{Body, Depth, Graph, Picture};
-use cru_session::{Status, StepStatus};
+use cru_session::Status;
 use cru_vault::{Relation, VaultPath};
 
 /// Version of the shape: raised when a field changes its meaning or goes away.
@@ -19,7 +19,7 @@ pub fn export(picture: &Picture<'_, '_>) -> Value {
         let node = graph.node(id);
         let (status, agent) = match &node.body {
             Body::Session(it) => (it.session.meta.status.as_ref().map(Status::as_str), None),
-            Body::Step(step) => (Some(step_status(step.status)), None),
+            Body::Step(step) => (Some(step.status.name()), None),
             Body::Phase(phase) => (None, phase.agent.as_ref()),
             Body::Subagent(it) => (None, it.agent.as_ref()),
             _ => (None, None),
@@ -120,8 +120,4 @@ fn segments(picture: &Picture<'_, '_>) -> Vec<Value> {
         }));
     }
     rows
-}
-
-const fn step_status(status: StepStatus) -> &'static str {
-    status.name()
 }

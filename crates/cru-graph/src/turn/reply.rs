@@ -57,15 +57,7 @@ pub fn brings_back_failure<'f>(words: &str, files: impl IntoIterator<Item = &'f 
 
 /// Whether words hold the output of a run that failed, as its runner prints it, or lines that say what is wrong.
 pub fn is_failing_output(words: &str) -> bool {
-    let run = CheckRun {
-        commands: &[],
-        output: words,
-        exit: None,
-        failed: false,
-        status_is_own: false,
-        shown: Shown::Whole,
-        chained: false,
-    };
+    let run = CheckRun { commands: &[], output: words, shown: Shown::Whole, ..CheckRun::default() };
     let decided = verdict::decision(&run);
     decided.verdict == Verdict::Failed || (decided.verdict == Verdict::Unknown && decided.evidence.is_some())
 }

@@ -12,42 +12,28 @@ use cru_session::{Item, StepStatus, User};
 use super::reply::is_no;
 use super::{Turn, reply};
 
-/// How the person's next words took the work of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Taken {
-    /// There are no later words.
-    #[default]
-    Last,
-    /// They let the work go on, hand something over, or give a command of the host.
-    Continues,
-    /// They answer what the agent asked or offered.
-    Answers,
-    /// They say that it was right.
-    Accepts,
-    /// They correct it: [`Turn::correction`] of the next turn says why.
-    Corrects,
-    /// They bring back a failure of what it changed.
-    Refutes,
-    /// The person stopped the agent, or refused its last call, and the words do not say why.
-    Stopped,
-    /// The record does not say.
-    Unknown,
-}
-
-impl Taken {
-    /// One word for people and programs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Last => "last",
-            Self::Continues => "continues",
-            Self::Answers => "answers",
-            Self::Accepts => "accepts",
-            Self::Corrects => "corrects",
-            Self::Refutes => "refutes",
-            Self::Stopped => "stopped",
-            Self::Unknown => "unknown",
-        }
+cru_base::words! {
+    /// How the person's next words took the work of a turn.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Taken {
+        /// There are no later words.
+        #[default]
+        Last = "last",
+        /// They let the work go on, hand something over, or give a command of the host.
+        Continues = "continues",
+        /// They answer what the agent asked or offered.
+        Answers = "answers",
+        /// They say that it was right.
+        Accepts = "accepts",
+        /// They correct it: [`Turn::correction`] of the next turn says why.
+        Corrects = "corrects",
+        /// They bring back a failure of what it changed.
+        Refutes = "refutes",
+        /// The person stopped the agent, or refused its last call, and the words do not say why.
+        Stopped = "stopped",
+        /// The record does not say.
+        Unknown = "unknown",
     }
 }
 
@@ -62,28 +48,18 @@ pub struct Correction<'a> {
     pub is_about_agent: bool,
 }
 
-/// Why words count as a correction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// They open like one.
-    Words,
-    /// The person refused the agent's last call right before.
-    Denied,
-    /// The person stopped the agent right before.
-    Interrupted,
-    /// A person titled them so.
-    Titled,
-}
-
-impl Sign {
-    /// Its name in data and output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Denied => "denied",
-            Self::Interrupted => "interrupted",
-            Self::Titled => "titled",
-        }
+cru_base::words! {
+    /// Why words count as a correction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sign {
+        /// They open like one.
+        Words = "words",
+        /// The person refused the agent's last call right before.
+        Denied = "denied",
+        /// The person stopped the agent right before.
+        Interrupted = "interrupted",
+        /// A person titled them so.
+        Titled = "titled",
     }
 }
 

@@ -35,124 +35,82 @@ impl LeftOut {
     }
 }
 
-/// Why something was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// Frontmatter says `export: false`.
-    ExportFalse,
-    /// Tagged `no-train`.
-    NoTrain,
-    /// A failure without resolution and without later success.
-    Unresolved,
-    /// A correction after which nothing is written down.
-    Unanswered,
-    /// A correction before which the agent did nothing.
-    NothingBefore,
-    /// What was done after is what was done before.
-    Unchanged,
-    /// A failure that went away after the person had said something more.
-    Helped,
-    /// A test that was written to fail first.
-    Planned,
-    /// A failure of which only a second try is told.
-    Retried,
-    /// A failure of which nothing says what was wrong.
-    Silent,
-    /// The check that passed was switched off.
-    Shortcut,
-    /// The words show a picture that is not in the record.
-    PictureUnknown,
-    /// What was edited is not in the record, although the calls of its session are.
-    ChangeUnknown,
-    /// What was done upon a correction, the person corrected too.
-    CorrectedAgain,
-    /// What came later shows that the answer was wrong.
-    ShownWrong,
-    /// The better answer follows what only the correction says: it is compared with nothing.
-    ToldLater,
-    /// The better answer goes on from the other one: it is compared with nothing.
-    BuildsOn,
-    /// The last check of what was done upon a correction failed.
-    CheckFailed,
-    /// The words of a plan that was refused, or of the one that took its place, are not in the record.
-    PlanUnknown,
-    /// The answer quotes or tells again what stands nowhere before it.
-    Unshown,
-    /// The record alone does not prove it, and nobody has accepted it.
-    Unproven,
-    /// What a reading calls right is not of one turn, or not in the record any more.
-    NotOneTurn,
-    /// What a reading found is no mistake of the agent.
-    NotOfAgent,
-    /// A reading tells of the same steps.
-    Read,
-    /// Whoever found it names it for something else.
-    NotMeant,
-    /// The row holds a secret or personal data that masking has missed.
-    Leaks,
-    /// The commit that the work began at is not in the record.
-    CommitUnknown,
-    /// No check failed and passed later.
-    NoCheck,
-    /// The calls of the session are not known as they were made.
-    CallsUnknown,
-    /// A person rejected the case.
-    Rejected,
-    /// A reader of cases found it weak or harmful.
-    Judged,
-    /// Nobody has accepted the case yet.
-    NotAccepted,
-    /// The answer alone takes more tokens than were asked for.
-    TooLong,
-    /// The same example as another row.
-    Duplicate,
-    /// The question holds the answer.
-    GivenAway,
-    /// Its session is trained on: who is asked has seen it.
-    Trained,
-}
-
-impl Reason {
-    /// The reason in words.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ExportFalse => "export: false",
-            Self::NoTrain => "tagged no-train",
-            Self::Unresolved => "no resolution and no later success",
-            Self::Unanswered => "nothing written after the correction",
-            Self::NothingBefore => "nothing done before the correction",
-            Self::Unchanged => "same behaviour before and after",
-            Self::Helped => "solved only after the person said more",
-            Self::Planned => "a test that was meant to fail first",
-            Self::Retried => "only a second try is told",
-            Self::Shortcut => "a check was switched off",
-            Self::PictureUnknown => "the words show a picture that is not in the record",
-            Self::ChangeUnknown => "what was edited is not in the record",
-            Self::Silent => "nothing says what was wrong",
-            Self::CorrectedAgain => "the answer was corrected too",
-            Self::ShownWrong => "later turns show that it was wrong",
-            Self::ToldLater => "the better answer follows what only the correction says: no pair",
-            Self::BuildsOn => "the better answer goes on from the other one: no pair",
-            Self::CheckFailed => "the last check of the answer failed",
-            Self::PlanUnknown => "the plan itself is not in the record",
-            Self::Unshown => "the answer quotes what is not shown before it",
-            Self::Unproven => "proposed: not proven by the record and not accepted",
-            Self::NotOneTurn => "the right answer of the reading is not of one turn of the note",
-            Self::NotOfAgent => "no mistake of the agent",
-            Self::Read => "an accepted reading tells of the same steps",
-            Self::NotMeant => "the reading names other uses",
-            Self::Leaks => "holds a secret or personal data",
-            Self::CommitUnknown => "no commit in the record",
-            Self::NoCheck => "no check that failed and passed later",
-            Self::CallsUnknown => "not all calls are in the record with their results",
-            Self::Rejected => "rejected by a person",
-            Self::Judged => "judged weak or harmful",
-            Self::NotAccepted => "not accepted yet",
-            Self::TooLong => "the answer alone is longer than --max-tokens",
-            Self::Duplicate => "same example as another row",
-            Self::Trained => "of a session that is trained on",
-            Self::GivenAway => "the question holds the answer",
-        }
+cru_base::words! {
+    /// Why something was left out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// Frontmatter says `export: false`.
+        ExportFalse = "export: false",
+        /// Tagged `no-train`.
+        NoTrain = "tagged no-train",
+        /// A failure without resolution and without later success.
+        Unresolved = "no resolution and no later success",
+        /// A correction after which nothing is written down.
+        Unanswered = "nothing written after the correction",
+        /// A correction before which the agent did nothing.
+        NothingBefore = "nothing done before the correction",
+        /// What was done after is what was done before.
+        Unchanged = "same behaviour before and after",
+        /// A failure that went away after the person had said something more.
+        Helped = "solved only after the person said more",
+        /// A test that was written to fail first.
+        Planned = "a test that was meant to fail first",
+        /// A failure of which only a second try is told.
+        Retried = "only a second try is told",
+        /// A failure of which nothing says what was wrong.
+        Silent = "nothing says what was wrong",
+        /// The check that passed was switched off.
+        Shortcut = "a check was switched off",
+        /// The words show a picture that is not in the record.
+        PictureUnknown = "the words show a picture that is not in the record",
+        /// What was edited is not in the record, although the calls of its session are.
+        ChangeUnknown = "what was edited is not in the record",
+        /// What was done upon a correction, the person corrected too.
+        CorrectedAgain = "the answer was corrected too",
+        /// What came later shows that the answer was wrong.
+        ShownWrong = "later turns show that it was wrong",
+        /// The better answer follows what only the correction says: it is compared with nothing.
+        ToldLater = "the better answer follows what only the correction says: no pair",
+        /// The better answer goes on from the other one: it is compared with nothing.
+        BuildsOn = "the better answer goes on from the other one: no pair",
+        /// The last check of what was done upon a correction failed.
+        CheckFailed = "the last check of the answer failed",
+        /// The words of a plan that was refused, or of the one that took its place, are not in the record.
+        PlanUnknown = "the plan itself is not in the record",
+        /// The answer quotes or tells again what stands nowhere before it.
+        Unshown = "the answer quotes what is not shown before it",
+        /// The record alone does not prove it, and nobody has accepted it.
+        Unproven = "proposed: not proven by the record and not accepted",
+        /// What a reading calls right is not of one turn, or not in the record any more.
+        NotOneTurn = "the right answer of the reading is not of one turn of the note",
+        /// What a reading found is no mistake of the agent.
+        NotOfAgent = "no mistake of the agent",
+        /// A reading tells of the same steps.
+        Read = "an accepted reading tells of the same steps",
+        /// Whoever found it names it for something else.
+        NotMeant = "the reading names other uses",
+        /// The row holds a secret or personal data that masking has missed.
+        Leaks = "holds a secret or personal data",
+        /// The commit that the work began at is not in the record.
+        CommitUnknown = "no commit in the record",
+        /// No check failed and passed later.
+        NoCheck = "no check that failed and passed later",
+        /// The calls of the session are not known as they were made.
+        CallsUnknown = "not all calls are in the record with their results",
+        /// A person rejected the case.
+        Rejected = "rejected by a person",
+        /// A reader of cases found it weak or harmful.
+        Judged = "judged weak or harmful",
+        /// Nobody has accepted the case yet.
+        NotAccepted = "not accepted yet",
+        /// The answer alone takes more tokens than were asked for.
+        TooLong = "the answer alone is longer than --max-tokens",
+        /// The same example as another row.
+        Duplicate = "same example as another row",
+        /// The question holds the answer.
+        GivenAway = "the question holds the answer",
+        /// Its session is trained on: who is asked has seen it.
+        Trained = "of a session that is trained on",
     }
 }
 

@@ -28,20 +28,22 @@ pub use self::story::{Correction, Demonstration, Puzzle, Story};
 use crate::case::left_out::Reason;
 use cru_base::text;
 
-/// What a case was made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Something failed.
-    Puzzle,
-    /// A person set the agent right.
-    Correction,
-    /// A stretch of work that succeeded, from what was asked to the last word.
-    Demonstration,
-    /// A plan that a person refused, and the one that it accepted instead.
-    Preference,
-    /// A whole session; made only where it is asked for.
-    Trajectory,
+cru_base::words! {
+    /// What a case was made from.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind {
+        /// Something failed.
+        Puzzle = "puzzle",
+        /// A person set the agent right.
+        Correction = "correction",
+        /// A stretch of work that succeeded, from what was asked to the last word.
+        Demonstration = "demonstration",
+        /// A plan that a person refused, and the one that it accepted instead.
+        Preference = "preference",
+        /// A whole session; made only where it is asked for.
+        Trajectory = "trajectory",
+    }
 }
 
 /// What a case may be used for.
@@ -64,51 +66,27 @@ impl Default for CaseUses {
 
 impl Kind {
     /// Every kind that stands in a session.
-    pub const ALL: [Self; 4] = [Self::Puzzle, Self::Correction, Self::Demonstration, Self::Preference];
-
-    /// The word on the command line and in rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Puzzle => "puzzle",
-            Self::Correction => "correction",
-            Self::Demonstration => "demonstration",
-            Self::Preference => "preference",
-            Self::Trajectory => "trajectory",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
+    pub const IN_SESSIONS: [Self; 4] = [Self::Puzzle, Self::Correction, Self::Demonstration, Self::Preference];
 }
 
-/// How much of the tool calls of a case is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fidelity {
-    /// There are none.
-    None,
-    /// A line for each, as the note has them.
-    Summary,
-    /// All arguments and answers, from the transcript.
-    Full,
-}
-
-impl Fidelity {
-    /// The word in rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Summary => "summary",
-            Self::Full => "full",
-        }
+cru_base::words! {
+    /// How much of the tool calls of a case is there.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Fidelity {
+        /// There are none.
+        #[default]
+        None = "none",
+        /// A line for each, as the note has them.
+        Summary = "summary",
+        /// All arguments and answers, from the transcript.
+        Full = "full",
     }
 }
 
 /// One training or evaluation case.
 #[expect(clippy::struct_excessive_bools, reason = "each decides by itself")]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Case {
     /// Kind, `-` and 16 hex digits: BLAKE3 of session and failure or words, so that edits elsewhere
     /// in the note leave it as it is.

@@ -2,24 +2,16 @@
 
 use serde::Serialize;
 
-/// Who found a case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Evidence {
-    /// A rule over the record.
-    #[default]
-    Rule,
-    /// An agent that read the session, each claim checked, and accepted by a person.
-    Reading,
-}
-
-impl Evidence {
-    /// The word in notes and rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::Reading => "reading",
-        }
+cru_base::words! {
+    /// Who found a case.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Evidence {
+        /// A rule over the record.
+        #[default]
+        Rule = "rule",
+        /// An agent that read the session, each claim checked, and accepted by a person.
+        Reading = "reading",
     }
 }
 

@@ -7,7 +7,7 @@ use crate::case::Kind;
 use crate::case::entry::{self, Entry};
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Story {
     /// Something failed.
@@ -19,6 +19,7 @@ pub enum Story {
     /// A person refused a plan and accepted another.
     Preference(Correction),
     /// A whole session, all of it in [`context`](crate::Case::context).
+    #[default]
     Trajectory,
 }
 

@@ -3,52 +3,33 @@
 use crate::case::entry::Entry;
 use crate::case::{Case, Evidence, Story};
 
-/// What an export makes of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// The record proves its answer, or somebody vouches for it.
-    Proven,
-    /// A rule proposes it: exported where it is asked for.
-    Proposed,
-    /// It has no answer, or one that the record shows to be wrong.
-    LeftOut,
-}
-
-impl Standing {
-    /// In words.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Proposed => "proposed",
-            Self::LeftOut => "left out",
-        }
+cru_base::words! {
+    /// What an export makes of a case.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Standing {
+        /// The record proves its answer, or somebody vouches for it.
+        Proven = "proven",
+        /// A rule proposes it: exported where it is asked for.
+        Proposed = "proposed",
+        /// It has no answer, or one that the record shows to be wrong.
+        LeftOut = "left out",
     }
 }
 
-/// How sure a case is, the surest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grade {
-    /// A person accepted it by itself, or wrote its parts anew.
-    Accepted,
-    /// A reader found it good: a reader of cases, or the accepted reading that it is of.
-    Judged,
-    /// The record alone proves that its check passed.
-    Proven,
-    /// Nothing but a rule proposes it.
-    Proposed,
-}
-
-impl Grade {
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Judged => "judged",
-            Self::Proven => "proven",
-            Self::Proposed => "proposed",
-        }
+cru_base::words! {
+    /// How sure a case is, the surest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Grade {
+        /// A person accepted it by itself, or wrote its parts anew.
+        Accepted = "accepted",
+        /// A reader found it good: a reader of cases, or the accepted reading that it is of.
+        Judged = "judged",
+        /// The record alone proves that its check passed.
+        Proven = "proven",
+        /// Nothing but a rule proposes it.
+        Proposed = "proposed",
     }
 }
 

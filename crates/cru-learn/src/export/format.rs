@@ -4,47 +4,35 @@ use crate::rows::example;
 use crate::rows::row::Dialect;
 use crate::rows::template::ChatTemplate;
 
-/// A format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Rows to train on.
-    Jsonl,
-    /// Notes to read.
-    Markdown,
-    /// Samples to evaluate with.
-    Puzzle,
-    /// Whole sessions to train on.
-    Trajectories,
-    /// Tasks that can be run.
-    Task,
-}
-
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 5] = [Self::Jsonl, Self::Markdown, Self::Puzzle, Self::Trajectories, Self::Task];
-
-    /// The word on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Jsonl => "jsonl",
-            Self::Markdown => "markdown",
-            Self::Puzzle => "puzzle",
-            Self::Trajectories => "trajectories",
-            Self::Task => "task",
-        }
+cru_base::words! {
+    /// A format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        /// Rows to train on.
+        Jsonl = "jsonl",
+        /// Notes to read.
+        Markdown = "markdown",
+        /// Samples to evaluate with.
+        Puzzle = "puzzle",
+        /// Whole sessions to train on.
+        Trajectories = "trajectories",
+        /// Tasks that can be run.
+        Task = "task",
     }
 }
 
-/// What samples are evaluated with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Eval {
-    /// Inspect AI.
-    #[default]
-    Inspect,
-    /// promptfoo; not for tasks.
-    Promptfoo,
-    /// Harbor; for tasks alone.
-    Harbor,
+cru_base::words! {
+    /// What samples are evaluated with.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Eval {
+        /// Inspect AI.
+        #[default]
+        Inspect = "inspect",
+        /// promptfoo; not for tasks.
+        Promptfoo = "promptfoo",
+        /// Harbor; for tasks alone.
+        Harbor = "harbor",
+    }
 }
 
 /// What a vault may replace.

@@ -29,7 +29,7 @@ use crate::case::facts;
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
-use crate::case::{Case, CaseUses, Evidence, Fidelity, Kind, Origin, Repository, Source, Story, Turn};
+use crate::case::{Case, Evidence, Fidelity, Kind, Origin, Repository, Source, Story, Turn};
 use crate::context::need;
 use crate::context::recall::Recall;
 use crate::fault::aftermath;
@@ -229,31 +229,7 @@ fn trajectory(trail: &Turns<'_>, note: Note<'_>, family: &Family) -> Option<(Cas
 }
 
 fn case(title: String, origin: Origin, context: Vec<Turn>, (story, recalled): (Story, HashSet<u64>)) -> Case {
-    let mut case = Case {
-        id: String::new(),
-        title,
-        origin,
-        context,
-        story,
-        content_hash: String::new(),
-        tools: Arc::default(),
-        fidelity: Fidelity::None,
-        redactions: 0,
-        evidence: Evidence::Rule,
-        reading: String::new(),
-        uses: CaseUses::default(),
-        expected: String::new(),
-        checked: false,
-        between: Vec::new(),
-        repository: Repository::default(),
-        recalled,
-        picture: false,
-        fault: None,
-        unfinished: false,
-        judged: false,
-        edits: None,
-        accepted: false,
-    };
+    let mut case = Case { title, origin, context, story, recalled, ..Case::default() };
     need::shorten(&mut case);
     case.fidelity = case.fidelity_found();
     let mut parts = vec![case.failure(), case.answer().unwrap_or_default()];

@@ -106,7 +106,7 @@ impl Review {
         if front.kind != "case" || id.is_empty() {
             return None;
         }
-        let status = ReviewStatus::parse(front.status);
+        let status = ReviewStatus::parse_any_case(front.status);
         let public = public::text(text);
         let title = public.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(id);
         Some(Self {
@@ -118,7 +118,7 @@ impl Review {
             title: title.trim().to_owned(),
             session: front.session.trim_matches(['[', ']', '"']).to_owned(),
             reading: front.reading.to_owned(),
-            judged: CaseVerdict::parse(front.judged),
+            judged: CaseVerdict::parse(front.judged.trim()),
             changed: front.rendered != hash(text),
             text: text.to_owned(),
             public,

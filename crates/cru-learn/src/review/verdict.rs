@@ -10,31 +10,17 @@ use serde_json::Value;
 
 use cru_base::text;
 
-/// A verdict on a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CaseVerdict {
-    /// Who learns from it becomes better.
-    Good,
-    /// Not wrong, and of little use.
-    Weak,
-    /// It would teach something wrong.
-    Harmful,
-}
-
-impl CaseVerdict {
-    /// The verdict of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Good, Self::Weak, Self::Harmful].into_iter().find(|it| it.as_str() == word.trim())
-    }
-
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Weak => "weak",
-            Self::Harmful => "harmful",
-        }
+cru_base::words! {
+    /// A verdict on a case.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum CaseVerdict {
+        /// Who learns from it becomes better.
+        Good = "good",
+        /// Not wrong, and of little use.
+        Weak = "weak",
+        /// It would teach something wrong.
+        Harmful = "harmful",
     }
 }
 
@@ -78,7 +64,7 @@ pub fn read(answer: &Value, ids: &[&str]) -> Result<Vec<CaseJudgement>, Vec<Stri
             errors.push(format!("verdicts[{at}].case: `{shown}` is none of the cases"));
             continue;
         };
-        let Some(verdict) = CaseVerdict::parse(word("verdict")) else {
+        let Some(verdict) = CaseVerdict::parse(word("verdict").trim()) else {
             errors.push(format!("verdicts[{at}].verdict: must be good, weak or harmful"));
             continue;
         };

@@ -21,7 +21,7 @@ pub(crate) const LINES: &str = "Tool calls are written as lines of text: the too
 result; `✗` marks a failure.";
 
 /// One message.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Message {
     /// `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
@@ -73,14 +73,7 @@ impl Function {
 impl Message {
     /// A message with words alone.
     pub(crate) fn text(role: &'static str, content: impl Into<String>) -> Self {
-        Self {
-            role,
-            content: content.into(),
-            tool_calls: Vec::new(),
-            tool_call_id: String::new(),
-            name: String::new(),
-            failed: false,
-        }
+        Self { role, content: content.into(), ..Self::default() }
     }
 }
 

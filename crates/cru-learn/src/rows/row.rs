@@ -11,16 +11,18 @@ use crate::case::{Case, Evidence, Fidelity, Kind, Source};
 use crate::rows::chat::{Message, flat};
 use crate::rows::example::Example;
 
-/// Whose words a row is written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// Hugging Face TRL, and what builds on it.
-    #[default]
-    Hf,
-    /// `OpenAI`'s fine-tuning, Together, Fireworks.
-    Openai,
-    /// Axolotl and LLaMA-Factory.
-    Axolotl,
+cru_base::words! {
+    /// Whose words a row is written in.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Dialect {
+        /// Hugging Face TRL, and what builds on it.
+        #[default]
+        Hf = "hf",
+        /// `OpenAI`'s fine-tuning, Together, Fireworks.
+        Openai = "openai",
+        /// Axolotl and LLaMA-Factory.
+        Axolotl = "axolotl",
+    }
 }
 
 impl Dialect {
@@ -40,36 +42,24 @@ impl Dialect {
     }
 }
 
-/// What the rows of a file are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Table {
-    /// Whole conversations.
-    Sft,
-    /// A prompt and the one answer that is trained on.
-    Completion,
-    /// A prompt, the right and the wrong answer.
-    Preference,
-    /// A prompt, an answer, and whether it is right.
-    Kto,
-    /// Whole sessions.
-    Trajectory,
+cru_base::words! {
+    /// What the rows of a file are for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Table {
+        /// Whole conversations.
+        Sft = "sft",
+        /// A prompt and the one answer that is trained on.
+        Completion = "completion",
+        /// A prompt, the right and the wrong answer.
+        Preference = "preference",
+        /// A prompt, an answer, and whether it is right.
+        Kto = "kto",
+        /// Whole sessions.
+        Trajectory = "trajectories",
+    }
 }
 
 impl Table {
-    /// Every table.
-    pub const ALL: [Self; 5] = [Self::Sft, Self::Completion, Self::Preference, Self::Kto, Self::Trajectory];
-
-    /// Folder and configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sft => "sft",
-            Self::Completion => "completion",
-            Self::Preference => "preference",
-            Self::Kto => "kto",
-            Self::Trajectory => "trajectories",
-        }
-    }
-
     /// What it is for, in a few words.
     pub const fn about(self) -> &'static str {
         match self {

@@ -2,18 +2,20 @@
 
 use crate::rows::chat::Message;
 
-/// The family of chat templates that rows are written for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChatTemplate {
-    /// Any that keeps words beside a call.
-    #[default]
-    Any,
-    /// Llama 3.1 and its like.
-    Llama3,
-    /// gpt-oss (Harmony).
-    GptOss,
-    /// `DeepSeek` V3 and its like.
-    DeepSeek,
+cru_base::words! {
+    /// The family of chat templates that rows are written for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ChatTemplate {
+        /// Any that keeps words beside a call.
+        #[default]
+        Any = "",
+        /// Llama 3.1 and its like.
+        Llama3 = "llama3",
+        /// gpt-oss (Harmony).
+        GptOss = "gptoss",
+        /// `DeepSeek` V3 and its like.
+        DeepSeek = "deepseek",
+    }
 }
 
 impl ChatTemplate {
@@ -23,16 +25,6 @@ impl ChatTemplate {
         ("gptoss", "gpt-oss drops words that stand beside a call"),
         ("deepseek", "DeepSeek V3 drops words beside a call, and fails on arguments that are no text"),
     ];
-
-    /// The word on the command line; empty for any.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "",
-            Self::Llama3 => "llama3",
-            Self::GptOss => "gptoss",
-            Self::DeepSeek => "deepseek",
-        }
-    }
 
     /// The messages, words beside a call as a turn of their own where the templates would drop them, and arguments as text where
     /// they take nothing else.

@@ -138,7 +138,7 @@ fn edits_of_which_only_the_file_is_known() {
     let mut calls: HashMap<String, Call> =
         ["n-001", "n-003"].map(|id| (id.to_owned(), call("Bash", json!({ "command": "make" })))).into();
     let gap = |calls: Option<&Calls>| {
-        extract(&[Note { calls, ..note(&session) }], &Kind::ALL, &Family::default()).cases[0].gap()
+        extract(&[Note { calls, ..note(&session) }], &Kind::IN_SESSIONS, &Family::default()).cases[0].gap()
     };
     assert_eq!(gap(Some(&calls)), Some(Reason::ChangeUnknown));
     assert_eq!(gap(None), None, "where the transcript is gone a note's lines are all there is");

@@ -6,7 +6,7 @@ use super::*;
 use crate::rows;
 
 fn gaps(session: &Session, calls: Option<&Calls>) -> Vec<(Kind, Option<Reason>)> {
-    let found = extract(&[Note { calls, ..note(session) }], &Kind::ALL, &Family::default());
+    let found = extract(&[Note { calls, ..note(session) }], &Kind::IN_SESSIONS, &Family::default());
     found.cases.iter().map(|case| (case.kind(), case.gap())).collect()
 }
 

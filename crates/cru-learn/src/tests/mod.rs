@@ -128,7 +128,7 @@ fn note(session: &Session) -> Note<'_> {
 }
 
 fn cases(session: &Session) -> Extraction {
-    extract(&[note(session)], &Kind::ALL, &Family::default())
+    extract(&[note(session)], &Kind::IN_SESSIONS, &Family::default())
 }
 
 fn text(export: &Whole, name: &str) -> String {
@@ -271,7 +271,8 @@ fn dialects_that_take_one_message() {
     let session = tokens();
     let call = Call::new("Write", serde_json::json!({ "file_path": "web/store.ts", "content": "a b" }), Some("ok"));
     let calls = session.steps().filter_map(|(_, step)| Some((step.id.clone()?, call.clone()?))).collect();
-    let mut extraction = extract(&[Note { calls: Some(&calls), ..note(&session) }], &Kind::ALL, &Family::default());
+    let mut extraction =
+        extract(&[Note { calls: Some(&calls), ..note(&session) }], &Kind::IN_SESSIONS, &Family::default());
     extraction.cases.iter_mut().filter(|case| case.kind() == Kind::Correction).for_each(|case| case.accepted = true);
     let made = |dialect| {
         export::folder(&extraction.cases, Format::Jsonl, export::Options { dialect, ..OPTIONS }).expect("rows")

@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn every_text_of_a_case_is_in_the_record(session in any_session("[[other]]"), calls in any_calls()) {
         let note = Note { calls: Some(&calls), ..note(&session) };
-        let found = extract(&[note], &Kind::ALL, &Family::default());
+        let found = extract(&[note], &Kind::IN_SESSIONS, &Family::default());
         let mut record = Vec::new();
         strings(&serde_json::to_value(&session).unwrap_or_default(), &mut record);
         strings(&serde_json::to_value(&calls).unwrap_or_default(), &mut record);

@@ -43,7 +43,7 @@ impl Default for Options {
 }
 
 /// What a next agent needs to go on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pack {
     /// Id of the session.
     pub session: String,
@@ -182,10 +182,7 @@ impl Pack {
             session: text::clean(session.meta.session_id.as_deref().unwrap_or_default()),
             title: text::clean(session.title()).trim().to_owned(),
             budget: options.budget,
-            tokens: 0,
-            over: 0,
-            notices: Vec::new(),
-            parts: Vec::new(),
+            ..Self::default()
         };
         pack.notices.extend(options.missing.iter().map(|notice| text::clean(notice)));
         if let Some(lost) = point.lost {

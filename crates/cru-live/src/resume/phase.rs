@@ -236,10 +236,7 @@ fn facts(phase: &Phase, index: usize, usual: Usual<'_>) -> String {
 
 /// The steps of a phase itself.
 pub(super) fn steps(phase: &Phase) -> impl Iterator<Item = &Step> {
-    phase.items.iter().filter_map(|item| match item {
-        Item::Step(step) => Some(step),
-        _ => None,
-    })
+    phase.items.iter().filter_map(Item::as_step)
 }
 
 /// `2026-11-20 09:31`.
@@ -295,10 +292,7 @@ fn block(
 
 /// The gates among items that stand in no phase.
 pub(super) fn gates(items: &[Item]) -> Vec<Entry> {
-    let gates = items.iter().filter_map(|item| match item {
-        Item::Callout(it) if it.kind == "gate" => Some(it),
-        _ => None,
-    });
+    let gates = items.iter().filter_map(|item| item.as_callout("gate"));
     gates.map(|it| Entry::new(text::inline(&it.title), remark(&label(it), &it.body, Detail::Short))).collect()
 }
 

@@ -63,9 +63,6 @@ impl<'a> Point<'a> {
 
     /// The last step up to it.
     pub(super) fn last_step(&self) -> Option<&'a Step> {
-        self.items().rev().find_map(|(_, item)| match item {
-            Item::Step(step) => Some(step),
-            _ => None,
-        })
+        self.items().rev().find_map(|(_, item)| item.as_step())
     }
 }

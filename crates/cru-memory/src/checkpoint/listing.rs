@@ -1,7 +1,7 @@
 //! The checkpoints of a session as one list: what stands in its note, what is computed of it, and the copies of this
 //! machine.
 
-use cru_session::{Callout, Item, Session};
+use cru_session::{Callout, Session};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -42,10 +42,7 @@ pub fn time_of_id(id: &str) -> Option<Timestamp> {
 
 /// The checkpoint callouts of a session.
 pub fn written(session: &Session) -> impl Iterator<Item = &Callout> {
-    session.items().filter_map(|(_, item)| match item {
-        Item::Callout(callout) if callout.kind == "checkpoint" => Some(callout),
-        _ => None,
-    })
+    session.items().filter_map(|(_, item)| item.as_callout("checkpoint"))
 }
 
 /// All checkpoints of a session, oldest first.

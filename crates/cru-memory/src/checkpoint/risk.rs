@@ -83,9 +83,7 @@ impl Risk {
 }
 
 fn push(paths: &mut Vec<PathBuf>, path: PathBuf) {
-    if !paths.contains(&path) {
-        paths.push(path);
-    }
+    cru_base::list::push_new(paths, path);
 }
 
 /// Where a call begins.

@@ -8,63 +8,35 @@ pub const MOST: usize = 20;
 /// Hexadecimal digits of an id.
 pub(super) const DIGITS: usize = 8;
 
-/// What an item is about, what costs most when it waits first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReviewKind {
-    /// Transcripts that their host will delete.
-    Transcripts,
-    /// A copy of a note that a sync service left.
-    Copy,
-    /// A `[!conflict]` callout.
-    Conflict,
-    /// Something that is kept rests on what has changed.
-    Drifted,
-    /// A session was closed with writes that no check has seen.
-    Unproven,
-    /// A lesson is proposed.
-    Lesson,
-    /// A reading is proposed.
-    Reading,
-    /// A recipe is proposed.
-    Recipe,
-    /// A question is open for a week.
-    Question,
-    /// A bookmark leads nowhere.
-    Bookmark,
+cru_base::words! {
+    /// What an item is about, what costs most when it waits first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ReviewKind {
+        /// Transcripts that their host will delete.
+        Transcripts = "transcripts",
+        /// A copy of a note that a sync service left.
+        Copy = "copy",
+        /// A `[!conflict]` callout.
+        Conflict = "conflict",
+        /// Something that is kept rests on what has changed.
+        Drifted = "drifted",
+        /// A session was closed with writes that no check has seen.
+        Unproven = "unproven",
+        /// A lesson is proposed.
+        Lesson = "lesson",
+        /// A reading is proposed.
+        Reading = "reading",
+        /// A recipe is proposed.
+        Recipe = "recipe",
+        /// A question is open for a week.
+        Question = "question",
+        /// A bookmark leads nowhere.
+        Bookmark = "bookmark",
+    }
 }
 
 impl ReviewKind {
-    /// All of them, in the order of what they cost.
-    pub const ALL: [Self; 10] = [
-        Self::Transcripts,
-        Self::Copy,
-        Self::Conflict,
-        Self::Drifted,
-        Self::Unproven,
-        Self::Lesson,
-        Self::Reading,
-        Self::Recipe,
-        Self::Question,
-        Self::Bookmark,
-    ];
-
-    /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Transcripts => "transcripts",
-            Self::Copy => "copy",
-            Self::Conflict => "conflict",
-            Self::Drifted => "drifted",
-            Self::Unproven => "unproven",
-            Self::Lesson => "lesson",
-            Self::Reading => "reading",
-            Self::Recipe => "recipe",
-            Self::Question => "question",
-            Self::Bookmark => "bookmark",
-        }
-    }
-
     /// Whether a person decides about a proposal; anything else is only settled.
     pub const fn is_proposal(self) -> bool {
         matches!(self, Self::Lesson | Self::Reading | Self::Recipe)

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{AnswerError, Word};
+use cru_base::words::WordSet;
+
+use super::AnswerError;
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// Errors that are told at most.
@@ -80,10 +82,10 @@ impl<'v> Fields<'v> {
     }
 
     /// One of the words of a set.
-    pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems) -> Option<W> {
-        let all = W::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+    pub(super) fn word<W: WordSet>(&self, key: &str, problems: &mut Problems) -> Option<W> {
+        let all = W::PAIRS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         let value = self.need(key, &format!("one of {all}"), problems)?;
-        let mut words = W::WORDS.iter().chain(W::OLD);
+        let mut words = W::PAIRS.iter().chain(W::OLD);
         let found = value.as_str().and_then(|word| words.find(|(known, _)| *known == word));
         if found.is_none() {
             problems.add(&self.path(key), format!("{} is none of {all}", shown(value)));

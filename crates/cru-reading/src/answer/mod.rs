@@ -126,26 +126,27 @@ pub enum Proof {
     },
 }
 
-/// How a step ended, as a proof says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProofStatus {
-    /// It did what it was called for.
-    Ok,
-    /// It failed.
-    Failed,
-    /// A person or the host refused it.
-    Denied,
-    /// A person stopped it.
-    Interrupted,
-    /// The record holds no result of it.
-    #[serde(rename = "no_result")]
-    NoResult,
-    /// The record does not say.
-    Unknown,
-    /// The proof does not say: the program knows.
-    #[serde(skip)]
-    Unstated,
+cru_base::words! {
+    /// How a step ended, as a proof says it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ProofStatus {
+        /// It did what it was called for.
+        Ok = "ok",
+        /// It failed.
+        Failed = "failed",
+        /// A person or the host refused it.
+        Denied = "denied",
+        /// A person stopped it.
+        Interrupted = "interrupted",
+        /// The record holds no result of it.
+        NoResult = "no_result",
+        /// The record does not say.
+        Unknown = "unknown",
+        /// The proof does not say: the program knows.
+        #[serde(skip)]
+        Unstated = "",
+    }
 }
 
 /// How a step ended, in words: first the word that a proof needs, then the exit status and what its check found.
@@ -284,43 +285,11 @@ pub struct ReadOutcome {
     pub claim: Claim,
 }
 
-/// A closed set of words of the schema.
-pub trait Word: Sized + Copy + 'static {
-    /// The words with their values.
-    const WORDS: &'static [(&'static str, Self)];
-    /// Words that older answers have.
-    const OLD: &'static [(&'static str, Self)] = &[];
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal),+ $(,)? }
-     $(old { $($old:literal = $now:ident),+ $(,)? })?) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-        pub enum $name { $($(#[$inner])* #[serde(rename = $word)] $variant),+ }
-
-        impl Word for $name {
-            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
-            $(const OLD: &'static [(&'static str, Self)] = &[$(($old, Self::$now)),+];)?
-        }
-
-        impl $name {
-            /// The word of the schema.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-
-            /// The value of a word.
-            pub fn parse(word: &str) -> Option<Self> {
-                Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
-            }
-        }
-    };
-}
-
-words! {
+cru_base::words! {
     /// What came of a session, a request or a segment.
-    OutcomeState {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum OutcomeState {
         /// All that was asked was done.
         Done = "done",
         /// Some of it was done.
@@ -338,9 +307,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// What a case is.
-    CaseKind {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CaseKind {
         /// A person set the agent right.
         Correction = "correction",
         /// A failure and what solved it.
@@ -356,9 +327,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// What a case may be used for.
-    CaseUse {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CaseUse {
         /// A right answer.
         Completion = "completion",
         /// A right answer against a wrong one.
@@ -370,9 +343,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// How the person's next words took an answer.
-    AfterVerdict {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AfterVerdict {
         /// They say that it was right.
         Accepts = "accepts",
         /// They complain.
@@ -384,10 +359,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// What a lesson is about.
-    #[derive(Default)]
-    LessonLevel {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum LessonLevel {
         /// The project.
         #[default]
         Project = "project",
@@ -406,10 +382,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// How sure something is.
-    #[derive(Default)]
-    Confidence {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Confidence {
         /// Not sure.
         #[default]
         Low = "low",
@@ -420,9 +397,11 @@ words! {
     }
 }
 
-words! {
+cru_base::words! {
     /// What a segment was.
-    SegmentType {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SegmentType {
         /// New code.
         Coding = "coding",
         /// A search for a cause.
@@ -578,32 +557,6 @@ pub struct ReadSegment {
     /// A few words that name what it was about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
-}
-
-impl ProofStatus {
-    /// The word of the schema.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Denied => "denied",
-            Self::Interrupted => "interrupted",
-            Self::NoResult => "no_result",
-            Self::Unknown => "unknown",
-            Self::Unstated => "",
-        }
-    }
-}
-
-impl Word for ProofStatus {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("ok", Self::Ok),
-        ("failed", Self::Failed),
-        ("denied", Self::Denied),
-        ("interrupted", Self::Interrupted),
-        ("no_result", Self::NoResult),
-        ("unknown", Self::Unknown),
-    ];
 }
 
 impl Proof {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::{AbsenceOf, CountOf, MAX_QUOTE, Proof, ProofStatus, Word as _};
+use super::{AbsenceOf, CountOf, MAX_QUOTE, Proof, ProofStatus};
 
 /// The forms of a proof, for messages.
 pub(super) const FORMS: &str = "use `n-042: text`, `n-042:3`, `u-03: words`, `p-04: words`, `none n-050..: text` or \
@@ -36,7 +36,7 @@ impl FromStr for Proof {
         let (id, status) = match head.trim().split_once(' ') {
             Some((id, word)) => {
                 let word = word.trim().trim_start_matches('[').trim_end_matches(']');
-                let known = ProofStatus::WORDS.iter().find(|(known, _)| *known == word).map(|(_, status)| *status);
+                let known = ProofStatus::parse(word).filter(|status| *status != ProofStatus::Unstated);
                 (id, known.ok_or_else(|| format!("names no block of the record before the colon; {FORMS}"))?)
             }
             None => (head.trim(), ProofStatus::Unstated),

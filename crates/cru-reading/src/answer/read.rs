@@ -7,7 +7,7 @@ use super::proof::FORMS;
 use super::{
     AbsenceOf, Answer, AnswerError, CaseAfter, CaseCheck, CaseUse, Claim, Contradiction, CountOf, MAX_BYTES, MAX_LIST,
     MAX_PROOFS, MAX_QUOTE, MAX_TEXT, MAX_TITLE, Proof, ReadCase, ReadLesson, ReadOutcome, ReadRequest, ReadSegment,
-    StepRange, Summary, Word as _, WorkGroup,
+    StepRange, Summary, WorkGroup,
 };
 
 /// Characters of an id.

@@ -249,7 +249,7 @@ impl LessonNote {
             check: listed("Check").into_iter().next().map(|text| uncode_text(text.trim_matches('`')).into_owned()),
             broke: listed("broke").iter().chain(&listed("Broke")).map(|it| link(it)).collect(),
             // One that a person wrote needs nobody's consent.
-            status: match (ReviewStatus::parse(value("status")), values.get("status")) {
+            status: match (ReviewStatus::parse_any_case(value("status")), values.get("status")) {
                 (Some(status), _) => status,
                 (None, Some(_)) if ENDED.contains(&value("status").trim().to_lowercase().as_str()) => {
                     ReviewStatus::Rejected

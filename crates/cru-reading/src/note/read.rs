@@ -14,7 +14,7 @@ pub fn read(path: &str, text: &str) -> Option<ReadingNote> {
     if value("type") != "reading" {
         return None;
     }
-    let status = ReviewStatus::parse(value("status"));
+    let status = ReviewStatus::parse_any_case(value("status"));
     let number = |text: &str| text.trim().parse::<usize>().unwrap_or_default();
     let claims = value("claims").split_once('/').map(|(kept, all)| (number(kept), number(all))).unwrap_or_default();
     let head = ReadingHead {

@@ -270,7 +270,7 @@ impl<W: Write> Tables<W> {
             }
             let packed = packed(table, &rows)?;
             let columns: [Arc<dyn arrow_array::Array>; 3] = [
-                Arc::new(StringArray::from(vec![table.name()])),
+                Arc::new(StringArray::from(vec![table.as_str()])),
                 Arc::new(Int64Array::from(vec![i64::try_from(rows.len()).unwrap_or(i64::MAX)])),
                 Arc::new(BinaryArray::from(vec![packed.as_slice()])),
             ];

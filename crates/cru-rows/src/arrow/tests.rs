@@ -61,8 +61,8 @@ fn tables_come_in_envelopes_or_alone() {
         let mut output = Vec::new();
         super::fold(input.as_slice(), &mut output, Some(table)).unwrap();
         let rows: usize = read(&output).iter().map(RecordBatch::num_rows).sum();
-        let wanted = tables.iter().filter(|(name, _)| name == table.name()).map(|(_, rows)| *rows).sum::<usize>();
-        assert_eq!(rows, wanted, "{}", table.name());
+        let wanted = tables.iter().filter(|(name, _)| name == table.as_str()).map(|(_, rows)| *rows).sum::<usize>();
+        assert_eq!(rows, wanted, "{}", table.as_str());
         assert_eq!(*StreamReader::try_new(output.as_slice(), None).unwrap().schema(), super::table_schema(table));
     }
 }

@@ -36,7 +36,7 @@ impl Default for TableRows {
 impl TableRows {
     /// Adds a row, which has a cell for each column of the table.
     pub fn push(&mut self, table: RowTable, row: Vec<RowCell>) {
-        debug_assert_eq!(row.len(), table.columns().count(), "{}", table.name());
+        debug_assert_eq!(row.len(), table.columns().count(), "{}", table.as_str());
         self.tables[table as usize].push(row);
     }
 

@@ -55,53 +55,28 @@ pub const COMMON: &[TableColumn] = columns![
     session_uid Text, family Int, day Day, host Text, fold_version Int,
 ];
 
-/// A table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "their columns say what is in them")]
-pub enum RowTable {
-    Sessions,
-    Phases,
-    Steps,
-    Messages,
-    Decisions,
-    Errors,
-    Tasks,
-    Subagents,
-    Files,
-    Tokens,
-    Edges,
-    Cases,
-    Accounting,
+cru_base::words! {
+    /// A table.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(missing_docs, reason = "their columns say what is in them")]
+    pub enum RowTable {
+        Sessions = "sessions",
+        Phases = "phases",
+        Steps = "steps",
+        Messages = "messages",
+        Decisions = "decisions",
+        Errors = "errors",
+        Tasks = "tasks",
+        Subagents = "subagents",
+        Files = "files",
+        Tokens = "tokens",
+        Edges = "edges",
+        Cases = "cases",
+        Accounting = "accounting",
+    }
 }
 
 impl RowTable {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Sessions,
-        Self::Phases,
-        Self::Steps,
-        Self::Messages,
-        Self::Decisions,
-        Self::Errors,
-        Self::Tasks,
-        Self::Subagents,
-        Self::Files,
-        Self::Tokens,
-        Self::Edges,
-        Self::Cases,
-        Self::Accounting,
-    ];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        TABLES[self as usize].0
-    }
-
-    /// The table of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|table| table.name() == name)
-    }
-
     /// All columns, those of every table first.
     pub fn columns(self) -> impl Iterator<Item = &'static TableColumn> {
         COMMON.iter().chain(self.own())
@@ -109,26 +84,13 @@ impl RowTable {
 
     /// The columns of this table alone.
     pub const fn own(self) -> &'static [TableColumn] {
-        TABLES[self as usize].1
+        COLUMNS[self as usize]
     }
 }
 
-/// Names and columns, in the order of [`RowTable`].
-const TABLES: [(&str, &[TableColumn]); 13] = [
-    ("sessions", SESSIONS),
-    ("phases", PHASES),
-    ("steps", STEPS),
-    ("messages", MESSAGES),
-    ("decisions", DECISIONS),
-    ("errors", ERRORS),
-    ("tasks", TASKS),
-    ("subagents", SUBAGENTS),
-    ("files", FILES),
-    ("tokens", TOKENS),
-    ("edges", EDGES),
-    ("cases", CASES),
-    ("accounting", ACCOUNTING),
-];
+/// The columns of each, in the order of [`RowTable`].
+const COLUMNS: [&[TableColumn]; 13] =
+    [SESSIONS, PHASES, STEPS, MESSAGES, DECISIONS, ERRORS, TASKS, SUBAGENTS, FILES, TOKENS, EDGES, CASES, ACCOUNTING];
 
 /// `host_session`: the host's own id; `host_version`: version of the host program; `agent`: first agent that took
 /// part, with version; `subagent`: whether it is a sub-agent's; `parent_uid`: the session that started it, where it

@@ -489,15 +489,7 @@ fn hooks(action: &Action<'_>, output: &str) -> Option<Verdict> {
     if !action.commands.iter().any(|it| it.program == "git" && matches!(it.verb.as_str(), "commit" | "push")) {
         return None;
     }
-    let run = CheckRun {
-        commands: &[],
-        output,
-        exit: None,
-        failed: false,
-        status_is_own: false,
-        shown: verdict::Shown::Whole,
-        chained: false,
-    };
+    let run = CheckRun { commands: &[], output, shown: verdict::Shown::Whole, ..CheckRun::default() };
     let decision = verdict::decision(&run);
     decision.evidence.and(Some(decision.verdict)).filter(|verdict| *verdict != Verdict::Unknown)
 }

@@ -53,7 +53,7 @@ impl Options {
 }
 
 /// A stream of events on its way to a [`super::Draft`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fold {
     pub(super) header: Header,
     pub(super) host: String,
@@ -158,24 +158,8 @@ impl Fold {
             host: host.to_owned(),
             options,
             masks,
-            entries: Vec::new(),
             steps: Steps::new(host, options.level == Level::Full),
-            phases: Vec::new(),
-            waiting: Vec::new(),
-            inputs: 0,
-            own_lines: 0,
-            boundary: None,
-            talk: Talk::default(),
-            last_prompt: None,
-            names: SaidNames::default(),
-            active: None,
-            facts: StreamFacts::default(),
-            tasks: TaskRows::default(),
-            api_error: None,
-            pulls: HashSet::new(),
-            last: Last::default(),
-            steps_at_reply: 0,
-            planned: None,
+            ..Self::default()
         }
     }
 

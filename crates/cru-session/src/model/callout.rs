@@ -107,17 +107,19 @@ pub struct User {
     pub correction: bool,
 }
 
-/// How a sub-agent's work is shown in its parent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SubagentMode {
-    /// All of it inside the callout.
-    Inline,
-    /// A link to a session of its own.
-    #[default]
-    Link,
-    /// `![[…]]`: shown in place.
-    Embed,
+cru_base::words! {
+    /// How a sub-agent's work is shown in its parent.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SubagentMode {
+        /// All of it inside the callout.
+        Inline = "inline",
+        /// A link to a session of its own.
+        #[default]
+        Link = "link",
+        /// `![[…]]`: shown in place.
+        Embed = "embed",
+    }
 }
 
 /// `> [!subagent] @agent@version (model)`.

@@ -124,8 +124,6 @@ fn add(files: &mut Vec<FileRef>, value: &str) {
         };
         let mut file = file_ref::parse(part.trim_matches('`').trim_start_matches('@'));
         file.created = created;
-        if !files.contains(&file) {
-            files.push(file);
-        }
+        cru_base::list::push_new(files, file);
     }
 }

@@ -185,16 +185,13 @@ impl Evidence for Transcripts {
     }
 }
 
-/// Tool and second of a step.
-pub(crate) type StepKey<'a> = (&'a str, Option<i64>);
-
-/// The steps of a session by their ids.
-pub(crate) fn step_keys(session: &Session) -> HashMap<&str, StepKey<'_>> {
+/// Tool and second of the steps of a session, by their ids.
+pub(crate) fn step_keys(session: &Session) -> HashMap<&str, (&str, Option<i64>)> {
     let seconds = |step: &Step| step.time.map(Timestamp::as_second);
     session.steps().filter_map(|(_, step)| Some((step.id.as_deref()?, (step.tool.as_str(), seconds(step))))).collect()
 }
 
 /// Whether two steps may be the same one, as far as that is told.
-pub(crate) fn is_same(one: StepKey<'_>, other: StepKey<'_>) -> bool {
+pub(crate) fn is_same(one: (&str, Option<i64>), other: (&str, Option<i64>)) -> bool {
     one.0 == other.0 && one.1.zip(other.1).is_none_or(|(one, other)| one == other)
 }

@@ -230,14 +230,8 @@ fn once(
     let config = &vault.config().import;
     let patches = config.keep_evidence.keeps_writes();
     let fold = fold::Options { level: config.detail, patches, ..fold::Options::default() };
-    let reading = Reading {
-        importer,
-        fold,
-        existing: &existing,
-        facts: Some(&facts),
-        listen: heard.map(Heard::limit),
-        level: None,
-    };
+    let reading =
+        Reading { facts: Some(&facts), listen: heard.map(Heard::limit), ..Reading::of(importer, fold, &existing) };
     let mut bundled = reading.read(&held.bundle, &|_| !hooked.over);
     if let Some(heard) = heard {
         for (key, words) in std::mem::take(&mut bundled.words) {

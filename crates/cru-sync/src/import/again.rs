@@ -130,14 +130,7 @@ impl Agent<'_> {
         let mut done = Vec::new();
         let host = self.importer.host();
         let existing = Existing::of(&catalog.heads, host);
-        let reading = Reading {
-            importer: self.importer,
-            fold: options.fold,
-            existing: &existing,
-            facts: None,
-            listen: None,
-            level: options.level,
-        };
+        let reading = Reading { level: options.level, ..Reading::of(self.importer, options.fold, &existing) };
         let runs = |draft: &_| is_running(vault, &existing, machine, draft, false);
         let is_wanted = |head: &Head| {
             let path = head.path.to_string();
@@ -295,9 +288,7 @@ fn bundles_of(
         let bundle = kept.entry(family(head)).or_default();
         let copies = transcripts.bundle(&found);
         for path in copies.files.into_iter().filter(|path| copies.memory.contains_key(path)) {
-            if !bundle.files.contains(&path) {
-                bundle.files.push(path);
-            }
+            cru_base::list::push_new(&mut bundle.files, path);
         }
         bundle.memory.extend(copies.memory);
     }

@@ -145,14 +145,8 @@ fn ingest_with(
     let machine = options.machine.as_ref();
     let made = machine.map(|machine| MadeNotes::read(&machine.state, importer.host())).transpose()?.unwrap_or_default();
     let imported = machine.map(|_| ImportedSessions::read(vault, importer.host())).transpose()?.unwrap_or_default();
-    let reading = Reading {
-        importer,
-        fold: options.fold,
-        existing: &existing,
-        facts: None,
-        listen: options.heard.as_ref().map(|heard| heard.limit()),
-        level: None,
-    };
+    let listen = options.heard.as_ref().map(|heard| heard.limit());
+    let reading = Reading { listen, ..Reading::of(importer, options.fold, &existing) };
     let runs =
         |draft: &Draft| machine.is_some_and(|machine| is_running(vault, &existing, machine, draft, options.live));
     let mut drafts: Vec<Draft> = Vec::new();

@@ -6,13 +6,6 @@ use cru_session::source::{Bounds, Bundle, Importer};
 
 /// Reads a bundle whole and folds its streams.
 pub fn drafts(importer: &Importer, bundle: &Bundle, options: Options) -> Bundled {
-    let before = BeforeRead {
-        bounds: &|_| Bounds::default(),
-        ended: &|_| None,
-        facts: None,
-        only: None,
-        listen: None,
-        places: true,
-    };
+    let before = BeforeRead { places: true, ..BeforeRead::within(&|_| Bounds::default()) };
     bundle::read(importer, bundle, &|_| options, before)
 }

@@ -68,6 +68,13 @@ pub(crate) struct BeforeRead<'a> {
     pub(crate) places: bool,
 }
 
+impl<'a> BeforeRead<'a> {
+    /// Of all streams as much as `bounds` say, and nothing more.
+    pub(crate) fn within(bounds: &'a (dyn Fn(&StreamKey) -> Bounds + Sync)) -> Self {
+        Self { bounds, ended: &|_| None, facts: None, only: None, listen: None, places: false }
+    }
+}
+
 /// How a stream becomes a note.
 pub(crate) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 
@@ -115,7 +122,7 @@ struct Collector<'a> {
 }
 
 /// The records of a transcript up to the end of its note, by time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct NoteEnd {
     time: Timestamp,
     /// The last record with an event until then; 0 for none.
@@ -190,12 +197,7 @@ impl Sink for Collector<'_> {
         let (host, options) = (self.host, (self.options)(&header.key));
         self.touched.insert(header.key.clone());
         if let Some(ended) = (self.before.ended)(&header.key) {
-            self.ended.entry(header.key.clone()).or_insert(NoteEnd {
-                time: ended,
-                last: 0,
-                is_newer: false,
-                is_untimed: false,
-            });
+            self.ended.entry(header.key.clone()).or_insert(NoteEnd { time: ended, ..NoteEnd::default() });
         }
         if let Some(limit) = self.before.listen.filter(|_| !self.words.contains_key(&header.key)) {
             self.words.insert(header.key.clone(), StreamWords::new(header.clone(), host, limit));

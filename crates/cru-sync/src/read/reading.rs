@@ -30,24 +30,18 @@ pub(crate) struct Reading<'a> {
     pub(crate) level: Option<Level>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// As notes are made, with nothing beside the transcripts.
+    pub(crate) const fn of(importer: &'a Importer, fold: Options, existing: &'a Existing<'a>) -> Self {
+        Self { importer, fold, existing, facts: None, listen: None, level: None }
+    }
+
     /// Reads a bundle; `runs` says of a draft whether its session still runs.
     pub(crate) fn read(&self, bundle: &Bundle, runs: &dyn Fn(&Draft) -> bool) -> Bundled {
         let mark = |key: &StreamKey| self.existing.mark(key);
         let ended = |key: &StreamKey| self.existing.ended(key);
-        let mut bundled = bundle::read(
-            self.importer,
-            bundle,
-            &|key| self.wanted(key),
-            BeforeRead {
-                bounds: &mark,
-                ended: &ended,
-                facts: self.facts,
-                only: None,
-                listen: self.listen,
-                places: false,
-            },
-        );
+        let before = BeforeRead { ended: &ended, facts: self.facts, listen: self.listen, ..BeforeRead::within(&mark) };
+        let mut bundled = bundle::read(self.importer, bundle, &|key| self.wanted(key), before);
         let running: Vec<StreamKey> =
             bundled.drafts.iter().filter(|draft| runs(draft)).map(|draft| draft.key.clone()).collect();
         if running.is_empty() {
@@ -63,14 +57,7 @@ impl Reading<'_> {
                 let until = held.get(key).map(|&until| until.max(mark.unwrap_or(0)));
                 Bounds { until, ..self.existing.mark(key) }
             };
-            let before = BeforeRead {
-                bounds: &bounds,
-                ended: &ended,
-                facts: self.facts,
-                only: None,
-                listen: None,
-                places: false,
-            };
+            let before = BeforeRead { ended: &ended, facts: self.facts, ..BeforeRead::within(&bounds) };
             let words = bundled.words;
             bundled = bundle::read(self.importer, bundle, &|key| self.wanted(key), before);
             bundled.words = words;
@@ -123,8 +110,7 @@ impl Reading<'_> {
     pub(crate) fn first(&self, bundle: &Bundle, key: &StreamKey, records: Option<u64>) -> Option<Draft> {
         let until = |key: &StreamKey| records.or_else(|| self.existing.mark(key).mark);
         let bounds = |key: &StreamKey| Bounds { until: until(key), ..Bounds::default() };
-        let before =
-            BeforeRead { bounds: &bounds, ended: &|_| None, facts: None, only: Some(key), listen: None, places: false };
+        let before = BeforeRead { only: Some(key), ..BeforeRead::within(&bounds) };
         let bundled = bundle::read(self.importer, bundle, &|key| self.asked(key), before);
         bundled.drafts.into_iter().find(|draft| draft.key == *key)
     }

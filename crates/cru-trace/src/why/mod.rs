@@ -37,25 +37,16 @@ const RUN: usize = 3;
 /// Lines of one commit that say the same and are compared; of more nobody knows which is which.
 const COPIES: usize = 64;
 
-/// How an origin is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OriginProof {
-    /// The session made the commit, and the step wrote the line.
-    CommitAndText,
-    /// The session made the commit.
-    Commit,
-    /// The step wrote the line.
-    Text,
-}
-
-impl OriginProof {
-    /// A few words for people.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::CommitAndText => "by commit and text",
-            Self::Commit => "by commit",
-            Self::Text => "by text",
-        }
+cru_base::words! {
+    /// How an origin is known.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum OriginProof {
+        /// The session made the commit, and the step wrote the line.
+        CommitAndText = "by commit and text",
+        /// The session made the commit.
+        Commit = "by commit",
+        /// The step wrote the line.
+        Text = "by text",
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct AskedLine<'q> {
 }
 
 /// What a session wrote to files of one name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FileWriter<'a> {
     commits: Vec<CommitTie>,
     relatives: Vec<usize>,
@@ -94,16 +94,7 @@ impl<'a> FileWriter<'a> {
     pub fn of(input: &WriterInput<'a>, names: &[&str], file: &SearchedText<'_>) -> Self {
         let session = input.session;
         let project = session.meta.project.as_deref().unwrap_or_default();
-        let mut writer = Self {
-            commits: commits_of(session),
-            relatives: Vec::new(),
-            is_here: input.is_here,
-            steps: Vec::new(),
-            lines: Vec::new(),
-            places: HashMap::new(),
-            anchored: Vec::new(),
-            times: HashMap::new(),
-        };
+        let mut writer = Self { commits: commits_of(session), is_here: input.is_here, ..Self::default() };
         let mut taken: Vec<CommitTie> =
             writer.commits.iter().filter(|tie| input.taken.contains(&tie.id)).cloned().collect();
         taken.sort_by_key(|tie| tie.place);

@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use foldhash::HashSet;
 
 use super::call::{Call, CallKind, Ended};
+use super::condense::{Neighbour, condense};
 use super::unit::Entry;
 use cru_action::ToolKind;
+use cru_base::list::distinct;
 use cru_graph::plan::{Section, is_begun};
 use cru_session::Item;
 
@@ -50,6 +52,29 @@ pub(super) struct ActivityGroup<'a> {
     pub entries: Vec<Entry<'a>>,
 }
 
+impl<'a> ActivityGroup<'a> {
+    /// All of a chapter, called after nothing.
+    pub(super) fn unnamed(entries: Vec<Entry<'a>>) -> Self {
+        Self { activity: Activity::Mixed, title: None, entries }
+    }
+}
+
+impl Neighbour for ActivityGroup<'_> {
+    fn weight(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.call().is_some()).count()
+    }
+
+    fn join(&mut self, next: Self, _: bool) {
+        if self.activity != next.activity {
+            self.activity = Activity::Mixed;
+        }
+        if self.title != next.title {
+            self.title = None;
+        }
+        self.entries.extend(next.entries);
+    }
+}
+
 /// By what calls belong to one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
@@ -87,18 +112,17 @@ pub(super) fn groups<'a>(
             group.entries.push(entry);
         }
     }
-    condense(groups)
+    condense(groups, MAX_GROUPS)
 }
 
 /// The groups of a chapter as tasks or the sections of a plan name them; one group where neither does. What belongs to no
 /// task or section goes with what stands before it.
-pub(super) fn named<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
-    let whole = |entries| vec![ActivityGroup { activity: Activity::Mixed, title: None, entries }];
+pub(super) fn named_groups<'a>(entries: Vec<Entry<'a>>, plan: &[Section]) -> Vec<ActivityGroup<'a>> {
     let (keys, names) = match by_task(&entries) {
         Some(keys) => (keys, tasks(&entries)),
         None => match by_section(&entries, plan) {
             Some(keys) => (keys, plan.iter().map(|section| section.title.clone()).collect()),
-            None => return whole(entries),
+            None => return vec![ActivityGroup::unnamed(entries)],
         },
     };
     let keys = spread(&entries, keys);
@@ -140,35 +164,6 @@ fn by_section(entries: &[Entry<'_>], plan: &[Section]) -> Option<Vec<Option<Key>
         keys.push(now.map(|part| Key { round: 0, activity: Activity::Mixed, part: Some(part) }));
     }
     (runs.len() > 1).then_some(keys)
-}
-
-/// Joins the smallest neighbours until few enough are left. The bound doubles, so the passes are few.
-fn condense(mut groups: Vec<ActivityGroup<'_>>) -> Vec<ActivityGroup<'_>> {
-    let size = |group: &ActivityGroup<'_>| group.entries.iter().filter(|entry| entry.call().is_some()).count();
-    let mut bound = 2;
-    while groups.len() > MAX_GROUPS {
-        let mut left = groups.len();
-        let mut joined: Vec<ActivityGroup<'_>> = Vec::with_capacity(left);
-        for group in groups {
-            let fits = |last: &ActivityGroup<'_>| size(last) + size(&group) <= bound;
-            match joined.last_mut().filter(|last| left > MAX_GROUPS && fits(last)) {
-                Some(last) => {
-                    if last.activity != group.activity {
-                        last.activity = Activity::Mixed;
-                    }
-                    if last.title != group.title {
-                        last.title = None;
-                    }
-                    last.entries.extend(group.entries);
-                    left -= 1;
-                }
-                None => joined.push(group),
-            }
-        }
-        groups = joined;
-        bound *= 2;
-    }
-    groups
 }
 
 /// The key of each entry: what is no call goes with the next call where it opens something, else with the one before.
@@ -224,16 +219,11 @@ fn titles(entries: &[Entry<'_>], plan: &[Section], keys: &[Option<Key>]) -> Hash
 
 /// The tasks that are begun among the entries, in order.
 fn tasks(entries: &[Entry<'_>]) -> Vec<String> {
-    let mut begun: Vec<String> = Vec::new();
-    for entry in entries {
-        let Entry::Item(Item::Tasks(fence), _) = entry else { continue };
-        for task in fence.tasks.iter().filter(|task| is_begun(task)) {
-            if !begun.contains(&task.content) && begun.len() < 40 {
-                begun.push(task.content.clone());
-            }
-        }
-    }
-    begun
+    let tasks = entries.iter().flat_map(|entry| match entry {
+        Entry::Item(Item::Tasks(fence), _) => fence.tasks.as_slice(),
+        _ => &[],
+    });
+    distinct(tasks.filter(|task| is_begun(task)).map(|task| task.content.clone()), 40)
 }
 
 /// By the task that was begun last; `None` where fewer than two were.

@@ -10,8 +10,9 @@ use super::draft::Draft;
 use super::unit::Entry;
 use super::whole::Whole;
 use super::{block_link, clean, commands, head, inline, paragraph, quotation, request};
-use crate::model::{Gate, Part, Prose, Remark, RemarkKind};
+use crate::model::{Gate, Part, RemarkKind};
 use cru_base::Span;
+use cru_base::list::distinct;
 use cru_base::text::{truncate, without_links};
 use cru_graph::turn::{is_label, is_mark};
 use cru_graph::{Place, Taken, plan, recovery};
@@ -19,7 +20,7 @@ use cru_session::correction::INTERRUPTED;
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
 use cru_session::words::{emphasis, quote, shorten};
-use cru_session::{Decision, Error, Item, Subagent, User};
+use cru_session::{Decision, Error, Item, Link, Subagent, User};
 use foldhash::HashSet;
 
 /// Bytes of what a step is to do.
@@ -127,10 +128,7 @@ pub(super) fn parts(index: usize, whole: &Whole<'_>) -> Vec<Part> {
 
 /// With what a sub-agent answered: all of it where the transcript has it, else as its note says.
 fn answer<'t>(subagent: &'t Subagent, whole: &'t Whole<'_>) -> Option<&'t str> {
-    let last = subagent.items.iter().rev().find_map(|item| match item {
-        Item::Prose(prose) => Some(prose.text.as_str()),
-        _ => None,
-    });
+    let last = subagent.items.iter().rev().find_map(|item| Some(item.as_prose()?.text.as_str()));
     whole.answer(subagent).or(subagent.summary.as_deref()).or(last)
 }
 
@@ -181,12 +179,12 @@ impl StepBody<'_> {
     pub(super) fn remark(&mut self, kind: RemarkKind, text: &str) {
         let text = shorten::at_sentence(&clean(text), MAX_REMARK).into_owned();
         if text.contains(char::is_alphanumeric) {
-            self.parts.push(Part::Remark(Remark { kind, text, span: Span::default() }));
+            self.parts.push(Part::remark(kind, text));
         }
     }
 
     fn prose(&mut self, markdown: String) {
-        self.parts.push(Part::Prose(Prose { markdown, span: Span::default() }));
+        self.parts.push(Part::prose(markdown));
     }
 
     /// Where all of somebody's words stand.
@@ -395,15 +393,8 @@ pub(super) fn trouble(error: &Error, draft: &Draft<'_>) -> String {
     if !help.is_empty() {
         text = format!("{text} — {help}");
     }
-    let mut files: Vec<&str> = Vec::new();
-    for link in &error.resolved_by {
-        let call = draft.calls().find(|call| call.step.id.is_some() && call.step.id == link.block);
-        for path in call.into_iter().flat_map(|call| &call.writes) {
-            let name = shorten::file_name(path);
-            if !files.contains(&name) && files.len() < 3 {
-                files.push(name);
-            }
-        }
-    }
+    let call = |link: &Link| draft.calls().find(|call| call.step.id.is_some() && call.step.id == link.block);
+    let written = error.resolved_by.iter().filter_map(call).flat_map(|call| &call.writes);
+    let files = distinct(written.map(|path| shorten::file_name(path)), 3);
     if files.is_empty() { text } else { format!("{text} ({})", files.join(", ")) }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use cru_action::shell::{Nesting, Operator};
 use cru_action::{Action, CheckKind, Class, Command, ToolKind, Verdict, is_scratch};
+use cru_base::list::distinct;
 use cru_graph::Place;
 use cru_session::{FileRef, Step, StepStatus};
 
@@ -392,14 +393,8 @@ fn targets(command: &Command<'_>) -> Vec<String> {
 /// Program and verb of the commands of the most telling kind, each once.
 fn programs(action: &Action<'_>) -> Vec<String> {
     let kind = kind_of(action);
-    let mut programs: Vec<String> = Vec::new();
-    for command in action.commands.iter().filter(|it| kind_of_command(it) == kind && !it.program.is_empty()) {
-        let key = command.key();
-        if !programs.contains(&key) && command.program != "cd" {
-            programs.push(key);
-        }
-    }
-    programs
+    let telling = |it: &&Command<'_>| kind_of_command(it) == kind && !it.program.is_empty() && it.program != "cd";
+    distinct(action.commands.iter().filter(telling).map(Command::key), usize::MAX)
 }
 
 /// What a call takes back.

@@ -8,9 +8,8 @@ use super::draft::Draft;
 use super::whole::Whole;
 use super::{block_link, clean, file_type};
 use crate::evidence::FileDiff;
-use crate::model::{Part, Prose, Remark, RemarkKind};
+use crate::model::{Part, RemarkKind};
 use crate::text::{code_span, longest_run};
-use cru_base::Span;
 use cru_base::text::{plural, sanitise, truncate};
 use cru_graph::Place;
 
@@ -102,7 +101,7 @@ impl Changes {
         if let Some(replaced) = whole.replaced(call) {
             text.push_str(&format!("; {replaced}"));
         }
-        let mut parts = vec![Part::Remark(Remark { kind: RemarkKind::Changed, text, span: Span::default() })];
+        let mut parts = vec![Part::remark(RemarkKind::Changed, text)];
         let mut room = self.room.get(&call.place).copied().unwrap_or_default();
         let lines = known.iter().map(|it| it.lines.len()).sum::<usize>();
         if room == 0 && (1..=SMALL).contains(&lines) && self.small < MAX_SMALL {
@@ -130,7 +129,7 @@ impl Changes {
         names.dedup();
         let shown: Vec<String> = names.iter().take(MAX_FILES).map(|path| code_span(&clean(path))).collect();
         let text = format!("{} more, of {}", plural(count as u64, "edit"), shown.join(", "));
-        (count > 0).then(|| Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }))
+        (count > 0).then(|| Part::remark(RemarkKind::Plain, text))
     }
 }
 
@@ -182,7 +181,7 @@ fn shown(change: &FileDiff, path: &str, most: usize, link: Option<&str>) -> Part
         let at = link.map_or_else(String::new, |link| format!(" (all of it: {link})"));
         text.push_str(&format!("\n>\n> … {}{at}", plural(left as u64, "more line")));
     }
-    Part::Prose(Prose { markdown: text, span: Span::default() })
+    Part::prose(text)
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
+use super::condense::{Neighbour, condense};
 use super::unit::{Entry, Unit};
-use cru_session::{Item, Phase, User};
+use cru_session::User;
 
 /// How many chapters a workflow has at most, declared ones aside.
 const MAX_CHAPTERS: usize = 14;
@@ -40,13 +41,23 @@ impl Chapter<'_> {
         best
     }
 
+    /// Whether its heading is somebody's own.
+    pub(super) fn declared(&self) -> bool {
+        self.units.iter().any(|unit| unit.declared)
+    }
+}
+
+impl Neighbour for Chapter<'_> {
     fn weight(&self) -> usize {
         self.units.iter().map(|unit| unit.weight).sum()
     }
 
-    /// Whether its heading is somebody's own.
-    pub(super) fn declared(&self) -> bool {
-        self.units.iter().any(|unit| unit.declared)
+    fn may_join(&self) -> bool {
+        !self.declared()
+    }
+
+    fn join(&mut self, next: Self, _: bool) {
+        self.units.extend(next.units);
     }
 }
 
@@ -77,7 +88,7 @@ pub(super) fn chapters(units: Vec<Unit<'_>>) -> Vec<Chapter<'_>> {
     }
     flush(&mut waiting, &mut chapters);
     chapters.retain(|chapter| chapter.units.iter().any(|unit| unit.weight > 0 || unit.looked));
-    condense(chapters)
+    condense(chapters, MAX_CHAPTERS)
 }
 
 /// Takes off the turns at the end for which nothing was done or said, and gives their requests.
@@ -94,11 +105,7 @@ pub(super) fn idle<'a>(units: &mut Vec<Unit<'a>>) -> Vec<&'a User> {
     if kept == 0 {
         return Vec::new();
     }
-    let requests = units.drain(kept..).flat_map(|unit| unit.entries).filter_map(|entry| match entry {
-        Entry::Request { user, .. } => Some(user),
-        _ => None,
-    });
-    requests.collect()
+    units.drain(kept..).flat_map(|unit| unit.entries).filter_map(|entry| entry.said()).collect()
 }
 
 /// Turns that only looked and have no work after them belong to the work before them.
@@ -136,82 +143,10 @@ fn goes_on(chapter: &Chapter<'_>, unit: &Unit<'_>) -> bool {
     small && work.len() < MAX_ALIKE && (same_files || same_commands)
 }
 
-/// Joins the lightest neighbours until few enough are left. The bound doubles, so the passes are few.
-fn condense(mut chapters: Vec<Chapter<'_>>) -> Vec<Chapter<'_>> {
-    let mut bound = 2;
-    while chapters.iter().filter(|chapter| !chapter.declared()).count() > MAX_CHAPTERS {
-        let mut left = chapters.iter().filter(|chapter| !chapter.declared()).count();
-        let before = chapters.len();
-        let mut joined: Vec<Chapter<'_>> = Vec::with_capacity(before);
-        for chapter in chapters {
-            let fits = |last: &Chapter<'_>| {
-                !last.declared() && !chapter.declared() && last.weight() + chapter.weight() <= bound
-            };
-            match joined.last_mut().filter(|last| left > MAX_CHAPTERS && fits(last)) {
-                Some(last) => {
-                    last.units.extend(chapter.units);
-                    left -= 1;
-                }
-                None => joined.push(chapter),
-            }
-        }
-        chapters = joined;
-        let total: usize = chapters.iter().map(Chapter::weight).sum();
-        if chapters.len() == before && bound > total.saturating_mul(2) {
-            // Only declared ones stand between the rest.
-            break;
-        }
-        bound = bound.saturating_mul(2);
-    }
-    chapters
-}
-
-/// What people said in a phase.
-fn said(phase: &Phase) -> impl Iterator<Item = &User> {
-    phase.items.iter().filter_map(|item| match item {
-        Item::User(user) => Some(user),
-        _ => None,
-    })
-}
-
-/// Letters and digits of the first `seen` characters, in lower case.
-fn letters(text: &str, seen: usize) -> String {
-    let mut letters = String::with_capacity(text.len().min(seen));
-    if text.is_ascii() {
-        let bytes = text.bytes().take(seen).filter(u8::is_ascii_alphanumeric);
-        letters.extend(bytes.map(|byte| char::from(byte.to_ascii_lowercase())));
-        return letters;
-    }
-    for c in text.chars().take(seen) {
-        if c.is_ascii() {
-            letters.extend(c.is_ascii_alphanumeric().then_some(c.to_ascii_lowercase()));
-        } else if c.is_alphanumeric() {
-            letters.extend(c.to_lowercase());
-        }
-    }
-    letters
-}
-
-/// Whether the heading was made from words that were said in the phase: then it is no better than they are.
-pub(super) fn is_from_prompt(phase: &Phase) -> bool {
-    const SEEN: usize = 8_000;
-    let title: String = letters(&phase.title, SEEN).chars().take(16).collect();
-    // A short title ("Build") is found in many words by chance.
-    let fits = |words: &str| {
-        let long = title.len() >= 12 || phase.title.contains(' ');
-        letters(words, 64).starts_with(&title) || (long && letters(words, SEEN).contains(&title))
-    };
-    // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
-    title == "continue"
-        || phase.title.contains('…')
-        || phase.title.starts_with("Command /")
-        || said(phase).take(8).any(|user| fits(&user.words))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cru_session::{FileRef, Session, Step};
+    use cru_session::{FileRef, Item, Phase, Session, Step};
 
     fn phase(words: &str, writes: &[&str]) -> Phase {
         let user = User { words: words.into(), ..User::default() };

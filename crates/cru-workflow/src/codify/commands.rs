@@ -14,7 +14,7 @@ use super::data::Data;
 use super::input::Inputs;
 use super::whole::{MAX_SAID, Whole};
 use super::{clean, looks, plain_code};
-use crate::model::{Command, Part, Remark, RemarkKind, Script};
+use crate::model::{Command, Part, RemarkKind, Script};
 use cru_base::Span;
 use cru_base::text::{sanitise, truncate};
 
@@ -45,7 +45,7 @@ pub(super) fn parts(index: usize, whole: &Whole<'_>, known: &dyn Fn(&Call<'_>) -
         calls().filter(|(_, call)| is_run(call)).map(|(at, call)| (subject(call), at)).collect();
     let mut failures: HashSet<String> = HashSet::default();
     let mut parts: HashMap<usize, Vec<Part>> = HashMap::new();
-    let remark = |kind, text| vec![Part::Remark(Remark { kind, text, span: Span::default() })];
+    let remark = |kind, text| vec![Part::remark(kind, text)];
     for (at, call) in calls() {
         let is_command = call.shell && !call.text.is_empty() && (call.acts() || !acts);
         let used = call.acts() || matches!(call.tool, ToolKind::Skill | ToolKind::Fetch | ToolKind::Mcp);
@@ -143,7 +143,7 @@ fn command(call: &Call<'_>, note: Option<String>, data: &Data, inputs: &Inputs) 
     let text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     let text = truncate(&text, MAX_SCRIPT).into_owned();
     let mut parts = vec![Part::Script(Script { text, span: Span::default() })];
-    parts.extend(note.map(|text| Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() })));
+    parts.extend(note.map(|text| Part::remark(RemarkKind::Plain, text)));
     parts
 }
 

@@ -5,9 +5,8 @@ use super::draft::Draft;
 use super::input::Inputs;
 use super::outcome::{self, Outcome, Passes, WorkChecks};
 use super::standing::Checks;
-use super::{Options, Shape, Work, dependency};
+use super::{Options, Work, dependency};
 use crate::evidence::Evidence;
-use crate::model::{Goal, Part, Step, Workflow};
 use cru_base::Diagnostic;
 use cru_session::Session;
 
@@ -57,26 +56,5 @@ impl<'d> Facts<'d> {
             check.command = check.command.take().map(|command| inputs.named(&command, true).into_owned());
         }
         Self { setting, drafts, inputs, flows, order, standing, passes, outcomes, checks, odd }
-    }
-
-    /// The workflow of `steps` with its head, in which a line has at most `names` names, and `preface` below that.
-    pub(super) fn workflow(&self, steps: Vec<Step>, names: usize, preface: impl IntoIterator<Item = Part>) -> Workflow {
-        let (setting, session) = (self.setting, self.setting.session);
-        let goals = super::goals(session);
-        // The replay lists the goals; the skeleton has a line of its head for them.
-        let is_replay = setting.options.shape == Shape::Replay;
-        let (listed, told): (Vec<Goal>, &[Goal]) = if is_replay { (goals, &[]) } else { (Vec::new(), &goals) };
-        let most = if is_replay { usize::MAX } else { names };
-        let mut workflow = Workflow {
-            title: super::workflow_title(session, self.drafts, setting.work.part),
-            sources: super::sources(session),
-            goals: listed,
-            checks: self.checks.rows.iter().take(most).cloned().collect(),
-            steps,
-            ..Workflow::default()
-        };
-        workflow.preface.push(super::head::head(self, told, &workflow, names));
-        workflow.preface.extend(preface);
-        workflow
     }
 }

@@ -17,7 +17,7 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 /// The type of one path; `Path` where its name tells none.
-fn of(path: &str) -> &'static str {
+pub(crate) fn of(path: &str) -> &'static str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     TYPES.iter().find(|(known, _)| *known == extension).map_or("Path", |(_, ty)| ty)
@@ -42,4 +42,9 @@ pub(super) fn is_document(path: &str) -> bool {
 pub(super) fn common(paths: &[&str]) -> Option<&'static str> {
     let first = of(paths.first()?);
     Some(if paths.iter().all(|path| of(path) == first) { first } else { "Path" })
+}
+
+/// The language that a file's name tells; `None` for prose and what is no text of a program.
+pub fn language_of(path: &str) -> Option<&'static str> {
+    Some(of(path)).filter(|ty| !matches!(*ty, "Path" | "Text" | "Markdown") && !is_prose(path))
 }

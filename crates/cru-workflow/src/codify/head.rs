@@ -9,20 +9,22 @@ use super::draft::Draft;
 use super::facts::{Facts, Setting};
 use super::input::Inputs;
 use super::outcome::{PASSES, WorkChecks};
-use super::{block_link, clean, file_type, inline};
+use super::{Shape, block_link, clean, file_type, inline, step_title};
 use crate::evidence::Evidence;
-use crate::model::{Check, Goal, Part, Prose, Workflow};
+use crate::model::{Check, Goal, Part, Step, Workflow};
 use crate::text::code_span;
-use cru_base::Span;
+use cru_base::list::distinct;
 use cru_base::text::{plural, truncate};
 use cru_graph::Plan;
 use cru_session::open::{OpenPoint, open_points};
 use cru_session::words::pasted::is_pasted;
 use cru_session::words::quote::quote;
-use cru_session::{Session, User};
+use cru_session::{Link, Session, User};
 
 /// Names in a line; fewer for the inputs of a skeleton that has no room.
 pub(crate) const MAX_NAMES: usize = 6;
+/// Tasks listed as goals at most.
+const MAX_GOALS: usize = 30;
 /// Characters of a value, a task, a check.
 const MAX_VALUE: usize = 160;
 /// Characters of a check that is named as it was called.
@@ -36,9 +38,47 @@ const MAX_PLANS: usize = 3;
 /// What stands where the session does not say.
 const NOTHING: &str = "not recorded";
 
+impl Facts<'_> {
+    /// The workflow of `steps` with its head, in which a line has at most `names` names, and `preface` below that.
+    pub(super) fn workflow(&self, steps: Vec<Step>, names: usize, preface: impl IntoIterator<Item = Part>) -> Workflow {
+        let (setting, session) = (self.setting, self.setting.session);
+        let goals = goals(session);
+        // The replay lists the goals; the skeleton has a line of its head for them.
+        let is_replay = setting.options.shape == Shape::Replay;
+        let (listed, told): (Vec<Goal>, &[Goal]) = if is_replay { (goals, &[]) } else { (Vec::new(), &goals) };
+        let most = if is_replay { usize::MAX } else { names };
+        let mut workflow = Workflow {
+            title: step_title::workflow_title(session, self.drafts, setting.work.part),
+            sources: sources(session),
+            goals: listed,
+            checks: self.checks.rows.iter().take(most).cloned().collect(),
+            steps,
+            ..Workflow::default()
+        };
+        workflow.preface.push(head(self, told, &workflow, names));
+        workflow.preface.extend(preface);
+        workflow
+    }
+}
+
+/// The links to the session.
+pub(super) fn sources(session: &Session) -> Vec<Link> {
+    session.meta.session_id.iter().map(|id| Link::to_note(clean(id))).collect()
+}
+
+/// The tasks of the session.
+fn goals(session: &Session) -> Vec<Goal> {
+    let tasks = session.tasks();
+    let mut seen = HashSet::default();
+    let texts = tasks.iter().map(|task| truncate(&clean(&task.content), 160).into_owned());
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty() && seen.insert(text.to_lowercase())).collect();
+    // A workflow is to be done again: there is nothing to tick.
+    texts.into_iter().take(MAX_GOALS).map(|text| Goal { text, plain: true, ..Goal::default() }).collect()
+}
+
 /// The head, with `most` names in a line; `workflow` has its steps already. `goals` are the tasks of the session, where they are
 /// no section of the workflow.
-pub(super) fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> Part {
+fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> Part {
     let Facts { setting, drafts, inputs, checks, .. } = facts;
     let Setting { work, session, evidence, .. } = setting;
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).collect();
@@ -56,7 +96,7 @@ pub(super) fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most:
         format!("Open at the end: {}", or_nothing(open(session, evidence))),
     ];
     let lines: Vec<String> = lines.into_iter().chain(also).collect();
-    Part::Prose(Prose { markdown: lines.join("\n"), span: Span::default() })
+    Part::prose(lines.join("\n"))
 }
 
 /// Documents and values, at most so many of each.
@@ -177,14 +217,9 @@ fn documents(session: &Session, drafts: &[Draft<'_>], asked: &Plan<'_>) -> Vec<S
     let mut calls: Vec<&Call<'_>> = drafts.iter().flat_map(Draft::calls).filter(|call| call.succeeded()).collect();
     calls.sort_by_key(|call| call.place);
     let written: BTreeSet<&str> = calls.iter().flat_map(|call| &call.writes).map(AsRef::as_ref).collect();
-    let mut read: Vec<&str> = Vec::new();
-    let documents =
-        calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref).filter(|path| file_type::is_document(path));
-    for path in documents.filter(|path| !written.contains(path)) {
-        if read.len() < MAX_DOCUMENTS && !read.contains(&path) {
-            read.push(path);
-        }
-    }
+    let read = calls.iter().flat_map(|call| &call.reads).map(AsRef::as_ref);
+    let documents = read.filter(|path| file_type::is_document(path) && !written.contains(path));
+    let read: Vec<&str> = distinct(documents, MAX_DOCUMENTS);
     // Many plans are what somebody looked through, and none of them what is done.
     let plans = read.iter().filter(|path| is_plan(path)).count();
     for path in read {
@@ -295,16 +330,15 @@ fn done(workflow: &Workflow, goals: &[Goal], checks: &WorkChecks) -> Vec<String>
     if parts.is_empty() && !workflow.goals.is_empty() {
         parts.push("all goals are reached".to_owned());
     } else if parts.is_empty() {
-        let tasks = goals.iter().take(MAX_NAMES).map(|goal| format!("{} is done", inline(&quoted_task(&goal.text))));
+        let tasks = goals
+            .iter()
+            .take(MAX_NAMES)
+            .map(|goal| format!("{} is done", inline(&format!("“{}”", truncate(&goal.text, 80)))));
         parts.extend(tasks);
         let more = goals.len().saturating_sub(MAX_NAMES);
         parts.extend((more > 0).then(|| plural(more as u64, "more task")));
     }
     parts
-}
-
-fn quoted_task(text: &str) -> String {
-    format!("“{}”", truncate(text, 80))
 }
 
 /// What the session left open, as its note says it: by an accepted reading, else by the record.

@@ -9,10 +9,9 @@ use super::data::Data;
 use super::draft::Draft;
 use super::unit::Entry;
 use super::whole::Whole;
-use crate::model::{Part, Prose};
+use crate::model::Part;
 use crate::text::code_span;
 use cru_action::ToolKind;
-use cru_base::Span;
 use cru_base::text::{plural, truncate};
 use cru_session::Item;
 
@@ -59,7 +58,7 @@ fn flush(lines: &mut Vec<String>, count: &mut usize, at: usize, parts: &mut Hash
     }
     lines.clear();
     *count = 0;
-    parts.entry(at).or_default().push(Part::Prose(Prose { markdown: text, span: Span::default() }));
+    parts.entry(at).or_default().push(Part::prose(text));
 }
 
 /// Whether something that is no call is told in its place.

@@ -7,8 +7,8 @@ use cru_graph::FinalPath;
 use cru_session::Session;
 
 use super::call::{Call, CallKind, Ended};
-use super::unit::{Entry, Unit, units};
-use super::{file_type, is_repeatable};
+use super::file_type;
+use super::unit::{Entry, Unit, is_repeatable, units};
 
 /// Letters of a request that are compared.
 const MAX_LETTERS: usize = 400;
@@ -57,7 +57,7 @@ fn activities(call: &Call<'_>) -> Vec<String> {
             .iter()
             .map(|path| {
                 let test = path.to_lowercase().contains("test");
-                let ty = file_type::common(&[path.as_ref()]).unwrap_or("Path");
+                let ty = file_type::of(path);
                 format!("{verb} {}{ty}", if test { "test " } else { "" })
             })
             .collect();

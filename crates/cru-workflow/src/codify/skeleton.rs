@@ -17,12 +17,12 @@ use super::body::{self, StepBody};
 use super::call::{Call, CallKind, Ended};
 use super::commands;
 use super::data;
-use super::draft::{self, Draft};
+use super::draft::{self, Cut, Draft};
 use super::facts::{Facts, Setting};
 use super::place::homeless;
 use super::unit::Entry;
-use super::{clean, paragraph, plain_code, request};
-use crate::model::{Command, Gate, Part, Prose, Remark, RemarkKind, Step, Workflow};
+use super::{clean, paragraph, plain_code, request, step_title};
+use crate::model::{Command, Gate, Part, Remark, RemarkKind, Step, Workflow};
 use crate::render::render;
 use cru_base::Diagnostic;
 
@@ -103,7 +103,7 @@ pub(super) fn skeleton(setting: &Setting<'_>, mut drafts: Vec<Draft<'_>>, sole: 
     let tiers: &[_] = if drafts.iter().any(Draft::is_named) { &NAMED_TIERS } else { &TIERS };
     for &(steps, rooms) in tiers {
         draft::fold(&mut drafts, steps);
-        draft::set_titles(setting.session, sole, &mut drafts, draft::Cut::ByName);
+        step_title::set_titles(setting.session, sole, &mut drafts, Cut::ByName);
         let facts = Facts::of(setting, &drafts);
         let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| facts.lines(index)).collect();
         for room in rooms {
@@ -160,13 +160,13 @@ impl Facts<'_> {
         }
         if let Some(asked) = Asked::of(draft).filter(|_| room.asked) {
             let words = asked.words(room.words);
-            if words.contains(char::is_alphanumeric) && !same(&words, &draft.title) {
-                step.parts.push(Part::Prose(Prose { markdown: paragraph(&words), span: Span::default() }));
+            if words.contains(char::is_alphanumeric) && !body::same(&words, &draft.title) {
+                step.parts.push(Part::prose(paragraph(&words)));
             }
         }
         step.parts.extend(data::flow(&self.flows[index]).map(Part::Flow));
         if let Some(before) = self.order[index].and_then(|at| self.drafts.get(at)) {
-            step.parts.push(remark(RemarkKind::After, before.title.clone()));
+            step.parts.push(Part::remark(RemarkKind::After, before.title.clone()));
         }
         // What matters most is kept, in the order of the session.
         let mut by_rank: Vec<usize> = (0..lines.len()).collect();
@@ -176,7 +176,8 @@ impl Facts<'_> {
         step.parts.extend(by_rank.iter().map(|at| shortened(lines[*at].part.clone(), room.words)));
         let more = lines.len() - by_rank.len();
         if more > 0 {
-            step.parts.push(remark(RemarkKind::Plain, format!("{} in the session", plural(more as u64, "more line"))));
+            step.parts
+                .push(Part::remark(RemarkKind::Plain, format!("{} in the session", plural(more as u64, "more line"))));
         }
         step
     }
@@ -204,7 +205,7 @@ impl Facts<'_> {
                     if call.tool == ToolKind::Subagent {
                         lines.extend(handed_over(call, &mut told).map(|text| Line::plain(Rank::Delegated, text)));
                     } else if let Some(text) = commands::refusal(call) {
-                        lines.push(Line { rank: Rank::Correction, part: remark(RemarkKind::Mind, text) });
+                        lines.push(Line { rank: Rank::Correction, part: Part::remark(RemarkKind::Mind, text) });
                     } else if let Some(line) = commands.get(&at_call) {
                         lines.push(Line { rank: line.rank, part: line.part.clone() });
                     }
@@ -213,7 +214,7 @@ impl Facts<'_> {
                 }
                 Entry::Request { user, rules, .. } => {
                     let is_told = matches!(opening, Some(Asked::Person(own)) if std::ptr::eq(own, *user));
-                    if is_told || request::is_nod(&user.words) || (!rules && same(&user.words, &draft.title)) {
+                    if is_told || request::is_nod(&user.words) || (!rules && body::same(&user.words, &draft.title)) {
                         continue;
                     }
                     let (rank, kind) =
@@ -299,7 +300,7 @@ impl Facts<'_> {
         let command = if more > 0 && !command.ends_with('…') { format!("{command} …") } else { command };
         if !call.shell {
             let how = how.map_or_else(String::new, |how| format!(" — {how}"));
-            return remark(RemarkKind::Plain, format!("called {}{how}", plain_code(&command)));
+            return Part::remark(RemarkKind::Plain, format!("called {}{how}", plain_code(&command)));
         }
         Part::Command(Command { command, note: how, span: Span::default() })
     }
@@ -307,7 +308,7 @@ impl Facts<'_> {
 
 impl Line {
     fn plain(rank: Rank, text: String) -> Self {
-        Self { rank, part: remark(RemarkKind::Plain, text) }
+        Self { rank, part: Part::remark(RemarkKind::Plain, text) }
     }
 }
 
@@ -327,7 +328,7 @@ enum Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(draft: &Draft<'a>) -> Option<Self> {
         let says = |user: &&User| !request::is_talk(&user.words);
-        let opening = draft.opening.or_else(|| draft.called()).filter(says).map(Self::Person);
+        let opening = draft.opening.or(draft.called).filter(says).map(Self::Person);
         opening.or(draft.task.map(Self::Agent)).or_else(|| draft.requests().find(says).map(Self::Person))
     }
 
@@ -359,12 +360,10 @@ fn handed_over(call: &Call<'_>, told: &mut Vec<String>) -> Option<String> {
 
 /// What a sub-agent was told and came to.
 fn told_of(subagent: &Subagent) -> String {
-    let answer = subagent.summary.as_deref().or_else(|| {
-        subagent.items.iter().rev().find_map(|item| match item {
-            Item::Prose(prose) => Some(prose.text.as_str()),
-            _ => None,
-        })
-    });
+    let answer = subagent
+        .summary
+        .as_deref()
+        .or_else(|| subagent.items.iter().rev().find_map(|item| Some(item.as_prose()?.text.as_str())));
     let name = subagent.agent.as_ref().map(|agent| agent.name.as_str());
     delegation(name, subagent.task.as_deref().unwrap_or_default(), answer.unwrap_or_default())
 }
@@ -381,10 +380,6 @@ fn delegation(name: Option<&str>, task: &str, outcome: &str) -> String {
 /// The beginning of somebody's words, on one line.
 fn quoted(words: &str, max: usize) -> String {
     quote::quote(&homeless(words), max)
-}
-
-fn remark(kind: RemarkKind, text: String) -> Part {
-    Part::Remark(Remark { kind, text, span: Span::default() })
 }
 
 /// A part with the words in it shortened.
@@ -406,9 +401,4 @@ fn shortened(part: Part, words: usize) -> Part {
         }
         other => other,
     }
-}
-
-/// Whether two texts say the same, punctuation aside.
-fn same(a: &str, b: &str) -> bool {
-    body::same(a, b)
 }

@@ -12,7 +12,7 @@ use super::super::{parse, render, validate};
 use super::*;
 use cru_note::Note;
 use cru_session::{
-    Agent, Callout, Decision, Error, FileRef, Item, Meta, Phase, Step, StepStatus, Subagent, Task, Tasks, User,
+    Agent, Callout, Decision, Error, FileRef, Item, Link, Meta, Phase, Step, StepStatus, Subagent, Task, Tasks, User,
 };
 
 fn session(id: &str, title: &str, phases: Vec<Phase>) -> Session {

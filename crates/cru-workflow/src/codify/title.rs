@@ -2,6 +2,7 @@
 
 use super::call::{Call, CallKind};
 use cru_action::{Action, Command, ToolKind};
+use cru_base::list::distinct;
 use cru_base::text::{fold_whitespace, plural, slug};
 use cru_session::words::list::STOP;
 use cru_session::words::shorten::{at_word, file_name, without_queries};
@@ -16,7 +17,7 @@ pub(super) fn given(text: &str) -> String {
 }
 
 /// Two to four words of a title as a name: `token-store`.
-pub(super) fn short_name(title: &str) -> String {
+pub(crate) fn short_name(title: &str) -> String {
     let told = |word: &&str| !STOP.has(word);
     slug(&title.split(' ').filter(told).collect::<Vec<_>>().join(" "), 4)
 }
@@ -101,20 +102,9 @@ pub(super) fn from_files(calls: &[&Call<'_>]) -> Option<String> {
 
 /// A title from what was looked at: files, else the commands that asked.
 pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for path in calls.iter().flat_map(|call| &call.reads) {
-        let name = file_name(path);
-        if !names.contains(&name) && names.len() < 200 {
-            names.push(name);
-        }
-    }
-    let mut asked: Vec<&str> = Vec::new();
+    let names = distinct(calls.iter().flat_map(|call| &call.reads).map(|path| file_name(path)), 200);
     let looks = calls.iter().filter(|call| call.shell && !call.acts());
-    for program in looks.flat_map(|call| &call.programs) {
-        if !asked.contains(&program.as_str()) && asked.len() < 20 {
-            asked.push(program);
-        }
-    }
+    let asked = distinct(looks.flat_map(|call| &call.programs).map(String::as_str), 20);
     let outside = calls.iter().filter(|call| call.asks_elsewhere).count() * 2 > calls.len();
     if outside { list("Look with", &asked, "commands") } else { list("Read", &names, "files") }
         .or_else(|| list("Look with", &asked, "commands"))
@@ -143,28 +133,16 @@ pub(super) fn from_looks(calls: &[&Call<'_>]) -> Option<String> {
 
 /// A title from the checks that were run.
 pub(super) fn from_checks(calls: &[&Call<'_>]) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for check in calls.iter().flat_map(|call| &call.checks) {
-        if !names.contains(&check.key.as_str()) && names.len() < 20 {
-            names.push(&check.key);
-        }
-    }
+    let names = distinct(calls.iter().flat_map(|call| &call.checks).map(|check| check.key.as_str()), 20);
     list("Check with", &names, "commands")
 }
 
 /// A title from what was handed over: the message of the commit, else what was done with it.
 pub(super) fn from_commits(calls: &[&Call<'_>]) -> Option<String> {
-    let made = calls.iter().filter(|call| call.succeeded());
-    let (mut commits, mut pushes, mut programs) = (false, false, Vec::new());
-    for call in made {
-        commits |= call.commits;
-        pushes |= call.pushes;
-        for program in &call.programs {
-            if call.publishes && !call.pushes && !programs.contains(&program.as_str()) {
-                programs.push(program);
-            }
-        }
-    }
+    let made = || calls.iter().filter(|call| call.succeeded());
+    let (commits, pushes) = (made().any(|call| call.commits), made().any(|call| call.pushes));
+    let published = made().filter(|call| call.publishes && !call.pushes).flat_map(|call| &call.programs);
+    let programs = distinct(published.map(String::as_str), usize::MAX);
     match (commits, pushes, commit(calls)) {
         (true, _, Some(message)) => Some(given(&format!("Commit: {message}"))),
         (true, true, None) => Some("Commit and push".to_owned()),

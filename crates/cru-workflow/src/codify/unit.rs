@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use foldhash::HashMap;
 use rayon::prelude::*;
 
-use super::call::{Call, CallKind};
+use super::call::{Call, CallKind, Ended};
 use super::request;
 use cru_graph::turn::{PlacedItem, Sign, Turn};
 use cru_graph::{FinalPath, Place, Taken};
@@ -43,10 +43,23 @@ impl<'a> Entry<'a> {
             _ => None,
         }
     }
+
+    /// The words of a person that it is.
+    pub(super) fn said(&self) -> Option<&'a User> {
+        match self {
+            Self::Request { user, .. } => Some(user),
+            _ => None,
+        }
+    }
+
+    /// What it asks for, where it corrects nothing.
+    pub(super) fn request(&self) -> Option<&'a User> {
+        self.said().filter(|_| !matches!(self, Self::Request { corrects: true, .. }))
+    }
 }
 
 /// A turn; all turns of a phase whose heading is somebody's own are one unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Unit<'a> {
     /// The level-2 phase that it stands in.
@@ -91,7 +104,7 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
             (None, _) => false,
             (Some((index, _)), Some((known, own))) if known == index => own,
             (Some((index, phase)), _) => {
-                let own = !super::chapter::is_from_prompt(phase);
+                let own = !is_from_prompt(phase);
                 declared = Some((index, own));
                 own
             }
@@ -121,13 +134,7 @@ pub(super) fn units<'a>(session: &'a Session, path: &FinalPath) -> Vec<Unit<'a>>
                 talk: !turn.requests.is_empty() && turn.words().skip(turn.withdrawn).all(says_nothing),
                 answers,
                 corrects: turn.correction.is_some(),
-                weight: 0,
-                looked: false,
-                written: Vec::new(),
-                ran: Vec::new(),
-                task: None,
-                entries: Vec::new(),
-                parts: BTreeMap::new(),
+                ..Unit::default()
             });
         }
         if let Some(unit) = units.last_mut() {
@@ -150,16 +157,72 @@ fn calls<'a>(session: &'a Session, path: &FinalPath) -> HashMap<Place, Call<'a>>
         let items = path.items(session, index).iter().enumerate();
         items.map(move |(at, item)| (Place { phase: Some(index), item: Some(at) }, item))
     });
-    let steps: Vec<(Place, &Step)> = preface
-        .chain(phases)
-        .filter_map(|(place, item)| match item {
-            Item::Step(step) => Some((place, step)),
-            _ => None,
-        })
-        .collect();
+    let steps: Vec<(Place, &Step)> =
+        preface.chain(phases).filter_map(|(place, item)| Some((place, item.as_step()?))).collect();
     let read = |(place, step): (Place, &'a Step)| (place, Call::of(step, place, project));
     let read: Vec<(Place, Call<'a>)> = steps.into_par_iter().map(read).collect();
     read.into_iter().collect()
+}
+
+/// Looks from which a session that did nothing else is a review and no chat.
+const REVIEW: usize = 3;
+
+/// Whether there is anything that somebody could do again: something was changed, run, checked, decided or handed to
+/// another agent, or looking around was the work.
+pub(super) fn is_repeatable(units: &[Unit<'_>], session: &Session) -> bool {
+    let mut looks = 0;
+    let calls = units.iter().flat_map(Unit::all).filter_map(Entry::call);
+    for call in calls.filter(|call| call.ended != Ended::Denied) {
+        if call.acts() {
+            return true;
+        }
+        looks += usize::from(call.succeeded());
+    }
+    let counts = |item: &Item| match item {
+        Item::Decision(_) | Item::Subagent(_) => true,
+        Item::Callout(callout) => callout.kind == "gate",
+        _ => false,
+    };
+    looks >= REVIEW || session.items().any(|(_, item)| counts(item))
+}
+
+/// Whether the heading was made from words that were said in the phase: then it is no better than they are.
+fn is_from_prompt(phase: &Phase) -> bool {
+    const SEEN: usize = 8_000;
+    let title: String = letters(&phase.title, SEEN).chars().take(16).collect();
+    // A short title ("Build") is found in many words by chance.
+    let fits = |words: &str| {
+        let long = title.len() >= 12 || phase.title.contains(' ');
+        letters(words, 64).starts_with(&title) || (long && letters(words, SEEN).contains(&title))
+    };
+    // A phase that no prompt opened is called so; what was cut or shortened was cut from a prompt.
+    title == "continue"
+        || phase.title.contains('…')
+        || phase.title.starts_with("Command /")
+        || said(phase).take(8).any(|user| fits(&user.words))
+}
+
+/// What people said in a phase.
+fn said(phase: &Phase) -> impl Iterator<Item = &User> {
+    phase.items.iter().filter_map(Item::as_user)
+}
+
+/// Letters and digits of the first `seen` characters, in lower case.
+fn letters(text: &str, seen: usize) -> String {
+    let mut letters = String::with_capacity(text.len().min(seen));
+    if text.is_ascii() {
+        let bytes = text.bytes().take(seen).filter(u8::is_ascii_alphanumeric);
+        letters.extend(bytes.map(|byte| char::from(byte.to_ascii_lowercase())));
+        return letters;
+    }
+    for c in text.chars().take(seen) {
+        if c.is_ascii() {
+            letters.extend(c.is_ascii_alphanumeric().then_some(c.to_ascii_lowercase()));
+        } else if c.is_alphanumeric() {
+            letters.extend(c.to_lowercase());
+        }
+    }
+    letters
 }
 
 impl<'a> Unit<'a> {

@@ -60,9 +60,7 @@ pub(super) fn add(made: &mut Vec<Check>, checks: &Checks<'_>, drafts: &[Draft<'_
             Item::Command(command) => {
                 let command = fold_whitespace(command);
                 if let Some(known) = made.iter().position(|check| check.command.as_deref() == Some(&command)) {
-                    if !demanded.contains(&known) {
-                        demanded.push(known);
-                    }
+                    cru_base::list::push_new(&mut demanded, known);
                     continue;
                 }
                 let text = match (checks.standing(&command), run_of(&command, &run)) {

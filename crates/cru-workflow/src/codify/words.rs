@@ -1,16 +1,30 @@
-//! Foreign words as markdown that shows the same bytes: on one line, or as a quotation with its lines.
+//! Foreign words as a workflow shows them: cleaned on one line, as markdown that shows the same bytes, or as a quotation with
+//! its lines.
 //!
 //! A quotation is never read as an edge of the flow, whatever arrows stand in it, so nothing in it is replaced.
 
-use super::clean;
 use super::place::homeless;
 use crate::flow;
 use crate::text;
 use cru_base::lines::floor_char_boundary;
-use cru_base::text::sanitise;
+use cru_base::text::{fold_whitespace, sanitise, truncate};
 use cru_session::words::pasted::is_fence;
 use cru_session::words::sentence::sentences;
 
+/// One line of foreign text, safe to be shown.
+pub(super) fn clean(text: &str) -> String {
+    fold_whitespace(&homeless(&sanitise(text)))
+}
+
+/// At most the first `max` bytes.
+pub(super) fn head(text: &str, max: usize) -> &str {
+    &text[..floor_char_boundary(text, max)]
+}
+
+/// A command in a remark: without backticks, so that cutting the text cannot leave a code span open.
+pub(super) fn plain_code(command: &str) -> String {
+    truncate(&clean(command).replace('`', "'"), 120).into_owned()
+}
 /// One line of foreign text as markdown.
 pub(super) fn inline(words: &str) -> String {
     text::escape(&clean(words))

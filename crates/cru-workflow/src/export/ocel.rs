@@ -20,9 +20,7 @@ pub fn export(traces: &[Trace]) -> Value {
         objects.entry(workflow.clone()).or_default();
         let relations = objects.entry(session.clone()).or_default();
         let follows = json!({ "objectId": id(&workflow), "qualifier": "follows" });
-        if !relations.contains(&follows) {
-            relations.push(follows);
-        }
+        cru_base::list::push_new(relations, follows);
         for (run, time) in trace.runs.iter().zip(times(trace)) {
             types.insert(&run.step);
             let mut relations = vec![json!({ "objectId": id(&session), "qualifier": "session" })];

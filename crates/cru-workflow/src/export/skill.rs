@@ -170,7 +170,7 @@ fn parts(parts: &[Part], page: &mut String) {
                 let _ = write!(page, "{ticks}sh\n{}\n{ticks}\n\n", it.text);
             }
             Part::Remark(it) => {
-                let word = it.kind.word();
+                let word = it.kind.as_str();
                 let lead = if it.kind == RemarkKind::Plain { String::new() } else { format!("{word}: ") };
                 let _ = writeln!(page, "- {lead}{}", escape(&it.text));
             }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::align::{unnumbered, unnumbered_state};
-use super::super::codify::{command_key, file_type_of, short_name};
-use super::super::model::{
-    Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
-};
+use super::super::codify::file_type;
+use super::super::codify::title::short_name;
+use super::super::key::command_key;
+use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Record, RemarkKind, Step, Workflow};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
@@ -97,7 +97,7 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
         }
     }
     let mut remark = |text: String| {
-        step.parts.push(Part::Remark(Remark { kind: RemarkKind::Plain, text, span: Span::default() }));
+        step.parts.push(Part::remark(RemarkKind::Plain, text));
     };
     if column.support() < total {
         remark(format!("In {} of {total} sessions", column.support()));
@@ -188,7 +188,7 @@ fn kind_of(word: &str) -> (&'static str, &'static str) {
     } else if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         ("number", "Number")
     } else if word.contains(['/', '.']) {
-        ("file", file_type_of(word))
+        ("file", file_type::of(word))
     } else {
         ("value", "Text")
     }
@@ -299,7 +299,7 @@ impl MergedNames {
         let sessions: BTreeSet<usize> = rest.iter().map(|it| it.0).collect();
         if sessions.len() * 2 >= members.len() && members.len() > 1 && !rest.is_empty() {
             let types: BTreeSet<&str> =
-                rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type_of(&it.1))).collect();
+                rest.iter().map(|it| it.3.as_deref().unwrap_or_else(|| file_type::of(&it.1))).collect();
             let ty = if types.len() == 1 { types.first().copied() } else { None };
             for (session, raw, _, _) in &rest {
                 self.called.insert((*session, raw.clone()), lifted.to_owned());
@@ -352,11 +352,7 @@ pub(super) fn parallel(workflow: &mut Workflow, kept: &[&Column], titles: &[Stri
         for (step, beside) in [(one, other), (other, one)] {
             let text =
                 format!("May run beside “{}”: {count} of {both} sessions did it the other way round", titles[beside]);
-            workflow.steps[step].parts.push(Part::Remark(Remark {
-                kind: RemarkKind::Plain,
-                text,
-                span: Span::default(),
-            }));
+            workflow.steps[step].parts.push(Part::remark(RemarkKind::Plain, text));
         }
     }
     pairs.iter().map(|&(one, other, ..)| [titles[one].clone(), titles[other].clone()]).collect()

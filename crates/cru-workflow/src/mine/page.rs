@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::super::model::{Part, Prose, Record, Step, Workflow};
+use super::super::model::{Part, Record, Step, Workflow};
 use super::super::text::escape;
 use super::column::Column;
 use super::{Fate, Mining, Variant};
-use cru_base::Span;
 use cru_base::text::{fold_whitespace, plural, sanitise};
 
 /// Sessions that the table shows at most; more are in the JSON.
@@ -77,7 +76,7 @@ pub(super) fn finish(workflow: &mut Workflow, mining: &Mining, record: Option<Re
 }
 
 fn prose(markdown: String) -> Part {
-    Part::Prose(Prose { markdown, span: Span::default() })
+    Part::prose(markdown)
 }
 
 /// A heading that is no step: neither agent nor flow, and a title that no step has.

@@ -166,7 +166,7 @@ fn planted_deviations_are_named_and_nothing_else() {
     let (workflow, _) = mined(&sessions[..1]);
     let told = |session: &Session| -> Vec<String> {
         let found = conform(&workflow, session);
-        found.deviations.iter().filter(|it| !it.allowed).map(|it| format!("{} {}", it.kind.word(), it.step)).collect()
+        found.deviations.iter().filter(|it| !it.allowed).map(|it| format!("{} {}", it.kind.as_str(), it.step)).collect()
     };
     assert_eq!(told(&sessions[0]), Vec::<String>::new());
     assert_eq!(told(&sessions[1]), ["skipped Draw the map"]);

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use super::align::{Features, align};
-use super::model::{Part, RecipeStatus, Remark, RemarkKind, Step, Workflow};
+use super::model::{Part, RecipeStatus, RemarkKind, Step, Workflow};
 use super::text::longest_run;
 use super::{Graph, parse, validate};
 use cru_base::{Diagnostic, Severity, Span};
@@ -165,8 +165,7 @@ fn set_apart(workflow: &mut Workflow, apart: &[String]) {
     if apart.is_empty() {
         return;
     }
-    let line =
-        |text: &String| Part::Remark(Remark { kind: RemarkKind::Plain, text: text.clone(), span: Span::default() });
+    let line = |text: &String| Part::remark(RemarkKind::Plain, text.clone());
     let lines = apart.iter().map(line);
     if let Some(step) = workflow.steps.iter_mut().find(|step| is_section(step, NOT_FROM_SESSION)) {
         step.parts.extend(lines);

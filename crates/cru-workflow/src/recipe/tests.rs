@@ -98,7 +98,7 @@ fn answers_are_proven_by_what_they_cite() {
 fn what_is_missing_goes_back() {
     let mut extract = extract();
     let text = "push only when asked".to_owned();
-    extract.steps[0].parts.push(Part::Remark(Remark { kind: RemarkKind::Mind, text, ..Remark::default() }));
+    extract.steps[0].parts.push(Part::remark(RemarkKind::Mind, text));
     let answer = "# T\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n";
     let found = accept(&extract, &Cited::default(), answer, false).unwrap_err();
     assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), ["refine-missing"; 2]);
@@ -401,7 +401,7 @@ fn what_is_dropped_is_known_by_its_first_words() {
         (RemarkKind::Decided, "用途: 出力の絞り込み: 三つの列"),
     ];
     for (kind, text) in texts {
-        extract.steps[0].parts.push(Part::Remark(Remark { kind, text: text.to_owned(), ..Remark::default() }));
+        extract.steps[0].parts.push(Part::remark(kind, text.to_owned()));
     }
     let answer =
         |dropped: &str| format!("# T\n\n## Plan it @planner #dev\n\nspec.md → plan.md\n\n## Dropped\n\n{dropped}\n");
@@ -427,7 +427,7 @@ fn what_is_cited_decides_where_a_line_comes_from() {
     let link = |block: &str| cru_session::Link { block: Some(block.to_owned()), ..cru_session::Link::to_note("s1") };
     extract.steps[0].origin = vec![link("p-01"), link("p-02")];
     let text = "Which store should keep the rows?: Redis for all of them".to_owned();
-    extract.steps[1].parts.push(Part::Remark(Remark { kind: RemarkKind::Decided, text, ..Remark::default() }));
+    extract.steps[1].parts.push(Part::remark(RemarkKind::Decided, text));
     extract.preface.insert(
         0,
         Part::Prose(crate::model::Prose {

@@ -28,7 +28,7 @@ pub(super) struct KeptElsewhere {
     pub(super) places: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Restored {
     schema: u32,
     pub(super) id: String,
@@ -53,19 +53,7 @@ pub(super) struct Restored {
 
 impl Restored {
     pub(super) fn of(id: &str, session: &str, dry_run: bool, rows: Vec<RestoreRow>) -> Self {
-        Self {
-            schema: 1,
-            id: id.to_owned(),
-            session: session.to_owned(),
-            dry_run,
-            rows,
-            refs: Vec::new(),
-            failed: Vec::new(),
-            elsewhere: Vec::new(),
-            left_out: Vec::new(),
-            undo: None,
-            instead: None,
-        }
+        Self { schema: 1, id: id.to_owned(), session: session.to_owned(), dry_run, rows, ..Self::default() }
     }
 
     /// Files that were written or removed.

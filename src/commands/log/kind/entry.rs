@@ -1,10 +1,9 @@
 //! The entry that a verb with its arguments asks for.
 
 use super::super::text;
-use super::{LogKind, Mode, Subagent, TaskAction, Tool};
+use super::{LogKind, Subagent, TaskAction, Tool};
 use crate::base::Result;
 use crate::live::entry::{self, Entry};
-use crate::session::SubagentMode;
 
 impl LogKind {
     /// The entry that was asked for; text is read from stdin where that is meant.
@@ -128,17 +127,12 @@ impl Tool {
 
 impl Subagent {
     fn entry(&self) -> Result<Entry> {
-        let mode = self.mode.map(|mode| match mode {
-            Mode::Link => SubagentMode::Link,
-            Mode::Embed => SubagentMode::Embed,
-            Mode::Inline => SubagentMode::Inline,
-        });
         let Some(done) = &self.done else {
             return Ok(Entry::Subagent(entry::Subagent {
                 agent: self.agent.clone().unwrap_or_default(),
                 model: self.model.clone(),
                 task: text::of_option(self.task.as_ref())?,
-                mode,
+                mode: self.mode,
                 after: self.after.clone(),
                 ..Default::default()
             }));

@@ -75,7 +75,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
             (workflow, remarks, Some(mining))
         }
     };
-    let dialect = Dialect::from(args.dialect);
+    let dialect = args.dialect;
     let mut markdown = workflow::render_as(&workflow, dialect);
     let stem = notes.first().map_or(String::new(), |(stem, ..)| stem.clone());
     if let Some(vault) = vault.as_ref().filter(|_| dialect == Dialect::A) {

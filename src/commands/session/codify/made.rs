@@ -62,7 +62,7 @@ impl Made {
             refined: None,
             refused: None,
             shown: false,
-            dialect: args.dialect.into(),
+            dialect: args.dialect,
             sessions: extract.sessions,
             brief: extract.brief,
             stem: extract.stem,

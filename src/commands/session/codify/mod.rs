@@ -15,10 +15,11 @@ use crate::base::text::slug;
 use crate::base::{Error, Result, Severity, files};
 use crate::commands::output::Raw;
 use crate::commands::read::text_of;
-use crate::commands::workflow::DialectArg;
+use crate::commands::words::explained;
+use crate::commands::workflow::DIALECTS;
 use crate::commands::{Context, Output, agent};
 use crate::vault::{Vault, VaultPath};
-use crate::workflow::{Options, Shape};
+use crate::workflow::{Dialect, Options, Shape};
 use made::Made;
 pub(in crate::commands) use made::recipe_as;
 
@@ -46,8 +47,8 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Which dialect of the markup is written
-    #[arg(long, value_enum, value_name = "DIALECT", default_value = "a")]
-    dialect: DialectArg,
+    #[arg(long, value_name = "DIALECT", default_value = "a", value_parser = explained(DIALECTS))]
+    dialect: Dialect,
     /// Tell all of it, however long it is: edits with their lines, all commands, the agent's words
     #[arg(long)]
     full: bool,

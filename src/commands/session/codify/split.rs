@@ -30,7 +30,7 @@ struct Job {
 }
 
 pub(super) fn run(args: &Args, folder: Option<&Path>, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let dialect = args.dialect.into();
+    let dialect = args.dialect;
     let mut jobs: Vec<Job> = Vec::new();
     let mut told: Vec<String> = Vec::new();
     for (workflow, remarks) in extract::jobs(args, cx)? {

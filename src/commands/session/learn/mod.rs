@@ -18,6 +18,7 @@ pub(in crate::commands) use notes::Reviews;
 
 use crate::base::text::plural;
 use crate::base::{Error, Result};
+use crate::commands::words::explained;
 use crate::commands::{Context, Output, View, reading};
 use crate::learn::review::document::Layout;
 use crate::learn::{
@@ -61,20 +62,20 @@ pub struct Args {
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Vec<KindArg>,
     /// Export the cases instead of writing notes
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    export: Option<FormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = explained(FORMATS))]
+    export: Option<Format>,
     /// The folder to write to, made if it is missing; without it one text goes to stdout
     #[arg(short, long, value_name = "DIR", requires = "export")]
     output: Option<PathBuf>,
     /// Whose words rows are written in
-    #[arg(long, value_enum, value_name = "DIALECT", default_value = "hf")]
-    dialect: RowDialectArg,
+    #[arg(long, value_name = "DIALECT", default_value = "hf", value_parser = explained(DIALECTS))]
+    dialect: Dialect,
     /// The chat template that rows are trained with, where it drops words beside a call: they get a turn of their own
-    #[arg(long, value_enum, value_name = "TEMPLATE")]
-    template: Option<TemplateArg>,
+    #[arg(long, value_name = "TEMPLATE", value_parser = explained(TEMPLATES))]
+    template: Option<ChatTemplate>,
     /// What puzzles and tasks are written for
-    #[arg(long, value_enum, value_name = "TOOL", default_value = "inspect")]
-    eval: EvalArg,
+    #[arg(long, value_name = "TOOL", default_value = "inspect", value_parser = explained(TOOLS))]
+    eval: Eval,
     /// Only sessions in which this query finds something (as `cru search` takes it)
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
@@ -95,6 +96,29 @@ pub struct Args {
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
 }
+
+const FORMATS: &[(Format, &str)] = &[
+    (Format::Jsonl, "Rows to train on, with a dataset card"),
+    (Format::Markdown, "Notes to read, by `templates/case.md`"),
+    (Format::Puzzle, "Samples to evaluate with"),
+    (Format::Trajectories, "Whole sessions to train on, with a mask for what failed"),
+    (Format::Task, "Tasks that can be run: a commit, the words, a check that failed and passed"),
+];
+const TEMPLATES: &[(ChatTemplate, &str)] = &[
+    (ChatTemplate::Llama3, "Llama 3.1 to 3.3"),
+    (ChatTemplate::GptOss, "gpt-oss"),
+    (ChatTemplate::DeepSeek, "`DeepSeek` V3"),
+];
+const DIALECTS: &[(Dialect, &str)] = &[
+    (Dialect::Hf, "TRL, and what builds on it"),
+    (Dialect::Openai, "`OpenAI`'s fine-tuning, Together, Fireworks"),
+    (Dialect::Axolotl, "Axolotl and LLaMA-Factory"),
+];
+const TOOLS: &[(Eval, &str)] = &[
+    (Eval::Inspect, "Inspect AI"),
+    (Eval::Promptfoo, "promptfoo; puzzles alone"),
+    (Eval::Harbor, "Harbor; tasks alone"),
+];
 
 fn share(text: &str) -> std::result::Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
@@ -124,61 +148,17 @@ impl KindArg {
     }
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum FormatArg {
-    /// Rows to train on, with a dataset card
-    Jsonl,
-    /// Notes to read, by `templates/case.md`
-    Markdown,
-    /// Samples to evaluate with
-    Puzzle,
-    /// Whole sessions to train on, with a mask for what failed
-    Trajectories,
-    /// Tasks that can be run: a commit, the words, a check that failed and passed
-    Task,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum TemplateArg {
-    /// Llama 3.1 to 3.3
-    Llama3,
-    /// gpt-oss
-    Gptoss,
-    /// `DeepSeek` V3
-    Deepseek,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum RowDialectArg {
-    /// TRL, and what builds on it
-    Hf,
-    /// `OpenAI`'s fine-tuning, Together, Fireworks
-    Openai,
-    /// Axolotl and LLaMA-Factory
-    Axolotl,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum EvalArg {
-    /// Inspect AI
-    Inspect,
-    /// promptfoo; puzzles alone
-    Promptfoo,
-    /// Harbor; tasks alone
-    Harbor,
-}
-
 /// Bytes of texts that stay in memory until the export is written; what comes after waits in a file.
 const MEMORY: usize = 8 * 1024 * 1024;
 
 pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let wanted: BTreeSet<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
-    let whole = matches!(args.export, Some(FormatArg::Trajectories | FormatArg::Task));
+    let whole = matches!(args.export, Some(Format::Trajectories | Format::Task));
     let kinds: Vec<Kind> = if whole {
         vec![Kind::Trajectory]
     } else if wanted.is_empty() {
-        Kind::ALL.to_vec()
+        Kind::IN_SESSIONS.to_vec()
     } else {
         wanted.into_iter().collect()
     };
@@ -222,18 +202,11 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
         let fates = reviews.write(&cases, &layout, &vault)?;
         return Ok(Box::new(reviewed::Reviewed::of(&extraction, fates, &reviews)));
     };
-    let format = match format {
-        FormatArg::Jsonl => Format::Jsonl,
-        FormatArg::Markdown => Format::Markdown,
-        FormatArg::Puzzle => Format::Puzzle,
-        FormatArg::Trajectories => Format::Trajectories,
-        FormatArg::Task => Format::Task,
-    };
-    if matches!((args.eval, format), (EvalArg::Harbor, Format::Puzzle) | (EvalArg::Promptfoo, Format::Task)) {
+    if matches!((args.eval, format), (Eval::Harbor, Format::Puzzle) | (Eval::Promptfoo, Format::Task)) {
         return Err(Error::usage(format!("{} is not written for this tool", format.as_str()))
             .with_hint("puzzles: --eval inspect or promptfoo; tasks: --eval inspect or harbor"));
     }
-    if matches!(args.eval, EvalArg::Harbor) && args.output.is_none() {
+    if matches!(args.eval, Eval::Harbor) && args.output.is_none() {
         return Err(Error::usage("tasks of Harbor are folders; pass -o DIR"));
     }
     let place = match &args.output {
@@ -290,7 +263,7 @@ pub(in crate::commands) fn write_read_cases(
 ) -> Result<(Vec<PathBuf>, Vec<LeftOut>)> {
     let catalog = Catalog::read(vault);
     let sessions = [session.to_owned()];
-    let what = WantedCases { sessions: &sessions, kinds: &Kind::ALL, filter: None };
+    let what = WantedCases { sessions: &sessions, kinds: &Kind::IN_SESSIONS, filter: None };
     let mut extraction = extract(what, &catalog, vault, cx)?;
     extraction.cases.retain(|case| case.evidence == Evidence::Reading);
     // Those of rules tell of other cases.
@@ -304,31 +277,18 @@ pub(in crate::commands) fn write_read_cases(
 
 fn options<'a>(args: &Args, layouts: export::Layouts<'a>) -> export::Options<'a> {
     export::Options {
-        dialect: match args.dialect {
-            RowDialectArg::Hf => Dialect::Hf,
-            RowDialectArg::Openai => Dialect::Openai,
-            RowDialectArg::Axolotl => Dialect::Axolotl,
-        },
-        eval: match args.eval {
-            EvalArg::Inspect => Eval::Inspect,
-            EvalArg::Promptfoo => Eval::Promptfoo,
-            EvalArg::Harbor => Eval::Harbor,
-        },
+        dialect: args.dialect,
+        eval: args.eval,
         // Who asks for puzzles wants to evaluate with them: all of them, unless some are to be trained on.
-        train: args.split.unwrap_or(if matches!(args.export, Some(FormatArg::Puzzle)) { 0.0 } else { 0.9 }),
+        train: args.split.unwrap_or(if matches!(args.export, Some(Format::Puzzle)) { 0.0 } else { 0.9 }),
         max_tokens: args.max_tokens.unwrap_or(match args.export {
-            Some(FormatArg::Trajectories) => 32_768,
+            Some(Format::Trajectories) => 32_768,
             _ => 8_192,
         }),
         // The puzzles of a session that is named are what it has, each with its grade.
         proposed: args.proposed
-            || (matches!(args.export, Some(FormatArg::Puzzle)) && !args.sessions.is_empty() && !args.accepted_only),
-        template: match args.template {
-            None => ChatTemplate::Any,
-            Some(TemplateArg::Llama3) => ChatTemplate::Llama3,
-            Some(TemplateArg::Gptoss) => ChatTemplate::GptOss,
-            Some(TemplateArg::Deepseek) => ChatTemplate::DeepSeek,
-        },
+            || (matches!(args.export, Some(Format::Puzzle)) && !args.sessions.is_empty() && !args.accepted_only),
+        template: args.template.unwrap_or_default(),
         ..export::Options::new(layouts)
     }
 }

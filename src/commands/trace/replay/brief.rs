@@ -9,7 +9,7 @@ use crate::commands::trace::TraceWorld;
 use crate::commands::trace::git::Repository;
 use crate::graph::place::items;
 use crate::graph::{Place, dependencies};
-use crate::session::{Item, Session, Step};
+use crate::session::{Session, Step};
 use crate::trace::project;
 
 /// Lines of one diff.
@@ -59,10 +59,7 @@ pub(super) fn brief(plan: &ReplayPlan, world: &TraceWorld, cx: &Context<'_>) -> 
 /// The words of a person before a step, else the title of its phase.
 fn asked(session: &Session, place: Place) -> Option<String> {
     let before = items(session).take_while(|(at, _)| *at < place);
-    let words = before.filter_map(|(_, item)| match item {
-        Item::User(user) => Some(user.words.clone()),
-        _ => None,
-    });
+    let words = before.filter_map(|(_, item)| Some(item.as_user()?.words.clone()));
     words.last().or_else(|| Some(session.phases.get(place.phase?)?.title.clone()))
 }
 

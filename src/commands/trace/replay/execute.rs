@@ -264,7 +264,7 @@ impl Run<'_, '_> {
             }
         }
         row.outcome = if differs.is_empty() { "equal" } else { "different" };
-        row.detail = if differs.is_empty() { source.words().to_owned() } else { differs.join(", ") };
+        row.detail = if differs.is_empty() { source.as_str().to_owned() } else { differs.join(", ") };
         Ok(())
     }
 }

@@ -151,7 +151,7 @@ fn shown(plan: &ReplayPlan, world: &TraceWorld, cx: &Context<'_>) -> ShownReport
             args: it.step.full_args().to_owned(),
             status: it.step.status.name(),
             exit: it.step.exit,
-            source: source.words(),
+            source: source.as_str(),
             output,
         })
     });

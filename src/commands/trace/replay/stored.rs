@@ -7,21 +7,13 @@ use crate::commands::trace::run::record::output_path;
 use crate::session::{Session, Step};
 use crate::sync::evidence::Transcripts;
 
-/// Where an output was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OutputSource {
-    Evidence,
-    Transcript,
-    Note,
-}
-
-impl OutputSource {
-    pub(super) const fn words(self) -> &'static str {
-        match self {
-            Self::Evidence => "from evidence/",
-            Self::Transcript => "from the transcript",
-            Self::Note => "only the note is left",
-        }
+cru_base::words! {
+    /// Where an output was found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum OutputSource {
+        Evidence = "from evidence/",
+        Transcript = "from the transcript",
+        Note = "only the note is left",
     }
 }
 

@@ -80,16 +80,13 @@ fn links_of(bytes: &[u8]) -> Vec<Link> {
 /// Runs of one step after another that are followed.
 const LONGEST_CHAIN: usize = 1_000;
 
-/// Where a step stands.
-type StepPlace = (VaultPath, Place);
-
 /// Steps that were run again.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
     /// The newest run of each.
-    newest: HashMap<StepPlace, StepPlace>,
+    newest: HashMap<(VaultPath, Place), (VaultPath, Place)>,
     /// Those of which a run came to the same.
-    equal: HashSet<StepPlace>,
+    equal: HashSet<(VaultPath, Place)>,
 }
 
 impl Replays {

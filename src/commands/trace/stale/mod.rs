@@ -175,12 +175,7 @@ fn is_in(head: &Head, wanted: Option<&str>) -> bool {
 /// The steps of a session that are kept, and why; all of them where all are asked for.
 fn wanted_steps(session: &Session, head: &Head, kept: &KeptSteps, all: bool) -> KeptSteps {
     let mut wanted = kept.clone();
-    let steps = || {
-        items(session).filter_map(|(place, item)| match item {
-            Item::Step(step) => Some((place, step)),
-            _ => None,
-        })
-    };
+    let steps = || items(session).filter_map(|(place, item)| Some((place, item.as_step()?)));
     let last_check = steps().filter(|(_, step)| step.verdict().is_some()).last();
     if let Some((place, _)) = last_check.filter(|_| is_open(head)) {
         wanted.entry(place).or_insert_with(|| "last check".to_owned());

@@ -22,7 +22,7 @@ use crate::vault::Head;
 /// What is said of a claim without one.
 const NO_HASH: &str = "without a hash";
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct VerifiedSession {
     pub(super) session: String,
     /// Whether a check passed after the last write; `null` where nothing was written and nothing checked.
@@ -86,15 +86,13 @@ impl VerifiedSession {
             proof: proof.map(crate::graph::Proof::name),
             writes_after_check: proof.map_or(0, crate::graph::Proof::writes_after),
             at: at.and(repository.as_ref()).map(|(_, commit)| commit.get(..7).unwrap_or(commit).to_owned()),
-            writes: VerdictCount::default(),
-            reads: VerdictCount::default(),
             commits: ids.len() as u64,
             commits_reachable: ids.iter().filter(|id| reachable.contains(*id)).count() as u64,
             decisions: decisions(session, &steps),
-            stale: Vec::new(),
-            unknown: loaded.root.is_none().then_some(UnknownReason::NoProject.words()),
+            unknown: loaded.root.is_none().then_some(UnknownReason::NoProject.as_str()),
             has_no_hashes: !loaded.has_hashes(),
             is_repository: repository.is_some(),
+            ..Self::default()
         };
         for step in &steps {
             step.written().iter().for_each(|verdict| verified.writes.add(verdict));

@@ -166,7 +166,7 @@ impl OriginShown {
             session: note.id.clone(),
             step: step.and_then(|it| it.id.clone()).filter(|_| origin.is_step),
             phase: phase.map(|phase| phase.id.clone()),
-            by: origin.proof.words(),
+            by: origin.proof.as_str(),
             agent: phase.and_then(|phase| phase.agent.as_ref()).map(ToString::to_string),
             subagent_of: session.meta.parent.as_ref().map(|link| link.target.clone()).filter(|_| note.is_subagent),
             call,

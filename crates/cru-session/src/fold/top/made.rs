@@ -322,9 +322,7 @@ impl<'a> Made<'a> {
         let mut runs: Vec<(String, String)> = Vec::new();
         for run in decided {
             let told = (format!("{} {}", run.text, run.verdict.as_str()), self.changed_since(run));
-            if !runs.contains(&told) {
-                runs.push(told);
-            }
+            cru_base::list::push_new(&mut runs, told);
         }
         let (shown, more) = runs.split_at(runs.len().min(most));
         let (_, first) = shown.first()?;

@@ -29,7 +29,7 @@ fn kept(workflow: &Workflow) -> Vec<String> {
         .filter_map(|part| match part {
             Part::Gate(gate) => Some(format!("gate: {} {}", gate.title, gate.body)),
             Part::Remark(it) if matches!(it.kind, RemarkKind::Decided | RemarkKind::Mind) => {
-                Some(format!("{}: {}", it.kind.word(), it.text))
+                Some(format!("{}: {}", it.kind.as_str(), it.text))
             }
             _ => None,
         })
