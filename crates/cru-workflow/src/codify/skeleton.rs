@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use cru_action::ToolKind;
 use cru_base::Span;
 use cru_base::text::{fold_whitespace, plural, truncate};
+use cru_session::correction::is_choice;
 use cru_session::words::{quote, shorten};
 use cru_session::{Item, Subagent, User};
 use rayon::prelude::*;
@@ -86,13 +87,13 @@ enum Rank {
     Check,
     /// A commit, or what others see.
     Publish,
+    /// A further request.
+    Request,
     Delegated,
     Trouble,
     Change,
     /// A call of a tool that is no command of a shell.
     Tool,
-    /// A further request.
-    Request,
     /// A program of which no more is known than that it ran.
     Run,
 }
@@ -106,12 +107,17 @@ pub(super) fn skeleton(setting: &Setting<'_>, mut drafts: Vec<Draft<'_>>, sole: 
         step_title::set_titles(setting.session, sole, &mut drafts, Cut::ByName);
         let facts = Facts::of(setting, &drafts);
         let told: Vec<Vec<Line>> = (0..drafts.len()).into_par_iter().map(|index| facts.lines(index)).collect();
+        let page = |room: &Room| {
+            let steps = (0..drafts.len()).map(|index| facts.step(index, &told[index], room)).collect();
+            facts.workflow(steps, room.names, gates(&setting.work.before, room))
+        };
         for room in rooms {
-            let step = |index: usize| facts.step(index, &told[index], room);
-            let steps = (0..drafts.len()).map(step).collect();
-            let gates = gates(&setting.work.before, room);
-            made = (facts.workflow(steps, room.names, gates), facts.odd.clone());
+            made = (page(room), facts.odd.clone());
             if fits(&made.0) {
+                // What is left of the page goes to the steps that have more to tell.
+                let most = told.iter().map(Vec::len).max().unwrap_or_default();
+                let longer = (room.lines + 1..=most).map(|lines| page(&Room { lines, ..*room }));
+                made.0 = longer.take_while(fits).last().unwrap_or(made.0);
                 return made;
             }
         }
@@ -214,7 +220,9 @@ impl Facts<'_> {
                 }
                 Entry::Request { user, rules, .. } => {
                     let is_told = matches!(opening, Some(Asked::Person(own)) if std::ptr::eq(own, *user));
-                    if is_told || request::is_nod(&user.words) || (!rules && body::same(&user.words, &draft.title)) {
+                    // The question that a number chooses from does not stand on this page.
+                    let says_nothing = request::is_nod(&user.words) || is_choice(&user.words);
+                    if is_told || says_nothing || (!rules && body::same(&user.words, &draft.title)) {
                         continue;
                     }
                     let (rank, kind) =
@@ -327,7 +335,7 @@ enum Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(draft: &Draft<'a>) -> Option<Self> {
-        let says = |user: &&User| !request::is_talk(&user.words);
+        let says = |user: &&User| request::is_call(&user.words) || !request::is_talk(&user.words);
         let opening = draft.opening.or(draft.called).filter(says).map(Self::Person);
         opening.or(draft.task.map(Self::Agent)).or_else(|| draft.requests().find(says).map(Self::Person))
     }

@@ -6,7 +6,9 @@ use super::super::align::{unnumbered, unnumbered_state};
 use super::super::codify::file_type;
 use super::super::codify::title::short_name;
 use super::super::key::command_key;
-use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Record, RemarkKind, Step, Workflow};
+use super::super::model::{
+    Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
+};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
@@ -18,7 +20,7 @@ const MAX_ORIGIN: usize = 12;
 
 /// The workflow of the kept columns, and their titles.
 pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Workflow, Vec<String>) {
-    let mut workflow = Workflow { title: most(made.iter().map(|it| it.title.clone())), ..Workflow::default() };
+    let mut workflow = Workflow { title: shared_title(made.iter().map(|it| it.title.as_str())), ..Workflow::default() };
     workflow.sources = made.iter().flat_map(|it| it.sources.iter().cloned()).collect();
     workflow.goals = goals(made);
     workflow.checks = checks(made);
@@ -57,9 +59,10 @@ fn most<T: Ord + Clone + Default>(all: impl Iterator<Item = T>) -> T {
 /// The step of a column. Its words are those of the member that has most of them under the most frequent title.
 fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames, lifted: &mut Vec<Operand>) -> Step {
     let members = column.steps(made);
-    let title = most(members.iter().map(|step| unnumbered(&step.title).to_owned()));
+    let title = shared_title(members.iter().map(|step| unnumbered(&step.title)));
     let same = |step: &&&Step| squeeze(unnumbered(&step.title)) == squeeze(&title);
-    let lead = members.iter().filter(same).max_by_key(|step| step.parts.len()).or(members.first());
+    let longest = |step: &&&Step| step.parts.len();
+    let lead = members.iter().filter(same).max_by_key(longest).or_else(|| members.iter().max_by_key(longest));
     let Some(lead) = lead else { return Step::default() };
     let session =
         column.members.iter().zip(&members).find(|(_, step)| std::ptr::eq(**step, *lead)).map_or(0, |it| it.0.0);
@@ -84,6 +87,8 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             // What one session tried in vain, looked at or wrote is no part of what they have in common.
             Part::Command(it) if it.is_attempt() => {}
             Part::Prose(it) if FOLDED.iter().any(|kind| it.markdown.starts_with(kind)) => {}
+            // Nor are somebody's words in one of them.
+            Part::Prose(_) | Part::Remark(Remark { kind: RemarkKind::Then, .. }) if !is_shared(part, &members) => {}
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
@@ -111,6 +116,34 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
 
 /// How callouts begin that hold what one session looked at and changed.
 const FOLDED: &[&str] = &["> [!looks]", "> [!diff]", "> [!document]"];
+
+/// The title that half of the sessions give, else the words that all of their titles begin with; where there are none, the title
+/// that is given most often.
+fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> String {
+    let title = most(titles.clone());
+    let is_same = |other: &&str| squeeze(other) == squeeze(title);
+    let words = titles.clone().map(|title| title.split_whitespace().collect::<Vec<_>>());
+    let common = words.reduce(|one, other| {
+        one.into_iter().zip(other).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
+    });
+    match common {
+        Some(common) if !common.is_empty() && titles.clone().filter(is_same).count() * 2 < titles.count() => {
+            format!("{} …", common.join(" "))
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// Whether half of the members say the same.
+fn is_shared(part: &Part, members: &[&Step]) -> bool {
+    let words = |part: &Part| match part {
+        Part::Prose(it) => squeeze(&it.markdown),
+        Part::Remark(it) => squeeze(&it.text),
+        _ => String::new(),
+    };
+    let own = words(part);
+    members.iter().filter(|step| step.parts.iter().any(|other| words(other) == own)).count() * 2 >= members.len()
+}
 
 /// Whether half of the members ran a command of that kind.
 fn shared(text: &str, members: &[&Step]) -> bool {

@@ -140,8 +140,10 @@ pub fn mine(sources: &[Source<'_>], options: &Options) -> (Workflow, Vec<Diagnos
     let total = good.len();
     let fates: Vec<Fate> = columns.iter().map(|column| fate(column, total)).collect();
     let mut mining = Mining { sessions: good.iter().map(|source| source.id.to_owned()).collect(), ..Mining::default() };
-    let kept: Vec<&Column> =
-        columns.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::LeftOut).map(|(column, _)| column).collect();
+    // What only some sessions did is optional beside what most of them did.
+    let has_common = fates.contains(&Fate::Common);
+    let is_kept = |(_, fate): &(&Column, &Fate)| has_common && **fate != Fate::LeftOut;
+    let kept: Vec<&Column> = columns.iter().zip(&fates).filter(is_kept).map(|(column, _)| column).collect();
     let (mut workflow, titles) = merge::workflow(&kept, &made, total);
     mining.parallel = merge::parallel(&mut workflow, &kept, &titles, total);
     let mut names = titles.iter();

@@ -195,6 +195,30 @@ fn many_sessions_are_quick_enough_to_count() {
     assert_eq!(steps(&workflow).len(), 6, "{}", plural(mining.columns.len() as u64, "column"));
 }
 
+/// A title that half of the sessions do not share says what all of theirs begin with; what was said in one of them stays there.
+#[test]
+fn words_of_one_session_are_not_told_of_all() {
+    let named = |number: usize| {
+        let mut phase = planned(2, number);
+        phase.title = format!("Commence task {number}");
+        let words = format!("Task {number} is done, Ann.");
+        phase.items.push(Item::Prose(cru_session::Prose { text: words, ..Default::default() }));
+        session(number, Status::Completed, vec![phase])
+    };
+    let (workflow, _) = mined(&(1..4).map(named).collect::<Vec<_>>());
+    assert_eq!(steps(&workflow), ["Commence task …"]);
+    assert!(!render(&workflow).contains("Ann"), "{}", render(&workflow));
+}
+
+/// Steps that only some sessions did make no workflow.
+#[test]
+fn without_a_common_step_there_is_none() {
+    let pair = |number, at| session(number, Status::Completed, vec![planned(at, number)]);
+    let (workflow, mining) = mined(&[pair(1, 1), pair(2, 1), pair(3, 3), pair(4, 3)]);
+    assert_eq!(steps(&workflow), [""; 0]);
+    assert!(mining.columns.iter().all(|row| row.sessions == 2 && row.fate == Fate::Optional));
+}
+
 #[test]
 fn words_in_quotes_are_one() {
     assert_eq!(

@@ -14,7 +14,7 @@ use crate::session::{Session, read};
 use crate::sync::evidence::Transcripts;
 use crate::vault::template::{Kind, Template};
 use crate::vault::{Catalog, Vault, VaultPath};
-use crate::workflow::mine::{Fate, OPTIONAL, Source};
+use crate::workflow::mine::{COMMON, Fate, Source};
 use crate::workflow::{self, Dialect, Evidence, Mining, Workflow};
 
 /// What the sessions give by themselves.
@@ -69,7 +69,7 @@ pub(super) fn extract(args: &Args, cx: &Context<'_>) -> Result<Extract> {
                 return Err(Error::no("all of these sessions failed or were abandoned")
                     .with_hint("name one that succeeded, or codify one of them alone"));
             }
-            if mining.columns.iter().all(|row| row.fate == Fate::LeftOut) {
+            if mining.columns.iter().all(|row| row.fate != Fate::Common) {
                 return Err(nothing_in_common(&mining));
             }
             (workflow, remarks, Some(mining))
@@ -153,7 +153,7 @@ fn nothing_in_common(mining: &Mining) -> Error {
     let count = mining.sessions.len();
     let error = Error::no(format!(
         "these {count} sessions have no step in common; {:.0} % of them, and two at least, would have to share one",
-        OPTIONAL * 100.0
+        COMMON * 100.0
     ));
     let alike = mining.columns.iter().enumerate().filter(|(_, row)| row.sessions > 1);
     let Some((_, row)) = alike.max_by_key(|(at, row)| (row.sessions, Reverse(*at))) else {
