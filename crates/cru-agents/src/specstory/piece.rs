@@ -26,6 +26,8 @@ pub(super) enum PieceKind {
     Words,
     /// What a tool did.
     Tool,
+    /// What stands for a tool that is not told: lines that it changed, without their file, or the end of an empty piece.
+    Untold,
     /// What the agent thought.
     Thought,
     /// A line between turns.
@@ -64,8 +66,9 @@ pub(super) fn pieces<'t>(lines: &[&'t str]) -> Vec<SpecStoryPiece<'t>> {
         pieces: Vec::new(),
         fences: Fences::default(),
         words: None,
-        spoken: false,
         dated: false,
+        turn: 0,
+        bare_from: if lines.first().is_some_and(|line| line.contains(", Markdown v")) { usize::MAX } else { 0 },
     };
     let mut at = 0;
     while at < lines.len() {
@@ -94,9 +97,12 @@ struct SpecStoryScan<'l, 't> {
     fences: Fences,
     /// Where the words began.
     words: Option<usize>,
-    spoken: bool,
     /// Whether the last line that says who speaks also says when: so do all of a newer history.
     dated: bool,
+    /// Which piece of the agent's turn this is, from 1; 0 while a person speaks.
+    turn: usize,
+    /// From where on tools may have blocks without their names; nowhere in a history whose lines say more than who speaks.
+    bare_from: usize,
 }
 
 impl SpecStoryScan<'_, '_> {
@@ -104,18 +110,23 @@ impl SpecStoryScan<'_, '_> {
     fn line(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         let text = line.trim();
-        if self.speaks(at) {
+        if let Some(speaker) = self.speaks(at) {
             self.end_words(at);
             self.fences = Fences::default();
-            (self.spoken, self.dated) = (true, speaker(line).is_some_and(|speaker| speaker.time.is_some()));
+            self.dated = speaker.time.is_some();
+            self.bare_from = if line.contains('(') { usize::MAX } else { self.bare_from };
+            self.turn = if speaker.is_user { 0 } else { self.turn.max(1) };
             return self.put(PieceKind::Speaker, at, at + 1);
         }
-        if !self.spoken {
+        if self.pieces.last().is_none_or(|it| it.kind == PieceKind::Head) {
             return if text.is_empty() { at + 1 } else { self.put(PieceKind::Head, at, at + 1) };
         }
         if text == "---" && self.is_rule(at) {
             self.end_words(at);
-            return self.put(PieceKind::Rule, at, at + 1);
+            let is_empty = self.pieces.last().is_some_and(|it| it.lines == ["---"] || it.kind == PieceKind::Speaker);
+            let untold = is_empty && self.turn > 1 && self.bare_from < usize::MAX;
+            self.turn += usize::from(self.turn > 0);
+            return self.put(if untold { PieceKind::Untold } else { PieceKind::Rule }, at, at + 1);
         }
         if !self.fences.is_open()
             && let Some((kind, to)) = self.block(at)
@@ -144,13 +155,13 @@ impl SpecStoryScan<'_, '_> {
 
     /// Whether the line `at` says who speaks, where it stands. In a fence that is not closed only a line with a time,
     /// or behind a line between turns, does.
-    fn speaks(&self, at: usize) -> bool {
-        let Some(speaker) = speaker(self.lines[at]) else { return false };
+    fn speaks(&self, at: usize) -> Option<Speaker> {
+        let speaker = speaker(self.lines[at])?;
         let behind_rule = || {
             let before = self.lines[..at].iter().rev().take(4).find(|line| !line.trim().is_empty());
             before.is_none_or(|line| line.trim() == "---")
         };
-        !self.fences.is_open() || speaker.time.is_some() || behind_rule()
+        (!self.fences.is_open() || speaker.time.is_some() || behind_rule()).then_some(speaker)
     }
 
     /// Whether the line `at`, three dashes, stands between turns or pieces.
@@ -165,8 +176,11 @@ impl SpecStoryScan<'_, '_> {
     }
 
     /// The block that begins with the line `at`, and where it ends.
-    fn block(&self, at: usize) -> Option<(PieceKind, usize)> {
+    fn block(&mut self, at: usize) -> Option<(PieceKind, usize)> {
         let text = self.lines[at].trim();
+        if text.starts_with("```") {
+            return self.unnamed(at);
+        }
         if text.starts_with("<tool-use data-tool-type=") {
             return Some((PieceKind::Tool, self.closed(at, "</tool-use>")));
         }
@@ -183,6 +197,34 @@ impl SpecStoryScan<'_, '_> {
         }
         if text.starts_with("Tool use: **") {
             return Some((PieceKind::Tool, self.to_rule(at)));
+        }
+        None
+    }
+
+    /// The block of a tool without its name that begins with the line `at`, and where it ends: a piece of fences alone, which
+    /// are a command and what it printed, or changed lines. The first piece of a turn is none: all of an answer may be fences.
+    fn unnamed(&mut self, at: usize) -> Option<(PieceKind, usize)> {
+        if self.turn < 2 || self.words.is_some() || at < self.bare_from {
+            return None;
+        }
+        let (mut languages, mut open) = (Vec::new(), false);
+        for (offset, line) in self.lines[at..].iter().enumerate() {
+            self.bare_from = at + offset;
+            match (open, line.trim_end()) {
+                (false, "---") if languages == ["bash", ""] => return Some((PieceKind::Tool, self.bare_from)),
+                (false, "---") if languages.iter().all(|it| *it == "diff") => {
+                    return Some((PieceKind::Untold, self.bare_from));
+                }
+                (false, "") => {}
+                // Marks of lines within stand behind the sign of a change.
+                (true, "```") => open = false,
+                (true, line) if speaker(line).is_none() => {}
+                (false, line) if line.starts_with("```") => {
+                    languages.push(&line[3..]);
+                    open = true;
+                }
+                _ => return None,
+            }
         }
         None
     }
@@ -218,7 +260,9 @@ impl SpecStoryScan<'_, '_> {
             if line.trim() == "---" && !fences.is_open() {
                 return at + offset;
             }
-            fences.see(line);
+            if !(fences.is_open() && line.starts_with(' ')) {
+                fences.see(line);
+            }
         }
         self.lines.len()
     }

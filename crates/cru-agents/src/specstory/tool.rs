@@ -19,6 +19,8 @@ pub(super) struct Tool {
     pub(super) path: Option<String>,
     pub(super) reads: bool,
     pub(super) writes: bool,
+    /// Whether it says itself that it came to nothing.
+    pub(super) failed: bool,
 }
 
 /// Old forms: how the summary begins, the tool, and the argument that what follows is.
@@ -37,7 +39,8 @@ const OLD: &[(&str, &str, &str)] = &[
 
 /// What the summary of a block says: `Searched codebase "x" • **25** results`, perhaps behind the tool, `Tool use: **y** • `.
 pub(super) fn summary(line: &str) -> Option<(&'static str, &'static str, &str)> {
-    let (_, rest) = line.split_once("<summary>")?;
+    let rest = line.split_once("<summary>").map(|(_, rest)| rest);
+    let rest = rest.or_else(|| line.starts_with("Read file: ").then_some(line))?;
     let text = rest.split("</summary>").next().unwrap_or(rest).trim();
     let text =
         text.strip_prefix("Tool use: **").and_then(|text| text.split_once("** • ")).map_or(text, |(_, said)| said);
@@ -50,48 +53,67 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     if first.starts_with("<tool-use ") {
         return today(first, lines);
     }
-    if let Some(path) = first.strip_prefix("Read file: ") {
-        return looked_at("read_file".into(), path);
+    let name = first.strip_prefix("Tool use: **").map(|name| name.split("**").next().unwrap_or(name));
+    let bare = first.starts_with("```");
+    // What stands in a block of the older form within it, or what it was given without one.
+    let given = lines.iter().take(INNER).filter(|_| !bare).find_map(|line| summary(line));
+    let (Some(name), None) = (name.or(bare.then_some("run_terminal_cmd")), given) else {
+        let (tool, key, rest) = given.unwrap_or(("tool", "query", ""));
+        return summed_up(name.unwrap_or(tool).to_owned(), (tool, key, rest), lines);
+    };
+    let name = name.to_owned();
+    let (said, mut blocks) = parts(&lines[usize::from(!bare)..]);
+    if blocks.is_empty() {
+        let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
+        let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+        return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
     }
-    if let Some(name) = first.strip_prefix("Tool use: **") {
-        let name = name.split("**").next().unwrap_or(name).to_owned();
-        let (said, blocks) = parts(&lines[1..]);
-        // What stands in a block of the older form within it, or what it was given without one.
-        if let Some((_, key, rest)) = lines.iter().skip(1).take(INNER).find_map(|line| summary(line)) {
-            return Tool { name, ..searched("", key, rest) };
-        }
-        if blocks.is_empty() {
-            let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
-            let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
-            return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
-        }
-        let command = blocks.first().map(|(_, text)| text.clone()).unwrap_or_default();
-        let output = Some(blocks.get(1).map(|(_, text)| text.clone()).unwrap_or_default());
-        return Tool { name, input: json!({ "command": command }), output, ..Tool::default() };
-    }
-    let said = lines.iter().take(2).find_map(|line| summary(line));
-    let (tool, key, rest) = said.unwrap_or(("tool", "query", ""));
-    searched(tool, key, rest)
+    let input = json!({ "command": blocks.remove(0).1 });
+    Tool { name, input, output: Some(blocks.into_iter().next().unwrap_or_default().1), ..Tool::default() }
 }
 
-/// A file that was read, of which no more is said.
-fn looked_at(name: String, path: &str) -> Tool {
-    let path = path.trim();
-    let (input, brief) = (json!({ "path": path }), Some("read".into()));
-    Tool { name, input, brief, path: Some(path.to_owned()), reads: true, ..Tool::default() }
+/// A block whose summary says what the tool was given.
+fn summed_up(name: String, (tool, key, rest): (&str, &str, &str), lines: &[&str]) -> Tool {
+    match tool {
+        "read_file" => {
+            let (input, brief) = (json!({ "path": rest }), Some("read".into()));
+            Tool { name, input, brief, path: Some(rest.to_owned()), reads: true, ..Tool::default() }
+        }
+        "edit_file" => edited(name, rest, lines),
+        _ => searched(name, key, rest),
+    }
+}
+
+/// An edit of a file that the summary names: it was made where changed lines stand in it and it does not say otherwise.
+fn edited(name: String, path: &str, lines: &[&str]) -> Tool {
+    let (said, mut blocks) = parts(lines);
+    let failed = said.lines().any(|line| line.trim() == "**Apply failed**");
+    let done = !failed && said.lines().filter_map(|it| it.strip_prefix("Status: **")).all(|it| it == "completed**");
+    let changes = changes(&blocks);
+    let writes = done && changes.is_some();
+    let output = changes.or_else(|| Some(blocks.pop()?.1)).filter(|_| done);
+    let brief = if failed { Some("apply failed".into()) } else { output.as_deref().and_then(brief::change) };
+    let (input, path) = (json!({ "path": path }), Some(path.to_owned()));
+    Tool { name, input, output, brief, path, writes, failed, ..Tool::default() }
+}
+
+/// The changed lines of a block.
+fn changes(blocks: &[(String, String)]) -> Option<String> {
+    let changes: Vec<&str> = blocks.iter().filter(|it| it.0 == "diff").map(|it| it.1.as_str()).collect();
+    (!changes.is_empty()).then(|| changes.join("\n"))
 }
 
 /// Lines in which a block within a block begins.
 const INNER: usize = 6;
 
 /// What a summary tells behind the name of the tool: `"x" in "src" • **25** results`.
-fn searched(tool: &str, key: &str, rest: &str) -> Tool {
+fn searched(name: String, key: &str, rest: &str) -> Tool {
     let (what, brief) = rest.split_once('•').map_or((rest, None), |(what, found)| (what.trim(), Some(found)));
     let brief = brief.map(|found| found.replace("**", "").trim().to_owned()).filter(|found| !found.is_empty());
     let what = what.split(" in \"").next().unwrap_or(what).trim_matches('"');
     let what = if what.is_empty() { "." } else { what };
     let brief = brief.or_else(|| Some("answer not recorded".to_owned()));
-    Tool { name: tool.into(), input: json!({ key: what }), brief, ..Tool::default() }
+    Tool { name, input: json!({ key: what }), brief, ..Tool::default() }
 }
 
 /// A block of today: attributes that name the tool, then what it was given and what it printed.
@@ -106,26 +128,23 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let (head, body) = (&lines[..from], &lines[from..to]);
     // Editors write what the tool was given into the summary.
     let given = head.iter().find_map(|line| summary(line));
-    let named = match given {
-        Some(("read_file", _, path)) => return looked_at(name, path),
-        Some(("edit_file", _, path)) => Some(path.to_owned()),
-        Some((_, key, rest)) if kind != "shell" => return Tool { name, ..searched("", key, rest) },
-        _ => None,
-    };
+    // What they print is escaped.
+    let plain = |text: String| if first.contains("<details>") { text } else { unescaped(&text) };
+    if let Some(given) = given.filter(|_| kind != "shell") {
+        let tool = summed_up(name, given, body);
+        return Tool { output: tool.output.map(plain), ..tool };
+    }
     let answer = answer(body);
     let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
     let command_in_fence = kind == "shell"
         && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
     let command = command_in_fence.then(|| blocks.remove(0).1);
-    let changes: Vec<&str> = blocks.iter().filter(|it| it.0 == "diff").map(|(_, text)| text.as_str()).collect();
-    let (changed, changes) = (!changes.is_empty(), changes.join("\n"));
+    let changes = changes(&blocks);
     let output = match answer {
         Some((from, to)) => Some(body[from + 1..to].join("\n")),
-        None if changed => Some(changes),
-        None => blocks.pop().map(|(_, text)| text),
+        None => changes.clone().or_else(|| Some(blocks.pop()?.1)),
     };
-    // What they print is escaped.
-    let output = output.map(|text| if first.contains("<details>") { text } else { unescaped(&text) });
+    let output = output.map(plain);
     let code = |after: &str| coded(&said, after);
     let (input, path) = match kind {
         "shell" => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
@@ -139,14 +158,14 @@ fn today(first: &str, lines: &[&str]) -> Tool {
             (json!({ "pattern": pattern, "path": code("path ").unwrap_or_default() }), None)
         }
         "write" => {
-            let path = named.or_else(|| code("")).or_else(|| output.as_deref().and_then(written));
+            let path = code("").or_else(|| output.as_deref().and_then(written));
             (path.as_ref().map_or(Value::Null, |path| json!({ "path": path })), path)
         }
         _ => (json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') }), None),
     };
-    let written = kind == "write" && output.as_deref().is_some_and(|it| changed || self::written(it).is_some());
-    let brief = output.as_deref().filter(|_| written && changed).and_then(brief::change);
-    Tool { name, input, output, brief, path, reads: kind == "read", writes: written }
+    let writes = kind == "write" && (changes.is_some() || output.as_deref().and_then(written).is_some());
+    let brief = changes.filter(|_| writes).as_deref().and_then(brief::change);
+    Tool { name, input, output, brief, path, reads: kind == "read", writes, ..Tool::default() }
 }
 
 /// A text in which signs of markup are written as entities.
@@ -174,7 +193,9 @@ fn parts(lines: &[&str]) -> (String, Vec<(String, String)>) {
     let mut fences = Fences::default();
     for line in lines {
         let was_open = fences.is_open();
-        let mark = fences.see(line);
+        // A mark within changed lines stands behind their signs.
+        let within = was_open && line.starts_with(' ') && blocks.last().is_some_and(|it| it.0 == "diff");
+        let mark = !within && fences.see(line);
         match (was_open, mark) {
             (false, true) => {
                 let language = line.trim().trim_start_matches(['`', '~']).trim().to_lowercase();
@@ -310,11 +331,37 @@ mod tests {
         read_file {"path":"a.md"} None Some("read") Some("a.md") true false
         codebase_search {"query":"x"} None Some("25 results") None false false
         list_dir {"path":"."} None Some("2 results") None false false
-        edit_file {"path":".gitignore"} None Some("answer not recorded") None false false
+        edit_file {"path":".gitignore"} None None Some(".gitignore") false false
         run_terminal_cmd {"command":"git status"} Some("clean") None None false false
         "#
         );
         assert_eq!(summary("<summary>Click me</summary>"), None);
+    }
+
+    #[test]
+    fn edits_are_made_where_the_block_does_not_say_otherwise() {
+        let lines = "**Chunk 1**\nLines added: 1, lines removed: 1\n\n```diff\n@@ -1,2 +1,2 @@\n  ```\n- a\n+ b\n```\n";
+        let told = |head: &str, state: &str| {
+            let tool = read(&format!("{head}\n\n{state}\n\n{lines}\n</details>").lines().collect::<Vec<_>>());
+            format!("{} {:?} {:?} {} {}", tool.name, tool.path, tool.brief, tool.writes, tool.failed)
+        };
+        let block = "<details><summary>Edit file: src/a.rs</summary>";
+        let named = format!("Tool use: **search_replace**\n\n\n{block}");
+        insta::assert_snapshot!(
+            [
+                told(block, "I mend it."),
+                told(&named, "Status: **completed**"),
+                told(&named, "Status: **loading**"),
+                told(&named, "**Apply failed**"),
+            ]
+            .join("\n"),
+            @r#"
+        edit_file Some("src/a.rs") Some("+1 −1") true false
+        search_replace Some("src/a.rs") Some("+1 −1") true false
+        search_replace Some("src/a.rs") None false false
+        search_replace Some("src/a.rs") Some("apply failed") false true
+        "#
+        );
     }
 
     fn parsed(text: &str) -> (String, Value, Option<String>) {

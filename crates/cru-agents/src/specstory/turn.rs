@@ -14,8 +14,8 @@ use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::file::markdown::History;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
-use cru_session::FileRef;
 use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
+use cru_session::{FileRef, Meta};
 
 /// The answer that a host gives the model where a person refused a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
@@ -55,8 +55,12 @@ impl History for SpecStorySession {
 
     fn tell(&mut self, piece: &SpecStoryPiece<'_>, out: &mut Out<'_>) -> Option<&'static str> {
         let first = piece.lines.first().unwrap_or(&"");
+        if piece.kind == PieceKind::Untold {
+            let (key, value) = Meta::CHANGES_UNTOLD;
+            out.quiet(EventKind::Meta(SessionFact::Property { key: key.into(), value: value.into() }));
+        }
         match piece.kind {
-            PieceKind::Rule => return Some("line between turns"),
+            PieceKind::Rule | PieceKind::Untold if first.trim() == "---" => return Some("line between turns"),
             PieceKind::Head if is_first(first) => return None,
             PieceKind::Head => {
                 out.title(self.title.take().as_deref());
@@ -93,7 +97,7 @@ impl History for SpecStorySession {
 
 impl SpecStorySession {
     fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
-        let Tool { name, input, output, brief, path, reads, writes } = tool::read(lines);
+        let Tool { name, input, output, brief, path, reads, writes, failed } = tool::read(lines);
         self.calls += 1;
         let id = format!("t{}", self.calls);
         let args = tools::telling(&name, &input, &self.place);
@@ -104,8 +108,8 @@ impl SpecStorySession {
         let denied = start.starts_with(REFUSED);
         let exit = start.strip_prefix("Error: ").unwrap_or(start).strip_prefix("Exit code ");
         let exit = exit.and_then(|rest| rest.lines().next()?.trim().parse::<i32>().ok()).filter(|code| *code != 0);
-        let failed =
-            denied || exit.is_some() || ["Error: ", "<tool_use_error>"].iter().any(|head| start.starts_with(head));
+        let heads = [REFUSED, "Error: ", "<tool_use_error>"];
+        let failed = failed || exit.is_some() || heads.iter().any(|head| start.starts_with(head));
         let file =
             || path.iter().map(|path| FileRef { path: self.place.show(path).into_owned(), ..FileRef::default() });
         let is = |claimed: bool| if claimed && !failed { file().collect() } else { Vec::new() };

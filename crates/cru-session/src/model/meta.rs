@@ -85,6 +85,14 @@ fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S:
 }
 
 impl Meta {
+    /// The property of a session whose record does not name all files that its tools changed.
+    pub const CHANGES_UNTOLD: (&str, &str) = ("changes", "not all recorded");
+
+    /// Whether a file that the record does not name was not changed.
+    pub fn tells_changes(&self) -> bool {
+        !self.extra.iter().any(|(key, value)| (key.as_str(), value.as_str()) == Self::CHANGES_UNTOLD)
+    }
+
     /// Whether the note says that it is a session.
     pub fn is_session(&self) -> bool {
         self.kind.as_deref().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("session"))

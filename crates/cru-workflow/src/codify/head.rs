@@ -87,7 +87,7 @@ fn head(facts: &Facts<'_>, goals: &[Goal], workflow: &Workflow, most: usize) -> 
     let also =
         work.idle.iter().take(most).map(|user| format!("Also asked: “{}”", inline(&quote(&user.words, MAX_VALUE))));
     let lines = [
-        format!("For: {}", kind(&calls, evidence, most)),
+        format!("For: {}", kind(&calls, setting, most)),
         format!(
             "Inputs: {}",
             or_nothing(inputs_of([documents(session, drafts, &work.asked), values(inputs, workflow)], most))
@@ -111,7 +111,7 @@ fn inputs_of(both: [Vec<String>; 2], most: usize) -> Vec<String> {
 }
 
 /// The kind of work: what it changes, how it is checked, how it is handed over.
-fn kind(calls: &[&Call<'_>], evidence: &Evidence, most: usize) -> String {
+fn kind(calls: &[&Call<'_>], &Setting { session, evidence, .. }: &Setting<'_>, most: usize) -> String {
     let mut types: Vec<(&str, usize)> = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.writes) {
@@ -172,10 +172,11 @@ fn kind(calls: &[&Call<'_>], evidence: &Evidence, most: usize) -> String {
     if parts.is_empty() {
         let runs = ran(CallKind::Run);
         let looks = ran(CallKind::Look);
+        let end = if session.meta.tells_changes() { "nothing is changed" } else { "changes are not recorded" };
         parts.push(match (runs.is_empty(), looks.is_empty()) {
             (false, _) => format!("runs of {}", runs.join(", ")),
-            (true, false) => format!("looking, with {}; nothing is changed", looks.join(", ")),
-            (true, true) => "looking; nothing is changed".to_owned(),
+            (true, false) => format!("looking, with {}; {end}", looks.join(", ")),
+            (true, true) => format!("looking; {end}"),
         });
     }
     inline(&parts.join(", "))

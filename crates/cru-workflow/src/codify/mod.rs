@@ -119,7 +119,11 @@ pub fn codify_jobs(session: &Session, options: &Options, evidence: &Evidence) ->
 }
 
 fn nothing(session: &Session) -> (Workflow, Vec<Diagnostic>) {
-    let message = "the session has nothing to repeat: nothing was changed, checked or decided in it";
+    let message = if session.meta.tells_changes() {
+        "the session has nothing to repeat: nothing was changed, checked or decided in it"
+    } else {
+        "the session has nothing to repeat: its record names no file that was changed, and nothing was checked or decided in it"
+    };
     let workflow = Workflow { title: clean(session.title()), sources: head::sources(session), ..Workflow::default() };
     (workflow, vec![Diagnostic::warning(NOTHING_TO_REPEAT, Span::default(), message)])
 }

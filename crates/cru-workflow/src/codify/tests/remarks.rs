@@ -220,3 +220,20 @@ proptest! {
         prop_assert_eq!(render(&read), told);
     }
 }
+
+/// Where the record does not name what was changed, nothing is said of it.
+#[test]
+fn changes_that_the_record_does_not_tell_are_not_denied() {
+    let looks: String =
+        (1..9).map(|at| format!("- `Read a{at}.c` → 9 lines ^n-00{at}\n    - reads: `a{at}.c`\n")).collect();
+    let of = |property: &str, body: &str| {
+        let note = format!("{}{body}", HEAD.replacen("cru_cursor", &format!("{property}cru_cursor"), 1));
+        let session = cru_session::read::session(&Note::parse(note)).0;
+        let (workflow, remarks) = crate::codify_with(&session, &Options::REPLAY, &Evidence::default());
+        (render(&workflow), remarks.into_iter().map(|remark| remark.message).collect::<String>())
+    };
+    let untold = "changes: not all recorded\n";
+    assert!(of("", &looks).0.contains("For: looking; nothing is changed"));
+    assert!(of(untold, &looks).0.contains("For: looking; changes are not recorded"));
+    assert!(of("", "Words.\n").1.contains("nothing was changed") && of(untold, "Words.\n").1.contains("names no file"));
+}
