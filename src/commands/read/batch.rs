@@ -83,7 +83,7 @@ fn daily_left(agent: &AgentConfig, shelf: &Shelf, cx: &Context<'_>) -> u64 {
     let today = cx.env.now().strftime("%F").to_string();
     let is_of_today = |it: &&ReadingNote| it.head.read.as_deref().is_some_and(|time| time.starts_with(&today));
     let sent: u64 =
-        shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).sum();
+        shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).fold(0, u64::saturating_add);
     most.saturating_sub(sent)
 }
 
