@@ -8,8 +8,9 @@ use cru_base::Span;
 /// Whole lines of `note` that tell, as `tells` says of a text, and those nested below them: in order, none in another.
 pub fn telling(note: &Note, tells: &dyn Fn(&str) -> bool) -> Vec<Span> {
     let mut found = Telling { text: note.text(), tells, spans: Vec::new() };
-    let head = note.frontmatter().map(|bounds| bounds.span);
-    head.into_iter().for_each(|head| found.leaf(head));
+    if let Some(bounds) = note.frontmatter() {
+        found.leaf(bounds.span);
+    }
     found.blocks(note.blocks());
     found.spans
 }
