@@ -11,12 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Context, current, reading};
 use crate::base::{Env, Error, Result};
 use crate::index::{SessionRow, Snapshot};
+use crate::note::frontmatter::{NO_MCP, is_tag};
 use crate::session::Meta;
 use crate::vault::resolve::host_sessions;
 use crate::vault::{Catalog, Vault, VaultPath};
-
-/// The tag that keeps a session from agents.
-const TAG: &str = "no-mcp";
 
 /// A session whose note changed within this time is at work.
 const AT_WORK: SignedDuration = SignedDuration::from_mins(10);
@@ -52,9 +50,7 @@ impl Reach {
         // Where the caller says which session it is, all others are told of: also one that broke off a moment ago.
         let is_at_work = |row: &SessionRow| !is_named && hosts.is_empty() && is_at_work(row, vault, env);
         let is_read = |row: &SessionRow| {
-            !row.private
-                && row.tags.split(", ").all(|tag| !is_kept_back(tag))
-                && (self != Self::Earlier || (!is_own(row) && !is_at_work(row)))
+            !row.private && !is_tag(&row.tags, NO_MCP) && (self != Self::Earlier || (!is_own(row) && !is_at_work(row)))
         };
         let kept: Vec<bool> = rows.iter().map(is_read).collect();
         if kept.contains(&false) {
@@ -88,7 +84,7 @@ impl Reach {
 
     /// Whether a note may be read.
     pub(super) fn allows(self, meta: &Meta) -> bool {
-        self == Self::All || (meta.export != Some(false) && !meta.tags.iter().any(|tag| is_kept_back(tag)))
+        self == Self::All || (meta.export != Some(false) && !meta.has_tag(NO_MCP))
     }
 }
 
@@ -152,11 +148,6 @@ impl Withheld {
         };
         self.names.iter().any(is_word) || is_linked()
     }
-}
-
-fn is_kept_back(tag: &str) -> bool {
-    let tag = tag.trim().trim_start_matches('#');
-    tag.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case(TAG))
 }
 
 /// Whether a session is active and its note was written lately.

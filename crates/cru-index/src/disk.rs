@@ -100,11 +100,8 @@ impl Disk {
     /// Opens it.
     pub(super) fn open(&self) -> Result<Opened, Trouble> {
         self.is_own()?;
-        let bytes = match fs::read(self.file("notes")) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Trouble::Missing),
-            Err(error) => return Err(Trouble::Damaged(error.to_string())),
-        };
+        let bytes = files::read_if_there(&self.file("notes")).map_err(|error| Trouble::Damaged(error.to_string()))?;
+        let bytes = bytes.ok_or(Trouble::Missing)?;
         let manifest = Manifest::decode(&bytes).map_err(|unfit| match unfit {
             Unfit::Outdated => Trouble::Outdated,
             Unfit::Damaged => Trouble::Damaged("its list of notes is not what was written".to_owned()),
@@ -139,13 +136,14 @@ impl Disk {
         Ok(Opened { manifest, rows, tables, index, searcher })
     }
 
-    /// Whether all of it is folders and files, and no links that lead elsewhere.
+    /// Whether it is two folders with files: no links that lead elsewhere, and no pipe that would be waited for.
     fn is_own(&self) -> Result<(), Trouble> {
         for folder in [self.dir.clone(), self.entries()] {
-            let is_link = fs::symlink_metadata(&folder).is_ok_and(|it| it.is_symlink());
-            let entries = || fs::read_dir(&folder).into_iter().flatten().flatten();
-            if is_link || entries().any(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
-                return Err(Trouble::Damaged("it holds a symbolic link".to_owned()));
+            let is_odd = fs::symlink_metadata(&folder).is_ok_and(|it| !it.is_dir());
+            let mut entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_odd || entries.any(|entry| !is_file(&entry) && entry.path() != self.entries()) {
+                return Err(Trouble::Damaged("it holds a link, or what is no file".to_owned()));
             }
         }
         Ok(())
@@ -165,7 +163,7 @@ impl Disk {
             seen.extend(stamp(&metadata));
         }
         let seen = hash(&seen);
-        if fs::read(self.file("checked")).is_ok_and(|known| known == seen) {
+        if files::read(&self.file("checked")).is_ok_and(|known| known == seen) {
             return Ok(());
         }
         files.par_iter().try_for_each(|file| match index.directory().validate_checksum(file) {
@@ -181,20 +179,27 @@ impl Disk {
 
     /// The hash of tantivy's list of its files.
     pub(super) fn meta(&self) -> [u8; 16] {
-        hash(&fs::read(self.entries().join("meta.json")).unwrap_or_default())
+        hash(&files::read(&self.entries().join("meta.json")).unwrap_or_default())
     }
 
     /// Makes an empty one in the place of whatever is there; only under the lock.
     pub(super) fn create(&self) -> Result<Index> {
         for name in ["notes", "pending", "checked"] {
-            files::remove(&self.file(name))?;
+            self.remove(name)?;
         }
-        files::remove_derived(&self.entries())?;
+        self.remove("entries")?;
         self.sweep(None)?;
         files::create_private_dir(&self.entries())?;
         let index = Index::create_in_dir(self.entries(), schema::schema().0).map_err(failed)?;
         schema::register(&index);
         Ok(index)
+    }
+
+    /// Takes away whatever has a name in its folder.
+    fn remove(&self, name: &str) -> Result<()> {
+        let path = self.file(name);
+        let is_dir = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
+        if is_dir { files::remove_derived(&path) } else { files::remove(&path).map(drop) }
     }
 
     /// Opens the entries alone, whatever generation they are of; only under the lock.
@@ -211,7 +216,7 @@ impl Disk {
 
     /// The manifest alone; only under the lock.
     pub(super) fn manifest(&self) -> Option<Manifest> {
-        Manifest::decode(&std::fs::read(self.file("notes")).ok()?).ok()
+        Manifest::decode(&files::read(&self.file("notes")).ok()?).ok()
     }
 
     /// Whether the rows are there that a manifest names.
@@ -246,7 +251,7 @@ impl Disk {
 
     /// The notes that a killed writer had begun with, if it was on its way to `generation`.
     pub(super) fn begun(&self, generation: u64) -> Option<Vec<String>> {
-        let bytes = std::fs::read(self.file("pending")).ok()?;
+        let bytes = files::read(&self.file("pending")).ok()?;
         let (sum, bytes) = bytes.split_at_checked(16)?;
         let (begun, paths): (u64, Vec<String>) =
             if hash(bytes) == sum { postcard::from_bytes(bytes).ok()? } else { return None };
@@ -268,7 +273,7 @@ impl Disk {
             let number = name.strip_prefix("rows.").or_else(|| name.strip_prefix("tables."));
             let number = number.and_then(|number| number.parse().ok());
             if number.is_some_and(|number: u64| keep != Some(number)) {
-                files::remove(&self.file(&name))?;
+                self.remove(&name)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@
 
 use cru_base::Span;
 use cru_note::frontmatter;
-use cru_note::{BlockKind, Note};
+use cru_note::{BlockKind, Note, nested};
 use cru_session::{Public, time};
 use cru_vault::{Vault, VaultPath};
 use jiff::Timestamp;
@@ -68,12 +68,9 @@ pub fn read(
     let name = path.text().into_owned();
     let kind = if name == BOOKMARKS { "bookmark" } else { values.string("type")? };
     let kind = kinds.iter().find(|known| known.eq_ignore_ascii_case(kind))?;
-    let is_private = values.bool("export") == Some(false)
-        || values.bool("private") == Some(true)
-        || values.strings("tags").iter().any(|tag| tag.trim_start_matches('#').starts_with("no-mcp"));
     // A reading quotes its session, which may be private itself.
     let head = bounds.and_then(|bounds| public.as_str().get(..bounds.span.end)).unwrap_or_default();
-    if withheld.is_some_and(|is_withheld| is_private || *kind == "reading" || is_withheld(head)) {
+    if withheld.is_some_and(|is_withheld| values.is_kept_from_agents() || *kind == "reading" || is_withheld(head)) {
         return None;
     }
     let time =
@@ -91,7 +88,9 @@ pub fn read(
     };
     let mut entries = entries(&note, kind, time);
     if let Some(is_withheld) = withheld {
-        entries.retain(|entry| !is_withheld(&entry.text));
+        let told = nested::telling(&note, is_withheld);
+        let is_told = |entry: &Entry| told.iter().any(|it| it.start < entry.span.end && entry.span.start < it.end);
+        entries.retain(|entry| !is_told(entry) && !is_withheld(&entry.text));
     }
     Some(KeptNote { row, entries })
 }
@@ -166,6 +165,16 @@ mod tests {
         assert_eq!((kept.row.title.as_str(), kept.entries.len()), ("Use pnpm", 2));
         assert!(kept.entries.iter().all(|entry| !entry.text.contains("mine") && entry.time.is_some()));
         assert_eq!(note("bookmarks.md", false).unwrap().entries.len(), 3);
+        let told = b"---\ntype: project\n---\n# P\n\n## A\n\n- [[t]]\n\n# Of [[s]]\n\n## B\n\nb\n";
+        cru_base::files::create(&temp.path().join("q.md"), told).unwrap();
+        assert_eq!(note("q.md", false).unwrap().entries.len(), 3);
+        assert!(note("q.md", true).unwrap().entries.iter().all(|it| !it.text.contains('b')), "what is below goes too");
+        for (at, keeps) in ["tags: [No-MCP]", "Private: yes", "tag: a, no-mcp/x"].iter().enumerate() {
+            let path = format!("kept-{at}.md");
+            let text = format!("---\ntype: lesson\n{keeps}\n---\nx\n");
+            cru_base::files::create(&temp.path().join(&path), text.as_bytes()).unwrap();
+            assert!(note(&path, true).is_none() && note(&path, false).is_some(), "{keeps}");
+        }
         assert_eq!(note("bookmarks.md", true).unwrap().entries.len(), 2, "one is of a session that may not leave");
         let reading = "---\ntype: reading\n---\n# Reading: a\n\n## Goal\n\n- mend it\n\n## Data\n\n```json reading\n{\"goal\": \"mend it\"}\n```\n";
         cru_base::files::create(&temp.path().join("r.md"), reading.as_bytes()).unwrap();

@@ -12,7 +12,7 @@ use super::disk::Disk;
 use super::manifest::{Place, Seen, row_sum};
 use super::record::{Record, SessionRow};
 use super::short;
-use cru_base::{Error, Result, files};
+use cru_base::{Result, files};
 
 /// Bytes that may be outdated in any case.
 const SPARE: u64 = 1 << 20;
@@ -82,8 +82,7 @@ pub(super) fn append(disk: &Disk, number: u64, read: Vec<(Seen, Option<Kept>)>) 
 
 /// Writes what is kept of `notes`, which stands in the files of the number `from`, into new ones of the number `to`.
 pub(super) fn rewrite(disk: &Disk, from: u64, to: u64, notes: &mut [Seen]) -> Result<()> {
-    let read = |path: PathBuf| std::fs::read(&path).map_err(|source| Error::io("read", &path, source));
-    let (old_rows, old_tables) = (read(disk.rows(from))?, read(disk.tables(from))?);
+    let (old_rows, old_tables) = (files::read(&disk.rows(from))?, files::read(&disk.tables(from))?);
     let (mut rows, mut tables) = (Growing::new(disk.rows(to)), Growing::new(disk.tables(to)));
     for seen in notes {
         // What is damaged is read from its note when it is asked for.

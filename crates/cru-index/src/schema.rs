@@ -11,7 +11,7 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use super::words::{self, Words};
 
 /// Version of schema, tokenizer, and the rules that entries and rows are made by; an index of another version is made anew.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]

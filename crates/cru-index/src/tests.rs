@@ -170,6 +170,29 @@ fn damage_is_mended() {
     assert_eq!(bed.open().sessions().len(), 3, "rows are read from the notes");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let bed = Bed::new(3);
+    bed.checked();
+    let file = |start: &str| bed.saved().into_keys().find(|name| name.starts_with(start)).unwrap();
+    let pipe =
+        |path: &std::path::Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    for start in ["notes", "checked", "rows.", "tables.", "entries/meta.json", "entries/.managed.json", "entries"] {
+        for is_pipe in [true, false] {
+            let path = bed.index(&if start.ends_with('.') { file(start) } else { start.to_owned() });
+            let _ = files::remove(&path).is_ok() || fs::remove_dir_all(&path).is_ok();
+            if is_pipe {
+                pipe(&path);
+            } else if start != "entries" {
+                fs::create_dir(&path).unwrap();
+            }
+            assert!(bed.checked().rebuilt.is_some(), "{start}");
+            assert_eq!(bed.open().sessions().len(), 3, "{start}");
+        }
+    }
+}
+
 /// All files of the index, with those of the entries.
 fn all_files(bed: &Bed) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();

@@ -11,6 +11,7 @@ pub mod heading;
 pub mod hidden;
 pub mod id;
 pub mod link;
+pub mod nested;
 pub mod patch;
 
 mod callout;

@@ -33,7 +33,7 @@ pub fn refresh(
 ) -> Result<Option<&'static str>> {
     // Where what was generated is not kept, the summary is as it was before a reading told it.
     let kept_at = kept_at(state, session);
-    let kept = std::fs::read_to_string(&kept_at).ok();
+    let kept = cru_base::files::read_text(&kept_at);
     let mut facts = None;
     let mut why = None;
     let mut plan = |note: &Note, known: &Known| -> Result<Plan> {

@@ -474,10 +474,7 @@ impl UserConfig {
     /// Reads it from where `env` says it is; a missing file is an empty one.
     pub fn read(env: &Env) -> Result<(Self, Vec<Diagnostic>)> {
         let Some(path) = env.config_dir().map(|dir| dir.join("config.toml")) else { return Ok(Default::default()) };
-        if !path.is_file() {
-            return Ok(Default::default());
-        }
-        let bytes = cru_base::files::read(&path)?;
+        let Some(bytes) = cru_base::files::read_if_there(&path)? else { return Ok(Default::default()) };
         Self::parse(&String::from_utf8_lossy(&bytes), &path, env)
     }
 

@@ -139,11 +139,9 @@ impl Vault {
     /// From then on nothing below it is written through a link that leads out ([`files::confine`]).
     pub fn open(root: &Path) -> Result<Self> {
         let path = root.join(MARK).join("config.toml");
-        let (config, warnings) = if path.is_file() {
-            let bytes = files::read(&path)?;
-            Config::parse(&String::from_utf8_lossy(&bytes), &path)?
-        } else {
-            Default::default()
+        let (config, warnings) = match files::read_if_there(&path)? {
+            Some(bytes) => Config::parse(&String::from_utf8_lossy(&bytes), &path)?,
+            None => Default::default(),
         };
         let place = VaultPath::new(".cru/config.toml");
         let warnings = warnings.into_iter().filter_map(|it| Some(Finding::new(place.as_ref()?, it))).collect();
@@ -258,6 +256,21 @@ mod tests {
 
     fn env(cwd: &Path, vars: &[(&str, &str)]) -> Env {
         Env::fixed(Timestamp::UNIX_EPOCH, cwd, vars)
+    }
+
+    #[test]
+    fn a_configuration_that_is_no_file_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        let place = temp.path().join(MARK).join("config.toml");
+        fs::create_dir_all(&place).unwrap();
+        let told = |error: Error| assert!(error.with_causes().contains("config.toml"), "{}", error.with_causes());
+        told(Vault::open(temp.path()).unwrap_err());
+        let user = temp.path().join("user/cru/config.toml");
+        fs::create_dir_all(user).unwrap();
+        let home = temp.path().join("user");
+        told(UserConfig::read(&env(temp.path(), &[("XDG_CONFIG_HOME", home.to_str().unwrap())])).unwrap_err());
+        fs::remove_dir(&place).unwrap();
+        assert!(Vault::open(temp.path()).is_ok(), "a missing one is an empty one");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use cru_session::Meta;
 const FILE: &str = "heads";
 
 /// The versions of its form, and of the rules that a frontmatter is read by and secrets are found by.
-const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("3 ", env!("CARGO_PKG_VERSION"));
 
 /// How long after a change one more may not show: some file systems count time in steps of two seconds.
 const SETTLES: Duration = Duration::from_secs(2);

@@ -144,7 +144,7 @@ impl State {
         let Some(own) = self.own_mark() else { return self.writer() };
         let is_own = |name: &str| {
             let claim = claims.join(name);
-            let reads = || std::fs::read_to_string(&claim).ok();
+            let reads = || files::read_text(&claim);
             match reads() {
                 Some(text) => text == own,
                 // Where nothing can be claimed nobody else can claim it either.
@@ -169,14 +169,14 @@ impl State {
 
     fn noted_writer(&self) -> Option<String> {
         let is_name = |text: &String| text.len() == SHOWN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let noted = std::fs::read_to_string(self.dir.join(WRITER)).ok();
+        let noted = files::read_text(&self.dir.join(WRITER));
         noted.map(|text| text.trim().to_owned()).filter(is_name)
     }
 
     /// What tells this state from every other one: of chance, made once.
     fn own_mark(&self) -> Option<String> {
         let path = self.dir.join("mark");
-        let read = || std::fs::read_to_string(&path).ok().filter(|text| !text.is_empty());
+        let read = || files::read_text(&path).filter(|text| !text.is_empty());
         read().or_else(|| {
             let mark = format!("{:08x}{:08x}", chance(), chance());
             let is_made = files::create_private(&path, mark.as_bytes()).ok()?;

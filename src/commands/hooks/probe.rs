@@ -103,7 +103,7 @@ fn send(program: &Program, host: &Host, cx: &Context<'_>) -> std::io::Result<(Op
             return Ok((Some(ProbeResult::Unfiled), told()));
         }
         if holds(&folder.join("journal"), &session) {
-            let place = std::fs::read_to_string(folder.join("vault")).ok().map(PathBuf::from);
+            let place = crate::base::files::read_text(&folder.join("vault")).map(PathBuf::from);
             return Ok((Some(ProbeResult::Vault(place)), told()));
         }
     }

@@ -11,11 +11,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 
 use super::answer::{LARGEST_BUDGET, USUAL_BUDGET, framed};
 use super::argument::{Arguments, without_secrets};
 use super::{catalogue, prompt, resource, tool};
-use crate::base::{Env, Error, Result};
+use crate::base::files::LARGEST_NOTE;
+use crate::base::{Env, Error, Result, json};
 use crate::commands::Context;
 use crate::commands::ask::Caller;
 
@@ -31,7 +33,9 @@ pub(super) fn run(write: bool, cx: &Context<'_>) -> Result<()> {
     let server = Server { env: cx.env.clone(), vault, write };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
     runtime.block_on(async {
-        let (read, write) = rmcp::transport::io::stdio_pipes();
+        let (given, write) = rmcp::transport::io::stdio_pipes();
+        let (read, to) = tokio::io::simplex(1 << 16);
+        tokio::spawn(mended(given, to));
         match server.serve((read, write)).await {
             // A client that goes away is the end of the work, not an error.
             Ok(running) => drop(running.waiting().await),
@@ -41,6 +45,21 @@ pub(super) fn run(write: bool, cx: &Context<'_>) -> Result<()> {
     // A read of stdin that waits must not hold the program.
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Hands on what a client sends, each line as a JSON text that strict readers take: they would drop the whole line, and the
+/// client would wait for its answer.
+async fn mended(given: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin) {
+    let (mut given, mut line) = (BufReader::new(given), Vec::new());
+    // A longer line is refused behind this, so it may go on in pieces.
+    while (&mut given).take(LARGEST_NOTE).read_until(b'\n', &mut line).await.is_ok_and(|len| len > 0) {
+        if to.write_all(json::text(&line).as_bytes()).await.is_err() {
+            return;
+        }
+        line.clear();
+    }
+    // The end of what is read.
+    let _ = to.shutdown().await;
 }
 
 struct Server {
@@ -160,5 +179,25 @@ impl ServerHandler for Server {
             self.call(|caller| prompt::get(&request.name, given.as_ref(), caller))
         };
         Ok(made.map_err(|error| refused(&error))?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_sends_is_whole_text_for_the_protocol() {
+        let sent = b"{\"a\":\"x \\ud83d y\"}\n{\"b\":\"\\ud83d\\ude00\"}\n\xff\n{}";
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let read = runtime.block_on(async {
+            // Less room than is sent: what reads and what hands on go on by turns.
+            let (mut read, to) = tokio::io::simplex(8);
+            tokio::spawn(mended(&sent[..], to));
+            let mut text = String::new();
+            read.read_to_string(&mut text).await.map(|_| text)
+        });
+        let whole = "{\"a\":\"x \\ufffd y\"}\n{\"b\":\"\\ud83d\\ude00\"}\n\u{fffd}\n{}";
+        assert_eq!(read.unwrap(), whole);
     }
 }

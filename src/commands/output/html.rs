@@ -106,6 +106,16 @@ fn minute_of(time: &str, zone: &TimeZone) -> String {
     time.parse().map_or_else(|_| time.to_owned(), |time| minute(time, zone))
 }
 
+/// A whole number from 0, or the nearest one to what stands there; `None` where that is no number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a sum of numbers that are too large is one too"
+)]
+fn count(value: &Value) -> Option<u64> {
+    u64::try_from(value.clone()).ok().or_else(|| Some(f64::try_from(value.clone()).ok()? as u64))
+}
+
 /// Templates of HTML by name.
 #[derive(Debug)]
 pub(in crate::commands) struct Templates(Environment<'static>);
@@ -127,8 +137,9 @@ impl Templates {
             };
             Ok(written?)
         });
-        environment.add_filter("amount", |it: Option<u64>| it.map_or_else(|| "–".to_owned(), amount));
-        environment.add_filter("took", |ms: Option<u64>| ms.map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000)));
+        environment.add_filter("amount", |it: &Value| count(it).map_or_else(|| "–".to_owned(), amount));
+        environment
+            .add_filter("took", |it: &Value| count(it).map_or_else(|| "–".to_owned(), |ms| duration(ms / 1_000)));
         environment.add_filter("usd", |it: Option<f64>| it.map_or_else(|| "–".to_owned(), usd));
         let zone = zone.clone();
         environment.add_filter("minute", move |it: Option<String>| it.map(|it| minute_of(&it, &zone)));
@@ -192,5 +203,16 @@ mod tests {
         assert!(head.contains("default-src 'none'") && head.contains("<title>a &lt;b&gt;</title>"));
         assert!(head.contains("prefers-color-scheme: dark") && head.contains("p {}") && !head.contains("generator"));
         assert!(Templates::new(&[("c.html", "{% if %}")], &TimeZone::UTC).is_err());
+    }
+
+    #[test]
+    fn no_number_is_too_large_for_a_page() {
+        let text =
+            "{{ a|amount }} {{ b|amount }} {{ a|took }} {{ c|amount }} {{ a|usd }} {{ d|amount }} {{ none|amount }}\n";
+        let templates = Templates::new(&[("a.html", text)], &TimeZone::UTC).unwrap();
+        let values = serde_json::json!({"a": 2.0 * u64::MAX as f64, "b": u64::MAX, "c": -1, "d": "x"});
+        let page = templates.render("a.html", &values).unwrap();
+        let words: Vec<&str> = page.split(' ').collect();
+        assert!(words[0] == words[1] && page.ends_with("– –\n"), "{page}");
     }
 }

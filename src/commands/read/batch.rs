@@ -82,7 +82,8 @@ fn daily_left(agent: &AgentConfig, shelf: &Shelf, cx: &Context<'_>) -> u64 {
     let most = agent.daily_tokens.unwrap_or(DAILY);
     let today = cx.env.now().strftime("%F").to_string();
     let is_of_today = |it: &&ReadingNote| it.head.read.as_deref().is_some_and(|time| time.starts_with(&today));
-    let sent: u64 = shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).sum();
+    let sent: u64 =
+        shelf.readings.iter().filter(is_of_today).filter_map(|it| it.head.tokens).fold(0, u64::saturating_add);
     most.saturating_sub(sent)
 }
 
@@ -112,8 +113,7 @@ fn label(command: &[String], model: Option<&str>) -> String {
 
 /// Why a session is not worth reading unless somebody names it.
 fn not_worth(session: &Session) -> Option<&'static str> {
-    let no_train = |tag: &String| tag.trim_start_matches('#').eq_ignore_ascii_case("no-train");
-    if session.meta.export == Some(false) || session.meta.tags.iter().any(no_train) {
+    if session.meta.export == Some(false) || session.meta.has_tag("no-train") {
         return Some("it is not to be exported");
     }
     let prompts: Vec<&str> = session.items().filter_map(|(_, item)| Some(item.as_user()?.words.trim())).collect();

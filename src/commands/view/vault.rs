@@ -8,6 +8,7 @@ use crate::base::Result;
 use crate::commands::output::place;
 use crate::commands::reach::Withheld;
 use crate::commands::{Context, Reach, reading};
+use crate::note::nested;
 use crate::session::public;
 use crate::vault::{Catalog, Head, Vault, VaultPath};
 
@@ -26,7 +27,7 @@ impl ViewedVault {
         let vault = reading::vault(cx)?;
         let all = Catalog::read(&vault);
         let withheld = Withheld::of(&all, &vault, Reach::Shared);
-        // What was made of sessions goes with them; of other notes only the lines go that tell of one.
+        // What was made of sessions goes with them; of other notes only what tells of one goes.
         let is_made = |head: &Head| {
             matches!(head.meta.kind.as_deref(), Some("lesson" | "reading" | "case" | "workflow" | "recipe"))
         };
@@ -44,11 +45,10 @@ impl ViewedVault {
         Some(place(&head.path.text(), block.strip_prefix('^'), live))
     }
 
-    /// What of a note may be shown: no comment, no secret, no line that tells of a session that is kept.
+    /// What of a note may be shown: no comment, no secret, nothing that tells of a session that is kept.
     pub(super) fn text(&self, path: &VaultPath) -> Result<String> {
         let text = public::text(&String::from_utf8_lossy(&self.vault.read(path)?));
-        let is_shown = |line: &&str| !self.withheld.is_told_of(line);
-        Ok(text.split_inclusive('\n').filter(is_shown).collect())
+        Ok(nested::without(text, &|part| self.withheld.is_told_of(part)))
     }
 }
 

@@ -41,7 +41,9 @@ pub use intention::{Keep, keep_intentions_in};
 pub use lock::{Lock, lock, try_lock};
 pub use long::{Digest, Long, beginning, digest};
 pub use mode::{is_executable, is_shared, make_private, mode, set_executable, set_mode};
-pub use read::{Fingerprint, LARGEST_NOTE, Stable, fingerprint, read, read_given, read_note, read_stable};
+pub use read::{
+    Fingerprint, LARGEST_NOTE, Stable, fingerprint, read, read_given, read_if_there, read_note, read_stable, read_text,
+};
 pub use regular::{open_regular, read_regular};
 pub use replace::{Prepared, remove_of, remove_unchanged, rename, rename_new, replace, replace_within, within};
 pub use root::{confine, trust_link};

@@ -66,6 +66,19 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// [`read`]; `None` where there is nothing.
+pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
+    match read(path) {
+        Err(_) if !path.exists() => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// [`read`], of what is text; `None` where it is not, or cannot be read.
+pub fn read_text(path: &Path) -> Option<String> {
+    String::from_utf8(read(path).ok()?).ok()
+}
+
 /// The longest note that is read, bytes: of a longer one no command answers, since it would take all memory.
 pub const LARGEST_NOTE: u64 = 64 << 20;
 

@@ -147,11 +147,10 @@ fn tools(calls: Option<&Calls>) -> Arc<str> {
 /// Why a whole session stays out.
 fn withheld(note: &Note<'_>) -> Option<Reason> {
     let meta = &note.session.meta;
-    let no_train = |tag: &String| tag.trim_start_matches('#').eq_ignore_ascii_case("no-train");
     if meta.export == Some(false) {
         Some(Reason::ExportFalse)
     } else {
-        meta.tags.iter().any(no_train).then_some(Reason::NoTrain)
+        meta.has_tag("no-train").then_some(Reason::NoTrain)
     }
 }
 

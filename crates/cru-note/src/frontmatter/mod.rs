@@ -5,6 +5,7 @@
 
 pub(crate) mod emit;
 pub(crate) mod key;
+mod privacy;
 mod read;
 mod remark;
 mod spell;
@@ -13,6 +14,7 @@ mod tree;
 mod value;
 
 pub use emit::emit;
+pub use privacy::{NO_MCP, is_tag};
 pub use read::{Entry, Values, read};
 pub use split::{Bounds, Split, split};
 pub use value::{Mapping, Number, Value};

@@ -116,6 +116,7 @@ pub fn read(text: &str, bounds: &Bounds) -> (Values, Vec<Diagnostic>) {
         Err(failure) => reader.one_by_one(&failure),
     }
     reader.repeated_keys();
+    reader.diagnostics.extend(reader.values.unclear_privacy());
     reader.diagnostics.sort_by_key(|it| it.span);
     (reader.values, reader.diagnostics)
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Link;
-use cru_note::frontmatter::Mapping;
+use cru_note::frontmatter::{Mapping, is_tag};
 
 /// The frontmatter of a session, typed. Unknown keys stay in the note; [`Meta::extra`] names them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,6 +96,11 @@ impl Meta {
     /// Whether the note says that it is a session.
     pub fn is_session(&self) -> bool {
         self.kind.as_deref().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("session"))
+    }
+
+    /// Whether it has the tag `name`, or one below it.
+    pub fn has_tag(&self, name: &str) -> bool {
+        self.tags.iter().any(|tag| is_tag(tag, name))
     }
 }
 

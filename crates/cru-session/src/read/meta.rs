@@ -66,11 +66,10 @@ pub(super) fn read(text: &str, split: &Split, diagnostics: &mut Vec<Diagnostic>)
         resume_point: string("resume_point").map(|id| id.trim_start_matches('^').to_owned()),
         open: list("open").map(str::to_owned).collect(),
         subagents: values.get("subagents").map(subagents).unwrap_or_default(),
-        tags: list("tags").map(|tag| tag.trim_start_matches('#').to_owned()).collect(),
+        tags: values.tags(),
         detail: string("cru_detail"),
         cursor: string("cru_cursor"),
-        // `private: true` says the same.
-        export: if values.bool("private") == Some(true) { Some(false) } else { values.bool("export") },
+        export: values.export(),
         extra: values
             .entries()
             .iter()
