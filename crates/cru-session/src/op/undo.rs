@@ -65,7 +65,9 @@ pub fn tell_doubled(changes: &mut [&mut Change], after: &[u8]) {
     }
     let mut elsewhere = HashMap::new();
     count(&Note::parse(after), 1, &mut elsewhere);
-    changes.iter().for_each(|change| count(&part(&change.inserted), -1, &mut elsewhere));
+    for change in changes.iter() {
+        count(&part(&change.inserted), -1, &mut elsewhere);
+    }
     for change in changes {
         let mut removed = HashMap::new();
         count(&part(&change.removed), 1, &mut removed);
