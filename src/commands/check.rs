@@ -20,7 +20,7 @@ use crate::note::Note;
 use crate::session;
 use crate::vault::config::Globs;
 use crate::vault::template::Template;
-use crate::vault::{Catalog, Finding, Vault, VaultPath, Walk};
+use crate::vault::{Catalog, Finding, State, Vault, VaultPath, Walk, Writer, state};
 use crate::workflow::Dialect;
 
 /// Check notes for errors
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let checked: Vec<Result<Option<CheckedNote>>> = targets
         .par_iter()
         .map(|target| {
-            let checked = check(target, args);
+            let checked = check(target, args, cx);
             progress.advance(1);
             checked
         })
@@ -229,7 +229,7 @@ pub(super) fn quoted(path: &VaultPath) -> String {
 }
 
 /// What is wrong in a note; `None` where it is not ours.
-fn check(target: &Target, args: &Args) -> Result<Option<CheckedNote>> {
+fn check(target: &Target, args: &Args, cx: &Context<'_>) -> Result<Option<CheckedNote>> {
     let mut bytes = files::read_note(&target.path)?;
     let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
     if !is_ours && !target.named {
@@ -243,10 +243,7 @@ fn check(target: &Target, args: &Args) -> Result<Option<CheckedNote>> {
         if mended != bytes {
             let (old, new) = (String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&mended));
             diff = super::output::note_diff(&old, &new, 0);
-            if !args.dry_run {
-                files::replace(&target.path, &bytes, &mended)?;
-            }
-            bytes = mended;
+            bytes = if args.dry_run { mended } else { put(target, &stem, &bytes, mended, cx)? };
         }
         fixes = done;
     }
@@ -263,6 +260,19 @@ fn check(target: &Target, args: &Args) -> Result<Option<CheckedNote>> {
         fixes,
         diff,
     }))
+}
+
+/// Writes a mended note: that of a session in a vault as a write that can be taken back. What it has become.
+fn put(target: &Target, stem: &str, old: &[u8], mended: Vec<u8>, cx: &Context<'_>) -> Result<Vec<u8>> {
+    let (meta, _) = session::read::written_meta(&String::from_utf8_lossy(&mended));
+    let vault = Vault::find(cx.vault_arg(), cx.env).ok().filter(|_| meta.is_session());
+    let Some((path, vault)) = vault.and_then(|vault| Some((vault.relative(&target.path)?, vault))) else {
+        return files::replace(&target.path, old, &mended).map(|()| mended);
+    };
+    let (state, id) = (State::of(&vault, cx.env)?, meta.session_id.unwrap_or_else(|| stem.to_owned()));
+    let writer = Writer::new(&vault, &state, cx.env.now());
+    writer.rewrite(&state::key(&id), &path, "check --fix", &mut |now| Ok(session::fix::fix(now, stem).0))?;
+    files::read_note(&target.path)
 }
 
 /// Whether a note is of a kind that cru writes and reads. Where a conflict stands in or before the frontmatter, its lines

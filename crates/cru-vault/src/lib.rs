@@ -6,7 +6,6 @@
 
 mod adopt;
 pub mod catalog;
-pub mod change;
 pub mod config;
 pub mod copies;
 pub mod finding;

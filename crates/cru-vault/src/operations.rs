@@ -13,10 +13,9 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::change::Change;
 use super::journal::Mark;
 use cru_base::{Error, Result, files};
-use cru_session::op::Op;
+use cru_session::op::{Change, Op};
 
 /// How much of the end of a log is read at first.
 const FIRST: u64 = 64 * 1024;

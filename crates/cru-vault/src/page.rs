@@ -36,9 +36,7 @@ pub fn change(
         };
         let page = change(old.as_deref())?;
         // Before the page: whoever finds its new seal finds what belongs to it.
-        for region in page.regions() {
-            remember(vault, &region.generated);
-        }
+        remember(vault, &page);
         let written = match &old {
             Some(old) if *old == page.bytes => Ok(false),
             Some(old) if is_inside => files::replace_within(vault.root(), file, old, &page.bytes).map(|()| true),
@@ -76,10 +74,13 @@ pub fn unfilled(page: &str, name: &str, error: &EditError) -> Error {
     }
 }
 
-fn remember(vault: &Vault, lines: &GeneratedLines) {
-    let Some(path) = place(vault, &lines.seal()).filter(|path| !lines.is_empty() && !path.exists()) else { return };
-    // Without it more lines than a person's are kept when they write into the region; none is lost.
-    let _ = files::create(&path, lines.to_string().as_bytes());
+/// Remembers what was generated for the regions of a page.
+pub fn remember(vault: &Vault, page: &ChangedPage) {
+    for lines in page.regions().iter().map(|region| &region.generated).filter(|lines| !lines.is_empty()) {
+        let Some(path) = place(vault, &lines.seal()).filter(|path| !path.exists()) else { continue };
+        // Without it more lines than a person's are kept when they write into the region; none is lost.
+        let _ = files::create(&path, lines.to_string().as_bytes());
+    }
 }
 
 fn place(vault: &Vault, seal: &str) -> Option<PathBuf> {

@@ -9,7 +9,7 @@ use super::page::Page;
 use crate::entry;
 use cru_base::text::sanitise;
 use cru_session::op::Op;
-use cru_session::{Callout, Item, Status, time, usage};
+use cru_session::{Agent, Callout, Item, Status, time, usage};
 
 impl Page<'_> {
     /// A key gets a value; nothing happens where it has it.
@@ -25,26 +25,34 @@ impl Page<'_> {
         self.ops.push(Op::Set { key: key.to_owned(), old, new });
     }
 
-    /// Participants, model and tokens as they now are.
-    pub(super) fn totals(&mut self) {
-        self.write_usage(false);
+    /// The same for a key that `cru` keeps up to date: what a person made of it, also that it is gone, stays.
+    fn keep(&mut self, key: &str, new: Json) {
+        let now = self.values.get(key);
+        let is_just_set = |op: &Op| matches!(op, Op::Set { key: it, new, .. } if it == key && new.as_ref() == now);
+        if self.seals.is_own(key, now) || self.ops.iter().any(is_just_set) {
+            self.set(key, Some(new));
+        }
+    }
+
+    /// A phase of an agent begins, which takes part from then on.
+    pub(super) fn join(&mut self, agent: Agent) {
         let mut names: Vec<String> = match self.values.get("participants") {
             Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
             Some(Json::String(one)) => vec![one.clone()],
             _ => Vec::new(),
         };
-        let had = names.len();
-        for agent in &self.agents {
-            let name = agent.to_string();
-            // `coder` was meant where `coder@2.0` then worked.
-            match names.iter_mut().find(|known| **known == name || **known == agent.name) {
-                Some(_) => {}
-                None => names.push(name),
-            }
-        }
-        if names.len() > had {
+        let name = agent.to_string();
+        // `coder` was meant where `coder@2.0` then worked.
+        if !self.agents.contains(&agent) && !names.iter().any(|known| *known == name || *known == agent.name) {
+            names.push(name);
             self.set("participants", Some(json!(names)));
         }
+        self.agents.push(agent);
+    }
+
+    /// Model and tokens as they now are.
+    pub(super) fn totals(&mut self) {
+        self.write_usage(false);
         let Some(callout) = self.known.usage.as_ref().map(super::amend::NoteCallout::callout) else { return };
         let rows = usage::read(&callout.body);
         if rows.is_empty() {
@@ -56,11 +64,11 @@ impl Page<'_> {
             self.set("model", Some(json!(model)));
         }
         if let Some(used) = usage::total(&rows).known() {
-            self.set("tokens_used", Some(json!(used)));
+            self.keep("tokens_used", json!(used));
         }
         let cost = self.written_cost();
         if cost > 0.0 {
-            self.set("cost_usd", Some(json!(cost)));
+            self.keep("cost_usd", json!(cost));
         }
     }
 
@@ -92,7 +100,7 @@ impl Page<'_> {
         if status == Status::Paused {
             self.set_resume_point();
         } else {
-            self.set("ended", Some(json!(time::format(at))));
+            self.keep("ended", json!(time::format(at)));
         }
         self.set_status(&status);
     }
@@ -103,6 +111,6 @@ impl Page<'_> {
         if !std::mem::replace(&mut phase.written, true) {
             self.ops.push(Op::Identify { phase: id.clone(), time: None });
         }
-        self.set("resume_point", Some(json!(id)));
+        self.keep("resume_point", json!(id));
     }
 }

@@ -18,6 +18,7 @@ use crate::entry::{self, Entry};
 use cru_base::text::{fold_whitespace, sanitise};
 use cru_note::Note;
 use cru_session::op::Op;
+use cru_session::seal::Seals;
 use cru_session::{Agent, Item, Link, Phase, Status, SubagentMode, Task, render, time};
 
 /// What is taken where an entry does not say.
@@ -49,6 +50,8 @@ pub struct Page<'a> {
     run: Vec<Item>,
     pub(super) phase: Option<Current>,
     pub(super) values: BTreeMap<String, Json>,
+    /// Which values of these `cru` wrote.
+    pub(super) seals: Seals,
     pub(super) status: Option<Status>,
     channel: Option<String>,
     host: Option<String>,
@@ -65,8 +68,8 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// That of a note; `made` are ids that were given lately.
-    pub fn of<'m>(note: &Note, defaults: &'a Defaults, made: impl Iterator<Item = &'m str>) -> Self {
+    /// That of a note with its seals; `made` are ids that were given lately.
+    pub fn of<'m>(note: &Note, seals: Seals, defaults: &'a Defaults, made: impl Iterator<Item = &'m str>) -> Self {
         let session = cru_session::read::written_content(note);
         let known = Known::of(note, &session, made);
         let shown = ShownWords::of(note, &session);
@@ -86,6 +89,7 @@ impl<'a> Page<'a> {
             run: Vec::new(),
             phase,
             values: frontmatter::read(note).into_iter().collect(),
+            seals,
             status: session.meta.status.clone(),
             channel: session.meta.channel.clone(),
             host: session.meta.host.clone(),
@@ -207,7 +211,7 @@ impl<'a> Page<'a> {
             ..Phase::default()
         };
         self.ops.push(Op::Phase { text: render::phase(&phase) });
-        self.agents.push(agent);
+        self.join(agent);
         self.known.begin();
         self.phase = Some(Current { id: phase.id.clone(), written: true, day: Some(time::date(at)) });
         phase.id

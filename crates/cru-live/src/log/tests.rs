@@ -11,6 +11,7 @@ use cru_base::text::{fold_whitespace, sanitise};
 use cru_base::{Diagnostic, Severity};
 use cru_note::Note;
 use cru_session::op::{self, Mode};
+use cru_session::seal::Seals;
 use cru_session::{Item, Session, Status, StepStatus, render};
 use cru_testing::nasty;
 
@@ -24,7 +25,10 @@ fn at(index: usize) -> Timestamp {
 /// The note with one group of entries written.
 fn write(note: &str, entries: &[(usize, Entry)]) -> String {
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(note), &defaults, std::iter::empty());
+    let parsed = Note::parse(note);
+    // All that stands there was written by a command.
+    let seals = Seals::parse(&Seals::first(&parsed, &parsed));
+    let mut page = Page::of(&parsed, seals, &defaults, std::iter::empty());
     for (index, entry) in entries {
         page.entry(&format!("{index}"), at(*index), entry);
     }
@@ -201,6 +205,38 @@ fn usage_is_one_table_and_moves_to_the_end() {
 }
 
 #[test]
+fn what_a_person_made_of_a_property_stays() {
+    let defaults = Defaults::default();
+    let log = |note: &str, seals: &str, lines: &str| {
+        let mut page = Page::of(&Note::parse(note), Seals::parse(seals), &defaults, std::iter::empty());
+        for (index, entry) in entries(lines).iter().enumerate() {
+            page.entry(&index.to_string(), at(index), entry);
+        }
+        let applied = op::apply(note.as_bytes(), &page.finish().0, Mode::First).unwrap();
+        String::from_utf8(applied.bytes).unwrap()
+    };
+    let lines = r#"{"event":"phase","title":"A"}
+        {"event":"usage","model":"m","output":20,"cost":0.5}
+        {"event":"status","status":"paused"}"#;
+    let first = log(EMPTY, "", lines);
+    let parsed = Note::parse(first.as_str());
+    let seals = Seals::first(&parsed, &parsed);
+    let grown = log(&first, &seals, lines);
+    assert!(grown.contains("tokens_used: 40") && !grown.contains("cost_usd: 0.5"), "{grown}");
+    let mine = [("tokens_used: 20", "tokens_used: 5555"), ("cost_usd: 0.5", "cost_usd: 99"), ("  - coder", "  - mine")];
+    let edited = mine.iter().fold(first, |text, (old, new)| text.replacen(old, new, 1));
+    let logged = log(&edited, &seals, lines);
+    for (_, new) in mine {
+        assert!(logged.contains(new), "{new}: {logged}");
+    }
+    assert!(!logged.contains("  - coder") && !logged.contains("[!conflict]"), "{logged}");
+    // What was taken out of it does not come back.
+    let gone = edited.replace("tokens_used: 5555\n", "").replace("cost_usd: 99\n", "");
+    let logged = log(&gone, &seals, lines);
+    assert!(!logged.contains("tokens_used") && !logged.contains("cost_usd"), "{logged}");
+}
+
+#[test]
 fn a_life() {
     let life = |states: &[&str]| {
         let line = |status: &&str| format!(r#"{{"event":"status","status":"{status}"}}"#);
@@ -238,7 +274,7 @@ fn logging_takes_a_paused_session_up_again() {
 #[test]
 fn numbers_are_not_given_again() {
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(EMPTY), &defaults, ["n-041"].into_iter());
+    let mut page = Page::of(&Note::parse(EMPTY), Seals::default(), &defaults, ["n-041"].into_iter());
     page.entry("a", at(0), &Entry::parse(r#"{"event":"tool","tool":"x"}"#).unwrap());
     assert_eq!(page.finish().1["a"], "n-042", "41 was given, though somebody has deleted it since");
 }
@@ -249,7 +285,7 @@ fn what_is_not_there_is_told() {
         "{\"event\":\"tool\",\"tool\":\"x\"}\n{\"event\":\"error\",\"title\":\"Broken\"}\n{\"event\":\"task\",\"content\":\"Write docs\"}",
     ));
     let defaults = Defaults::default();
-    let page = Page::of(&Note::parse(note), &defaults, std::iter::empty());
+    let page = Page::of(&Note::parse(note), Seals::default(), &defaults, std::iter::empty());
     let said = |line: &str| match page.missing(&Entry::parse(line).unwrap()) {
         Some(missing) => format!("{}; {}", missing.message, missing.hint),
         None => "fine".to_owned(),
@@ -288,7 +324,7 @@ fn what_is_not_there_is_told() {
 fn a_thousand_entries_are_few_operations() {
     let step = Entry::parse(r#"{"event":"tool","tool":"Bash","args":"ls","result":"ok"}"#).unwrap();
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(EMPTY), &defaults, std::iter::empty());
+    let mut page = Page::of(&Note::parse(EMPTY), Seals::default(), &defaults, std::iter::empty());
     for index in 0..1_000 {
         page.entry(&index.to_string(), at(index), &step);
     }

@@ -10,8 +10,11 @@ use super::task::Missing;
 use crate::entry::{Bad, Entry};
 use cru_base::{Env, Error, Result, files};
 use cru_note::Note;
+use cru_session::cursor::Cursor;
+use cru_session::seal::Seals;
 use cru_session::{Agent, Meta, SubagentMode};
 use cru_vault::operations::Operations;
+use cru_vault::seals;
 use cru_vault::state::key;
 use cru_vault::writer::{Known, Plan, Written};
 use cru_vault::{Catalog, Head, Journal, State, Vault, VaultPath, Writer};
@@ -191,7 +194,7 @@ impl<'a> Log<'a> {
         let named = entries.iter().any(Entry::points);
         let bytes = named.then(|| files::read_note(&self.vault.file(&target.path)).ok()).flatten();
         let Some(bytes) = bytes else { return vec![None; entries.len()] };
-        let mut page = Page::of(&Note::parse(bytes), &self.defaults, std::iter::empty());
+        let mut page = Page::of(&Note::parse(bytes), Seals::default(), &self.defaults, std::iter::empty());
         let check = |entry: &Entry| {
             let missing = page.missing(entry);
             page.entry("", self.now, entry);
@@ -248,7 +251,9 @@ impl<'a> Log<'a> {
         let mut odd = read.odd;
         let (mut ops, mut made) = (Vec::new(), BTreeMap::new());
         if !read.entries.is_empty() {
-            let mut page = Page::of(note, &self.defaults, known.made.values().map(String::as_str));
+            let cursor = cru_session::read::meta(note.text()).0.cursor.as_deref().and_then(Cursor::parse);
+            let seals = seals::read(self.vault, &key).of_revision(cursor.map_or(0, |cursor| cursor.revision));
+            let mut page = Page::of(note, seals, &self.defaults, known.made.values().map(String::as_str));
             for line in &read.entries {
                 match Entry::parse(line.event.get()) {
                     Ok(entry) => page.entry(&line.id, line.time, &entry),

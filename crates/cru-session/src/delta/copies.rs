@@ -14,8 +14,9 @@ use crate::op::task_list::key;
 use crate::op::unit::{alone, normal, units};
 use crate::op::{self, Op, task_list, task_merge};
 use crate::render;
+use crate::seal::has_comment;
 use cru_note::patch::Edit;
-use cru_note::{Note, Patch};
+use cru_note::{Note, Patch, frontmatter};
 
 /// Properties that the next import or flush sets again.
 const GENERATED: [&str; 5] = ["ended", "status", "tokens_used", "transcript", "participants"];
@@ -25,6 +26,7 @@ const GENERATED: [&str; 5] = ["ended", "status", "tokens_used", "transcript", "p
 pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
     let mut ops = properties(base, note, copy);
     tasks(base, note, copy, &mut ops);
+    ops.extend(other_lines(base, note, copy));
     let unix = |note: &Note| Note::parse(normal(note.text()).into_owned());
     let (base, note, copy) = (base.map(unix), unix(note), unix(copy));
     let base = base.as_ref().map(part::split).unwrap_or_default();
@@ -61,6 +63,32 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
         ops.extend(part.units.iter().filter(is_free).map(|unit| replace(part, unit.text, "")));
     }
     ops
+}
+
+/// A callout for what the copy's frontmatter says beside its properties, and neither of the others: comments, and lines that
+/// are no property.
+fn other_lines(base: Option<&Note>, note: &Note, copy: &Note) -> Option<Op> {
+    let bounds = copy.frontmatter()?;
+    // A callout of an earlier merge tells it too.
+    let known: HashSet<&str> =
+        note.text().lines().chain(base.into_iter().flat_map(|base| base.text().lines())).map(bare).collect();
+    let (values, _) = frontmatter::read(copy.text(), &bounds);
+    let said: HashSet<&str> = values
+        .entries()
+        .iter()
+        .filter(|entry| entry.whole && !has_comment(copy, entry))
+        .filter_map(|entry| Some(entry.lines?.of(copy.text())))
+        .flat_map(str::lines)
+        .map(str::trim)
+        .collect();
+    let is_other = |line: &&str| !line.trim().is_empty() && !known.contains(bare(line)) && !said.contains(line.trim());
+    let left: Vec<&str> = bounds.yaml.of(copy.text()).lines().filter(is_other).collect();
+    (!left.is_empty()).then(|| Op::Preface { text: conflict("properties", &left.join("\n")) })
+}
+
+/// A line without the marks of a callout.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches(['>', ' ', '\t']).trim_end()
 }
 
 fn conflict(title: &str, text: &str) -> String {
@@ -273,7 +301,7 @@ fn call(text: &str) -> Option<&str> {
 /// Lines of `copy` that stand neither in `result` nor in `base`: what a merge did not bring over.
 pub fn missing_lines(base: Option<&Note>, result: &Note, copy: &Note) -> Vec<String> {
     let bare = |line: &str| {
-        let line = line.trim_start_matches(['>', ' ', '\t']).trim_end();
+        let line = self::bare(line);
         let line = line.rsplit_once(" ^").filter(|(_, id)| !id.contains(' ')).map_or(line, |(line, _)| line);
         line.trim_end().to_owned()
     };
@@ -406,6 +434,17 @@ mod tests {
             text += &format!("\nRemark {words}.\n");
         }
         text
+    }
+
+    #[test]
+    fn what_a_copy_says_beside_its_properties_is_told() {
+        let copy = HEAD.replace("session_id: a\n", "mykey: mine\nno yaml\n# a comment\nsession_id: a # and one\n");
+        let result = merged(None, HEAD, &copy);
+        for words in ["\nmykey: mine\n", "> no yaml\n", "> # a comment\n", "> session_id: a # and one\n"] {
+            assert_eq!(result.matches(words).count(), 1, "{words}: {result}");
+        }
+        assert_eq!(merged(None, &result, &copy).matches("# a comment").count(), 1);
+        assert!(!merged(Some(&copy), HEAD, &copy).contains("[!conflict]"));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Fold {
         // Where the working directory already says `~`, the transcript's own path tells what that stands for.
         let home = facts.home.as_deref().or_else(|| place::home_of(transcript));
         let project = facts.project.as_deref().or(facts.cwd.as_deref()).map(|cwd| place::shorten(cwd, home));
-        let live: Vec<_> = tasks.rows.into_iter().filter(|row| row.status != "deleted").collect();
+        let live = tasks.live();
         let reply = facts.naming.last_reply();
         let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
         let (asked, more) = facts.naming.asked();

@@ -11,9 +11,9 @@ use super::naming::Naming;
 use super::phase_rule::{self, PromptEffect};
 use super::place;
 use super::property::Properties;
-use crate::Task;
 use crate::boundary::GAP;
 use crate::event::{EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
+use crate::{Task, task_line};
 use cru_base::text::{fold_whitespace, sanitise};
 
 /// Questions that are kept in mind.
@@ -164,6 +164,26 @@ fn is_work(kind: &EventKind<'_>) -> bool {
 }
 
 impl TaskRows {
+    /// The rows that were not deleted. A later one whose line would have the id of another's gets one of its own.
+    pub(super) fn live(self) -> Vec<Task> {
+        let id = |row: &Task| task_line::lossy(row).id.map(|id| id.to_lowercase());
+        let mut rows: Vec<Task> = self.rows.into_iter().filter(|row| row.status != "deleted").collect();
+        let mut taken: HashSet<String> = rows.iter().filter_map(id).collect();
+        let mut seen = HashSet::new();
+        for row in &mut rows {
+            let is_first = id(row).is_none_or(|id| seen.insert(id));
+            let first = row.id.clone();
+            let mut numbers = 2..;
+            while let Some(number) = numbers.next().filter(|_| !is_first) {
+                row.id = format!("{first}-{number}");
+                if id(row).is_none_or(|id| taken.insert(id)) {
+                    break;
+                }
+            }
+        }
+        rows
+    }
+
     pub(super) fn replace(&mut self, rows: Vec<Task>) {
         self.by_id = rows.iter().enumerate().map(|(index, row)| (row.id.clone(), index)).collect();
         self.rows = rows;

@@ -749,6 +749,19 @@ fn tasks_are_one_list_and_no_steps() {
     "#);
 }
 
+#[test]
+fn each_task_has_an_id_of_its_own() {
+    let task = |id: &str| Task { id: id.to_owned(), content: format!("do {id}"), ..Task::default() };
+    let mut script = Script::new();
+    let ids = ["2", "2", "2-2", "A", "a", "TASK-008", "008", ""];
+    script.prompt("go").event(EventKind::Tasks(ids.map(task).to_vec())).reply("done");
+    let session = script.finish().session;
+    let ids: Vec<&str> = session.tasks().iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(ids, ["2", "2-3", "2-2", "A", "a-2", "TASK-008", "008-2", ""]);
+    let (_, found) = crate::read::session(&cru_note::Note::parse(crate::render::note(&session)));
+    assert!(found.iter().all(|it| it.code != "duplicate-id"), "{found:?}");
+}
+
 /// What a program rewrote after a check, no check has seen.
 #[test]
 fn a_check_before_a_fixer_says_so() {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::draft::TextDraft;
 use super::run::{Done, Mode, Outcome, Run};
 use super::task_list::key;
-use super::{Op, add, body, group, identify, key as property, presence, replace, task};
+use super::{Op, add, body, group, identify, key as property, lines, presence, replace, task};
 use crate::model::Task;
 use cru_note::Note;
 use cru_note::edit::EditError;
@@ -77,6 +77,7 @@ impl Run<'_> {
             Op::Set { key, old, new } => property::set(self, index, key, old.as_ref(), new.as_ref()),
             Op::Identify { phase, time } => identify::identify(&mut self.draft, phase, time.as_deref()),
             Op::Body { old, new } => Ok(body::replace(&mut self.draft, old, new)),
+            Op::Lines { back } => Ok(lines::replace(&mut self.draft, back)),
             Op::Tasks { rows, all } => {
                 let rows = if *all { self.with_later_tasks(index, rows) } else { Cow::Borrowed(rows.as_slice()) };
                 task::tasks(&mut self.draft, &rows, *all)

@@ -27,6 +27,9 @@ pub struct Change {
     /// The bytes after it.
     #[serde(with = "text", default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u8>,
+    /// Ids, in small letters, of blocks that it took out and that stood elsewhere in the text too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubled: Vec<String>,
 }
 
 impl Change {
@@ -45,6 +48,7 @@ impl Change {
                 inserted: edit.text.as_bytes().to_vec(),
                 before: tail(&new).to_vec(),
                 after: head(&bytes[end..]).to_vec(),
+                doubled: Vec::new(),
             });
             new.extend_from_slice(edit.text.as_bytes());
             kept = end;
@@ -68,6 +72,7 @@ impl Change {
                 inserted: self.inserted[from..to].to_vec(),
                 before: tail(&[&self.before, &self.inserted[..from]].concat()).to_vec(),
                 after: head(&behind).to_vec(),
+                doubled: Vec::new(),
             });
         }
         parts
@@ -75,14 +80,14 @@ impl Change {
 }
 
 /// The last bytes, from the start of a character.
-fn tail(bytes: &[u8]) -> &[u8] {
+pub(super) fn tail(bytes: &[u8]) -> &[u8] {
     let from = bytes.len().saturating_sub(CONTEXT);
     let start = (from..bytes.len()).find(|&at| starts_character(bytes, at));
     &bytes[start.unwrap_or(bytes.len())..]
 }
 
 /// The first bytes, to the end of a character.
-fn head(bytes: &[u8]) -> &[u8] {
+pub(super) fn head(bytes: &[u8]) -> &[u8] {
     let to = bytes.len().min(CONTEXT);
     let end = (0..=to).rev().find(|&at| starts_character(bytes, at));
     &bytes[..end.unwrap_or(to)]

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::change::Change;
+use super::lines::between;
 use cru_note::{Note, Patch};
 
 /// A text in the making.
@@ -60,6 +61,12 @@ impl TextDraft {
                 _ => self.changes.push(change),
             }
         }
+    }
+
+    /// Another text in the place of this one.
+    pub(super) fn become_text(&mut self, bytes: Vec<u8>) {
+        self.changes.extend(between(&self.bytes, &bytes));
+        (self.bytes, self.note) = (bytes, None);
     }
 
     /// The changes since this was last asked.

@@ -13,6 +13,7 @@ mod find;
 mod group;
 mod identify;
 mod key;
+mod lines;
 mod list;
 mod merge;
 mod piece;
@@ -40,8 +41,9 @@ pub use apply::{Applied, apply, apply_to};
 pub use body::{Proof, body_hash, renewed};
 pub use change::Change;
 pub(crate) use conflict::callout as conflict_callout;
+pub use lines::between;
 pub use run::{Done, Mode, Outcome};
-pub use undo::{UndoError, undo};
+pub use undo::{UndoError, tell_doubled, undo};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.
 ///
@@ -112,6 +114,12 @@ pub enum Op {
         old: String,
         /// As it is to be.
         new: String,
+    },
+    /// Lines become others, wherever they stand: the changes from the text that is wanted to the one that was read are taken
+    /// back. Where somebody edited one of them, nothing happens.
+    Lines {
+        /// From the wanted text to the one that was read.
+        back: Vec<Change>,
     },
     /// Rows of the `tasks` fence: each replaces the row of its id, or is added. Empty fields leave what is there. The
     /// fence is made in the preface where there is none; one that a person broke stays, and a new one is made behind it.

@@ -46,20 +46,46 @@ fn twice(undone: &[u8], changes: &[Change]) -> HashSet<String> {
     if !changes.iter().any(|change| change.removed.contains(&b'^')) {
         return HashSet::new();
     }
-    let count = |note: &Note, by: i64, counts: &mut HashMap<String, i64>| {
-        for id in units(note, false).iter().filter_map(|unit| unit.id(note)) {
-            *counts.entry(id.to_lowercase()).or_default() += by;
-        }
-    };
     let mut removed = HashMap::new();
     for change in changes {
-        count(&Note::parse([b"\n", change.removed.as_slice()].concat()), 1, &mut removed);
+        count(&part(&change.removed), 1, &mut removed);
     }
     // What the changes themselves took out several times comes back as often.
     let mut left = removed.clone();
     count(&Note::parse(undone), -1, &mut left);
-    left.retain(|id, left| *left < 0 && removed.contains_key(id));
+    let is_doubled = |id: &String| changes.iter().any(|change| change.doubled.contains(id));
+    left.retain(|id, left| *left < 0 && removed.contains_key(id) && !is_doubled(id));
     left.into_keys().collect()
+}
+
+/// Says in the changes of one write, which made the text `after`, of which blocks that they took out another stood there.
+pub fn tell_doubled(changes: &mut [&mut Change], after: &[u8]) {
+    if !changes.iter().any(|change| change.removed.contains(&b'^')) {
+        return;
+    }
+    let mut elsewhere = HashMap::new();
+    count(&Note::parse(after), 1, &mut elsewhere);
+    for change in changes.iter() {
+        count(&part(&change.inserted), -1, &mut elsewhere);
+    }
+    for change in changes {
+        let mut removed = HashMap::new();
+        count(&part(&change.removed), 1, &mut removed);
+        change.doubled = removed.into_keys().filter(|id| elsewhere.get(id).is_some_and(|left| *left > 0)).collect();
+        change.doubled.sort_unstable();
+    }
+}
+
+/// The note that a part of a body is: a first line of dashes is no frontmatter.
+fn part(bytes: &[u8]) -> Note {
+    Note::parse([b"\n", bytes].concat())
+}
+
+/// Counts the ids, in small letters, of the blocks of a note.
+fn count(note: &Note, by: i64, counts: &mut HashMap<String, i64>) {
+    for id in units(note, false).iter().filter_map(|unit| unit.id(note)) {
+        *counts.entry(id.to_lowercase()).or_default() += by;
+    }
 }
 
 /// The same; what was taken out with one of the ids in `back` does not come back.
@@ -111,11 +137,10 @@ fn without_what_is_back<'a>(bytes: &[u8], at: usize, change: &'a Change, back: &
     let Some(start) = removed.find(|c: char| !c.is_whitespace()).filter(|_| is_line && !back.is_empty()) else {
         return Cow::Borrowed(change);
     };
-    // A first line of dashes is no frontmatter.
-    let note = Note::parse(format!("\n{removed}"));
+    let note = part(&change.removed);
     let all = units(&note, false);
     // What was put in its place under the same id goes with the change.
-    let put = Note::parse([b"\n", change.inserted.as_slice()].concat());
+    let put = part(&change.inserted);
     let mut own = HashSet::new();
     collect(&put, put.blocks(), &mut own);
     let is_back = |unit: &&Unit| {
@@ -241,6 +266,7 @@ mod tests {
             inserted: bytes(inserted),
             removed: bytes(removed),
             after: bytes(after),
+            doubled: Vec::new(),
         }
     }
 
@@ -263,6 +289,20 @@ mod tests {
         assert_eq!(undo_line, Ok(Ok(copied.replacen("new", "old", 1))));
         let back = format!("{back}- `Read b` → ok ^n-002\n");
         assert_eq!(undone(&format!("# T\n\nEnd.\n{back}")), format!("# T\n\nEnd.\n{back}"));
+    }
+
+    #[test]
+    fn a_block_of_which_a_copy_stood_there_comes_back() {
+        let (own, copy) = ("- `Read a` → ok ^n-001\n", "- `Read a` → mine ^n-001\n");
+        let after = format!("# T\n\n{copy}\nOther words of it.\n\nEnd.\n");
+        let mut change = set(&after[..after.len() - 5], "", &format!("{own}\n"), "End.\n");
+        tell_doubled(&mut [&mut change], after.as_bytes());
+        let undone = undo(after.as_bytes(), std::slice::from_ref(&change)).map(String::from_utf8);
+        assert_eq!(undone, Ok(Ok(after.replace("End.", &format!("{own}\nEnd.")))));
+        // A copy that goes with what the change itself put there is none.
+        let mut line = set("# T\n\n", copy, own, "");
+        tell_doubled(&mut [&mut line], format!("# T\n\n{copy}").as_bytes());
+        assert!(line.doubled.is_empty());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::op::task_list::key;
 use crate::op::unit::{alone, units};
 use crate::read;
 use cru_note::Note;
-use cru_note::frontmatter::{self, Values, emit};
+use cru_note::frontmatter::{self, Entry, Values, emit};
 
 /// Leaves out what would change or take out a text that has no seal. `base` is what counts as generated last, `note` the note
 /// as it is, which says what is `there`. Whether all is left.
@@ -21,7 +21,8 @@ pub fn keep_proven(ops: &mut Vec<Op>, seals: &Seals, base: &Note, note: &Note, t
     ops.retain_mut(|op| match op {
         Op::Replace { old, new, .. } => takes_only_sealed(old, new, seals),
         Op::Set { key, old, new: None } => {
-            may_set(key, old.as_ref(), seals, &values) && !has_comment(note, &values, key)
+            may_set(key, old.as_ref(), seals, &values)
+                && !values.entry(key).is_some_and(|entry| has_comment(note, entry))
         }
         Op::Set { key, old, .. } => may_set(key, old.as_ref(), seals, &values),
         Op::Tasks { rows, all } => {
@@ -33,7 +34,8 @@ pub fn keep_proven(ops: &mut Vec<Op>, seals: &Seals, base: &Note, note: &Note, t
         | Op::Preface { .. }
         | Op::Phase { .. }
         | Op::Identify { .. }
-        | Op::Body { .. } => true,
+        | Op::Body { .. }
+        | Op::Lines { .. } => true,
     });
     is_all && ops.len() == count
 }
@@ -60,9 +62,9 @@ fn may_set(key: &str, old: Option<&Json>, seals: &Seals, there: &Values) -> bool
 }
 
 /// Whether the lines of a property hold more than its value as `cru` writes it.
-fn has_comment(note: &Note, values: &Values, key: &str) -> bool {
-    let Some((entry, lines)) = values.entry(key).and_then(|entry| Some((entry, entry.lines?))) else { return false };
-    lines.of(note.text()).contains('#') && !emit(&[(key, entry.value.clone())]).contains('#')
+pub(crate) fn has_comment(note: &Note, entry: &Entry) -> bool {
+    let lines = entry.lines.map(|lines| lines.of(note.text())).unwrap_or_default();
+    lines.contains('#') && !emit(&[(&entry.key, entry.value.clone())]).contains('#')
 }
 
 /// Gives the rows that a person changed, and of which nothing proves that they were generated, what they say in the note.

@@ -30,6 +30,7 @@ use cru_base::hash::short;
 use cru_note::frontmatter;
 use cru_note::{BlockKind, Note};
 
+pub(crate) use gate::has_comment;
 pub use gate::keep_proven;
 
 /// Says that the seals were kept since the note was made: what has none is a person's because they wrote it.
@@ -149,6 +150,12 @@ impl Seals {
         self.hashes.contains(&property_hash(key, value))
     }
 
+    /// Whether `cru` may give a property another value than the one that stands there: that one is its own, or nobody took it
+    /// out.
+    pub fn is_own(&self, key: &str, now: Option<&Json>) -> bool {
+        now.map_or_else(|| !self.is_property_deleted(key), |now| self.has_property(key, now))
+    }
+
     /// Whether a task was generated as it is.
     pub fn has_task(&self, task: &Task) -> bool {
         self.hashes.contains(&task_hash(task))
@@ -226,12 +233,12 @@ impl Seals {
         lines
     }
 
-    /// The line for a property that a command sets.
-    pub fn property(&self, key: &str, value: &Json) -> String {
-        let hash = property_hash(key, value);
-        let is_known = self.is_empty() || self.hashes.contains(&hash);
-        let line = || Sealed { place: key.to_owned(), kind: PROPERTY, hash, bare: None, number: 1 }.lines(" ?");
-        if is_known { String::new() } else { line() }
+    /// The line for a property that a command sets in `revision`.
+    pub fn property(&self, key: &str, value: &Json, revision: u64) -> String {
+        let property =
+            Sealed { place: key.to_owned(), kind: PROPERTY, hash: property_hash(key, value), bare: None, number: 1 };
+        let is_known = self.hashes.contains(&property.hash) && self.stands(&property.key(), u64::MAX);
+        if is_known { String::new() } else { property.lines(&format!(" +{revision}")) }
     }
 
     /// The lines for a note in which `cru` changed nothing but links: a block that was generated is so still.

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use super::heal::Todo;
-use crate::change::between;
 use crate::operations::WrittenOperation;
 use cru_note::Note;
-use cru_session::op::{self, Done, Mode, Op, Outcome};
+use cru_session::op::{self, Done, Mode, Op, Outcome, between};
 
 /// A text with operations applied.
 #[derive(Debug)]

@@ -26,8 +26,8 @@ use cru_session::op::{Done, Mode, Op, Outcome};
 /// finds its entries still there.
 const SETTLED: SignedDuration = SignedDuration::from_mins(10);
 
-/// Properties that say how a session stands.
-const STATES: [&str; 2] = ["status", "ended"];
+/// Properties that say how a session stands, which commands keep up to date.
+const STATES: [&str; 5] = ["status", "ended", "resume_point", "tokens_used", "cost_usd"];
 
 /// How often a note that is not there is looked for: an editor may be about to put its new text there.
 const LOOKS: u32 = 4;
@@ -238,6 +238,8 @@ impl<'a> WriteAttempts<'a> {
         let next = logged.max(total).max(on_disk).max(sealed) + 1;
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
+        let mut changes: Vec<_> = text.written_ops.iter_mut().flat_map(|it| &mut it.changes).collect();
+        cru_session::op::tell_doubled(&mut changes, &text.bytes);
         self.mine.extend(text.written_ops[stale..].iter().map(|written_op| written_op.id.clone()));
         let moved = match &disk.cursor {
             Some(cursor) => !cursor.same_records(&place),
@@ -458,19 +460,20 @@ impl<'a> WriteAttempts<'a> {
     fn seals(&self, plan: &Plan, before: &[u8], after: &[u8], text: &Text, revision: u64) -> String {
         let own = cursor::read(before).map_or(0, |cursor| cursor.revision);
         let seals = seals::read(self.writer.vault, self.key).of_revision(own);
-        if plan.generated.is_none() && seals.is_empty() {
-            return String::new();
-        }
         let ops = || text.written_ops.iter();
         let states = ops().filter_map(|it| match &it.op {
             Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) && !plan.is_of_copy => {
-                Some(seals.property(key, new))
+                Some(seals.property(key, new, revision))
             }
             _ => None,
         });
         let mut lines: String = states.collect();
         let takes = |it: &WrittenOperation| {
-            it.undo.is_some() || matches!(it.op, Some(Op::Body { .. } | Op::Replace { .. } | Op::Set { new: None, .. }))
+            it.undo.is_some()
+                || matches!(
+                    it.op,
+                    Some(Op::Body { .. } | Op::Lines { .. } | Op::Replace { .. } | Op::Set { new: None, .. })
+                )
         };
         let generated = plan.generated.as_ref().map(|it| (it.all, Note::parse(it.text.as_str())));
         if generated.is_none() && !ops().any(takes) && seals.newest() <= own {

@@ -86,7 +86,7 @@ fn rename(op: &mut Op, names: &HashMap<String, String>) {
             phase.as_mut().map(place);
             (*old, *new) = (renamed(old, names), renamed(new, names));
         }
-        Op::Set { .. } | Op::Identify { .. } | Op::Tasks { .. } | Op::Body { .. } => {}
+        Op::Set { .. } | Op::Identify { .. } | Op::Tasks { .. } | Op::Body { .. } | Op::Lines { .. } => {}
     }
 }
 

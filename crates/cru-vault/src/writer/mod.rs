@@ -164,6 +164,24 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Brings a note to the text that `change` makes of its newest one, as one write that can be taken back.
+    pub fn rewrite(
+        &self,
+        key: &str,
+        note: &VaultPath,
+        label: &str,
+        change: &mut dyn FnMut(&[u8]) -> Result<Vec<u8>>,
+    ) -> Result<Written> {
+        let written = self.write(key, note, &mut |note, _| {
+            let mut back = op::between(&change(note.bytes())?, note.bytes());
+            op::tell_doubled(&mut back.iter_mut().collect::<Vec<_>>(), note.bytes());
+            let ops = if back.is_empty() { Vec::new() } else { vec![Op::Lines { back }] };
+            Ok(Plan { ops, label: label.to_owned(), ..Plan::default() })
+        })?;
+        let is_edited = written.done.iter().any(|done| done.outcome == op::Outcome::Gone);
+        if is_edited { Err(Error::Changed { path: self.vault.file(note) }) } else { Ok(written) }
+    }
+
     /// Whether an entry is written: the log has it, and the note on disk is of that revision or a later one. A note that
     /// is behind (its writer was killed, or an old buffer was saved) has it not, whatever the log says.
     fn has(&self, key: &str, note: &VaultPath, entry: &str) -> Result<Option<Written>> {

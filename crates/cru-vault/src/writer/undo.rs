@@ -208,6 +208,9 @@ fn what(written_op: &WrittenOperation) -> String {
         (Some(Op::Set { key, new: Some(value), .. }), _) => format!("{key}: {value}"),
         (Some(Op::Set { key, new: None, .. }), _) => format!("without {key}"),
         (Some(Op::Identify { phase, .. }), _) => format!("^{phase}"),
+        (Some(Op::Lines { back }), _) => {
+            format!("lines: {}", first(&String::from_utf8_lossy(back.first().map_or(&[], |it| &it.removed))))
+        }
         (Some(Op::Body { .. }), _) => "the note, written anew".to_owned(),
         (Some(Op::Tasks { rows, .. }), _) => {
             let ids: Vec<&str> = rows.iter().map(|task| task.id.as_str()).collect();

@@ -74,7 +74,7 @@ pub(in crate::commands) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn 
     world.keep(&cache);
     if args.write {
         for (head, verified) in heads.iter().zip(&sessions) {
-            region::write(&world, &head.path, verified, args.at.as_deref(), cx)?;
+            region::write(&world, head, verified, args.at.as_deref(), cx)?;
         }
     }
     Ok(Box::new(Verified { schema: 1, strict: args.strict, sessions }))

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::session::VerifiedSession;
+use crate::base::Result;
 use crate::base::text::one_line;
-use crate::base::{Error, Result};
 use crate::commands::Context;
 use crate::commands::trace::TraceWorld;
 use crate::note::Note;
 use crate::note::edit::{self, ChangedPage, Fill, GeneratedLines, Missing};
-use crate::vault::{VaultPath, page};
+use crate::vault::{Head, State, Writer, page, state};
 
 /// The region that `--write` fills.
 const NAME: &str = "verify";
@@ -17,15 +17,15 @@ const NAME: &str = "verify";
 /// Puts the result into the note; nothing else of it changes, and what a person wrote into the region moves below it.
 pub(super) fn write(
     world: &TraceWorld,
-    path: &VaultPath,
+    head: &Head,
     verified: &VerifiedSession,
     at: Option<&str>,
     cx: &Context<'_>,
 ) -> Result<()> {
-    let (vault, file) = (&world.vault, world.vault.file(path));
+    let (vault, path) = (&world.vault, &head.path);
     let now = crate::session::time::format(cx.env.now());
-    page::change(vault, &file, |old| {
-        let Some(old) = old else { return Err(Error::Missing { path: file.clone(), hint: None }) };
+    let state = State::of(vault, cx.env)?;
+    Writer::new(vault, &state, cx.env.now()).rewrite(&state::key(&head.id()), path, "verify", &mut |old| {
         let mut page = ChangedPage::new(old.to_vec());
         // The same result at another time is no news.
         let note = Note::parse(old);
@@ -37,7 +37,8 @@ pub(super) fn write(
         let fill = Fill::new(NAME, &text, Missing::Append(Some("## Verified")));
         let filled = page.fill(&fill, &|seal| page::generated(vault, seal));
         filled.map_err(|error| page::unfilled(&path.text(), NAME, &error))?;
-        Ok(page)
+        page::remember(vault, &page);
+        Ok(page.bytes)
     })?;
     Ok(())
 }

@@ -29,6 +29,33 @@ fn a_write_is_undone_and_that_too() {
 }
 
 #[test]
+fn a_note_that_was_rewritten_is_as_it_was_again() {
+    let twice = "- `Read a` → ok ^n-001\n- `Read b` → ok ^n-001\n";
+    let world = world_with(&format!("{NOTE}{twice}"));
+    world.write(&[words("why")]);
+    let before = world.text();
+    let mended = |old: &[u8]| {
+        let text = String::from_utf8(old.to_vec()).unwrap();
+        let text = text.replace("title: Tokens", "title: 'Tokens'").replace("b` → ok ^n-001", "b` → ok ^n-002");
+        Ok(text.into_bytes())
+    };
+    world.writer().rewrite(KEY, &world.note, "check --fix", &mut |old| mended(old)).unwrap();
+    assert!(world.text().contains("title: 'Tokens' # mine") && world.text().contains("^n-002"));
+    assert!(!world.writer().rewrite(KEY, &world.note, "check --fix", &mut |old| mended(old)).unwrap().changed);
+    let after = world.text();
+    world.save(&after.replace("My words.", "Other words."));
+    let undone = world.writer().undo(KEY, &world.note, Which::Newest(1), false).unwrap();
+    assert_eq!(undone.writes[0].label, "check --fix");
+    let bare = |text: &str| text.lines().filter(|line| !line.starts_with("cru_cursor")).collect::<Vec<_>>().join("\n");
+    assert_eq!(bare(&world.text()), bare(&before.replace("My words.", "Other words.")));
+    // An old buffer gets it once more.
+    world.writer().undo(KEY, &world.note, Which::Revision(3), false).unwrap();
+    world.save(&before);
+    world.write(&[]);
+    assert_eq!(bare(&world.text()), bare(&after));
+}
+
+#[test]
 fn what_was_undone_stays_undone_in_old_buffers() {
     let world = world();
     world.write(&[step(1)]);

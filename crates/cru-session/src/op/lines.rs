@@ -1,12 +1,24 @@
-//! What a write did to a text, as pieces that can be taken back.
+//! Lines in which two texts differ, as changes that can be made and taken back.
 
 use similar::{Algorithm, DiffTag};
 
+use super::change::{Change, head, tail};
+use super::draft::TextDraft;
+use super::run::Outcome;
+use super::undo::undo;
 use cru_base::diff;
-pub use cru_session::op::Change;
 
-/// How much of the text around a change is kept with it.
-const AROUND: usize = 48;
+/// Makes the lines of the text what they were before `back`.
+pub(super) fn replace(draft: &mut TextDraft, back: &[Change]) -> Outcome {
+    match undo(draft.bytes(), back) {
+        Ok(new) if new == draft.bytes() => Outcome::Present,
+        Ok(new) => {
+            draft.become_text(new);
+            Outcome::Done
+        }
+        Err(_) => Outcome::Gone,
+    }
+}
 
 /// The lines in which two texts differ, each change on the text that those before it have made.
 pub fn between(old: &[u8], new: &[u8]) -> Vec<Change> {
@@ -32,8 +44,9 @@ pub fn between(old: &[u8], new: &[u8]) -> Vec<Change> {
             at,
             removed: old[old_start..old_end].to_vec(),
             inserted: new[at..end].to_vec(),
-            before: new[at.saturating_sub(AROUND)..at].to_vec(),
-            after: old[old_end..(old_end + AROUND).min(old.len())].to_vec(),
+            before: tail(&new[..at]).to_vec(),
+            after: head(&old[old_end..]).to_vec(),
+            doubled: Vec::new(),
         });
     }
     changes
@@ -48,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use cru_session::op::undo;
+    use crate::op::undo;
 
     proptest! {
         /// The changes lead from one text to the other, and back.
