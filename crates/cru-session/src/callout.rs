@@ -14,7 +14,7 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "decision", fields: &["Why", "Rejected", "Impact", "Rests on", "At"] },
     Kind { name: "error", fields: &["Step", "Resolution", "At"] },
     Kind { name: "user", fields: &[] },
-    Kind { name: "subagent", fields: &["mode", "Task", "Summary", "Tokens", "At"] },
+    Kind { name: "subagent", fields: &["mode", "Task", "Summary", "Tokens", "Step", "At"] },
 ];
 
 /// The title of a `context` that is nothing but a link: to the note of the session that this one goes on in.

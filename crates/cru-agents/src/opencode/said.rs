@@ -29,17 +29,20 @@ impl OpenCodeSession {
             ("text", _) if flag(part, "ignored") => Some("words that the agent does not see"),
             ("text", None) => Some(EMPTY),
             ("text", Some(words)) => {
-                let words = wrapper::own_words(HOST.id, words);
-                self.say(&unquoted(&words))
+                // What a sub-agent is given is all its task.
+                let own = if self.session.is_agent { words.into() } else { wrapper::own_words(HOST.id, words) };
+                self.say(&unquoted(&own))
             }
             ("file", _) => self.file(part),
             ("subtask", _) => {
                 let words = filled(part, ["prompt", "description"]).unwrap_or("");
                 match (filled(part, "command"), filled(part, "agent")) {
+                    // The prompt is the command's template, filled in with what was typed behind its name.
                     (Some(command), _) => {
                         self.typed.origin = PromptOrigin::Command;
-                        let words = filled(part, "description").filter(|said| *said != command).unwrap_or("");
-                        self.say(format!("/{command} {words}").trim())
+                        let is_known = wrapper::is(HOST.id, Means::Behind, words);
+                        let typed = if is_known { wrapper::own_words(HOST.id, words) } else { "".into() };
+                        self.say(format!("/{command} {typed}").trim())
                     }
                     (None, Some(agent)) => self.say(&format!("@{agent} {words}")),
                     (None, None) => self.say(words),

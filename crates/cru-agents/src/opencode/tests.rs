@@ -126,7 +126,7 @@ fn whole() -> Vec<Value> {
                 json!({"type": "step-start"}),
                 json!({"type": "reasoning", "text": "hm"}),
                 text("On it."),
-                done("bash", &json!({"command": "make"}), "ok\n", &json!({"exit": 0})),
+                done("bash", &json!({"command": "./draw out.bin"}), "ok\n", &json!({"exit": 0})),
                 done("read", &json!({"filePath": "/home/mia/api/a.rs"}), "<content>\n1: x\n</content>", &json!({})),
                 finish(),
                 json!({"type": "patch", "hash": "h", "files": ["/home/mia/api/out.bin"]}),
@@ -146,7 +146,7 @@ fn a_session_as_it_went() {
          2 prompt (typed) fix it\n\
          7 thinking hm\n\
          8 reply On it.\n\
-         9 call c bash make\n\
+         9 call c bash ./draw out.bin\n\
          10 call c@10 read a.rs\n\
          10 result c@10 1 line reads a.rs\n\
          11 Meta(Cost(0.25))\n\
@@ -162,15 +162,65 @@ fn a_session_as_it_went() {
 }
 
 #[test]
-fn what_changed_while_a_command_only_looked_is_none_of_its_files() {
-    let changed = |command: &str| {
+fn a_file_that_changed_is_of_the_command_that_says_that_it_writes_it() {
+    let writes = |command: &str| {
         let call = done("bash", &json!({ "command": command }), "ok\n", &json!({"exit": 0}));
-        let patch = json!({"type": "patch", "hash": "h", "files": ["/home/mia/api/notes.md"]});
-        let messages = [user("msg_1", &[text("look")]), agent("msg_2", &[call, finish(), patch])];
-        of_export(&messages).stream("ses_1").contains("writes notes.md")
+        let patch = json!({"type": "patch", "hash": "h", "files": [
+            "/home/mia/api/docs/notes.md", "/home/mia/api/pnpm-lock.yaml", "/home/mia/api/a.rs"]});
+        let messages = [user("msg_1", &[text("go")]), agent("msg_2", &[call, finish(), patch])];
+        let told = of_export(&messages);
+        let told = told.stream("ses_1");
+        assert!(!told.contains("a.rs"), "no command names it: {told}");
+        let (lock, notes) = (told.contains("pnpm-lock.yaml"), told.contains("writes docs/notes.md"));
+        assert_eq!(lock, command == "pnpm add left", "{command}");
+        lock || notes
     };
-    assert!(changed("make"));
-    assert!(!changed("git status") && !changed("ls -la | head"));
+    for command in [
+        "sed -i s/a/b/ docs/notes.md",
+        "cd docs && ./number notes.md",
+        "npx prettier --write /home/mia/api/docs/notes.md",
+        "for i in 1 2; do echo $i >> ./docs/notes.md; done",
+        "python3 - <<'E'\nopen('docs/notes.md', 'w').write('x')\nE",
+        "git checkout -- docs/notes.md",
+        "pnpm add left",
+    ] {
+        assert!(writes(command), "{command}");
+    }
+    for command in [
+        "git status",
+        "ls -la | head",
+        "make",
+        "cat docs/notes.md",
+        "npx prettier --check docs/notes.md",
+        "git add docs/notes.md && git commit -m 'Mend docs/notes.md'",
+        "sed -i s/a/b/ other/notes.md",
+        "python3 - <<'E'\nprint(len(open('docs/notes.md').read()))\nE",
+    ] {
+        assert!(!writes(command), "{command}");
+    }
+}
+
+#[test]
+fn a_command_is_told_as_it_was_typed() {
+    let template = |input: &str| {
+        format!(
+            "You are a code reviewer. Your job is to review code changes and provide feedback.\n\n---\n\nInput: {input}\n\n---\n\n## Determining What to Review\n\nRun `git show {input}`."
+        )
+    };
+    let command = |name: &str, prompt: &str| {
+        let part = json!({"type": "subtask", "agent": "build", "command": name, "prompt": prompt, "description": "looks at changes"});
+        let told = of_export(&[user("msg_1", &[part]), agent("msg_2", &[text("Done.")])]);
+        told.stream("ses_1").lines().nth(1).unwrap_or_default().split_once("prompt ").unwrap().1.to_owned()
+    };
+    assert_eq!(command("review", &template("main…pumps with care")), "(command) /review main…pumps with care");
+    assert_eq!(command("review", &template("")), "(command) /review");
+    assert_eq!(command("dry", "Dry run everything.\n\nInput: all"), "(command) /dry");
+    // The sub-agent has all of it as its task.
+    let mut child = session("ses_2");
+    child["parentID"] = json!("ses_1");
+    let child = (child, vec![user("msg_5", &[text(&template("x"))]), agent("msg_6", &[text("Found.")])]);
+    let told = told(&IMPORTER, &[("opencode.db", database(&[(session("ses_1"), whole()), child]))]);
+    assert!(told.stream("ses_1/agent-ses_2").contains("prompt (task) You are a code reviewer."));
 }
 
 #[test]

@@ -18,9 +18,6 @@ use cru_base::text;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
 
-/// Files that one command is said to have changed; a command that changes more is said to have changed these.
-const FILES: usize = 20;
-
 /// How the host begins its word that a person refused a call.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
 /// How it begins its word that a rule of its permissions refused a call.
@@ -90,9 +87,9 @@ impl OpenCodeSession {
             touched: if failed { None } else { self.files(id, input, metadata, output) },
             ..Answer::default()
         };
-        // What changed while a command only looked, somebody else changed.
-        if is_shell && !failed && !shell::only_looks(tool, input, &self.session.place) {
-            self.waiting.push((out.record, out.time, id.to_owned(), answer));
+        let script = argument::script(tool, input, &self.session.place).unwrap_or_default();
+        if is_shell && !failed && !shell::only_looks(tool, &script) {
+            self.waiting.push((out.record, out.time, [id.to_owned(), script], answer));
         } else {
             let touched = answer.touched.iter().flat_map(|touched| &touched.writes);
             self.changed.extend(touched.filter(|_| !is_shell).map(|file| file.path.clone()));
@@ -124,14 +121,14 @@ impl OpenCodeSession {
         Some(files)
     }
 
-    /// Tells the answers of shell commands that wait for what their step changed: `files`, as the host found them.
+    /// Tells the answers of shell commands that wait for what changed during their step: `files`, as the host found them in a
+    /// folder that others work in, too. A command wrote those that it says that it writes.
     pub(super) fn flush(&mut self, files: &[&str], out: &mut Out<'_>) {
         self.session.flush(out);
-        let alone = self.waiting.len() == 1;
         let now = (out.record, out.time);
-        for (record, time, id, mut answer) in std::mem::take(&mut self.waiting) {
+        for (record, time, [id, script], mut answer) in std::mem::take(&mut self.waiting) {
             let writes = answer.touched.get_or_insert_default();
-            for path in files.iter().take(if alone { FILES } else { 0 }) {
+            for path in files.iter().filter(|path| shell::names_write("bash", &script, path)) {
                 let path = self.session.place.show(path).into_owned();
                 if !self.changed.contains(&path) && !writes.writes.iter().any(|file| file.path == path) {
                     writes.writes.push(FileRef { path, ..FileRef::default() });

@@ -8,6 +8,7 @@ mod table;
 
 use std::borrow::Cow;
 
+use cru_session::agent_table;
 pub(crate) use table::Means;
 use table::{Row, rows};
 
@@ -39,10 +40,13 @@ pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
     words
 }
 
-/// Whether words begin with the name of a command: `/review src`, and no path.
+/// Whether words begin with the name of a command: `/review src`, and no path. Behind a host's command about itself there is one
+/// value at most: `/login page is broken` is a sentence, and a request.
 pub(crate) fn is_command(words: &str) -> bool {
-    let name = words.split_whitespace().next().and_then(|first| first.strip_prefix('/')).unwrap_or_default();
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
+    let mut words = words.split_whitespace();
+    let name = words.next().and_then(|first| first.strip_prefix('/')).unwrap_or_default();
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    name.starts_with(char::is_alphabetic) && is_name && (words.nth(1).is_none() || !agent_table::is_command(name))
 }
 
 /// Whether a text begins as the host's words of that meaning do.

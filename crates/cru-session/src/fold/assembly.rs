@@ -16,7 +16,7 @@ use crate::event::Usage;
 use crate::open::{OpenPoint, open_points};
 use crate::source::Consumed;
 use crate::words::title;
-use crate::{Agent, Fence, Item, Meta, Phase, Session, Status, Tasks, usage};
+use crate::{Agent, Fence, Item, Link, Meta, Phase, Session, Status, Tasks, usage};
 use cru_base::text::sanitise;
 
 /// `p-01` for the first.
@@ -147,7 +147,7 @@ impl Fold {
                         brief::shorten_step(&mut draft.step);
                     }
                     page.put(Item::Step(draft.step));
-                    page.later.extend(draft.runs.into_iter().map(Later::Run));
+                    page.later.extend(draft.runs.into_iter().map(|run| Later::Run(run, step::step_link(index))));
                     page.later.extend(errors.remove(&index).map(Later::Item));
                 }
                 NoteEntry::Reply(text) => {
@@ -225,7 +225,7 @@ impl Fold {
 /// A callout that waits for the end of the list of steps.
 #[expect(clippy::large_enum_variant, reason = "few at a time, and never moved but once")]
 enum Later {
-    Run(Run),
+    Run(Run, Link),
     Item(Item),
 }
 
@@ -256,16 +256,17 @@ impl Page {
         for later in std::mem::take(&mut self.later) {
             match later {
                 Later::Item(item) => self.put(item),
-                Later::Run(run) => self.put_run(run),
+                Later::Run(run, step) => self.put_run(run, &step),
             }
         }
     }
 
-    fn put_run(&mut self, run: Run) {
+    fn put_run(&mut self, mut run: Run, step: &Link) {
+        let stream = run.stream.take();
         let agent = Agent { name: place::agent_name(run.agent.as_deref().unwrap_or("agent")), version: None };
-        self.put(Item::Subagent(part::subagent(agent, run.model, run.task, run.summary)));
+        self.put(Item::Subagent(part::subagent(agent, run, step)));
         let phase = self.phases.len().checked_sub(1);
-        if let (Some(stream), Some(phase)) = (run.stream, phase) {
+        if let (Some(stream), Some(phase)) = (stream, phase) {
             let item = self.phases[phase].items.len().saturating_sub(1);
             self.children.push(Child { stream, phase, item });
         }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::step::Run;
 use crate::callout::CONTINUED;
 use crate::event::{Attachment, DecisionEvent, Remark};
 use crate::time;
@@ -134,11 +135,13 @@ pub(super) fn error(title: &str, text: &str, step: Option<Link>, resolution: Opt
     Item::Error(Error { callout, text: text.to_owned(), resolution, resolved_by, steps })
 }
 
-/// A sub-agent's work, before it is known which note holds it.
-pub(super) fn subagent(agent: Agent, model: Option<String>, task: Option<String>, summary: Option<String>) -> Subagent {
+/// A sub-agent's work that a step started, before it is known which note holds it.
+pub(super) fn subagent(agent: Agent, run: Run, step: &Link) -> Subagent {
+    let Run { stream: _, agent: _, model, task, summary } = run;
     let mut fields = Vec::new();
     push_field(&mut fields, "Task", task.as_deref());
     push_field(&mut fields, "Summary", summary.as_deref());
+    push_field(&mut fields, "Step", Some(&step.to_string()));
     let callout = with_fields("subagent", &subagent_title(&agent, model.as_deref()), "", fields, None);
     let mode = SubagentMode::Inline;
     Subagent {
@@ -169,6 +172,7 @@ pub(super) fn link_subagent(item: &mut Subagent, child: &Linked) {
     push_field(&mut fields, "Task", item.task.as_deref());
     push_field(&mut fields, "Summary", item.summary.as_deref());
     push_field(&mut fields, "Tokens", child.tokens.map(thousands).as_deref());
+    push_field(&mut fields, "Step", item.callout.field("Step"));
     let (mode, rest) = fields.split_at(1);
     let mut body = lines(mode);
     body.push('\n');

@@ -702,7 +702,7 @@ fn subagents_stand_below_the_list_and_are_linked_by_name() {
     [!user]  | "review"
     - Task Review the diff → no output ^n-001
     - Bash true → fine ^n-002
-    [!subagent] @reviewer (haiku) | mode: link / [[2026-11-20-review-reviewer]] / Task: Review the diff / Summary: # Findings Two things to mend. More. / Tokens: 9,120
+    [!subagent] @reviewer (haiku) | mode: link / [[2026-11-20-review-reviewer]] / Task: Review the diff / Summary: # Findings Two things to mend. More. / Tokens: 9,120 / Step: [[#^n-001]]
     "#);
     assert_eq!(draft.session.meta.subagents[0].session, "2026-11-20-review-reviewer");
 }

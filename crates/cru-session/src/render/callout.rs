@@ -117,8 +117,9 @@ fn subagent(it: &Subagent, day: Option<Date>) -> String {
     if let Some(link) = it.link.as_ref().filter(|_| it.mode != SubagentMode::Inline) {
         line(&mut body, &Link { embed: it.mode == SubagentMode::Embed, ..link.clone() }.to_string());
     }
-    let tokens = it.callout.field("Tokens");
-    for (name, value) in [("Task", it.task.as_deref()), ("Summary", it.summary.as_deref()), ("Tokens", tokens)] {
+    let [tokens, step] = ["Tokens", "Step"].map(|name| it.callout.field(name));
+    let (task, summary) = (it.task.as_deref(), it.summary.as_deref());
+    for (name, value) in [("Task", task), ("Summary", summary), ("Tokens", tokens), ("Step", step)] {
         line(&mut body, &field::line(name, value.unwrap_or_default(), names, &[]));
     }
     let mut body = at(body, it.callout.at);

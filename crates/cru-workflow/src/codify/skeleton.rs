@@ -11,7 +11,7 @@ use cru_base::Span;
 use cru_base::text::{fold_whitespace, plural, truncate};
 use cru_session::correction::is_choice;
 use cru_session::words::{quote, shorten};
-use cru_session::{Item, Subagent, User};
+use cru_session::{Item, Link, Subagent, User};
 use rayon::prelude::*;
 
 use super::body::{self, StepBody};
@@ -194,11 +194,11 @@ impl Facts<'_> {
         let opening = Asked::of(draft);
         let calls: Vec<&Call<'_>> = draft.calls().collect();
         let commands = self.commands(index, &calls);
-        let mut told: Vec<String> = draft
+        let mut told: Vec<&Subagent> = draft
             .entries
             .iter()
             .filter_map(|entry| match entry {
-                Entry::Item(Item::Subagent(subagent), _) => Some(clean(subagent.task.as_deref().unwrap_or_default())),
+                Entry::Item(Item::Subagent(subagent), _) => Some(subagent),
                 _ => None,
             })
             .collect();
@@ -348,14 +348,19 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a call hands over to another agent; `None` where one of the tasks of callouts that are `told` is its own, which goes.
-fn handed_over(call: &Call<'_>, told: &mut Vec<String>) -> Option<String> {
+/// What a call hands over to another agent; `None` where one of the callouts that are `told` is its own, which goes.
+fn handed_over(call: &Call<'_>, told: &mut Vec<&Subagent>) -> Option<String> {
     let task = clean(call.step.full_args());
-    // A callout says the same in its own words: one text begins the other.
-    let is_own = |known: &String| task.starts_with(known.as_str()) || known.starts_with(&task);
-    let own = told.iter().position(|known| !known.is_empty() && is_own(known));
-    if let Some(own) = own {
-        told.swap_remove(own);
+    let step = call.step.id.as_ref().map(|id| Link::to_block(id.clone()).to_string());
+    // A callout of before does not name its step, but says what the call does in its own words: one text begins the other.
+    let bare = task.strip_prefix('@').and_then(|rest| Some(rest.split_once(' ')?.1)).unwrap_or(&task);
+    let is_same = |known: &str| !known.is_empty() && (bare.starts_with(known) || known.starts_with(bare));
+    let is_own = |callout: &&Subagent| match callout.callout.field("Step") {
+        Some(named) => Some(named) == step.as_deref(),
+        None => call.ended == Ended::Well && is_same(&clean(callout.task.as_deref().unwrap_or_default())),
+    };
+    if let Some(own) = told.iter().position(is_own) {
+        told.remove(own);
         return None;
     }
     let outcome = match call.ended {

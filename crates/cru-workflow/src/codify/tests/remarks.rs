@@ -160,6 +160,28 @@ fn a_sub_agent_is_told_what_to_do() {
     assert!(at("### Look at the valves @Explore") < at("1. Say which one leaks. 2. Say why."), "{told}");
 }
 
+/// A call and the callout of its sub-agent are told as one: by the step that the callout names, else by their words.
+#[test]
+fn what_was_handed_over_is_told_once() {
+    let callout = |summary: &str, step: &str| {
+        format!("> [!subagent] @build\n> mode: inline  \n> Task: Test the pump  \n> Summary: {summary}  \n{step}\n")
+    };
+    let skeleton = |body: &str| {
+        let session = cru_session::read::session(&Note::parse(format!("{HEAD}{body}{}", edit("a.c", 9)))).0;
+        let told = render(&crate::codify(&session, &Options::default()).0);
+        told.lines().filter_map(|line| Some(line.split_once("delegated to ")?.1.to_owned())).collect::<Vec<_>>()
+    };
+    let calls =
+        "- `task @build Test the pump` → ✗ no answer ^n-001\n- `task @build Test the pump` → It holds. ^n-002\n\n";
+    let failed = "a sub-agent: “@build Test the pump” → no answer";
+    let worked = "\\@build: “Test the pump” → It holds.";
+    assert_eq!(skeleton(&format!("{calls}{}", callout("It holds.", "> Step: [[#^n-002]]\n"))), [failed, worked]);
+    assert_eq!(skeleton(&format!("{calls}{}", callout("It holds.", ""))), [failed, worked]);
+    let both = [callout("No answer came.", "> Step: [[#^n-001]]\n"), callout("It holds.", "> Step: [[#^n-002]]\n")];
+    let told = skeleton(&format!("{calls}{}", both.concat()));
+    assert_eq!(told, ["\\@build: “Test the pump” → No answer came.", worked]);
+}
+
 /// Of a sub-agent's answer all is told where the transcript has it; another answer is none of it.
 #[test]
 fn answers_of_sub_agents_are_whole() {
