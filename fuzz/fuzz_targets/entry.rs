@@ -7,6 +7,7 @@ use cru::live::log::{Defaults, Page};
 use cru::note::Note;
 use cru::session::op::{Mode, apply};
 use cru::session::read;
+use cru::session::seal::Seals;
 use libfuzzer_sys::fuzz_target;
 
 const NOTE: &str = "---\ntype: session\nsession_id: s\nstatus: active\n---\n# S\n";
@@ -20,7 +21,7 @@ fuzz_target!(|input: (Vec<(u8, &str)>, &str)| {
         let _ = (entry.names(), entry.points(), entry.change());
     }
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(NOTE), &defaults, std::iter::empty());
+    let mut page = Page::of(&Note::parse(NOTE), Seals::default(), &defaults, std::iter::empty());
     for (index, entry) in entries.iter().enumerate() {
         let at = "2026-11-20T09:31:10Z".parse().expect("a time");
         page.entry(&index.to_string(), at, entry);
