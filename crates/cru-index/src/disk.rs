@@ -16,7 +16,8 @@ use tantivy::{Index, ReloadPolicy, Searcher, SegmentMeta, TantivyError};
 
 use super::manifest::{Manifest, Place, Unfit, hash};
 use super::record::SessionRow;
-use super::{rows, schema};
+use super::rows::{self, KeptFiles};
+use super::schema;
 use cru_base::files::{self, Lock};
 use cru_base::{Error, Result};
 use cru_vault::Vault;
@@ -87,14 +88,9 @@ impl Disk {
         self.file("entries")
     }
 
-    /// A file of rows.
-    pub(super) fn rows(&self, number: u64) -> PathBuf {
-        self.file(&format!("rows.{number}"))
-    }
-
-    /// A file of short tables.
-    pub(super) fn tables(&self, number: u64) -> PathBuf {
-        self.file(&format!("tables.{number}"))
+    /// The files of rows and short tables of that number.
+    pub(super) fn kept(&self, number: u64) -> KeptFiles {
+        KeptFiles { rows: self.file(&format!("rows.{number}")), tables: self.file(&format!("tables.{number}")) }
     }
 
     /// Opens it.
@@ -107,8 +103,9 @@ impl Disk {
             Unfit::Damaged => Trouble::Damaged("its list of notes is not what was written".to_owned()),
         })?;
         // Whoever wrote since may have taken these rows away.
-        let rows = File::open(self.rows(manifest.rows)).map_err(|_| Trouble::Between)?;
-        let tables = File::open(self.tables(manifest.rows)).map_err(|_| Trouble::Between)?;
+        let kept = self.kept(manifest.rows);
+        let open = |path: PathBuf| File::open(path).map_err(|_| Trouble::Between);
+        let (rows, tables) = (open(kept.rows)?, open(kept.tables)?);
         let index = Index::open_in_dir(self.entries()).map_err(damaged)?;
         schema::register(&index);
         if index.schema() != schema::schema().0 {
@@ -221,7 +218,8 @@ impl Disk {
 
     /// Whether the rows are there that a manifest names.
     pub(super) fn has_rows(&self, manifest: &Manifest) -> bool {
-        self.rows(manifest.rows).is_file() && self.tables(manifest.rows).is_file()
+        let kept = self.kept(manifest.rows);
+        kept.rows.is_file() && kept.tables.is_file()
     }
 
     /// Lets nobody else write; waits for whoever does.

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::disk::Disk;
 use super::manifest::{Place, Seen, row_sum};
 use super::record::{Record, SessionRow};
 use super::short;
@@ -16,6 +15,12 @@ use cru_base::{Result, files};
 
 /// Bytes that may be outdated in any case.
 const SPARE: u64 = 1 << 20;
+
+/// The two files.
+pub(super) struct KeptFiles {
+    pub(super) rows: PathBuf,
+    pub(super) tables: PathBuf,
+}
 
 /// What is kept of one session, as bytes.
 pub(super) struct Kept {
@@ -66,9 +71,9 @@ pub(super) fn is_worn(path: &Path, notes: &[Seen]) -> bool {
     std::fs::metadata(path).map_or(true, |metadata| metadata.len() > 2 * counting + SPARE)
 }
 
-/// Appends what is kept of sessions to the files of that number, and says in each note where its own stands.
-pub(super) fn append(disk: &Disk, number: u64, read: Vec<(Seen, Option<Kept>)>) -> Result<Vec<Seen>> {
-    let (mut rows, mut tables) = (Growing::at_end_of(disk.rows(number)), Growing::at_end_of(disk.tables(number)));
+/// Appends what is kept of sessions to two files, and says in each note where its own stands.
+pub(super) fn append(to: KeptFiles, read: Vec<(Seen, Option<Kept>)>) -> Result<Vec<Seen>> {
+    let (mut rows, mut tables) = (Growing::at_end_of(to.rows), Growing::at_end_of(to.tables));
     let mut notes = Vec::with_capacity(read.len());
     for (mut seen, kept) in read {
         seen.row = kept.as_ref().map(|kept| rows.put(&kept.row));
@@ -80,10 +85,10 @@ pub(super) fn append(disk: &Disk, number: u64, read: Vec<(Seen, Option<Kept>)>) 
     Ok(notes)
 }
 
-/// Writes what is kept of `notes`, which stands in the files of the number `from`, into new ones of the number `to`.
-pub(super) fn rewrite(disk: &Disk, from: u64, to: u64, notes: &mut [Seen]) -> Result<()> {
-    let (old_rows, old_tables) = (files::read(&disk.rows(from))?, files::read(&disk.tables(from))?);
-    let (mut rows, mut tables) = (Growing::new(disk.rows(to)), Growing::new(disk.tables(to)));
+/// Writes what is kept of `notes`, which stands in the files `from`, into the new ones `to`.
+pub(super) fn rewrite(from: &KeptFiles, to: KeptFiles, notes: &mut [Seen]) -> Result<()> {
+    let (old_rows, old_tables) = (files::read(&from.rows)?, files::read(&from.tables)?);
+    let (mut rows, mut tables) = (Growing::new(to.rows), Growing::new(to.tables));
     for seen in notes {
         // What is damaged is read from its note when it is asked for.
         seen.row = seen.row.map(|row| rows.put(bytes_of(row, &old_rows).unwrap_or_default()));

@@ -70,11 +70,11 @@ pub(super) fn update(
     prepared.commit().map_err(failed)?;
     if manifest.notes.is_empty() {
         next.rows = next.generation;
-    } else if rows::is_worn(&disk.rows(manifest.rows), &next.notes) {
+    } else if rows::is_worn(&disk.kept(manifest.rows).rows, &next.notes) {
         next.rows = next.generation;
-        rows::rewrite(disk, manifest.rows, next.rows, &mut next.notes)?;
+        rows::rewrite(&disk.kept(manifest.rows), disk.kept(next.rows), &mut next.notes)?;
     }
-    next.notes.append(&mut rows::append(disk, next.rows, read)?);
+    next.notes.append(&mut rows::append(disk.kept(next.rows), read)?);
     next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
     // After this nothing changes the list of files that the manifest knows the hash of.
     writer.wait_merging_threads().map_err(failed)?;

@@ -1,8 +1,9 @@
 //! Lines to pieces: who speaks, what they say, what tools did.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
-use super::head::time_in;
 use crate::file::markdown::{Block, Fences};
 
 /// Who speaks from a line on.
@@ -266,6 +267,19 @@ impl SpecStoryScan<'_, '_> {
         }
         self.lines.len()
     }
+}
+
+/// A time in any of the forms that histories have; one without a zone is taken for that of UTC.
+pub(super) fn time_in(text: &str) -> Option<Timestamp> {
+    const LONGEST: usize = 40;
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return None;
+    }
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    let forms = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y, %H:%M:%S", "%d/%m/%Y, %H:%M"];
+    let time = forms.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
+    time.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::change::Change;
 use super::draft::TextDraft;
 use super::run::{Done, Mode, Outcome, Run};
 use super::task_list::key;
-use super::{Op, add, body, group, identify, key as property, lines, presence, replace, task};
+use super::{Op, add, body, group, identify, key as property, presence, replace, task, undo};
 use crate::model::Task;
 use cru_note::Note;
 use cru_note::edit::EditError;
@@ -47,6 +48,18 @@ fn run(mut run: Run<'_>) -> Result<Applied, (usize, EditError)> {
     Ok(Applied { bytes: run.draft.into_bytes(), done: run.done })
 }
 
+/// Makes the lines of the text what they were before `back`.
+fn put_back(draft: &mut TextDraft, back: &[Change]) -> Outcome {
+    match undo(draft.bytes(), back) {
+        Ok(new) if new == draft.bytes() => Outcome::Present,
+        Ok(new) => {
+            draft.become_text(new);
+            Outcome::Done
+        }
+        Err(_) => Outcome::Gone,
+    }
+}
+
 /// Applies operations with no two put together.
 #[cfg(test)]
 pub(super) fn apply_one_by_one(bytes: &[u8], ops: &[Op], mode: Mode) -> Result<Applied, (usize, EditError)> {
@@ -77,7 +90,7 @@ impl Run<'_> {
             Op::Set { key, old, new } => property::set(self, index, key, old.as_ref(), new.as_ref()),
             Op::Identify { phase, time } => identify::identify(&mut self.draft, phase, time.as_deref()),
             Op::Body { old, new } => Ok(body::replace(&mut self.draft, old, new)),
-            Op::Lines { back } => Ok(lines::replace(&mut self.draft, back)),
+            Op::Lines { back } => Ok(put_back(&mut self.draft, back)),
             Op::Tasks { rows, all } => {
                 let rows = if *all { self.with_later_tasks(index, rows) } else { Cow::Borrowed(rows.as_slice()) };
                 task::tasks(&mut self.draft, &rows, *all)

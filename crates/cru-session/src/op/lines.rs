@@ -3,22 +3,7 @@
 use similar::{Algorithm, DiffTag};
 
 use super::change::{Change, head, tail};
-use super::draft::TextDraft;
-use super::run::Outcome;
-use super::undo::undo;
 use cru_base::diff;
-
-/// Makes the lines of the text what they were before `back`.
-pub(super) fn replace(draft: &mut TextDraft, back: &[Change]) -> Outcome {
-    match undo(draft.bytes(), back) {
-        Ok(new) if new == draft.bytes() => Outcome::Present,
-        Ok(new) => {
-            draft.become_text(new);
-            Outcome::Done
-        }
-        Err(_) => Outcome::Gone,
-    }
-}
 
 /// The lines in which two texts differ, each change on the text that those before it have made.
 pub fn between(old: &[u8], new: &[u8]) -> Vec<Change> {
