@@ -83,7 +83,7 @@ mod tests {
         ];
         for (host, record) in ["claude", "codex"].into_iter().zip(records) {
             let file = temp.path().join(format!("{host}.jsonl"));
-            std::fs::write(&file, format!("{record}\n")).unwrap();
+            cru_base::files::put(&file, format!("{record}\n").as_bytes()).unwrap();
             let found = search(&[file]).unwrap().found;
             assert_eq!(found.iter().map(|(importer, _)| importer.id).collect::<Vec<_>>(), [host]);
         }

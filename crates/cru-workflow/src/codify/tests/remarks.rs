@@ -246,8 +246,8 @@ proptest! {
 /// Where the record does not name what was changed, nothing is said of it.
 #[test]
 fn changes_that_the_record_does_not_tell_are_not_denied() {
-    let looks: String =
-        (1..9).map(|at| format!("- `Read a{at}.c` → 9 lines ^n-00{at}\n    - reads: `a{at}.c`\n")).collect();
+    let look = |at: u32| format!("- `Read a{at}.c` → 9 lines ^n-00{at}\n    - reads: `a{at}.c`\n");
+    let looks = (1..9).map(look).collect::<Vec<_>>().concat();
     let of = |property: &str, body: &str| {
         let note = format!("{}{body}", HEAD.replacen("cru_cursor", &format!("{property}cru_cursor"), 1));
         let session = cru_session::read::session(&Note::parse(note)).0;
