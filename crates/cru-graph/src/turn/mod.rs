@@ -310,7 +310,6 @@ mod tests {
             ("\nDone.", "Correction", "It stands there.", Taken::Corrects),
             ("\nDone.", "Question", "No, is it there?", Taken::Unknown),
             ("\nDone. Shall I push it?", "", "no", Taken::Answers),
-            ("\nDone. Do you have a hose of your own?", "", "no, I have none, take any", Taken::Answers),
             ("\nDone.", "", "Thanks! Now the hose.", Taken::Accepts),
             ("\nDone.", "", "Thanks but it is the wrong way round", Taken::Unknown),
             ("\nDone.", "", "Now the hose.", Taken::Unknown),

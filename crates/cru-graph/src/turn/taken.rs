@@ -129,13 +129,11 @@ fn corrects<'a>(turn: &Turn<'a>, before: &Turn<'_>, written: bool) -> Option<Cor
         // Who wrote the title has looked at what was said before; an import has not.
         let judged = !titled || written;
         let by_words = opens_correction(words);
-        // A "no" behind a question or an offer answers it, and so do a word or two that choose from an offer: `hooks`.
-        let answers = if by_words {
-            is_no(words) && last.is_some_and(reply::asks)
-        } else {
-            words.split_whitespace().count() <= 3 && last.is_some_and(reply::offers)
-        };
-        if judged && answers {
+        let offered = || last.is_some_and(reply::offers);
+        // Whoever says no to an offer corrects nothing. A word or two after it choose: `hooks`.
+        // Words of an answer that only chooses.
+        let chooses = if by_words { is_no(words) } else { words.split_whitespace().count() <= 3 };
+        if judged && chooses && offered() {
             return None;
         }
         // What is said after a stop may only let go on, hand something over, or answer.
