@@ -141,9 +141,10 @@ impl<'a> WriteAttempts<'a> {
         let merge = gained.merge(&disk.bytes, revision, &self.log.all()?, &all);
         match &merge {
             Merge::Known => gained.done(revision.unwrap_or(0), None, now),
-            Merge::Copy => {
+            Merge::Copy | Merge::Unfinished => {
                 let kept = keep::copy(state, self.key, &gained.bytes, revision.unwrap_or(0), now)?;
-                gained.done(revision.unwrap_or(0), None, now);
+                let after = (merge == Merge::Unfinished).then_some(disk.bytes.as_slice());
+                gained.done(revision.unwrap_or(0), after, now);
                 return Ok(Brought::Copied(kept));
             }
             Merge::Instead | Merge::Tail(_) => {

@@ -67,6 +67,9 @@ pub(super) enum Merge {
     Instead,
     /// These bytes are added at the end of the note.
     Tail(Vec<u8>),
+    /// It would take the place of the note and is no session: a save that has just begun, or a disk that lost it. It goes to the
+    /// recovery copies, and what comes of it may still take the place.
+    Unfinished,
     /// It is an older save of what the note has now: it goes to the recovery copies.
     Copy,
     /// The note has it already: a process ended before that was noted.
@@ -185,8 +188,7 @@ impl Gained {
             return Merge::Known;
         }
         if is_derived(kept, &short(disk), records, all) {
-            // A disk that lost it, or a program that empties files, has saved no note.
-            return if self.is_session() { Merge::Instead } else { Merge::Copy };
+            return if self.is_session() { Merge::Instead } else { Merge::Unfinished };
         }
         let len = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         // A note that was saved from a buffer of the time before lacks what was brought in then.

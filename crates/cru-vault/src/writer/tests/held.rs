@@ -98,6 +98,35 @@ fn the_rest_of_a_slow_save_is_brought_in_wherever_it_was_cut() {
     }
 }
 
+/// An editor that saves in place into a displaced file empties it first; a disk may lose it for good.
+#[test]
+fn an_emptied_displaced_file_never_becomes_the_note() {
+    for gone in [&b""[..], b"\0\0\0\0", b"hello there\n"] {
+        let world = world();
+        world.write(&[step(1)]);
+        let mut held = OpenOptions::new().write(true).open(world.path()).unwrap();
+        let saved = world.text().replace("My words.", "My other words.");
+        world.write(&[step(2)]);
+        held.set_len(0).unwrap();
+        held.write_all(gone).unwrap();
+        world.write(&[step(3)]);
+        assert_eq!((count(&world, "My words."), world.steps()), (1, vec![1, 2, 3]), "{}", world.text());
+        // The save goes on.
+        held.set_len(0).unwrap();
+        std::io::Seek::rewind(&mut held).unwrap();
+        held.write_all(saved.as_bytes()).unwrap();
+        world.write(&[step(4)]);
+        let text = world.text();
+        assert_eq!((count(&world, "My other words."), count(&world, "My words.")), (1, 0), "{text}");
+        assert_eq!(
+            (world.steps(), text.matches("\n## ").count()),
+            (vec![1, 2, 3, 4], saved.matches("\n## ").count()),
+            "{text}"
+        );
+        assert!(!world.write(&[]).changed);
+    }
+}
+
 #[test]
 fn sixty_slow_saves_lose_nothing() {
     const ROUNDS: usize = 60;
