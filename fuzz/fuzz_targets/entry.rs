@@ -21,7 +21,7 @@ fuzz_target!(|input: (Vec<(u8, &str)>, &str)| {
         let _ = (entry.names(), entry.points(), entry.change());
     }
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(NOTE), Seals::default(), &defaults, std::iter::empty());
+    let mut page = Page::of(&Note::parse(NOTE), Seals::default, &defaults, std::iter::empty());
     for (index, entry) in entries.iter().enumerate() {
         let at = "2026-11-20T09:31:10Z".parse().expect("a time");
         page.entry(&index.to_string(), at, entry);

@@ -506,22 +506,31 @@ impl Command<'_> {
         }
     }
 
-    /// Whether it pushes commits. To delete a branch brings none along, nor do refs that are neither branches nor tags, such as
-    /// `refs/notes/ai`.
+    /// Whether it pushes commits: whole kinds of refs, what the branch is set up for, or a branch, tag or commit by its name. To
+    /// delete a branch brings none along, nor do refs of other kinds, such as `refs/notes/ai`.
     pub fn pushes(&self) -> bool {
-        let words = || self.words.iter().skip_while(|word| *word != "push").skip(1);
-        let deletes = words().any(|word| matches!(word.as_ref(), "-d" | "--delete"));
-        // The first word that is no option names the other repository.
-        let mut refs = words().filter(|word| !word.starts_with('-')).skip(1).peekable();
-        let brings_commits = |word: &Cow<'_, str>| {
+        let mut options = Vec::new();
+        let mut operands = Vec::new();
+        let mut words = self.words.iter().map(Cow::as_ref).skip_while(|word| *word != "push").skip(1);
+        while let Some(word) = words.next() {
+            match word {
+                "-o" | "--push-option" | "--repo" | "--receive-pack" | "--exec" => drop(words.next()),
+                _ if word.starts_with('-') => options.push(word),
+                _ => operands.push(word),
+            }
+        }
+        let has = |names: &[&str]| options.iter().any(|option| names.contains(option));
+        let is_all = has(&["--all", "--branches", "--mirror", "--tags"]);
+        let brings_commits = |word: &&str| {
             let source = word.trim_start_matches('+').split(':').next().unwrap_or_default();
-            let is_other = source
-                .strip_prefix("refs/")
-                .is_some_and(|kind| !kind.starts_with("heads/") && !kind.starts_with("tags/"));
-            !source.is_empty() && !is_other
+            let is_commits = |kind: &str| ["heads/", "tags/", "remotes/"].iter().any(|it| kind.starts_with(it));
+            // A single colon is every branch that both repositories have.
+            matches!(*word, ":" | "+:") || !source.is_empty() && source.strip_prefix("refs/").is_none_or(is_commits)
         };
-        let pushes = self.publishes && self.class == Class::GitChange;
-        pushes && !deletes && (refs.peek().is_none() || refs.any(brings_commits))
+        // The first operand names the other repository.
+        let refs = operands.get(1..).unwrap_or_default();
+        let pushes = self.publishes && self.class == Class::GitChange && !has(&["-d", "--delete"]);
+        pushes && (is_all || refs.is_empty() || refs.iter().any(brings_commits))
     }
 
     /// Whether its program keeps versions of files, or talks with a host of them: `git`, `gh`.

@@ -26,11 +26,17 @@ impl Page<'_> {
     }
 
     /// The same for a key that `cru` keeps up to date: what a person made of it, also that it is gone, stays.
-    fn keep(&mut self, key: &str, new: Json) {
+    fn keep(&mut self, key: &'static str, new: Option<Json>) {
         let now = self.values.get(key);
+        if now == new.as_ref() {
+            return;
+        }
         let is_just_set = |op: &Op| matches!(op, Op::Set { key: it, new, .. } if it == key && new.as_ref() == now);
-        if self.seals.is_own(key, now) || self.ops.iter().any(is_just_set) {
-            self.set(key, Some(new));
+        // The sums of a table of usage are those of `cru` wherever they are right; the others say how the session stands.
+        let is_sum = matches!(key, "tokens_used" | "cost_usd");
+        let is_unproven = if is_sum { self.right_sums.contains(&key) } else { self.seals.is_unknown(key) };
+        if self.seals.is_own(key, now) || is_unproven || self.ops.iter().any(is_just_set) {
+            self.set(key, new);
         }
     }
 
@@ -63,13 +69,17 @@ impl Page<'_> {
         {
             self.set("model", Some(json!(model)));
         }
-        if let Some(used) = usage::total(&rows).known() {
-            self.keep("tokens_used", json!(used));
+        for (key, sum) in self.sums() {
+            self.keep(key, Some(sum));
         }
-        let cost = self.written_cost();
-        if cost > 0.0 {
-            self.keep("cost_usd", json!(cost));
-        }
+    }
+
+    /// What the table of usage comes to, by the properties that say it.
+    pub(super) fn sums(&self) -> Vec<(&'static str, Json)> {
+        let body = self.known.usage.as_ref().map(|it| it.callout().body).unwrap_or_default();
+        let tokens = usage::total(&usage::read(&body)).known().map(|used| ("tokens_used", json!(used)));
+        let cost = Some(self.written_cost()).filter(|cost| *cost > 0.0).map(|cost| ("cost_usd", json!(cost)));
+        tokens.into_iter().chain(cost).collect()
     }
 
     pub(super) fn set_status(&mut self, status: &Status) {
@@ -84,7 +94,7 @@ impl Page<'_> {
             return;
         }
         if status == Status::Active {
-            self.set("ended", None);
+            self.keep("ended", None);
             self.set_status(&status);
             return;
         }
@@ -100,7 +110,7 @@ impl Page<'_> {
         if status == Status::Paused {
             self.set_resume_point();
         } else {
-            self.keep("ended", json!(time::format(at)));
+            self.keep("ended", Some(json!(time::format(at))));
         }
         self.set_status(&status);
     }
@@ -111,6 +121,6 @@ impl Page<'_> {
         if !std::mem::replace(&mut phase.written, true) {
             self.ops.push(Op::Identify { phase: id.clone(), time: None });
         }
-        self.keep("resume_point", json!(id));
+        self.keep("resume_point", Some(json!(id)));
     }
 }

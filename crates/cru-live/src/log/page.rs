@@ -3,6 +3,7 @@
 //! Items that go to the same place wait until something else comes, so that a thousand steps are one operation. What
 //! an entry needs is in tables; the note is read once.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -51,7 +52,9 @@ pub struct Page<'a> {
     pub(super) phase: Option<Current>,
     pub(super) values: BTreeMap<String, Json>,
     /// Which values of these `cru` wrote.
-    pub(super) seals: Seals,
+    pub(super) seals: LazyCell<Seals, Box<dyn FnOnce() -> Seals + 'a>>,
+    /// Which of the properties that say sums are those of the note's table of usage.
+    pub(super) right_sums: Vec<&'static str>,
     pub(super) status: Option<Status>,
     channel: Option<String>,
     host: Option<String>,
@@ -68,8 +71,13 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// That of a note with its seals; `made` are ids that were given lately.
-    pub fn of<'m>(note: &Note, seals: Seals, defaults: &'a Defaults, made: impl Iterator<Item = &'m str>) -> Self {
+    /// That of a note; `seals` reads those of it, which few entries need, and `made` are ids that were given lately.
+    pub fn of<'m>(
+        note: &Note,
+        seals: impl FnOnce() -> Seals + 'a,
+        defaults: &'a Defaults,
+        made: impl Iterator<Item = &'m str>,
+    ) -> Self {
         let session = cru_session::read::written_content(note);
         let known = Known::of(note, &session, made);
         let shown = ShownWords::of(note, &session);
@@ -89,7 +97,8 @@ impl<'a> Page<'a> {
             run: Vec::new(),
             phase,
             values: frontmatter::read(note).into_iter().collect(),
-            seals,
+            seals: LazyCell::new(Box::new(seals)),
+            right_sums: Vec::new(),
             status: session.meta.status.clone(),
             channel: session.meta.channel.clone(),
             host: session.meta.host.clone(),
@@ -100,6 +109,10 @@ impl<'a> Page<'a> {
             cost: 0.0,
             lost: Vec::new(),
         };
+        let is_right = |(key, sum): &(&str, Json)| {
+            page.values.get(*key).and_then(Json::as_f64).is_some_and(|now| Some(now) == sum.as_f64())
+        };
+        page.right_sums = page.sums().into_iter().filter(is_right).map(|(key, _)| key).collect();
         page.known.in_list &= session.phases.last().is_some_and(|last| page.is_current(&last.id));
         page
     }

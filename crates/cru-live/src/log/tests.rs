@@ -28,7 +28,7 @@ fn write(note: &str, entries: &[(usize, Entry)]) -> String {
     let parsed = Note::parse(note);
     // All that stands there was written by a command.
     let seals = Seals::parse(&Seals::first(&parsed, &parsed));
-    let mut page = Page::of(&parsed, seals, &defaults, std::iter::empty());
+    let mut page = Page::of(&parsed, || seals, &defaults, std::iter::empty());
     for (index, entry) in entries {
         page.entry(&format!("{index}"), at(*index), entry);
     }
@@ -208,7 +208,7 @@ fn usage_is_one_table_and_moves_to_the_end() {
 fn what_a_person_made_of_a_property_stays() {
     let defaults = Defaults::default();
     let log = |note: &str, seals: &str, lines: &str| {
-        let mut page = Page::of(&Note::parse(note), Seals::parse(seals), &defaults, std::iter::empty());
+        let mut page = Page::of(&Note::parse(note), || Seals::parse(seals), &defaults, std::iter::empty());
         for (index, entry) in entries(lines).iter().enumerate() {
             page.entry(&index.to_string(), at(index), entry);
         }
@@ -230,6 +230,18 @@ fn what_a_person_made_of_a_property_stays() {
         assert!(logged.contains(new), "{new}: {logged}");
     }
     assert!(!logged.contains("  - coder") && !logged.contains("[!conflict]"), "{logged}");
+    // Without seals the table of usage tells whose the sums are, and where to go on is brought up to date.
+    let old = log(&log(EMPTY, "", lines), "", lines);
+    assert!(
+        old.contains("tokens_used: 40") && old.contains("cost_usd: 1\n") && old.contains("resume_point: p-02"),
+        "{old}"
+    );
+    let old = log(&edited, "", lines);
+    assert!(old.contains("tokens_used: 5555") && old.contains("cost_usd: 99"), "{old}");
+    // A session is taken up again.
+    let ended = edited.replace("status: paused", "status: completed\nended: 2026-11-20");
+    let again = log(&ended, &seals, r#"{"event":"status","status":"active"}"#);
+    assert!(again.contains("status: active") && again.contains("ended: 2026-11-20"), "{again}");
     // What was taken out of it does not come back.
     let gone = edited.replace("tokens_used: 5555\n", "").replace("cost_usd: 99\n", "");
     let logged = log(&gone, &seals, lines);
@@ -274,7 +286,7 @@ fn logging_takes_a_paused_session_up_again() {
 #[test]
 fn numbers_are_not_given_again() {
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(EMPTY), Seals::default(), &defaults, ["n-041"].into_iter());
+    let mut page = Page::of(&Note::parse(EMPTY), Seals::default, &defaults, ["n-041"].into_iter());
     page.entry("a", at(0), &Entry::parse(r#"{"event":"tool","tool":"x"}"#).unwrap());
     assert_eq!(page.finish().1["a"], "n-042", "41 was given, though somebody has deleted it since");
 }
@@ -285,7 +297,7 @@ fn what_is_not_there_is_told() {
         "{\"event\":\"tool\",\"tool\":\"x\"}\n{\"event\":\"error\",\"title\":\"Broken\"}\n{\"event\":\"task\",\"content\":\"Write docs\"}",
     ));
     let defaults = Defaults::default();
-    let page = Page::of(&Note::parse(note), Seals::default(), &defaults, std::iter::empty());
+    let page = Page::of(&Note::parse(note), Seals::default, &defaults, std::iter::empty());
     let said = |line: &str| match page.missing(&Entry::parse(line).unwrap()) {
         Some(missing) => format!("{}; {}", missing.message, missing.hint),
         None => "fine".to_owned(),
@@ -324,7 +336,7 @@ fn what_is_not_there_is_told() {
 fn a_thousand_entries_are_few_operations() {
     let step = Entry::parse(r#"{"event":"tool","tool":"Bash","args":"ls","result":"ok"}"#).unwrap();
     let defaults = Defaults::default();
-    let mut page = Page::of(&Note::parse(EMPTY), Seals::default(), &defaults, std::iter::empty());
+    let mut page = Page::of(&Note::parse(EMPTY), Seals::default, &defaults, std::iter::empty());
     for index in 0..1_000 {
         page.entry(&index.to_string(), at(index), &step);
     }

@@ -194,7 +194,7 @@ impl<'a> Log<'a> {
         let named = entries.iter().any(Entry::points);
         let bytes = named.then(|| files::read_note(&self.vault.file(&target.path)).ok()).flatten();
         let Some(bytes) = bytes else { return vec![None; entries.len()] };
-        let mut page = Page::of(&Note::parse(bytes), Seals::default(), &self.defaults, std::iter::empty());
+        let mut page = Page::of(&Note::parse(bytes), Seals::default, &self.defaults, std::iter::empty());
         let check = |entry: &Entry| {
             let missing = page.missing(entry);
             page.entry("", self.now, entry);
@@ -251,8 +251,10 @@ impl<'a> Log<'a> {
         let mut odd = read.odd;
         let (mut ops, mut made) = (Vec::new(), BTreeMap::new());
         if !read.entries.is_empty() {
-            let cursor = cru_session::read::meta(note.text()).0.cursor.as_deref().and_then(Cursor::parse);
-            let seals = seals::read(self.vault, &key).of_revision(cursor.map_or(0, |cursor| cursor.revision));
+            let seals = || {
+                let cursor = cru_session::read::meta(note.text()).0.cursor.as_deref().and_then(Cursor::parse);
+                seals::read(self.vault, &key).of_revision(cursor.map_or(0, |cursor| cursor.revision))
+            };
             let mut page = Page::of(note, seals, &self.defaults, known.made.values().map(String::as_str));
             for line in &read.entries {
                 match Entry::parse(line.event.get()) {

@@ -5,7 +5,7 @@
 //! page says so, and `after:` is for what depends on something.
 
 use jiff::Timestamp;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use cru_session::op::Op;
 use cru_session::{Agent, Link, Phase, Session, render};
@@ -55,6 +55,15 @@ pub fn phase(session: &Session, begin: &Begin, now: Timestamp) -> (Vec<Op>, Stri
         ..Phase::default()
     };
     ops.push(Op::Phase { text: render::phase(&phase) });
+    // It takes part from its first phase on.
+    let known: Vec<String> = session.meta.participants.iter().map(ToString::to_string).collect();
+    let is_known = |agent: &Agent| known.iter().any(|it| *it == agent.to_string() || *it == agent.name);
+    let works = |agent: &Agent| session.phases.iter().any(|phase| phase.agent.as_ref() == Some(agent));
+    let is_new = |agent: &&Agent| !is_known(agent) && !works(agent);
+    if let Some(agent) = phase.agent.as_ref().filter(is_new) {
+        let new = [known.as_slice(), &[agent.to_string()]].concat();
+        ops.push(Op::Set { key: "participants".to_owned(), old: Some(json!(known)), new: Some(json!(new)) });
+    }
     let old = session.meta.resume_point.clone().map(Json::String);
     ops.push(Op::Set { key: "resume_point".to_owned(), old, new: Some(Json::String(id.clone())) });
     (ops, id)
@@ -95,6 +104,7 @@ mod tests {
         let begin = Begin { title: Some("Test # it".into()), agent: Some(Agent::parse("tester")), ..Begin::default() };
         insta::assert_snapshot!(told(&phase(&session, &begin, now).0), @r###"
         {"op":"phase","text":"## Test \\# it @tester #dev\n\n*2026-11-21T12:00:00Z* ^p-08\n"}
+        {"op":"set","key":"participants","old":[],"new":["tester"]}
         {"op":"set","key":"resume_point","old":null,"new":"p-08"}
         "###);
     }

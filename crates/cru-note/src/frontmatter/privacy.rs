@@ -10,12 +10,13 @@ const KEEPS: [(&str, bool); 2] = [("export", false), ("private", true)];
 const TAGS: [&str; 2] = ["tags", "tag"];
 
 impl Values {
-    /// The tags, without `#`: the items of a list; a text is parted at commas and blanks, as Obsidian does.
+    /// The tags, without `#`: the items of a list, and the keys of a map; a text is parted at commas and blanks, as Obsidian does.
     pub fn tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
         for entry in self.entries_of(&TAGS) {
             match &entry.value {
-                Value::List(items) => tags.extend(items.iter().map(Value::line)),
+                Value::List(items) => items.iter().for_each(|item| add_tags(item, &mut tags)),
+                Value::Map(_) => add_tags(&entry.value, &mut tags),
                 other => tags.extend(other.line().split(is_between).map(str::to_owned)),
             }
         }
@@ -25,11 +26,10 @@ impl Values {
 
     /// Whether the note may leave the vault: `Some(false)` where anything in it keeps it back, also tags that cannot be read.
     pub fn export(&self) -> Option<bool> {
-        let is_unread = |entry: &Entry| !entry.whole && entry.value == Value::Null;
         let keeps = |(key, kept): (&str, bool)| {
             self.entries_of(&[key]).any(|it| is_said(it) && meaning(it).is_none_or(|value| value == kept))
         };
-        if KEEPS.into_iter().any(keeps) || self.entries_of(&TAGS).any(is_unread) {
+        if KEEPS.into_iter().any(keeps) || self.entries_of(&TAGS).any(|entry| !entry.whole) {
             return Some(false);
         }
         self.entries_of(&["export"]).any(is_said).then_some(true)
@@ -55,6 +55,18 @@ impl Values {
             }
         }
         told
+    }
+}
+
+fn add_tags(value: &Value, tags: &mut Vec<String>) {
+    match value {
+        Value::Map(map) => {
+            for (key, value) in map.iter() {
+                tags.push(key.to_owned());
+                add_tags(value, tags);
+            }
+        }
+        other => tags.push(other.line()),
     }
 }
 
@@ -122,6 +134,13 @@ mod tests {
             "tags:\n- a\ntags:\n- no-mcp\ntags: b",
             "{export: no}",
             "tags: '#no-mcp'",
+            "tags: 'no-mcp",
+            "tags: \"no-mcp",
+            "tags: {no-mcp",
+            "tags: no-mcp: x",
+            "tags: {no-mcp: }",
+            "tags:\n- no-mcp:",
+            "tags:\n- a: no-mcp",
         ] {
             assert_eq!(said(yaml), (true, false), "{yaml}");
         }

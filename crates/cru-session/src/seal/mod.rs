@@ -27,7 +27,7 @@ use crate::op::unit::{Unit, normal, units};
 use crate::{delta::property, read};
 use cru_base::Span;
 use cru_base::hash::short;
-use cru_note::frontmatter;
+use cru_note::frontmatter::{self, Values};
 use cru_note::{BlockKind, Note};
 
 pub(crate) use gate::has_comment;
@@ -156,6 +156,11 @@ impl Seals {
         now.map_or_else(|| !self.is_property_deleted(key), |now| self.has_property(key, now))
     }
 
+    /// Whether nothing tells who wrote a property: the seals were not kept since the note was made, and none names it.
+    pub fn is_unknown(&self, key: &str) -> bool {
+        !self.is_whole && !self.places.contains_key(&place_key(key, PROPERTY, Hash::default(), 1))
+    }
+
     /// Whether a task was generated as it is.
     pub fn has_task(&self, task: &Task) -> bool {
         self.hashes.contains(&task_hash(task))
@@ -233,10 +238,13 @@ impl Seals {
         lines
     }
 
-    /// The line for a property that a command sets in `revision`.
-    pub fn property(&self, key: &str, value: &Json, revision: u64) -> String {
-        let property =
-            Sealed { place: key.to_owned(), kind: PROPERTY, hash: property_hash(key, value), bare: None, number: 1 };
+    /// The line for a property that a command has set to `value` in `revision`; none where the note does not have it `now`.
+    pub fn property(&self, key: &str, value: &Json, now: &Values, revision: u64) -> String {
+        // A number is read with as few digits as say it.
+        let same = |now: &Json| now == value || now.as_f64().is_some_and(|now| Some(now) == value.as_f64());
+        let Some(now) = now.get(key).map(property::json).filter(same) else { return String::new() };
+        let hash = property_hash(key, &now);
+        let property = Sealed { place: key.to_owned(), kind: PROPERTY, hash, bare: None, number: 1 };
         let is_known = self.hashes.contains(&property.hash) && self.stands(&property.key(), u64::MAX);
         if is_known { String::new() } else { property.lines(&format!(" +{revision}")) }
     }

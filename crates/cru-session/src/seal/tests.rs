@@ -358,3 +358,16 @@ fn a_block_whose_links_follow_a_rename_is_generated_still() {
     assert!(seals.has_block("> [!subagent] x\n> [[new]]") && seals.has_property("parent", &"[[new]]".into()));
     assert!(!seals.has_block("[[new]] is mine."));
 }
+
+/// A number is written with as few digits as say it, and is known again.
+#[test]
+fn a_property_that_a_command_sets_is_known_again() {
+    let note = Note::parse("---\nsession_id: s\ncost_usd: 1\n---\n# S\n");
+    let values = cru_note::frontmatter::read(note.text(), &note.frontmatter().unwrap()).0;
+    let sealed = |key: &str, value: serde_json::Value| Seals::default().property(key, &value, &values, 3);
+    let seals = Seals::parse(&sealed("cost_usd", serde_json::json!(1.0)));
+    assert!(seals.is_own("cost_usd", Some(&serde_json::json!(1))) && !seals.is_unknown("cost_usd"));
+    assert!(!seals.is_own("cost_usd", Some(&serde_json::json!(2))) && seals.is_unknown("ended"));
+    assert_eq!(sealed("cost_usd", serde_json::json!(2.0)), "", "somebody changed it");
+    assert_eq!(sealed("ended", serde_json::json!("now")), "", "it was taken out again");
+}

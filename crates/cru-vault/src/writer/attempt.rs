@@ -1,10 +1,12 @@
 //! One attempt at a write, from the bytes on disk to the bytes that replace them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, tz::TimeZone};
+use serde_json::Value as Json;
 
 use super::apply::{Refusal, Text};
 use super::disk::{Disk, hash};
@@ -19,12 +21,20 @@ use crate::{seals, state};
 use cru_base::files::{Keep, Prepared, Stable};
 use cru_base::{Error, Result, files};
 use cru_note::Note;
+use cru_note::frontmatter::{self, Values};
 use cru_session::cursor::Cursor;
 use cru_session::op::{Done, Mode, Op, Outcome};
 
 /// How old the newest entry of a consumed journal is when the file goes: an old buffer that is saved within that time
 /// finds its entries still there.
 const SETTLED: SignedDuration = SignedDuration::from_mins(10);
+
+/// The frontmatter of a note.
+fn values_of(bytes: &[u8]) -> Values {
+    let text = String::from_utf8_lossy(bytes);
+    let block = frontmatter::split(&text).block;
+    block.map(|bounds| frontmatter::read(&text, &bounds).0).unwrap_or_default()
+}
 
 /// Properties that say how a session stands, which commands keep up to date.
 const STATES: [&str; 5] = ["status", "ended", "resume_point", "tokens_used", "cost_usd"];
@@ -464,11 +474,15 @@ impl<'a> WriteAttempts<'a> {
         let ops = || text.written_ops.iter();
         let states = ops().filter_map(|it| match &it.op {
             Some(Op::Set { key, new: Some(new), .. }) if STATES.contains(&key.as_str()) && !plan.is_of_copy => {
-                Some(seals.property(key, new, revision))
+                Some((key.as_str(), new))
             }
             _ => None,
         });
-        let mut lines: String = states.collect();
+        // Of several values that a write gave, the last.
+        let states: BTreeMap<&str, &Json> = states.collect();
+        let now = if states.is_empty() { Values::default() } else { values_of(after) };
+        let mut lines: String =
+            states.into_iter().map(|(key, value)| seals.property(key, value, &now, revision)).collect();
         let takes = |it: &WrittenOperation| {
             it.undo.is_some()
                 || matches!(

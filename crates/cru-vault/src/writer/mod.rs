@@ -164,22 +164,40 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Brings a note to the text that `change` makes of its newest one, as one write that can be taken back.
+    /// Brings a note to the text that `change` makes of its newest one: as one write that can be taken back, where it is the note
+    /// that the last write of the session is of. Into one that was never written, a copy, and one that cannot take operations, the
+    /// text is put as it is.
     pub fn rewrite(
         &self,
         key: &str,
         note: &VaultPath,
         label: &str,
         change: &mut dyn FnMut(&[u8]) -> Result<Vec<u8>>,
-    ) -> Result<Written> {
+    ) -> Result<()> {
+        let file = self.vault.file(note);
+        let newest =
+            Operations::at(self.state.operations(key)).newest()?.and_then(|newest| VaultPath::new(newest.note));
+        if newest.is_none_or(|newest| newest != *note && self.vault.file(&newest).exists()) {
+            let old = files::read_note(&file)?;
+            return files::replace(&file, &old, &change(&old)?);
+        }
         let written = self.write(key, note, &mut |note, _| {
             let mut back = op::between(&change(note.bytes())?, note.bytes());
             op::tell_doubled(&mut back.iter_mut().collect::<Vec<_>>(), note.bytes());
             let ops = if back.is_empty() { Vec::new() } else { vec![Op::Lines { back }] };
             Ok(Plan { ops, label: label.to_owned(), ..Plan::default() })
-        })?;
-        let is_edited = written.done.iter().any(|done| done.outcome == op::Outcome::Gone);
-        if is_edited { Err(Error::Changed { path: self.vault.file(note) }) } else { Ok(written) }
+        });
+        match written {
+            Ok(written) if written.done.iter().any(|done| done.outcome == op::Outcome::Gone) => {
+                Err(Error::Changed { path: file })
+            }
+            Ok(_) => Ok(()),
+            Err(Error::Usage { .. }) => {
+                let old = files::read_note(&file)?;
+                files::replace(&file, &old, &change(&old)?)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether an entry is written: the log has it, and the note on disk is of that revision or a later one. A note that

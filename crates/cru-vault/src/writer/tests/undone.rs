@@ -41,8 +41,15 @@ fn a_note_that_was_rewritten_is_as_it_was_again() {
     };
     world.writer().rewrite(KEY, &world.note, "check --fix", &mut |old| mended(old)).unwrap();
     assert!(world.text().contains("title: 'Tokens' # mine") && world.text().contains("^n-002"));
-    assert!(!world.writer().rewrite(KEY, &world.note, "check --fix", &mut |old| mended(old)).unwrap().changed);
     let after = world.text();
+    world.writer().rewrite(KEY, &world.note, "check --fix", &mut |old| mended(old)).unwrap();
+    assert_eq!(world.text(), after);
+    // A copy is mended where it lies, and is no write of the session.
+    let copy = VaultPath::new("sessions/a (1).md").unwrap();
+    files::create(&world.vault.file(&copy), before.as_bytes()).unwrap();
+    world.writer().rewrite(KEY, &copy, "check --fix", &mut |old| mended(old)).unwrap();
+    assert!(std::fs::read_to_string(world.vault.file(&copy)).unwrap().contains("title: 'Tokens'"));
+    files::remove(&world.vault.file(&copy)).unwrap();
     world.save(&after.replace("My words.", "Other words."));
     let undone = world.writer().undo(KEY, &world.note, Which::Newest(1), false).unwrap();
     assert_eq!(undone.writes[0].label, "check --fix");
