@@ -201,8 +201,8 @@ fn of_kinds(row: &LossRow, parts: &Parts<'_>, args: &[Cow<'_, str>], takes: &[&s
     };
     // The words of a rule are no operands: `worktree remove PATH`.
     let operands = |verb: usize| -> Vec<String> {
-        let words = operands(args, takes).skip(verb).filter(|word| !word.is_empty());
-        words.map(str::to_owned).collect()
+        let words = operands(args, takes).filter(|word| !word.is_empty());
+        words.skip(verb).map(str::to_owned).collect()
     };
     let mut losses = Vec::new();
     if let Some(best) = is(&row.removed) {
@@ -212,7 +212,8 @@ fn of_kinds(row: &LossRow, parts: &Parts<'_>, args: &[Cow<'_, str>], takes: &[&s
         losses.push(if is_given { Loss::Anything } else { Loss::Removed(words) });
     }
     if let Some(best) = is(&row.overwritten) {
-        let words = operands(best.plain);
+        let script = row.script.is_some() && fit(&row.script).is_none();
+        let words = operands(best.plain + usize::from(script));
         let is_given = is_piped && words.is_empty() && parts.plain.is_empty();
         if !is_given || row.values.is_none() {
             losses.push(Loss::Overwritten(words));

@@ -34,6 +34,7 @@ pub(super) struct LossRow {
     pub(super) refs: Option<String>,
     pub(super) anything: Option<String>,
     pub(super) elsewhere: Option<String>,
+    pub(super) script: Option<String>,
     pub(super) values: Option<String>,
     pub(super) file: bool,
     pub(super) statements: Option<String>,

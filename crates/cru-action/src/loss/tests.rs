@@ -20,6 +20,9 @@ fn words_that_are_lost() {
     assert_eq!(losses("rm -rf a -- -b"), [Loss::Removed(words(&["a", "-b"]))]);
     assert_eq!(losses("cp -t dir a b"), [Loss::Onto(words(&["a", "b", "dir"]))]);
     assert_eq!(losses("x > a 2> b 2>&1 >> c"), [Loss::Overwritten(words(&["a", "b"]))]);
+    for script in ["s/a/b/", "'' s/a/b/", "-e s/a/b/", "--expression=s/a/b/", "-f script.sed"] {
+        assert_eq!(losses(&format!("sed -i {script} a b")), [Loss::Overwritten(words(&["a", "b"]))], "{script}");
+    }
     assert_eq!(losses("dd if=a of=b"), [Loss::Overwritten(words(&["b"]))]);
     assert_eq!(losses("curl -ofile https://x"), [Loss::Overwritten(words(&["file"]))]);
     assert_eq!(losses("rsync -a --delete a/ host:b/"), []);

@@ -5,7 +5,7 @@
 
 use crate::find::recovery::step_at;
 use crate::find::turns::TurnItem;
-use cru_action::CheckKind;
+use cru_action::{CheckKind, is_prose};
 use cru_session::{Step, StepStatus};
 
 /// Whether the check that failed at `failed` was run after only tests had been changed in its turn.
@@ -34,7 +34,7 @@ pub(crate) fn is_test(path: &str) -> bool {
     let path = path.to_lowercase().replace('\\', "/");
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
     let part = |text: &str| text.split(['.', '_', '-']).any(|word| matches!(word, "test" | "tests" | "spec" | "specs"));
-    part(name) || folders.split('/').any(|folder| matches!(folder, "test" | "tests" | "spec" | "specs" | "__tests__"))
+    !is_prose(name) && part(name) || folders.split('/').any(|folder| matches!(folder, "test" | "tests" | "__tests__"))
 }
 
 #[cfg(test)]
@@ -63,5 +63,6 @@ mod tests {
         assert!(!planned(&[run]), "nothing was written");
         assert!(!planned(&[("Write", "tests/pump.rs"), ("Bash", "cargo build")]), "no test");
         assert!(!is_test("src/latest.rs") && is_test("pump_test.go") && is_test("a/__tests__/b.ts"));
+        assert!(is_test("spec/pump_spec.rb") && !is_test("specs/pump.md"), "what is specified is no test");
     }
 }

@@ -69,9 +69,12 @@ pub fn union(base: Option<&Note>, note: &Note, copy: &Note) -> Vec<Op> {
 /// are no property.
 fn other_lines(base: Option<&Note>, note: &Note, copy: &Note) -> Option<Op> {
     let bounds = copy.frontmatter()?;
-    // A callout of an earlier merge tells it too.
-    let known: HashSet<&str> =
-        note.text().lines().chain(base.into_iter().flat_map(|base| base.text().lines())).map(bare).collect();
+    let mut known = HashSet::new();
+    for it in base.into_iter().chain([note]) {
+        let (head, body) = it.text().split_at(it.frontmatter().map_or(0, |bounds| bounds.span.end));
+        // A callout of an earlier merge tells it too.
+        known.extend(head.lines().chain(body.lines().filter(|line| line.starts_with('>'))).map(bare));
+    }
     let (values, _) = frontmatter::read(copy.text(), &bounds);
     let said: HashSet<&str> = values
         .entries()
@@ -444,6 +447,10 @@ mod tests {
             assert_eq!(result.matches(words).count(), 1, "{words}: {result}");
         }
         assert_eq!(merged(None, &result, &copy).matches("# a comment").count(), 1);
+        // A comment that reads like a line of the text, and one behind a value with its mark in it.
+        let copy = HEAD.replace("session_id: a\n", "# A\nsession_id: a\ntitle: 'Fix #12' # mine\n");
+        let result = merged(None, HEAD, &copy);
+        assert!(result.contains("> # A\n") && result.contains("> title: 'Fix #12' # mine\n"), "{result}");
         assert!(!merged(Some(&copy), HEAD, &copy).contains("[!conflict]"));
     }
 

@@ -64,7 +64,8 @@ fn may_set(key: &str, old: Option<&Json>, seals: &Seals, there: &Values) -> bool
 /// Whether the lines of a property hold more than its value as `cru` writes it.
 pub(crate) fn has_comment(note: &Note, entry: &Entry) -> bool {
     let lines = entry.lines.map(|lines| lines.of(note.text())).unwrap_or_default();
-    lines.contains('#') && !emit(&[(&entry.key, entry.value.clone())]).contains('#')
+    let marks = |text: &str| text.matches('#').count();
+    marks(lines) > 0 && marks(lines) > marks(&emit(&[(&entry.key, entry.value.clone())]))
 }
 
 /// Gives the rows that a person changed, and of which nothing proves that they were generated, what they say in the note.

@@ -14,6 +14,7 @@ use super::super::validate::Graph;
 use super::column::{Column, before_after};
 use super::{COMMON, often};
 use cru_base::Span;
+use cru_base::text::without_links;
 
 /// Links back that a step carries at most.
 const MAX_ORIGIN: usize = 12;
@@ -81,14 +82,16 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
         origin: members.iter().filter_map(|step| step.origin.first().cloned()).take(MAX_ORIGIN).collect(),
         ..Step::default()
     };
+    let said = Said::of(&members);
     for part in &lead.parts {
         match part {
             Part::Flow(_) | Part::Record(_) => {}
             // What one session tried in vain, looked at or wrote is no part of what they have in common.
             Part::Command(it) if it.is_attempt() => {}
             Part::Prose(it) if FOLDED.iter().any(|kind| it.markdown.starts_with(kind)) => {}
-            // Nor are somebody's words in one of them.
-            Part::Prose(_) | Part::Remark(Remark { kind: RemarkKind::Then, .. }) if !is_shared(part, &members) => {}
+            // Nor are words in one of them. What somebody corrected stands below, of all of them.
+            Part::Remark(it) if it.kind == RemarkKind::Mind => {}
+            Part::Prose(_) | Part::Remark(_) if !said.is_shared(part, members.len()) => {}
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
             Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
             Part::Script(_) => {}
@@ -101,11 +104,9 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             other => step.parts.push(other.clone()),
         }
     }
-    let mut remark = |text: String| {
-        step.parts.push(Part::remark(RemarkKind::Plain, text));
-    };
+    step.parts.extend(said.corrections(&members, total));
     if column.support() < total {
-        remark(format!("In {} of {total} sessions", column.support()));
+        step.parts.push(Part::remark(RemarkKind::Plain, format!("In {} of {total} sessions", column.support())));
     }
     if often(column.repeated(), total) {
         let condition = Some(format!("it has to be done again, as in {} of {total} sessions", column.repeated()));
@@ -117,32 +118,74 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
 /// How callouts begin that hold what one session looked at and changed.
 const FOLDED: &[&str] = &["> [!looks]", "> [!diff]", "> [!document]"];
 
-/// The title that half of the sessions give, else the words that all of their titles begin with; where there are none, the title
-/// that is given most often.
+/// The title that half of the sessions give, else what all of their titles begin with, where that is half of each of them at least;
+/// otherwise the title that is given most often.
 fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> String {
     let title = most(titles.clone());
     let is_same = |other: &&str| squeeze(other) == squeeze(title);
-    let words = titles.clone().map(|title| title.split_whitespace().collect::<Vec<_>>());
-    let common = words.reduce(|one, other| {
+    let words = || titles.clone().map(|title| title.split_whitespace().collect::<Vec<_>>());
+    let common = words().reduce(|one, other| {
         one.into_iter().zip(other).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
     });
+    let longest = words().map(|words| words.len()).max().unwrap_or(0);
     match common {
-        Some(common) if !common.is_empty() && titles.clone().filter(is_same).count() * 2 < titles.count() => {
+        Some(common)
+            if !common.is_empty()
+                && common.len() * 2 >= longest
+                && titles.clone().filter(is_same).count() * 2 < titles.count() =>
+        {
             format!("{} …", common.join(" "))
         }
         _ => title.to_owned(),
     }
 }
 
-/// Whether half of the members say the same.
-fn is_shared(part: &Part, members: &[&Step]) -> bool {
-    let words = |part: &Part| match part {
-        Part::Prose(it) => squeeze(&it.markdown),
-        Part::Remark(it) => squeeze(&it.text),
-        _ => String::new(),
-    };
-    let own = words(part);
-    members.iter().filter(|step| step.parts.iter().any(|other| words(other) == own)).count() * 2 >= members.len()
+/// How many members of a column say the same words.
+struct Said(HashMap<String, usize>);
+
+impl Said {
+    fn of(members: &[&Step]) -> Self {
+        let mut said = HashMap::new();
+        for step in members {
+            let own: BTreeSet<String> = step.parts.iter().filter_map(Self::words).collect();
+            own.into_iter().for_each(|words| *said.entry(words).or_insert(0) += 1);
+        }
+        Self(said)
+    }
+
+    /// What a part says, without the links to where its session says it.
+    fn words(part: &Part) -> Option<String> {
+        let text = match part {
+            Part::Prose(it) => &it.markdown,
+            Part::Remark(it) => &it.text,
+            _ => return None,
+        };
+        Some(squeeze(&without_links(text, true)))
+    }
+
+    fn count(&self, part: &Part) -> usize {
+        Self::words(part).and_then(|words| self.0.get(&words).copied()).unwrap_or(0)
+    }
+
+    /// Whether half of the members say it.
+    fn is_shared(&self, part: &Part, members: usize) -> bool {
+        self.count(part) * 2 >= members
+    }
+
+    /// What persons corrected in any of the members, each once; where it was not in all sessions, in how many.
+    fn corrections(&self, members: &[&Step], total: usize) -> Vec<Part> {
+        let mut told = BTreeSet::new();
+        let parts = members.iter().flat_map(|step| &step.parts);
+        let new = parts.filter_map(|part| match part {
+            Part::Remark(it) if it.kind == RemarkKind::Mind && told.insert(Self::words(part)) => {
+                let count = self.count(part);
+                let of = if count < total { format!(" (in {count} of {total} sessions)") } else { String::new() };
+                Some(Part::remark(it.kind, format!("{}{of}", it.text)))
+            }
+            _ => None,
+        });
+        new.collect()
+    }
 }
 
 /// Whether half of the members ran a command of that kind.

@@ -5,7 +5,7 @@ use crate::conform::{Kind, conform};
 use crate::{Need, parse, render, validate};
 use cru_base::text::plural;
 use cru_note::Note;
-use cru_session::{Agent, FileRef, Item, Meta, Phase, Step};
+use cru_session::{Agent, Callout, Decision, FileRef, Item, Meta, Phase, Step, User};
 
 /// Title, agent, command, file read, file written; `{n}` is the number of the session.
 const PLAN: &[(&str, &str, &str, &str, &str)] = &[
@@ -203,11 +203,38 @@ fn words_of_one_session_are_not_told_of_all() {
         phase.title = format!("Commence task {number}");
         let words = format!("Task {number} is done, Ann.");
         phase.items.push(Item::Prose(cru_session::Prose { text: words, ..Default::default() }));
+        let title = format!("Curl over wget, as Ann says in {number}");
+        let decision = Decision { callout: Callout { title, ..Callout::default() }, ..Decision::default() };
+        phase.items.push(Item::Decision(decision));
         session(number, Status::Completed, vec![phase])
     };
-    let (workflow, _) = mined(&(1..4).map(named).collect::<Vec<_>>());
+    let mut sessions: Vec<Session> = (1..4).map(named).collect();
+    let (workflow, _) = mined(&sessions);
     assert_eq!(steps(&workflow), ["Commence task …"]);
     assert!(!render(&workflow).contains("Ann"), "{}", render(&workflow));
+    // Half of a title, or it tells nothing of the others.
+    for (phase, title) in
+        sessions.iter_mut().flat_map(|it| &mut it.phases).zip(["Fix it all", "Fix the map", "Fix the flow"])
+    {
+        phase.title = title.to_owned();
+    }
+    assert_eq!(steps(&mined(&sessions).0), ["Fix it all"]);
+}
+
+/// A correction holds for the next run, in whichever of the sessions it was said.
+#[test]
+fn corrections_are_told_of_all_sessions() {
+    let corrected = |number: usize| {
+        let words = if number < 3 { "No, use the new key instead." } else { "No, not on Fridays." };
+        let callout = Callout { id: Some(format!("u-{number}")), ..Callout::default() };
+        let user = User { callout, words: words.to_owned(), correction: true, ..User::default() };
+        let mut phase = planned(1, number);
+        phase.items.push(Item::User(user));
+        session(number, Status::Completed, vec![planned(0, number), phase])
+    };
+    let text = render(&mined(&(1..4).map(corrected).collect::<Vec<_>>()).0);
+    assert!(text.contains("- Mind: No, use the new key instead. (in 2 of 3 sessions)"), "{text}");
+    assert!(text.contains("- Mind: No, not on Fridays. (in 1 of 3 sessions)"), "{text}");
 }
 
 /// Steps that only some sessions did make no workflow.
