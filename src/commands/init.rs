@@ -27,16 +27,21 @@ use crate::vault::{LinkTrust, UserConfig, Vault};
 /// configuration, with the folder that it leads to now.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder; created if it is missing
-    #[arg(default_value = ".")]
-    dir: PathBuf,
+    /// The folder, created if it is missing; else that of `--vault`, or this one
+    dir: Option<PathBuf>,
     /// Trust the symbolic links to folders outside that the vault holds now, in the user's configuration
     #[arg(long)]
     trust_links: bool,
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let root = cx.absolute(&args.dir);
+    let dir = match (args.dir.as_deref(), cx.vault_arg()) {
+        (Some(dir), Some(vault)) if cx.absolute(dir) != cx.absolute(vault) => {
+            return Err(Error::usage("`init` was given two folders").with_hint("leave out DIR or `--vault`"));
+        }
+        (dir, vault) => dir.or(vault).unwrap_or(Path::new(".")),
+    };
+    let root = cx.absolute(dir);
     let trusted = if args.trust_links { trust_links(&root, cx)? } else { Vec::new() };
     let (changes, problems) = scaffold(&root, &new_id(&root, cx), &zone(cx))?;
     for problem in problems {
@@ -44,8 +49,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let root = std::fs::canonicalize(&root).unwrap_or(root);
     let is_here = cx.env.cwd().canonicalize().is_ok_and(|here| here.starts_with(&root));
-    let enter =
-        if is_here { String::new() } else { format!("`cd {}`, then ", shell::quote(&args.dir.to_string_lossy())) };
+    let enter = if is_here { String::new() } else { format!("`cd {}`, then ", shell::quote(&dir.to_string_lossy())) };
     Ok(Box::new(InitReport { schema: 1, vault: root, changes, trusted, enter }))
 }
 

@@ -6,9 +6,7 @@ use super::super::align::{unnumbered, unnumbered_state};
 use super::super::codify::file_type;
 use super::super::codify::title::short_name;
 use super::super::key::command_key;
-use super::super::model::{
-    Branch, Command, Flow, Goal, Need, Operand, Part, Record, Remark, RemarkKind, Step, Workflow,
-};
+use super::super::model::{Branch, Command, Flow, Goal, Need, Operand, Part, Record, RemarkKind, Step, Workflow};
 use super::super::record::squeeze;
 use super::super::validate::Graph;
 use super::column::{Column, before_after};
