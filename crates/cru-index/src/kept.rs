@@ -88,7 +88,7 @@ pub fn read(
     };
     let mut entries = entries(&note, kind, time);
     if let Some(is_withheld) = withheld {
-        let told = nested::telling(&note, is_withheld);
+        let told = nested::lines_about(&note, is_withheld);
         let is_told = |entry: &Entry| told.iter().any(|it| it.start < entry.span.end && entry.span.start < it.end);
         entries.retain(|entry| !is_told(entry) && !is_withheld(&entry.text));
     }

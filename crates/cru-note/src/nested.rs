@@ -6,7 +6,7 @@ use crate::{Block, BlockKind, Note};
 use cru_base::Span;
 
 /// Whole lines of `note` that tell, as `tells` says of a text, and those nested below them: in order, none in another.
-pub fn telling(note: &Note, tells: &dyn Fn(&str) -> bool) -> Vec<Span> {
+pub fn lines_about(note: &Note, tells: &dyn Fn(&str) -> bool) -> Vec<Span> {
     let mut found = Telling { text: note.text(), tells, spans: Vec::new() };
     if let Some(bounds) = note.frontmatter() {
         found.leaf(bounds.span);
@@ -15,14 +15,14 @@ pub fn telling(note: &Note, tells: &dyn Fn(&str) -> bool) -> Vec<Span> {
     found.spans
 }
 
-/// The text of a note without what [`telling`] finds.
+/// The text of a note without what [`lines_about`] finds.
 pub fn without(text: String, tells: &dyn Fn(&str) -> bool) -> String {
     if !tells(&text) {
         return text;
     }
     let note = Note::parse(text);
     let (mut kept, mut at) = (String::new(), 0);
-    for span in telling(&note, tells) {
+    for span in lines_about(&note, tells) {
         kept.push_str(Span::new(at, span.start.max(at)).of(note.text()));
         at = span.end.max(at);
     }

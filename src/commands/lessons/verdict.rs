@@ -187,7 +187,7 @@ fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> 
             ),
             project: row.project.clone(),
             at: it.at.or(row.started),
-            words: telling(&it.words),
+            words: content_words(&it.words),
         });
         said.collect::<Vec<_>>()
     };
@@ -196,7 +196,7 @@ fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> 
 }
 
 /// Words that tell something, in small letters.
-pub(in crate::commands) fn telling(text: &str) -> HashSet<String> {
+pub(in crate::commands) fn content_words(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| !word.is_empty() && !list::STOP.has(word)).collect()
 }
@@ -209,7 +209,7 @@ pub(in crate::commands) fn is_alike(a: &HashSet<String>, b: &HashSet<String>) ->
 
 /// How many later corrections in its project say the same, by their words or by a link that somebody wrote.
 fn broken(lesson: &Lesson, corrections: &[SaidCorrection]) -> u64 {
-    let own = telling(&lesson.text);
+    let own = content_words(&lesson.text);
     let learned = lesson.learned.as_deref().and_then(crate::session::time::parse);
     let is_told = |it: &&SaidCorrection| {
         if lesson.broke.iter().any(|link| link.trim_end_matches("]]") == it.key) {

@@ -8,7 +8,7 @@ use crate::base::Result;
 use crate::base::text::{fold_whitespace, note_name};
 use crate::commands::Context;
 use crate::commands::lessons::told::{Told, notes_with, told};
-use crate::commands::lessons::verdict::{is_alike, telling};
+use crate::commands::lessons::verdict::{content_words, is_alike};
 use crate::commands::read::Shelf;
 use crate::index::{Record, Snapshot, Table};
 use crate::memory::review::{ReviewItem, ReviewKind};
@@ -97,7 +97,7 @@ fn logged(shelf: &Shelf, snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>) -
         session: it.session,
         project: it.project,
         at: it.at,
-        words: telling(&it.lesson.lesson.text),
+        words: content_words(&it.lesson.lesson.text),
         text: it.lesson.lesson.text,
     };
     Ok(told(shelf, snapshot, vault, cx)?.into_iter().map(of).collect())
@@ -117,7 +117,7 @@ fn corrections(snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<SaidThing>> 
                 session: row.id.clone(),
                 project: row.project.clone(),
                 at: it.at.or(row.started),
-                words: telling(&text),
+                words: content_words(&text),
                 text,
             })
         });

@@ -16,7 +16,7 @@ struct Imported {
 impl Imported {
     fn new() -> Self {
         let world = Self { temp: tempfile::tempdir().unwrap() };
-        world.cru(&["init", "vault"]);
+        world.cru(&["--vault", "vault", "init"]);
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
         world.cru(&["--vault", "vault", "import", corpus.to_str().unwrap()]);
         world

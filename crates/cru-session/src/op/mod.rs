@@ -43,7 +43,7 @@ pub use change::Change;
 pub(crate) use conflict::callout as conflict_callout;
 pub use lines::between;
 pub use run::{Done, Mode, Outcome};
-pub use undo::{UndoError, tell_doubled, undo};
+pub use undo::{UndoError, mark_doubled, undo};
 
 /// One change of a session note. Texts are rendered markdown as [`super::render`] gives it, line ends `\n`.
 ///

@@ -59,7 +59,7 @@ fn twice(undone: &[u8], changes: &[Change]) -> HashSet<String> {
 }
 
 /// Says in the changes of one write, which made the text `after`, of which blocks that they took out another stood there.
-pub fn tell_doubled(changes: &mut [&mut Change], after: &[u8]) {
+pub fn mark_doubled(changes: &mut [&mut Change], after: &[u8]) {
     if !changes.iter().any(|change| change.removed.contains(&b'^')) {
         return;
     }
@@ -296,12 +296,12 @@ mod tests {
         let (own, copy) = ("- `Read a` → ok ^n-001\n", "- `Read a` → mine ^n-001\n");
         let after = format!("# T\n\n{copy}\nOther words of it.\n\nEnd.\n");
         let mut change = set(&after[..after.len() - 5], "", &format!("{own}\n"), "End.\n");
-        tell_doubled(&mut [&mut change], after.as_bytes());
+        mark_doubled(&mut [&mut change], after.as_bytes());
         let undone = undo(after.as_bytes(), std::slice::from_ref(&change)).map(String::from_utf8);
         assert_eq!(undone, Ok(Ok(after.replace("End.", &format!("{own}\nEnd.")))));
         // A copy that goes with what the change itself put there is none.
         let mut line = set("# T\n\n", copy, own, "");
-        tell_doubled(&mut [&mut line], format!("# T\n\n{copy}").as_bytes());
+        mark_doubled(&mut [&mut line], format!("# T\n\n{copy}").as_bytes());
         assert!(line.doubled.is_empty());
     }
 

@@ -50,15 +50,11 @@ fn takes_only_sealed(old: &str, new: &str, seals: &Seals) -> bool {
 }
 
 fn may_set(key: &str, old: Option<&Json>, seals: &Seals, there: &Values) -> bool {
-    match old {
-        Some(old) if seals.has_property(key, old) => true,
-        // A session of the time before seals goes on and ends.
-        Some(Json::String(word)) if key == "status" && !seals.is_whole() => {
-            matches!(Status::parse(word), Status::Active | Status::Paused)
-        }
-        Some(_) => false,
-        None => there.get(key).is_some() || !seals.is_property_deleted(key),
-    }
+    // A session of the time before seals goes on and ends.
+    let goes_on = || matches!(old?.as_str().map(Status::parse)?, Status::Active | Status::Paused).then_some(());
+    seals.is_own(key, old)
+        || old.is_none() && there.get(key).is_some()
+        || key == "status" && !seals.is_whole() && goes_on().is_some()
 }
 
 /// Whether the lines of a property hold more than its value as `cru` writes it.

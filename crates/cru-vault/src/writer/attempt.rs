@@ -250,7 +250,7 @@ impl<'a> WriteAttempts<'a> {
         let before = text.bytes.clone();
         text.run(&first(&job.new, next)).map_err(|refusal| self.refusal(&refusal))?;
         let mut changes: Vec<_> = text.written_ops.iter_mut().flat_map(|it| &mut it.changes).collect();
-        cru_session::op::tell_doubled(&mut changes, &text.bytes);
+        cru_session::op::mark_doubled(&mut changes, &text.bytes);
         self.mine.extend(text.written_ops[stale..].iter().map(|written_op| written_op.id.clone()));
         let moved = match &disk.cursor {
             Some(cursor) => !cursor.same_records(&place),

@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
         }
         let written = self.write(key, note, &mut |note, _| {
             let mut back = op::between(&change(note.bytes())?, note.bytes());
-            op::tell_doubled(&mut back.iter_mut().collect::<Vec<_>>(), note.bytes());
+            op::mark_doubled(&mut back.iter_mut().collect::<Vec<_>>(), note.bytes());
             let ops = if back.is_empty() { Vec::new() } else { vec![Op::Lines { back }] };
             Ok(Plan { ops, label: label.to_owned(), ..Plan::default() })
         });

@@ -80,7 +80,7 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
         origin: members.iter().filter_map(|step| step.origin.first().cloned()).take(MAX_ORIGIN).collect(),
         ..Step::default()
     };
-    let said = Said::of(&members);
+    let said = SharedWords::of(&members);
     for part in &lead.parts {
         match part {
             Part::Flow(_) | Part::Record(_) => {}
@@ -139,9 +139,9 @@ fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> String {
 }
 
 /// How many members of a column say the same words.
-struct Said(HashMap<String, usize>);
+struct SharedWords(HashMap<String, usize>);
 
-impl Said {
+impl SharedWords {
     fn of(members: &[&Step]) -> Self {
         let mut said = HashMap::new();
         for step in members {

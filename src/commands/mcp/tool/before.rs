@@ -101,7 +101,7 @@ fn command(asked: &str, caller: &Caller<'_>) -> Result<Answer> {
 /// Where an error occurred before, and what solved it. A search by any of its words finds what may be it; only errors that say
 /// the same in most of their words are it.
 fn error(message: &str, caller: &Caller<'_>) -> Result<Answer> {
-    let sought = telling(message);
+    let sought = content_words(message);
     if sought.is_empty() {
         return Err(Error::usage("`error` holds no word"));
     }
@@ -147,7 +147,7 @@ fn error(message: &str, caller: &Caller<'_>) -> Result<Answer> {
 }
 
 /// The words of a message that tell one error from another, each once: no numbers, ids and small words.
-fn telling(text: &str) -> Vec<String> {
+fn content_words(text: &str) -> Vec<String> {
     let is_id = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let tells = |word: &str| {
         word.chars().count() > 1 && word.chars().any(char::is_alphabetic) && !is_id(word) && !list::STOP.has(word)
@@ -163,7 +163,7 @@ fn telling(text: &str) -> Vec<String> {
 
 /// Whether an error says the same: most words of either are words of the other. Of a long message a note keeps a part.
 fn is_like(sought: &[String], said: &str) -> bool {
-    let said = telling(said);
+    let said = content_words(said);
     let common = sought.iter().filter(|word| said.contains(word)).count();
     let is_most = |of: &[String]| common * 5 >= of.len() * 3;
     is_most(sought) || said.len() >= 3 && is_most(&said)
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn errors_are_the_same_in_most_of_their_words() {
-        let like = |asked: &str, said: &str| is_like(&telling(asked), said);
+        let like = |asked: &str, said: &str| is_like(&content_words(asked), said);
         let refused = "Error: connect ECONNREFUSED 127.0.0.1:5432 at TCPConnectWrap";
         assert!(like("connect ECONNREFUSED 10.0.0.7:6379", refused));
         assert!(like(
