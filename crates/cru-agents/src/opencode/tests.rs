@@ -228,11 +228,18 @@ fn a_command_is_told_as_it_was_typed() {
     let command = |name: &str, prompt: &str| {
         let part = json!({"type": "subtask", "agent": "build", "command": name, "prompt": prompt, "description": "looks at changes"});
         let told = of_export(&[user("msg_1", &[part]), agent("msg_2", &[text("Done.")])]);
-        told.stream("ses_1").lines().nth(1).unwrap_or_default().split_once("prompt ").unwrap().1.to_owned()
+        let told = told.stream("ses_1").split_once("prompt ").unwrap().1;
+        told.split_once("\n5 reply").unwrap().0.to_owned()
     };
     assert_eq!(command("review", &template("main…pumps with care")), "(command) /review main…pumps with care");
     assert_eq!(command("review", &template("")), "(command) /review");
-    assert_eq!(command("dry", "Dry run everything.\n\nInput: all"), "(command) /dry");
+    // Of a text that is not the host's nobody knows what was typed.
+    assert_eq!(command("dry", "Dry run.\n\nInput: all"), "(command) /dry\n\nDry run.\n\nInput: all");
+    assert_eq!(command("dry", ""), "(command) /dry");
+    // What a person pasted is theirs.
+    let pasted = template("x");
+    let told_pasted = of_export(&[user("msg_1", &[text(&pasted)]), agent("msg_2", &[text("Done.")])]);
+    assert!(told_pasted.stream("ses_1").contains(&format!("prompt (typed) {pasted}\n")));
     // The sub-agent has all of it as its task.
     let mut child = session("ses_2");
     child["parentID"] = json!("ses_1");

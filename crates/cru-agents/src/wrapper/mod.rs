@@ -40,6 +40,13 @@ pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
     words
 }
 
+/// What a person typed behind the name of a command, in the text that the host made of it; `None` where that is no text of its own.
+pub(crate) fn typed<'t>(agent: &str, text: &'t str) -> Option<&'t str> {
+    let row = rows(agent).find(|row| row.means == Means::Template && row.fits(text))?;
+    let [from, to] = row.ends.as_slice() else { return None };
+    Some(text.split_once(from)?.1.rsplit_once(to)?.0.trim())
+}
+
 /// Whether words begin with the name of a command: `/review src`, and no path. Behind a host's command about itself there is one
 /// value at most: `/login page is broken` is a sentence, and a request.
 pub(crate) fn is_command(words: &str) -> bool {
