@@ -444,6 +444,21 @@ fn odd_values_everywhere() {
 }
 
 #[test]
+fn what_cannot_be_read_is_known_by_its_id() {
+    let mut files = tree(&session("ses_1"), &whole());
+    for (name, bytes) in &mut files {
+        if name.ends_with("/msg_3.json") || name.ends_with("/prt_msg_4_0.json") {
+            bytes.truncate(9);
+        }
+    }
+    let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let told = told(&IMPORTER, &files);
+    assert_eq!((told.skipped("broken message"), told.skipped("broken part")), (1, 1));
+    assert_eq!(told.consumed["ses_1"].last.as_deref(), Some("prt_msg_4_0"));
+    assert!(super::kept::item(b"{", "msg_3").is_err_and(|(_, id, _)| id == "msg_3"));
+}
+
+#[test]
 fn values_of_other_types_break_nothing() {
     crate::told::survives_other_types(&IMPORTER, "a.json", &export(&session("ses_1"), &whole()));
 }
