@@ -56,7 +56,7 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     let name = first.strip_prefix("Tool use: **").map(|name| name.split("**").next().unwrap_or(name));
     let bare = first.starts_with("```");
     // What stands in a block of the older form within it, or what it was given without one.
-    let given = lines.iter().take(INNER).filter(|_| !bare).find_map(|line| summary(line));
+    let given = lines.iter().take(1 + INNER).filter(|_| !bare).find_map(|line| summary(line));
     let (Some(name), None) = (name.or(bare.then_some("run_terminal_cmd")), given) else {
         let (tool, key, rest) = given.unwrap_or(("tool", "query", ""));
         return summed_up(name.unwrap_or(tool).to_owned(), (tool, key, rest), lines);
@@ -103,7 +103,7 @@ fn changes(blocks: &[(String, String)]) -> Option<String> {
     (!changes.is_empty()).then(|| changes.join("\n"))
 }
 
-/// Lines in which a block within a block begins.
+/// Lines behind that of the tool in which a block within its block begins.
 const INNER: usize = 6;
 
 /// What a summary tells behind the name of the tool: `"x" in "src" • **25** results`.
@@ -362,6 +362,18 @@ mod tests {
         search_replace Some("src/a.rs") Some("apply failed") false true
         "#
         );
+    }
+
+    #[test]
+    fn a_block_within_a_block_begins_in_six_lines_behind_the_tool() {
+        let named = |blank: usize| {
+            let text = format!(
+                "Tool use: **x**{}<details><summary>Read file: a.md</summary>\n</details>",
+                "\n".repeat(blank + 1)
+            );
+            read(&text.lines().collect::<Vec<_>>()).path
+        };
+        assert_eq!([named(5).as_deref(), named(6).as_deref()], [Some("a.md"), None]);
     }
 
     fn parsed(text: &str) -> (String, Value, Option<String>) {
