@@ -97,6 +97,10 @@ impl History for SpecStorySession {
 impl SpecStorySession {
     fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         let Tool { name, input, output, brief, path, reads, writes, failed } = tool::read(lines);
+        if lines.first().is_some_and(|line| line.starts_with("```")) {
+            // What a tool changed that is not named, nobody knows.
+            out.changes_untold();
+        }
         self.calls += 1;
         let id = format!("t{}", self.calls);
         let args = tools::telling(&name, &input, &self.place);
