@@ -167,34 +167,20 @@ pub(crate) fn ended(status: StepStatus, verdict: Option<Verdict>, exit: Option<i
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ProofObject<'p> {
-    Step {
-        step: &'p str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        status: Option<ProofStatus>,
-        has: &'p str,
-    },
-    Said {
-        said: &'p str,
-        quote: &'p str,
-    },
-    Prose {
-        prose: &'p str,
-        quote: &'p str,
-    },
-    Count {
-        count: &'p CountOf,
-        is: u64,
-    },
-    Absent {
-        none: &'p AbsenceOf,
-    },
+    Step { step: &'p str, status: &'static str, has: &'p str },
+    Unstated { step: &'p str, has: &'p str },
+    Said { said: &'p str, quote: &'p str },
+    Prose { prose: &'p str, quote: &'p str },
+    Count { count: &'p CountOf, is: u64 },
+    Absent { none: &'p AbsenceOf },
 }
 
 impl<'p> ProofObject<'p> {
     fn of(proof: &'p Proof) -> Self {
         match proof {
-            Proof::Line { step, .. } => Self::Step { step, status: Some(ProofStatus::Unknown), has: "" },
-            Proof::Step { step, status, has } => Self::Step { step, status: *status, has },
+            Proof::Line { step, .. } => Self::Step { step, status: "unknown", has: "" },
+            Proof::Step { step, status: Some(status), has } => Self::Step { step, status: status.as_str(), has },
+            Proof::Step { step, status: None, has } => Self::Unstated { step, has },
             Proof::Said { said, quote } => Self::Said { said, quote },
             Proof::Prose { prose, quote } => Self::Prose { prose, quote },
             Proof::Count { count, is } => Self::Count { count, is: *is },
