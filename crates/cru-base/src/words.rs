@@ -9,6 +9,11 @@ pub trait WordSet: Sized + Copy + 'static {
 
     /// The word of the value.
     fn word(self) -> &'static str;
+
+    /// The words that can be written, with their values: a value whose word is empty cannot be asked for.
+    fn written() -> impl Iterator<Item = (&'static str, Self)> {
+        Self::PAIRS.iter().copied().filter(|(word, _)| !word.is_empty())
+    }
 }
 
 /// An enum with the word of each value beside it, and what follows from that: all values, all words, the way to the word and back.
@@ -72,6 +77,8 @@ mod tests {
             Small = "small",
             /// Much.
             VeryLarge = "very large",
+            /// Nobody said.
+            Unsaid = "",
         }
         old { "big" = VeryLarge }
     }
@@ -83,6 +90,6 @@ mod tests {
         }
         assert_eq!((Size::parse("Small"), Size::parse_any_case(" Small ")), (None, Some(Size::Small)));
         assert_eq!((Size::parse("big"), Size::OLD), (None, [("big", Size::VeryLarge)].as_slice()));
-        assert_eq!(Size::PAIRS.len(), 2);
+        assert_eq!(Size::written().collect::<Vec<_>>(), [("small", Size::Small), ("very large", Size::VeryLarge)]);
     }
 }

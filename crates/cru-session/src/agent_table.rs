@@ -46,6 +46,8 @@ pub struct AgentEntry {
     pub start: Vec<String>,
     /// Commands about the host itself, without `/`.
     pub commands: Vec<String>,
+    /// Those of them that take words: `/compact keep the names`.
+    pub worded: Vec<String>,
     /// When it deletes transcripts, where such a rule is documented.
     pub retention: Option<Retention>,
     /// Where the knowledge of its format comes from.
@@ -155,6 +157,14 @@ pub fn is_command(name: &str) -> bool {
     COMMANDS.contains(name)
 }
 
+/// Whether a command of the agent `id` about itself, without `/`, takes words and not a value alone. Of an agent whose row names no
+/// commands, one takes words that does so with another agent.
+pub fn takes_words(id: &str, name: &str) -> bool {
+    let own = by_id(id).filter(|agent| !agent.commands.is_empty());
+    let rows = AGENTS.iter().filter(|agent| own.is_none_or(|own| own.id == agent.id));
+    rows.flat_map(|agent| &agent.worded).any(|command| command == name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -175,6 +185,12 @@ mod tests {
         }
         assert!(by_host("typewriter").is_none());
         assert!(is_command("clear") && is_command("map-refresh") && !is_command("review"));
+        for agent in all() {
+            assert!(agent.worded.iter().all(|command| agent.commands.contains(command)), "{}", agent.id);
+        }
+        let takes = |id| ["compact", "rename", "login"].map(|name| takes_words(id, name));
+        assert_eq!([takes("claude"), takes("cline")], [[true, true, false]; 2]);
+        assert_eq!(takes("aider"), [false; 3], "its own row names its commands");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub enum Lines {
 }
 
 /// Files that one call is said to write.
-const MAX_FILES: usize = 256;
+pub const MAX_FILES: usize = 256;
 
 /// What the commands before say of the next one.
 #[derive(Clone, Copy, Debug, Default)]

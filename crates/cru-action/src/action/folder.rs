@@ -16,15 +16,7 @@ impl Action<'_> {
     /// The folder that a command works in, relative to where the call began or absolute; empty where it is the same one,
     /// `None` where that is not known. The last of `cd` before it and of its own options.
     pub fn folder(&self, command: &Command<'_>) -> Option<String> {
-        let mut folder = String::new();
-        for before in self.commands.iter().take_while(|it| it.range != command.range) {
-            let is_group = before.nesting != Nesting::Top && before.nesting > command.nesting;
-            if is_group || !matches!(before.program.as_ref(), "cd" | "pushd" | "popd") {
-                continue;
-            }
-            let target = before.words.get(1..).unwrap_or_default().iter().find(|word| !word.starts_with('-'))?;
-            folder = joined(&folder, target)?;
-        }
+        let mut folder = self.shell_folder(command)?;
         let mut words = command.words.iter().skip(1).map(AsRef::as_ref);
         while let Some(word) = words.next() {
             let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
@@ -38,6 +30,20 @@ impl Action<'_> {
                     path.rsplit('/').next().is_some_and(|name| name.contains('.') && name != "." && name != "..");
                 folder = joined(&folder, if is_file { of_file } else { path })?;
             }
+        }
+        Some(folder)
+    }
+
+    /// The folder that the shell is in when it runs a command, to which its redirections are relative; `None` where that is not known.
+    pub(crate) fn shell_folder(&self, command: &Command<'_>) -> Option<String> {
+        let mut folder = String::new();
+        for before in self.commands.iter().take_while(|it| it.range != command.range) {
+            let is_group = before.nesting != Nesting::Top && before.nesting > command.nesting;
+            if is_group || !matches!(before.program.as_ref(), "cd" | "pushd" | "popd") {
+                continue;
+            }
+            let target = before.words.get(1..).unwrap_or_default().iter().find(|word| !word.starts_with('-'))?;
+            folder = joined(&folder, target)?;
         }
         Some(folder)
     }
@@ -72,7 +78,7 @@ fn operator(text: &str, target: usize) -> usize {
 }
 
 /// `folder/path`; `None` where the path is not written out.
-fn joined(folder: &str, path: &str) -> Option<String> {
+pub(crate) fn joined(folder: &str, path: &str) -> Option<String> {
     if path.contains(['$', '`', '*']) || path == "-" {
         return None;
     }

@@ -21,7 +21,8 @@ mod tests;
 mod undo;
 
 pub use ended::CallEnd;
-pub use files::{FileRead, FileWrite, Lines};
+pub use files::{FileRead, FileWrite, Lines, MAX_FILES};
+pub(crate) use folder::joined;
 
 /// A tool call, read from the tool's name and its argument as a note's step shows them.
 #[derive(Clone, Debug)]

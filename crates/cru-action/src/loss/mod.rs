@@ -10,6 +10,7 @@ use crate::program::{self, Parts};
 
 mod code;
 mod find;
+mod named;
 mod table;
 
 #[cfg(test)]

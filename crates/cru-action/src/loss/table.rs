@@ -25,6 +25,7 @@ pub(super) struct LossRow {
     pub(super) removed: Option<String>,
     pub(super) overwritten: Option<String>,
     pub(super) onto: Option<String>,
+    pub(super) moves: bool,
     pub(super) mirrored: Option<String>,
     pub(super) paths: Option<String>,
     pub(super) changed: Option<String>,

@@ -1,15 +1,12 @@
 //! What the success of a shell command proves.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::argument;
 use super::touched::{ShellRead, TouchedFiles};
 use crate::stream::out::Out;
 use crate::stream::place::Place;
-use cru_action::loss::Loss;
-use cru_action::{Action, Class, Command, is_generated};
+use cru_action::Action;
 use cru_session::event::{CallResult, EventKind};
 
 /// What a command did, given that it succeeded.
@@ -31,41 +28,23 @@ pub(crate) fn effects(tool: &str, input: &Value, place: &Place) -> Effects {
     Effects { writes: written(&action).filter(is_file).map(|path| place.show_shell(path)).collect(), read }
 }
 
-/// Whether a script certainly changes no file.
-pub(crate) fn only_looks(tool: &str, script: &str) -> bool {
-    Action::of(tool, script).is_read_only()
+/// Paths that a call of a shell names as what it changes, as a note writes them; each with whether all below it is meant.
+pub(crate) fn named(tool: &str, input: &Value, place: &Place) -> Vec<(String, bool)> {
+    let script = argument::command(tool, input).unwrap_or_default();
+    let named = Action::of(tool, &script).named_changes(&place.whole(argument::folder(input)));
+    named.into_iter().map(|(path, below)| (place.show_shell(&path), below)).collect()
 }
 
-/// Whether a script says that it writes the file `path`: a redirection has it as its target, or a command names it that may
-/// change files and neither checks nor keeps versions. A program that is given as text has to write something in it. What gets
-/// dependencies writes the lock file that has its name.
-pub(crate) fn names_write(tool: &str, script: &str, path: &str) -> bool {
-    let is_it = |word: &str| {
-        let word = word.trim_start_matches("./").trim_start_matches('/');
-        !word.is_empty() && Path::new(path).ends_with(word)
+/// Whether one of these paths is `path`, or a folder that it lies in of which all is meant.
+pub(crate) fn is_named(named: &[(String, bool)], path: &str) -> bool {
+    let is = |(known, below): &(String, bool)| {
+        let is_below = || match known.as_str() {
+            "." => !path.starts_with(['/', '~']),
+            folder => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+        };
+        path == known || *below && is_below()
     };
-    let names = |text: &str| text.split(|c: char| !c.is_alphanumeric() && !"/._-@+".contains(c)).any(is_it);
-    let action = Action::of(tool, script);
-    let losses = action.losses();
-    let takes = |command: &Command<'_>| {
-        let own = |loss: &Loss| !matches!(loss, Loss::Refs | Loss::Elsewhere);
-        losses.iter().any(|(of, loss)| std::ptr::eq(*of, command) && own(loss))
-    };
-    let may_write = |command: &Command<'_>| {
-        let is_plain = command.bodies.is_empty() && !matches!(command.class, Class::Check | Class::GitChange);
-        is_plain && !command.reads_only || takes(command)
-    };
-    let texts = |command: &Command<'_>| {
-        let bodies = command.bodies.iter().filter_map(|body| script.get(body.clone()));
-        bodies.chain([action.text(command)]).any(names)
-    };
-    let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let locks = |command: &Command<'_>| {
-        let is_install = command.class == Class::Install && !command.program.is_empty();
-        is_install && is_generated(&file) && file.starts_with(command.program.as_ref())
-    };
-    let may_be_of = |command: &Command<'_>| locks(command) || (may_write(command) && texts(command));
-    action.writes().iter().any(|write| is_it(&write.path)) || action.commands.iter().any(may_be_of)
+    named.iter().any(is)
 }
 
 /// The one file that all of a call's output is of. `elsewhere`: it runs in another folder than the place's.

@@ -60,7 +60,8 @@ pub(super) fn messages<'a>(document: &[(Cow<'a, str>, Piece<'a>)]) -> Vec<Piece<
 
 /// One of them; the beginning of one where the document ends in it.
 fn message(piece: Option<Piece<'_>>) -> OpenCodeMessage {
-    let broken = |bytes: &[u8], why| OpenCodeMessage { info: Err((bytes.to_vec(), why)), parts: Vec::new() };
+    let broken =
+        |bytes: &[u8], why| OpenCodeMessage { info: Err((bytes.to_vec(), String::new(), why)), parts: Vec::new() };
     let Some(piece) = piece else { return broken(&[], PARTIAL) };
     let bytes = piece.text.as_bytes();
     if piece.trouble() == OVERSIZED {
@@ -75,7 +76,8 @@ fn message(piece: Option<Piece<'_>>) -> OpenCodeMessage {
         Some(Value::Array(parts)) => parts,
         _ => Vec::new(),
     };
-    let of = |value: Option<Value>, bytes: Vec<u8>| value.filter(Value::is_object).ok_or((bytes, BROKEN));
+    let of =
+        |value: Option<Value>, bytes: Vec<u8>| value.filter(Value::is_object).ok_or((bytes, String::new(), BROKEN));
     let part = |part: Value| {
         let bytes = if part.is_object() { Vec::new() } else { part.to_string().into_bytes() };
         of(Some(part), bytes)

@@ -11,8 +11,8 @@ pub(super) const COMPACTION: &str = "compaction";
 /// Why a message is left out that cannot be read.
 pub(super) const BROKEN: &str = "broken message";
 
-/// A message or a part as it is kept: an object with its id, or the bytes of something else and why it is left out.
-pub(super) type OpenCodeItem = Result<Value, (Vec<u8>, &'static str)>;
+/// A message or a part as it is kept: an object with its id, or the bytes of something else, its id, and why it is left out.
+pub(super) type OpenCodeItem = Result<Value, (Vec<u8>, String, &'static str)>;
 
 /// A message with its parts.
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ pub(super) struct OpenCodeMessage {
 
 /// What stands in these bytes. `id` is the one that it is kept under, `""` for its own.
 pub(super) fn item(bytes: &[u8], id: &str) -> OpenCodeItem {
-    let mut value = value::read(bytes).filter(Value::is_object).ok_or_else(|| (bytes.to_vec(), BROKEN))?;
+    let mut value =
+        value::read(bytes).filter(Value::is_object).ok_or_else(|| (bytes.to_vec(), id.to_owned(), BROKEN))?;
     if !id.is_empty() {
         value["id"] = id.into();
     }

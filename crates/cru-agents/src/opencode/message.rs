@@ -14,10 +14,10 @@ pub(super) fn take(told: &mut Teller<'_>, state: &mut OpenCodeSession, message: 
     let OpenCodeMessage { info, parts } = message;
     let info = match info {
         Ok(info) => info,
-        Err((bytes, why)) => {
+        Err((bytes, id, why)) => {
             // A file may be half written.
             told.held |= !settled;
-            told.take_broken(&bytes, "", why);
+            told.take_broken(&bytes, &id, why);
             return lost(told, &parts);
         }
     };
@@ -38,7 +38,7 @@ pub(super) fn take(told: &mut Teller<'_>, state: &mut OpenCodeSession, message: 
         told.held |= is_agent && !done && !is_final;
         match part {
             Ok(part) => drop(tables::take(told, state, &lasting_of(&part), json!({ "part": part }))),
-            Err((bytes, _)) => told.take_broken(&bytes, "", "broken part"),
+            Err((bytes, id, _)) => told.take_broken(&bytes, &id, "broken part"),
         }
     }
     if let Some((lasting, end)) = end.filter(|_| told.takes_more()) {

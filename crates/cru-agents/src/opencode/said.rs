@@ -40,9 +40,13 @@ impl OpenCodeSession {
                     // The prompt is the command's template, filled in with what was typed behind its name.
                     (Some(command), _) => {
                         self.typed.origin = PromptOrigin::Command;
-                        let is_known = wrapper::is(HOST.id, Means::Behind, words);
-                        let typed = if is_known { wrapper::own_words(HOST.id, words) } else { "".into() };
-                        self.say(format!("/{command} {typed}").trim())
+                        let prompt = word(part, "prompt");
+                        let said = match wrapper::typed(HOST.id, prompt) {
+                            Some(typed) => format!("/{command} {typed}"),
+                            // What of it was typed stands nowhere.
+                            None => format!("/{command}\n\n{prompt}"),
+                        };
+                        self.say(said.trim())
                     }
                     (None, Some(agent)) => self.say(&format!("@{agent} {words}")),
                     (None, None) => self.say(words),

@@ -126,7 +126,7 @@ fn whole() -> Vec<Value> {
                 json!({"type": "step-start"}),
                 json!({"type": "reasoning", "text": "hm"}),
                 text("On it."),
-                done("bash", &json!({"command": "./draw out.bin"}), "ok\n", &json!({"exit": 0})),
+                done("bash", &json!({"command": "touch out.bin"}), "ok\n", &json!({"exit": 0})),
                 done("read", &json!({"filePath": "/home/mia/api/a.rs"}), "<content>\n1: x\n</content>", &json!({})),
                 finish(),
                 json!({"type": "patch", "hash": "h", "files": ["/home/mia/api/out.bin"]}),
@@ -146,7 +146,7 @@ fn a_session_as_it_went() {
          2 prompt (typed) fix it\n\
          7 thinking hm\n\
          8 reply On it.\n\
-         9 call c bash ./draw out.bin\n\
+         9 call c bash touch out.bin\n\
          10 call c@10 read a.rs\n\
          10 result c@10 1 line reads a.rs\n\
          11 Meta(Cost(0.25))\n\
@@ -162,42 +162,60 @@ fn a_session_as_it_went() {
 }
 
 #[test]
-fn a_file_that_changed_is_of_the_command_that_says_that_it_writes_it() {
-    let writes = |command: &str| {
-        let call = done("bash", &json!({ "command": command }), "ok\n", &json!({"exit": 0}));
-        let patch = json!({"type": "patch", "hash": "h", "files": [
-            "/home/mia/api/docs/notes.md", "/home/mia/api/pnpm-lock.yaml", "/home/mia/api/a.rs"]});
-        let messages = [user("msg_1", &[text("go")]), agent("msg_2", &[call, finish(), patch])];
-        let told = of_export(&messages);
-        let told = told.stream("ses_1");
-        assert!(!told.contains("a.rs"), "no command names it: {told}");
-        let (lock, notes) = (told.contains("pnpm-lock.yaml"), told.contains("writes docs/notes.md"));
-        assert_eq!(lock, command == "pnpm add left", "{command}");
-        lock || notes
+fn a_file_that_changed_is_of_the_command_that_names_it_as_what_it_changes() {
+    let told = |command: &str, more: &Value, files: &[&str]| {
+        let mut input = json!({ "command": command });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let call = done("bash", &input, "ok\n", &json!({"exit": 0}));
+        let files: Vec<String> = files.iter().map(|file| format!("/home/mia/api/{file}")).collect();
+        let patch = json!({"type": "patch", "hash": "h", "files": files});
+        of_export(&[user("msg_1", &[text("go")]), agent("msg_2", &[call, finish(), patch])]).stream("ses_1").to_owned()
     };
+    let untold = |told: &str| told.contains("not all recorded");
+    let here = json!({});
     for command in [
         "sed -i s/a/b/ docs/notes.md",
-        "cd docs && ./number notes.md",
+        "cd docs && sed -i s/a/b/ ../docs/notes.md",
         "npx prettier --write /home/mia/api/docs/notes.md",
+        "touch ~/api/docs/notes.md",
         "for i in 1 2; do echo $i >> ./docs/notes.md; done",
         "python3 - <<'E'\nopen('docs/notes.md', 'w').write('x')\nE",
         "git checkout -- docs/notes.md",
-        "pnpm add left",
+        "git restore .",
+        "mv docs/notes.md b.md",
+        "cp other/notes.md docs",
     ] {
-        assert!(writes(command), "{command}");
+        let told = told(command, &here, &["docs/notes.md"]);
+        assert!(told.contains("writes docs/notes.md") && !untold(&told), "{command}: {told}");
     }
     for command in [
         "git status",
         "ls -la | head",
         "make",
-        "cat docs/notes.md",
+        "python docs/notes.md",
+        "./number docs/notes.md",
+        "cp docs/notes.md b.md",
+        "curl -d @docs/notes.md https://example.com",
+        "python3 -c 'print(\"docs/notes.md\")'",
         "npx prettier --check docs/notes.md",
         "git add docs/notes.md && git commit -m 'Mend docs/notes.md'",
         "sed -i s/a/b/ other/notes.md",
-        "python3 - <<'E'\nprint(len(open('docs/notes.md').read()))\nE",
+        "sed -i s/a/b/ notes.md",
+        "cat docs/notes.md >> b.md",
     ] {
-        assert!(!writes(command), "{command}");
+        let told = told(command, &here, &["docs/notes.md"]);
+        assert!(!told.contains("writes docs") && untold(&told), "{command}: {told}");
     }
+    let moved = json!({ "workdir": "/home/mia/api/docs" });
+    assert!(told("touch notes.md", &moved, &["docs/notes.md"]).contains("writes docs/notes.md"));
+    // What a part leaves out is untold, too, and one without files leaves nothing out.
+    let both = told("touch a.rs", &here, &["a.rs", "pnpm-lock.yaml"]);
+    assert!(both.contains("writes a.rs\n") && untold(&both), "{both}");
+    assert!(!untold(&told("make", &here, &[])));
+    let many: Vec<String> = (0..5_000).map(|number| format!("{number}.rs")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let told = told("touch 0.rs 1.rs 4000.rs", &here, &many);
+    assert!(told.contains("writes 0.rs writes 1.rs\n") && untold(&told), "{told}");
 }
 
 #[test]
@@ -210,11 +228,18 @@ fn a_command_is_told_as_it_was_typed() {
     let command = |name: &str, prompt: &str| {
         let part = json!({"type": "subtask", "agent": "build", "command": name, "prompt": prompt, "description": "looks at changes"});
         let told = of_export(&[user("msg_1", &[part]), agent("msg_2", &[text("Done.")])]);
-        told.stream("ses_1").lines().nth(1).unwrap_or_default().split_once("prompt ").unwrap().1.to_owned()
+        let told = told.stream("ses_1").split_once("prompt ").unwrap().1;
+        told.split_once("\n5 reply").unwrap().0.to_owned()
     };
     assert_eq!(command("review", &template("main…pumps with care")), "(command) /review main…pumps with care");
     assert_eq!(command("review", &template("")), "(command) /review");
-    assert_eq!(command("dry", "Dry run everything.\n\nInput: all"), "(command) /dry");
+    // Of a text that is not the host's nobody knows what was typed.
+    assert_eq!(command("dry", "Dry run.\n\nInput: all"), "(command) /dry\n\nDry run.\n\nInput: all");
+    assert_eq!(command("dry", ""), "(command) /dry");
+    // What a person pasted is theirs.
+    let pasted = template("x");
+    let told_pasted = of_export(&[user("msg_1", &[text(&pasted)]), agent("msg_2", &[text("Done.")])]);
+    assert!(told_pasted.stream("ses_1").contains(&format!("prompt (typed) {pasted}\n")));
     // The sub-agent has all of it as its task.
     let mut child = session("ses_2");
     child["parentID"] = json!("ses_1");
@@ -416,6 +441,21 @@ fn odd_values_everywhere() {
     let unknown = json!({"type": "hologram"});
     let told = of_export(&[agent("msg_1", &[unknown]), json!({"info": {"role": "oracle"}, "parts": [{}]})]);
     assert_eq!((told.skipped("unknown part"), told.skipped("unknown role")), (1, 1));
+}
+
+#[test]
+fn what_cannot_be_read_is_known_by_its_id() {
+    let mut files = tree(&session("ses_1"), &whole());
+    for (name, bytes) in &mut files {
+        if name.ends_with("/msg_3.json") || name.ends_with("/prt_msg_4_0.json") {
+            bytes.truncate(9);
+        }
+    }
+    let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let told = told(&IMPORTER, &files);
+    assert_eq!((told.skipped("broken message"), told.skipped("broken part")), (1, 1));
+    assert_eq!(told.consumed["ses_1"].last.as_deref(), Some("prt_msg_4_0"));
+    assert!(super::kept::item(b"{", "msg_3").is_err_and(|(_, id, _)| id == "msg_3"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::file::value::{self, exit, filled, flag, list, millis, strings, trimme
 use crate::stream::out::Out;
 use crate::stream::place::Place;
 use cru_action::ToolKind;
+use cru_action::action::MAX_FILES;
 use cru_base::text;
 use cru_session::FileRef;
 use cru_session::event::{Attachment, DecisionEvent, EventKind, PromptOrigin, StreamKey, SubagentRun};
@@ -87,13 +88,13 @@ impl OpenCodeSession {
             touched: if failed { None } else { self.files(id, input, metadata, output) },
             ..Answer::default()
         };
-        let script = argument::script(tool, input, &self.session.place).unwrap_or_default();
-        if is_shell && !failed && !shell::only_looks(tool, &script) {
-            self.waiting.push((out.record, out.time, [id.to_owned(), script], answer));
-        } else {
+        let named = if is_shell && !failed { shell::named(tool, input, &self.session.place) } else { Vec::new() };
+        if named.is_empty() {
             let touched = answer.touched.iter().flat_map(|touched| &touched.writes);
-            self.changed.extend(touched.filter(|_| !is_shell).map(|file| file.path.clone()));
+            self.changed.extend(touched.map(|file| file.path.clone()));
             self.session.answer(id, answer, out);
+        } else {
+            self.waiting.push((out.record, out.time, id.to_owned(), named, answer));
         }
     }
 
@@ -122,22 +123,29 @@ impl OpenCodeSession {
     }
 
     /// Tells the answers of shell commands that wait for what changed during their step: `files`, as the host found them in a
-    /// folder that others work in, too. A command wrote those that it says that it writes.
+    /// folder that others work in, too. A command wrote those that it names as what it changes. Of files that no call names it is
+    /// told that they are untold.
     pub(super) fn flush(&mut self, files: &[&str], out: &mut Out<'_>) {
         self.session.flush(out);
         let now = (out.record, out.time);
-        for (record, time, [id, script], mut answer) in std::mem::take(&mut self.waiting) {
-            let writes = answer.touched.get_or_insert_default();
-            for path in files.iter().filter(|path| shell::names_write("bash", &script, path)) {
-                let path = self.session.place.show(path).into_owned();
-                if !self.changed.contains(&path) && !writes.writes.iter().any(|file| file.path == path) {
-                    writes.writes.push(FileRef { path, ..FileRef::default() });
+        let shown = files.iter().take(MAX_FILES).map(|path| self.session.place.show(path).into_owned());
+        let mut left: Vec<(String, bool)> =
+            shown.filter(|path| !self.changed.contains(path)).map(|path| (path, true)).collect();
+        for (record, time, id, named, mut answer) in std::mem::take(&mut self.waiting) {
+            let touched = answer.touched.get_or_insert_default();
+            for (path, is_left) in left.iter_mut().filter(|(path, _)| shell::is_named(&named, path)) {
+                *is_left = false;
+                if !touched.writes.iter().any(|file| file.path == *path) {
+                    touched.wrote_paths([path.clone()]);
                 }
             }
             (out.record, out.time) = (record, time);
             self.session.answer(&id, answer, out);
         }
         (out.record, out.time) = now;
+        if files.len() > MAX_FILES || left.iter().any(|(_, is_left)| *is_left) {
+            out.changes_untold();
+        }
         self.changed.clear();
     }
 

@@ -234,7 +234,7 @@ impl RecordSession {
         }
         self.flush(out);
         self.calls.begin_turn();
-        let origin = match (self.is_agent, wrapper::is_command(own)) {
+        let origin = match (self.is_agent, wrapper::is_command(self.host.id, own)) {
             (true, _) => PromptOrigin::Task,
             (false, true) => PromptOrigin::Command,
             (false, false) => PromptOrigin::Typed,

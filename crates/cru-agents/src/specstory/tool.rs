@@ -23,6 +23,9 @@ pub(super) struct Tool {
     pub(super) failed: bool,
 }
 
+/// What a tool is called whose block does not name it: a tool that is not known, of which nothing is claimed.
+const UNNAMED: &str = "tool";
+
 /// Old forms: how the summary begins, the tool, and the argument that what follows is.
 const OLD: &[(&str, &str, &str)] = &[
     ("Searched codebase ", "codebase_search", "query"),
@@ -56,9 +59,9 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     let name = first.strip_prefix("Tool use: **").map(|name| name.split("**").next().unwrap_or(name));
     let bare = first.starts_with("```");
     // What stands in a block of the older form within it, or what it was given without one.
-    let given = lines.iter().take(INNER).filter(|_| !bare).find_map(|line| summary(line));
-    let (Some(name), None) = (name.or(bare.then_some("run_terminal_cmd")), given) else {
-        let (tool, key, rest) = given.unwrap_or(("tool", "query", ""));
+    let given = lines.iter().take(1 + INNER).filter(|_| !bare).find_map(|line| summary(line));
+    let (Some(name), None) = (name.or(bare.then_some(UNNAMED)), given) else {
+        let (tool, key, rest) = given.unwrap_or((UNNAMED, "query", ""));
         return summed_up(name.unwrap_or(tool).to_owned(), (tool, key, rest), lines);
     };
     let name = name.to_owned();
@@ -68,7 +71,9 @@ pub(super) fn read(lines: &[&str]) -> Tool {
         let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
         return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
     }
-    let input = json!({ "command": blocks.remove(0).1 });
+    // Of a tool without its name nobody knows that it ran a command.
+    let key = if bare { "description" } else { "command" };
+    let input = json!({ key: blocks.remove(0).1 });
     Tool { name, input, output: Some(blocks.into_iter().next().unwrap_or_default().1), ..Tool::default() }
 }
 
@@ -103,7 +108,7 @@ fn changes(blocks: &[(String, String)]) -> Option<String> {
     (!changes.is_empty()).then(|| changes.join("\n"))
 }
 
-/// Lines in which a block within a block begins.
+/// Lines behind that of the tool in which a block within its block begins.
 const INNER: usize = 6;
 
 /// What a summary tells behind the name of the tool: `"x" in "src" • **25** results`.
@@ -120,7 +125,7 @@ fn searched(name: String, key: &str, rest: &str) -> Tool {
 fn today(first: &str, lines: &[&str]) -> Tool {
     let attribute = |name: &str| first.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
     let kind = attribute("data-tool-type").unwrap_or("");
-    let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or("tool").to_owned();
+    let name = attribute("data-tool-name").filter(|name| !name.is_empty()).unwrap_or(UNNAMED).to_owned();
     let from =
         lines.iter().take(INNER).position(|line| line.contains("</summary>")).map_or(2, |at| at + 1).min(lines.len());
     let is_end = |line: &str| matches!(line.trim(), "" | "</details>" | "</tool-use>" | "</details></tool-use>");
@@ -362,6 +367,18 @@ mod tests {
         search_replace Some("src/a.rs") Some("apply failed") false true
         "#
         );
+    }
+
+    #[test]
+    fn a_block_within_a_block_begins_in_six_lines_behind_the_tool() {
+        let named = |blank: usize| {
+            let text = format!(
+                "Tool use: **x**{}<details><summary>Read file: a.md</summary>\n</details>",
+                "\n".repeat(blank + 1)
+            );
+            read(&text.lines().collect::<Vec<_>>()).path
+        };
+        assert_eq!([named(5).as_deref(), named(6).as_deref()], [Some("a.md"), None]);
     }
 
     fn parsed(text: &str) -> (String, Value, Option<String>) {

@@ -14,8 +14,8 @@ use crate::claude::said::{ClaudeSaid, plan_in, tell};
 use crate::file::markdown::History;
 use crate::stream::out::{Out, changed};
 use crate::stream::place::Place;
+use cru_session::FileRef;
 use cru_session::event::{CallResult, EventKind, PromptOrigin, SessionFact};
-use cru_session::{FileRef, Meta};
 
 /// The answer that a host gives the model where a person refused a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
@@ -56,8 +56,7 @@ impl History for SpecStorySession {
     fn tell(&mut self, piece: &SpecStoryPiece<'_>, out: &mut Out<'_>) -> Option<&'static str> {
         let first = piece.lines.first().unwrap_or(&"");
         if piece.kind == PieceKind::Untold {
-            let (key, value) = Meta::CHANGES_UNTOLD;
-            out.quiet(EventKind::Meta(SessionFact::Property { key: key.into(), value: value.into() }));
+            out.changes_untold();
         }
         match piece.kind {
             PieceKind::Rule | PieceKind::Untold if first.trim() == "---" => return Some("line between turns"),
@@ -98,6 +97,10 @@ impl History for SpecStorySession {
 impl SpecStorySession {
     fn tool(&mut self, lines: &[&str], out: &mut Out<'_>) -> Option<&'static str> {
         let Tool { name, input, output, brief, path, reads, writes, failed } = tool::read(lines);
+        if lines.first().is_some_and(|line| line.starts_with("```")) {
+            // What a tool changed that is not named, nobody knows.
+            out.changes_untold();
+        }
         self.calls += 1;
         let id = format!("t{}", self.calls);
         let args = tools::telling(&name, &input, &self.place);

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::place::Place;
+use cru_session::Meta;
 use cru_session::event::{Call, Event, EventKind, Prompt, PromptOrigin, Remark, SessionFact, StreamKey, TitleRank};
 use cru_session::source::Sink;
 
@@ -90,6 +91,12 @@ impl<'s> Out<'s> {
     /// Tells facts of the session.
     pub(crate) fn facts<'v>(&mut self, facts: impl IntoIterator<Item = SessionFact<'v>>) {
         facts.into_iter().for_each(|fact| self.quiet(EventKind::Meta(fact)));
+    }
+
+    /// Tells that not all files are told that the session changed.
+    pub(crate) fn changes_untold(&mut self) {
+        let (key, value) = Meta::CHANGES_UNTOLD;
+        self.facts([SessionFact::Property { key: key.into(), value: value.into() }]);
     }
 
     /// Tells the folder that work goes on in, where it is another than before.

@@ -36,13 +36,21 @@ impl Place {
         &self.project
     }
 
+    /// The whole of a path of a shell command, as far as the working directory is known.
+    pub(crate) fn whole(&self, path: &str) -> String {
+        let is_whole = self.current.is_empty() || path.starts_with(['/', '~', '\\']) || is_windows(path);
+        if is_whole { path.to_owned() } else { format!("{}/{path}", trim_end(&self.current)) }
+    }
+
     /// A path of a shell command as a note writes it: a relative one starts at the current working directory.
     pub(crate) fn show_shell(&self, path: &str) -> String {
-        if self.current == self.project || path.starts_with(['/', '~', '\\']) || is_windows(path) {
+        if let (Some(home), Some(inside)) = (&self.home, path.strip_prefix("~/")) {
+            return self.show(&format!("{home}/{inside}")).into_owned();
+        }
+        if self.current == self.project {
             return self.show(path).into_owned();
         }
-        let path = path.trim_start_matches("./");
-        self.show(&format!("{}/{path}", trim_end(&self.current))).into_owned()
+        self.show(&self.whole(path.trim_start_matches("./"))).into_owned()
     }
 
     /// Whether paths are of the kind `C:\…`.
@@ -135,6 +143,11 @@ mod tests {
         assert!(place.see("/home/mia/api/sub") && !place.see("/home/mia/api/sub"));
         assert_eq!(place.show_shell("./a.txt"), "sub/a.txt");
         assert_eq!(place.show_shell("/tmp/a.txt"), "/tmp/a.txt");
+        assert_eq!([place.show_shell("~/api/a.txt"), place.show_shell("~/a.txt")], ["a.txt", "~/a.txt"]);
+        assert_eq!(
+            [place.whole("a"), place.whole("~/a"), Place::default().whole("a")],
+            ["/home/mia/api/sub/a", "~/a", "a"]
+        );
     }
 
     #[test]

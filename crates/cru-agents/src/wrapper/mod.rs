@@ -40,13 +40,21 @@ pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
     words
 }
 
-/// Whether words begin with the name of a command: `/review src`, and no path. Behind a host's command about itself there is one
-/// value at most: `/login page is broken` is a sentence, and a request.
-pub(crate) fn is_command(words: &str) -> bool {
+/// What a person typed behind the name of a command, in the text that the host made of it; `None` where that is no text of its own.
+pub(crate) fn typed<'t>(agent: &str, text: &'t str) -> Option<&'t str> {
+    let row = rows(agent).find(|row| row.means == Means::Template && row.fits(text))?;
+    let [from, to] = row.ends.as_slice() else { return None };
+    Some(text.split_once(from)?.1.rsplit_once(to)?.0.trim())
+}
+
+/// Whether words begin with the name of a command: `/review src`, and no path. Behind a host's command about itself that takes no
+/// words there is one value at most: `/login page is broken` is a sentence, and a request.
+pub(crate) fn is_command(agent: &str, words: &str) -> bool {
     let mut words = words.split_whitespace();
     let name = words.next().and_then(|first| first.strip_prefix('/')).unwrap_or_default();
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
-    name.starts_with(char::is_alphabetic) && is_name && (words.nth(1).is_none() || !agent_table::is_command(name))
+    let may_follow = || !agent_table::is_command(name) || agent_table::takes_words(agent, name);
+    name.starts_with(char::is_alphabetic) && is_name && (words.nth(1).is_none() || may_follow())
 }
 
 /// Whether a text begins as the host's words of that meaning do.

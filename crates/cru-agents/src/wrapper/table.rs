@@ -47,6 +47,8 @@ pub(crate) enum Means {
     AgentAnswer,
     /// At the beginning of an agent's words.
     Reply,
+    /// The host's text of a command, around what was typed behind its name.
+    Template,
     /// The host's word that something went wrong.
     Failed,
     /// Its word that a person refused a call.

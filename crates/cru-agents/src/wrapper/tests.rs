@@ -102,12 +102,19 @@ proptest! {
 
 #[test]
 fn a_path_or_a_sentence_is_no_command() {
-    for words in ["/review src", "/review the changes of today", "/gsd:quick", "/clear", "/model opus"] {
-        assert!(is_command(words), "{words}");
+    for words in [
+        "/review src",
+        "/review the changes of today",
+        "/gsd:quick",
+        "/clear",
+        "/model opus",
+        "/compact keep the names",
+    ] {
+        assert!(is_command("cline", words), "{words}");
     }
     for words in
         ["/", "/home/mia is full", "/2 of them failed", "/login page is broken", "/status, please", "fix /login"]
     {
-        assert!(!is_command(words), "{words}");
+        assert!(!is_command("cline", words), "{words}");
     }
 }

@@ -83,14 +83,14 @@ impl<'v> Fields<'v> {
 
     /// One of the words of a set.
     pub(super) fn word<W: WordSet>(&self, key: &str, problems: &mut Problems) -> Option<W> {
-        let all = W::PAIRS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        let all = W::written().map(|(word, _)| word).collect::<Vec<_>>().join(", ");
         let value = self.need(key, &format!("one of {all}"), problems)?;
-        let mut words = W::PAIRS.iter().chain(W::OLD);
+        let mut words = W::written().chain(W::OLD.iter().copied());
         let found = value.as_str().and_then(|word| words.find(|(known, _)| *known == word));
         if found.is_none() {
             problems.add(&self.path(key), format!("{} is none of {all}", shown(value)));
         }
-        found.map(|(_, value)| *value)
+        found.map(|(_, value)| value)
     }
 
     /// `true` or `false`; a missing one is `false`.

@@ -93,8 +93,8 @@ pub enum Proof {
     Step {
         /// Block id without `^`.
         step: String,
-        /// How it ended.
-        status: ProofStatus,
+        /// How it ended; `None` where the proof does not say: the program knows.
+        status: Option<ProofStatus>,
         /// Text of its call or result.
         has: String,
     },
@@ -143,9 +143,6 @@ cru_base::words! {
         NoResult = "no_result",
         /// The record does not say.
         Unknown = "unknown",
-        /// The proof does not say: the program knows.
-        #[serde(skip)]
-        Unstated = "",
     }
 }
 
@@ -171,6 +168,7 @@ pub(crate) fn ended(status: StepStatus, verdict: Option<Verdict>, exit: Option<i
 #[serde(untagged)]
 enum ProofObject<'p> {
     Step { step: &'p str, status: &'static str, has: &'p str },
+    Unstated { step: &'p str, has: &'p str },
     Said { said: &'p str, quote: &'p str },
     Prose { prose: &'p str, quote: &'p str },
     Count { count: &'p CountOf, is: u64 },
@@ -181,7 +179,8 @@ impl<'p> ProofObject<'p> {
     fn of(proof: &'p Proof) -> Self {
         match proof {
             Proof::Line { step, .. } => Self::Step { step, status: "unknown", has: "" },
-            Proof::Step { step, status, has } => Self::Step { step, status: status.as_str(), has },
+            Proof::Step { step, status: Some(status), has } => Self::Step { step, status: status.as_str(), has },
+            Proof::Step { step, status: None, has } => Self::Unstated { step, has },
             Proof::Said { said, quote } => Self::Said { said, quote },
             Proof::Prose { prose, quote } => Self::Prose { prose, quote },
             Proof::Count { count, is } => Self::Count { count, is: *is },

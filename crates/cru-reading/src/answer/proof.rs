@@ -36,10 +36,10 @@ impl FromStr for Proof {
         let (id, status) = match head.trim().split_once(' ') {
             Some((id, word)) => {
                 let word = word.trim().trim_start_matches('[').trim_end_matches(']');
-                let known = ProofStatus::parse(word).filter(|status| *status != ProofStatus::Unstated);
-                (id, known.ok_or_else(|| format!("names no block of the record before the colon; {FORMS}"))?)
+                let known = ProofStatus::parse(word);
+                (id, Some(known.ok_or_else(|| format!("names no block of the record before the colon; {FORMS}"))?))
             }
-            None => (head.trim(), ProofStatus::Unstated),
+            None => (head.trim(), None),
         };
         let id = id.trim_start_matches(['#', '^']).to_owned();
         if id.is_empty() || id.chars().count() > 80 {
@@ -124,8 +124,8 @@ impl fmt::Display for Proof {
             (from, to) => format!(" {}..{}", from.as_deref().unwrap_or(""), to.as_deref().unwrap_or("")),
         };
         match self {
-            Self::Step { step, status: ProofStatus::Unstated, has } => write!(f, "{step}: {has}"),
-            Self::Step { step, status, has } => write!(f, "{step} [{}]: {has}", status.as_str()),
+            Self::Step { step, status: None, has } => write!(f, "{step}: {has}"),
+            Self::Step { step, status: Some(status), has } => write!(f, "{step} [{}]: {has}", status.as_str()),
             Self::Line { step, line } => write!(f, "{step}:{line}"),
             Self::Said { said, quote } => write!(f, "{said}: {quote}"),
             Self::Prose { prose, quote } => write!(f, "{prose}: {quote}"),
@@ -163,8 +163,7 @@ mod tests {
 
     #[test]
     fn table_of_proofs() {
-        let step =
-            |step: &str, has: &str| Proof::Step { step: step.into(), status: ProofStatus::Unstated, has: has.into() };
+        let step = |step: &str, has: &str| Proof::Step { step: step.into(), status: None, has: has.into() };
         let rows: [(&str, Proof); 9] = [
             ("n-042: ok  \tcli\t1.7s", step("n-042", "ok  \tcli\t1.7s")),
             ("^n-042: a: b", step("n-042", "a: b")),

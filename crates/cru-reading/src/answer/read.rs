@@ -196,14 +196,14 @@ fn proof(value: &Value, path: &str, problems: &mut Problems) -> Option<Proof> {
     if has("step") {
         let fields = Fields::of(value, path, &["step", "status", "has"], problems)?;
         let step = id(&fields, "step", problems);
-        let status = fields.word("status", problems);
+        let status = if has("status") { Some(fields.word("status", problems)?) } else { None };
         // Without it this proof alone is refused, not the whole answer.
         let has = if has("has") {
             fields.text("has", MAX_QUOTE, "a text of that step's call or result, 8 characters or more", problems)
         } else {
             Some(String::new())
         };
-        return Some(Proof::Step { step: step?, status: status?, has: has? });
+        return Some(Proof::Step { step: step?, status, has: has? });
     }
     if has("said") || has("prose") {
         let key = if has("said") { "said" } else { "prose" };

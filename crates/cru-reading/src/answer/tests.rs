@@ -59,6 +59,26 @@ fn an_empty_text_is_none_where_there_need_be_none() {
 }
 
 #[test]
+fn a_status_is_a_word_or_left_out() {
+    let mut answer = good();
+    answer["cases"][0]["check"]["status"] = json!("");
+    let claim = |answer: &mut serde_json::Value, proof: serde_json::Value| {
+        answer["summary"]["outcome"]["claim"]["proof"][0] = proof
+    };
+    claim(&mut answer, json!({ "step": "n-002", "status": "", "has": "1 passed in 0.1s" }));
+    let wanted = "is none of ok, failed, denied, interrupted, no_result, unknown";
+    assert_eq!(
+        errors(&answer),
+        format!("summary.outcome.claim.proof[0].status: `` {wanted}\ncases[0].check.status: `` {wanted}")
+    );
+    // Words in quotes have no form of one line: what was written is read again.
+    let mut answer = good();
+    claim(&mut answer, json!({ "step": "n-002", "has": "\"passed\"" }));
+    let first = read(&answer.to_string()).unwrap();
+    assert_eq!(read(&first.to_json()).unwrap(), first);
+}
+
+#[test]
 fn errors_say_where_and_what_to_do() {
     let mut bad = good();
     bad["extra"] = json!(1);

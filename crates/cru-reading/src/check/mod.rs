@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use claim::unproven;
 
-use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof, ProofStatus};
+use crate::answer::{Answer, CaseKind, CaseUse, Claim, Confidence, Proof};
 use crate::record::Record;
 
 /// Why a claim is refused or doubted. The numbers are those of the documentation.
@@ -215,7 +215,7 @@ fn with_lines(answer: &Answer, record: &Record) -> Answer {
         {
             // The mark of a cut is no text of the record.
             let has = text.trim_end_matches('…').trim().to_owned();
-            *proof = Proof::Step { step: step.clone(), status: ProofStatus::Unstated, has };
+            *proof = Proof::Step { step: step.clone(), status: None, has };
         }
     };
     let summary = &mut answer.summary;

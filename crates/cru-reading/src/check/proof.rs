@@ -79,9 +79,9 @@ fn not_there(id: &str, quote: &str, elsewhere: Option<&str>, other_speaker: Opti
     format!("{id} does not hold these words verbatim{}", where_else.unwrap_or_default())
 }
 
-fn check_step(id: &str, status: ProofStatus, has: &str, record: &Record) -> Vec<Refusal> {
+fn check_step(id: &str, status: Option<ProofStatus>, has: &str, record: &Record) -> Vec<Refusal> {
     let Some(step) = record.step(id) else { return vec![no_block(id, "a step", record)] };
-    let mut all: Vec<Refusal> = status_holds(step, status).err().into_iter().collect();
+    let mut all: Vec<Refusal> = status.and_then(|said| status_holds(step, said).err()).into_iter().collect();
     if has.trim().is_empty() {
         all.push(Refusal::of(
             Rule::Has,
@@ -155,7 +155,6 @@ fn near<'r>(record: &'r Record, id: &str) -> impl Iterator<Item = &'r StepFact> 
 /// Whether a step ended as it is said.
 pub(super) fn status_holds(step: &StepFact, said: ProofStatus) -> Result<(), Refusal> {
     let holds = match step.proof_status() {
-        _ if said == ProofStatus::Unstated => true,
         // What was stopped or has no result ended in a way that the record does not say.
         Some(ProofStatus::Interrupted | ProofStatus::NoResult) if said == ProofStatus::Unknown => true,
         Some(real) => real == said,

@@ -59,7 +59,7 @@ fn good_claims(record: &Record) -> Vec<Claim> {
         let has: String = words_of(has, 6).unwrap_or_else(|| has.clone());
         let status = step.proof_status().unwrap_or(ProofStatus::Ok);
         let name = step.args.split_whitespace().next().unwrap_or("it").to_owned();
-        let proof = Proof::Step { step: step.id.clone(), status, has };
+        let proof = Proof::Step { step: step.id.clone(), status: Some(status), has };
         claims.push(Claim { text: format!("The agent called `{name}` here."), proof: vec![proof.clone()] });
         let is_number = |word: &&str| word.len() < 9 && word.bytes().all(|byte| byte.is_ascii_digit());
         let number = proof.quoted().and_then(|has| has.split(' ').find(is_number)).filter(|word| !word.is_empty());
@@ -102,8 +102,8 @@ fn missing_id(_: &Record, claim: &Claim) -> Option<Claim> {
 
 fn turned_status(_: &Record, claim: &Claim) -> Option<Claim> {
     let Proof::Step { step, status, has } = claim.proof[0].clone() else { return None };
-    let status = if status == ProofStatus::Ok { ProofStatus::Failed } else { ProofStatus::Ok };
-    with(claim, Proof::Step { step, status, has })
+    let status = if status == Some(ProofStatus::Ok) { ProofStatus::Failed } else { ProofStatus::Ok };
+    with(claim, Proof::Step { step, status: Some(status), has })
 }
 
 fn changed_word(_: &Record, claim: &Claim) -> Option<Claim> {
@@ -155,7 +155,7 @@ fn next_id(record: &Record, claim: &Claim) -> Option<Claim> {
     let next = record.steps.get(record.step_index(&step)? + 1)?;
     // As a careful liar would: with the status of that step.
     let status = next.proof_status().unwrap_or(ProofStatus::Ok);
-    with(claim, Proof::Step { step: next.id.clone(), status, has })
+    with(claim, Proof::Step { step: next.id.clone(), status: Some(status), has })
 }
 
 fn other_step(record: &Record, claim: &Claim) -> Option<Claim> {
@@ -163,7 +163,7 @@ fn other_step(record: &Record, claim: &Claim) -> Option<Claim> {
     let at = record.step_index(&step)?;
     let other = record.steps.get((at + record.steps.len() / 2) % record.steps.len())?;
     let status = other.proof_status().unwrap_or(ProofStatus::Ok);
-    with(claim, Proof::Step { step: other.id.clone(), status, has })
+    with(claim, Proof::Step { step: other.id.clone(), status: Some(status), has })
 }
 
 fn changed_number(_: &Record, claim: &Claim) -> Option<Claim> {
@@ -628,8 +628,8 @@ fn counts_see_what_is_shown_and_as_many_steps_prove_a_number() {
         claim("Nothing was documented.", vec![Proof::Absent { none }]),
         "a body that is not shown is no call of it"
     );
-    let step = |id: &str| Proof::Step { step: id.into(), status: ProofStatus::Ok, has: "cargo test".into() };
-    let failed = Proof::Step { step: "n-003".into(), status: ProofStatus::Failed, has: "cargo test".into() };
+    let step = |id: &str| Proof::Step { step: id.into(), status: Some(ProofStatus::Ok), has: "cargo test".into() };
+    let failed = Proof::Step { step: "n-003".into(), status: Some(ProofStatus::Failed), has: "cargo test".into() };
     assert!(claim("It ran cargo test twice.", vec![failed.clone(), step("n-005")]));
     assert!(!claim("It ran cargo test twice.", vec![failed.clone()]));
     assert!(!claim("It ran cargo test three times.", vec![failed, step("n-005"), step("n-005")]));
@@ -656,7 +656,7 @@ fn the_whole_text_of_a_step_counts() {
     let record = record(&session, &HashMap::from([("n-004".to_owned(), full)]));
     let claim = |has: &str| Claim {
         text: "The valve opens slowly.".to_owned(),
-        proof: vec![Proof::Step { step: "n-004".into(), status: ProofStatus::Ok, has: has.into() }],
+        proof: vec![Proof::Step { step: "n-004".into(), status: Some(ProofStatus::Ok), has: has.into() }],
     };
     assert!(passes(&record, claim("open_slowly(4711)")) && passes(&record, claim("updated by the editor")));
     assert!(record.step("n-004").unwrap().shortcut.is_some(), "a line that switches a check off is seen in the call");
@@ -670,7 +670,7 @@ proptest! {
         let count = answer::CountOf { text: Some(quote.clone()), from: Some(id.clone()), to: None, ..answer::CountOf::default() };
         let absent = answer::AbsenceOf { text: quote.clone(), from: None, to: Some(id.clone()) };
         let proofs = vec![
-            Proof::Step { step: id.clone(), status: ProofStatus::Ok, has: quote.clone() },
+            Proof::Step { step: id.clone(), status: Some(ProofStatus::Ok), has: quote.clone() },
             Proof::Said { said: id.clone(), quote: quote.clone() },
             Proof::Prose { prose: id, quote },
             Proof::Count { count, is },
@@ -709,14 +709,14 @@ fn what_is_missing_may_be_named_and_what_was_written_is_a_claim() {
     assert_eq!(count, 0);
 
     let step = record.steps.iter().find(|step| step.writes).unwrap();
-    let said = |text: String| Proof::Step { step: step.id.clone(), status: ProofStatus::Unstated, has: text };
+    let said = |text: String| Proof::Step { step: step.id.clone(), status: None, has: text };
     let contradicted = |said: Proof| answer::Summary {
         contradicted: vec![answer::Contradiction { said, claim: claim("The valve stayed as it was.", none("hoses")) }],
         ..answer::Summary::default()
     };
     assert_eq!(kept(contradicted(said(step.args.clone()))).0, 1, "a call is what the agent wrote");
     let result = record.steps.iter().find(|step| step.result.len() > 12 && !step.call.contains(&step.result)).unwrap();
-    let printed = Proof::Step { step: result.id.clone(), status: ProofStatus::Unstated, has: result.result.clone() };
+    let printed = Proof::Step { step: result.id.clone(), status: None, has: result.result.clone() };
     assert_eq!(kept(contradicted(printed)).0, 0, "what a program printed is not");
 
     let words = &record.said[0];

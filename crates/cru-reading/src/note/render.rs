@@ -6,7 +6,7 @@ use cru_note::frontmatter::{Value, emit};
 use cru_session::escape::{self, inert, inline};
 
 use super::{ReadingHead, with_hash};
-use crate::answer::{Answer, Claim, OutcomeState, Proof, ProofStatus, ReadCase, ReadLesson};
+use crate::answer::{Answer, Claim, OutcomeState, Proof, ReadCase, ReadLesson};
 use crate::check::Checked;
 
 /// The note of a checked reading. `name` is the session's note for links, `title` the session's title.
@@ -174,8 +174,8 @@ pub(crate) fn evidence(proof: &Proof, name: &str) -> String {
         format!("{} to {}", place(from, "the start"), place(to, "the end"))
     };
     match proof {
-        Proof::Step { step, status: ProofStatus::Unstated, .. } => format!("{}: {quote}", link(name, step)),
-        Proof::Step { step, status, .. } => format!("{} {}: {quote}", link(name, step), status.as_str()),
+        Proof::Step { step, status: None, .. } => format!("{}: {quote}", link(name, step)),
+        Proof::Step { step, status: Some(status), .. } => format!("{} {}: {quote}", link(name, step), status.as_str()),
         Proof::Line { step, line } => format!("{} line {line}", link(name, step)),
         Proof::Said { said, .. } => format!("{} person: {quote}", link(name, said)),
         Proof::Prose { prose, .. } => format!("{} agent: {quote}", link(name, prose)),
