@@ -213,8 +213,7 @@ fn of_kinds(row: &LossRow, parts: &Parts<'_>, args: &[Cow<'_, str>], takes: &[&s
         losses.push(if is_given { Loss::Anything } else { Loss::Removed(words) });
     }
     if let Some(best) = is(&row.overwritten) {
-        let script = row.script.is_some() && fit(&row.script).is_none();
-        let words = operands(best.plain + usize::from(script));
+        let words = operands(best.plain + usize::from(row.has_script(parts)));
         let is_given = is_piped && words.is_empty() && parts.plain.is_empty();
         if !is_given || row.values.is_none() {
             losses.push(Loss::Overwritten(words));

@@ -3,7 +3,7 @@
 use super::{Loss, operands, table, target_option};
 use crate::action::{Action, Command, MAX_FILES, joined};
 use crate::class::Class;
-use crate::program;
+use crate::program::{self, Parts};
 
 impl Action<'_> {
     /// Paths that its commands name as what they change, whether or not each of them runs: targets of redirections and of `tee`,
@@ -51,7 +51,9 @@ fn of_operands(command: &Command<'_>) -> Vec<(String, bool)> {
     let row = table::find(&command.words);
     let takes = row.map_or("", |row| row.takes.as_str()).split_ascii_whitespace();
     let takes: Vec<&str> = takes.chain(program::takes(first).iter().copied()).collect();
-    let mut words: Vec<&str> = operands(args, &takes).collect();
+    let script = row.is_some_and(|row| row.has_script(&Parts::read(args, &takes, &[])));
+    let mut words: Vec<&str> =
+        operands(args, &takes).filter(|word| !word.is_empty()).skip(usize::from(script)).collect();
     let Some(row) = row.filter(|row| row.onto.is_some()) else {
         return words.into_iter().map(|word| (word.to_owned(), false)).collect();
     };

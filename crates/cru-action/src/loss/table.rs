@@ -44,6 +44,13 @@ pub(super) struct LossRow {
     pub(super) writes: String,
 }
 
+impl LossRow {
+    /// Whether the first operand of a command is a program text.
+    pub(super) fn has_script(&self, parts: &Parts<'_>) -> bool {
+        self.script.is_some() && best(self.script.as_deref(), parts).is_none()
+    }
+}
+
 /// The file in this program. A test proves that it can be read.
 pub(super) static FILE: LazyLock<LossFile> =
     LazyLock::new(|| toml::from_str(include_str!("../../data/losses.toml")).unwrap_or_default());

@@ -8,7 +8,6 @@ use crate::case::action::removed;
 use crate::case::entry::Entry;
 use crate::case::{Case, Story};
 use crate::find::planned::is_test;
-use cru_action::loss::Loss;
 use cru_action::patch::FilePatch;
 use cru_action::{Action, Check, CheckKind, Verdict, is_scratch, verdict};
 
@@ -72,12 +71,8 @@ impl Entry {
         };
         let script = self.command().filter(|_| patches.is_empty());
         let action = script.as_ref().map(|script| Action::of("Bash", script));
-        let losses = action.iter().flat_map(Action::losses).flat_map(|(_, loss)| match loss {
-            Loss::Overwritten(files) | Loss::Removed(files) => files,
-            _ => Vec::new(),
-        });
-        let writes = action.iter().flat_map(|action| action.writes()).map(|write| write.path.clone());
-        let paths = losses.chain(writes).filter(|path| !is_scratch(path));
+        let named = action.iter().flat_map(|action| action.named_changes(""));
+        let paths = named.map(|(path, _)| path).filter(|path| !is_scratch(path));
         let of_command = paths.map(|path| ChangedFile { path, alters: true });
         patches.iter().map(of_patch).chain(of_command).collect()
     }
