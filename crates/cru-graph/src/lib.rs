@@ -4,7 +4,6 @@
 //! apart: order on the page (`prev`), dependency (`after`) and origin (`from`). Everything here is computed from the
 //! notes in linear time and nothing is stored; it reads no file and knows no terminal.
 
-pub mod activity;
 pub mod boundary;
 pub mod build;
 pub mod component;
@@ -32,7 +31,6 @@ mod index;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use activity::active_ms;
 pub use build::Graph;
 pub use dependency::{Dependency, Reason, dependencies};
 pub use edge::{Edge, EdgeKind};

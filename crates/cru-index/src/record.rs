@@ -660,7 +660,7 @@ fn row(path: &VaultPath, session: &Session) -> SessionRow {
         cost_usd: meta.cost_usd,
         usage: ModelUsage::of(session),
         inline_tokens: inline_tokens(session),
-        active_ms: cru_graph::active_ms(session),
+        active_ms: cru_session::active_ms(session),
         proof: proof.map(|proof| proof.name().to_owned()),
         writes_after_check: proof.map_or(0, cru_graph::Proof::writes_after),
         ..SessionRow::default()

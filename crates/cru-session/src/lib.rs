@@ -1,5 +1,6 @@
 //! The session: typed model, the way from a note to it and from a transcript's events to it, and the one renderer.
 
+mod activity;
 pub mod agent_table;
 pub mod attempt;
 pub mod boundary;
@@ -36,6 +37,7 @@ pub mod time;
 pub mod usage;
 pub mod words;
 
+pub use activity::active_ms;
 pub use line_anchor::LineAnchor;
 pub use model::*;
 pub use public::Public;

@@ -25,7 +25,7 @@ impl StepFacts {
             status: step.status,
             verdict: step.verdict(),
             exit: step.exit,
-            commits: commits(step).map(str::to_owned).collect(),
+            commits: step.commits().map(|(id, _)| id.to_owned()).filter(|id| !id.is_empty()).collect(),
         }
     }
 }
@@ -36,12 +36,4 @@ impl StepFacts {
     pub(crate) fn with_verdict(verdict: Option<Verdict>) -> Self {
         Self { verdict, ..Self::default() }
     }
-}
-
-/// The ids of the commits that a step made.
-pub(crate) fn commits(step: &Step) -> impl Iterator<Item = &str> {
-    let fields = step.fields.iter().filter(|(name, _)| name == "commit");
-    let ids =
-        fields.filter_map(|(_, text)| text.trim_start_matches('`').split(|c: char| !c.is_ascii_hexdigit()).next());
-    ids.filter(|id| id.len() >= 7)
 }

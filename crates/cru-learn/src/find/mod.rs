@@ -25,7 +25,6 @@ use serde_json::{Map, Value, json};
 use self::turns::Turns;
 use crate::case::call::Calls;
 use crate::case::entry::Entry;
-use crate::case::facts;
 use crate::case::family::Family;
 use crate::case::left_out::{LeftOut, Reason};
 use crate::case::note::Note;
@@ -220,7 +219,13 @@ fn trajectory(trail: &Turns<'_>, note: Note<'_>, family: &Family) -> Option<(Cas
     let origin = origin(trail, note, family, 0, (Span::default(), None));
     let meta = &note.session.meta;
     // The parent of the first commit of a session is where its work began.
-    let first = note.session.steps().flat_map(|(_, step)| facts::commits(step)).next().map(|id| format!("{id}^"));
+    let first = note
+        .session
+        .steps()
+        .flat_map(|(_, step)| step.commits())
+        .map(|(id, _)| id)
+        .find(|id| !id.is_empty())
+        .map(|id| format!("{id}^"));
     let began = meta.commit.clone().filter(|commit| !commit.is_empty()).or(first);
     let repository = Repository { name: meta.project.clone().unwrap_or_default(), commit: began.unwrap_or_default() };
     let case = case(trail.title(), origin, context, (Story::Trajectory, HashSet::new()));

@@ -151,10 +151,10 @@ fn recovered(session: &Session) -> Vec<Point> {
 fn commits(session: &Session) -> Vec<Point> {
     let mut found = Vec::new();
     for (_, step) in session.steps() {
-        for (_, text) in step.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("commit")) {
-            let (title, block) = (text.replace('`', ""), step.id.clone());
-            found.push(Point { time: step.time, what: PointKind::Commit, title, block });
-        }
+        found.extend(step.commits().map(|(id, subject)| {
+            let title = format!("{id} {subject}").trim().to_owned();
+            Point { time: step.time, what: PointKind::Commit, title, block: step.id.clone() }
+        }));
     }
     found
 }

@@ -114,13 +114,8 @@ impl PeriodFacts {
         match item {
             Item::Step(step) => {
                 self.steps += 1;
-                let fields = step.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("commit"));
-                for (_, text) in fields {
-                    let rest = text.trim().strip_prefix('`').and_then(|rest| rest.split_once('`'));
-                    if let Some((id, subject)) = rest {
-                        self.commits.push((id.to_owned(), line(subject)));
-                    }
-                }
+                let named = step.commits().filter(|(id, _)| !id.is_empty());
+                self.commits.extend(named.map(|(id, subject)| (id.to_owned(), line(subject))));
             }
             Item::User(user) => {
                 if user.correction {

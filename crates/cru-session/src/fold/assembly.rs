@@ -105,8 +105,6 @@ impl Fold {
                 Last::Work => None,
             },
             project: project.as_deref(),
-            active: facts.active,
-            whole: facts.started().zip(facts.latest).map_or(0, |(from, to)| to.as_second() - from.as_second()),
         };
         let open = top::open_points(&told, &steps);
         let all_open = {
@@ -171,9 +169,6 @@ impl Fold {
         let cursor = Cursor::first(&consumed).to_string();
         let title = std::mem::take(&mut facts.naming).title(header.task.as_deref());
         let slug = title.as_deref().map(title::name_part).filter(|part| !part.is_empty());
-        if let Some(body) = summary {
-            page.preface.insert(0, part::summary(body));
-        }
         let meta = Meta {
             kind: Some("session".to_owned()),
             title: title.clone(),
@@ -201,8 +196,13 @@ impl Fold {
             ..Meta::default()
         };
         let memory = memory.into_iter().map(|body| Fence { info: "yaml memory".to_owned(), body, ..Fence::default() });
-        let session =
+        let mut session =
             Session { meta, heading: title, preface: page.preface, phases: page.phases, memory: memory.collect() };
+        if let Some(body) = summary {
+            let body =
+                [Some(body), top::time_line(&session)].into_iter().flatten().collect::<Vec<_>>().join(top::BREAK);
+            session.preface.insert(0, part::summary(body));
+        }
         Draft {
             slug: slug.unwrap_or_else(|| "session".to_owned()),
             masked: masks.counts().clone(),

@@ -4,20 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use cru_action::ToolKind;
 use jiff::Timestamp;
 
 use super::naming::Naming;
 use super::phase_rule::{self, PromptEffect};
 use super::place;
 use super::property::Properties;
-use crate::boundary::GAP;
 use crate::event::{EventKind, PromptOrigin, SessionFact, StreamKey, Usage};
 use crate::{Task, task_line};
 use cru_base::text::{fold_whitespace, sanitise};
-
-/// Questions that are kept in mind.
-const ASKS: usize = 64;
 
 /// What is known of the whole stream.
 #[derive(Debug, Default)]
@@ -31,10 +26,6 @@ pub(super) struct StreamFacts {
     /// What is older was copied from another session.
     copied_until: Option<Timestamp>,
     pub(super) latest: Option<Timestamp>,
-    /// Seconds between one event and the next, pauses and waits for a person's answer left out.
-    pub(super) active: i64,
-    /// Calls that ask a person and have no answer yet.
-    asks: HashSet<String>,
     pub(super) cwd: Option<String>,
     pub(super) home: Option<String>,
     /// The folder whose work tree `cwd` is.
@@ -72,22 +63,6 @@ impl StreamFacts {
     /// Takes in the time of an event.
     pub(super) fn at(&mut self, time: Timestamp, kind: &EventKind<'_>) {
         self.seen.get_or_insert(time);
-        let since = self.latest.map_or(0, |latest| time.as_second().saturating_sub(latest.as_second()));
-        // While a question or a plan waits for a person's answer, nobody works.
-        let waits = !self.asks.is_empty() && matches!(kind, EventKind::Result(_) | EventKind::Prompt(_));
-        match kind {
-            EventKind::Call(call) if ToolKind::of(&call.tool).waits_for_person() && self.asks.len() < ASKS => {
-                self.asks.insert(call.id.clone().into_owned());
-            }
-            EventKind::Result(result) => {
-                self.asks.remove(result.call.as_ref());
-            }
-            EventKind::Prompt(_) => self.asks.clear(),
-            _ => {}
-        }
-        if self.first.is_some() && !waits && (1..GAP).contains(&since) {
-            self.active += since;
-        }
         self.latest = self.latest.max(Some(time));
         if self.first.is_none() && is_work(kind) && self.copied_until.is_none_or(|until| time >= until) {
             self.first = Some(time);

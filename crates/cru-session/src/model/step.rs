@@ -85,6 +85,22 @@ impl Step {
         self.exit.or_else(went_well)
     }
 
+    /// The commits that its output shows (`commit:`), each by its id and the first line of its message; the id is empty where
+    /// the note has none.
+    pub fn commits(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_id = |id: &str| (7..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let fields = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("commit"));
+        fields.filter_map(move |(_, text)| {
+            let text = text.trim();
+            let (id, subject) = match text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
+                Some((id, subject)) => (id.trim(), subject.trim()),
+                None if is_id(text) => (text, ""),
+                None => text.split_once(char::is_whitespace).filter(|(id, _)| is_id(id)).unwrap_or(("", text)),
+            };
+            (id.is_empty() || is_id(id)).then_some((id, subject.trim()))
+        })
+    }
+
     /// The whole of its arguments, as far as the note has them.
     pub fn full_args(&self) -> &str {
         self.command.as_deref().unwrap_or(&self.args)

@@ -28,18 +28,12 @@ pub fn commits_of(session: &Session) -> Vec<CommitTie> {
     let mut ties = Vec::new();
     for (place, item) in items(session) {
         let Item::Step(step) = item else { continue };
-        for (_, text) in step.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("commit")) {
-            let text = text.trim();
-            let is_id = |id: &str| (7..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let (id, subject) = match text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
-                Some((id, subject)) => (id.trim(), subject),
-                None => text.split_once(char::is_whitespace).filter(|(id, _)| is_id(id)).unwrap_or(("", text)),
-            };
-            if id.is_empty() || is_id(id) {
-                let (id, subject) = (id.to_ascii_lowercase(), subject.trim().to_owned());
-                ties.push(CommitTie { id, subject, place, time: step.time });
-            }
-        }
+        ties.extend(step.commits().map(|(id, subject)| CommitTie {
+            id: id.to_ascii_lowercase(),
+            subject: subject.to_owned(),
+            place,
+            time: step.time,
+        }));
     }
     ties
 }

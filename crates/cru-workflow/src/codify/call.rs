@@ -206,7 +206,7 @@ impl<'a> Call<'a> {
             let command = if text.is_empty() { String::new() } else { format!("{} {text}", step.tool) };
             (if look { CallKind::Look } else { CallKind::Run }, command)
         };
-        let shows_commit = step.fields.iter().any(|(name, _)| name == "commit");
+        let shows_commit = step.commits().next().is_some();
         let gives_up = action
             .commands
             .iter()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::ShownSession;
 use super::kind::{CalloutLook, colours};
-use crate::action::{Action, Verdict};
+use crate::action::Verdict;
 use crate::base::Result;
 use crate::base::text::{one_line, percent_decoded, plural, sanitise};
 use crate::commands::output::{PageFrame, Templates, clock, duration, escape, minute, zoned_minute};
@@ -135,22 +135,23 @@ fn marks(session: &Session, zone: &TimeZone, frame: Option<&PageFrame<'_>>) -> V
     let mut at: Option<Timestamp> = session.meta.started;
     let mut found = Vec::new();
     for (_, item) in session.items() {
-        let (time, kind, id, words) = match item {
+        let (time, kinds, id, words) = match item {
             Item::Step(step) => {
                 let kind = match step.check {
                     Some(verdict) => verdict.as_str(),
-                    None if Action::of(&step.tool, &step.args).commits() => "commit",
                     None if step.status.name() == "failed" => "failed",
                     None => "",
                 };
-                (step.time, kind, &step.id, format!("{} {}", step.tool, step.args))
+                let commit = step.commits().next().map_or("", |_| "commit");
+                (step.time, [kind, commit], &step.id, format!("{} {}", step.tool, step.args))
             }
-            Item::User(user) => (None, "request", &user.callout.id, user.words.clone()),
+            Item::User(user) => (None, ["request", ""], &user.callout.id, user.words.clone()),
             _ => continue,
         };
         at = time.or(at);
-        if let Some(at) = at.filter(|_| !kind.is_empty()) {
-            found.push((at, kind, id, words));
+        if let Some(at) = at {
+            let kinds = kinds.into_iter().filter(|kind| !kind.is_empty());
+            found.extend(kinds.map(|kind| (at, kind, id, words.clone())));
         }
     }
     let first = session.meta.started.or(found.first().map(|it| it.0));

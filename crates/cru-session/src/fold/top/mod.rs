@@ -13,6 +13,7 @@ use super::planned::PlannedChecks;
 use super::step::StepDraft;
 use crate::open::{OpenPoint, open_line};
 use crate::words::{quote, shorten};
+use crate::{Session, active_ms};
 
 /// Characters of the person's words, and of the agent's.
 const QUOTED: usize = 200;
@@ -26,7 +27,7 @@ const CHECKS: usize = 3;
 const LINE: usize = 130;
 
 /// Between two lines, and the most characters of a quotation's name, quotes and count.
-const BREAK: &str = "  \n";
+pub(in crate::fold) const BREAK: &str = "  \n";
 const FRAME: usize = 34;
 
 /// What the stream knows beside its steps.
@@ -49,9 +50,6 @@ pub(in crate::fold) struct Told<'a> {
     pub(in crate::fold) end: Option<&'static str>,
     /// The working directory, as paths below it are written.
     pub(in crate::fold) project: Option<&'a str>,
-    /// Seconds of work without pauses, and from first to last.
-    pub(in crate::fold) active: i64,
-    pub(in crate::fold) whole: i64,
 }
 
 /// What the record alone shows of what a session left open.
@@ -59,7 +57,7 @@ pub(in crate::fold) fn open_points(told: &Told<'_>, steps: &[StepDraft]) -> Vec<
     open::points(told, &Made::of(steps, told.project), steps)
 }
 
-/// The callout's body: at most eight lines and 900 characters; `None` where there is no more than what was asked. `open` is
+/// The callout's body without its last line, [`time_line`]: at most eight lines and 900 characters with it; `None` where there is no more than what was asked. `open` is
 /// all that is open, tasks of the note included.
 pub(in crate::fold) fn body(told: &Told<'_>, open: &[OpenPoint], steps: &[StepDraft]) -> Option<String> {
     let made = Made::of(steps, told.project);
@@ -70,7 +68,6 @@ pub(in crate::fold) fn body(told: &Told<'_>, open: &[OpenPoint], steps: &[StepDr
         ("Published", listed(made.published(), "; ", COMMITS)),
         ("Checks", made.checks(CHECKS)),
         ("Open", open_line(open)),
-        ("Time", time(told)),
     ];
     let line = |(name, value): (&str, Option<String>)| {
         let cut = shorten::at_word(&value?, LINE);
@@ -78,9 +75,10 @@ pub(in crate::fold) fn body(told: &Told<'_>, open: &[OpenPoint], steps: &[StepDr
         let end = if cut.ends_with('…') && cut.matches('`').count() % 2 == 1 { "`" } else { "" };
         Some(format!("{name}: {cut}{end}"))
     };
-    let says = facts.iter().any(|(name, value)| value.is_some() && *name != "Time");
+    let says = facts.iter().any(|(_, value)| value.is_some());
     let facts: Vec<String> = facts.into_iter().filter_map(line).collect();
-    let taken: usize = facts.iter().map(|line| line.chars().count() + BREAK.len()).sum();
+    let lines = facts.iter().map(String::as_str).chain([LONGEST_TIME]);
+    let taken: usize = lines.map(|line| line.chars().count() + BREAK.len()).sum();
     // Facts come first where there is no room for all: the words stand below anyhow.
     // Characters of the whole.
     let room = (900_usize.saturating_sub(taken) / 2).saturating_sub(FRAME).min(QUOTED);
@@ -123,19 +121,21 @@ fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
     })
 }
 
-/// `34 min active, 2 h 10 min in all`; nothing below a minute.
-fn time(told: &Told<'_>) -> Option<String> {
+/// The longest that [`time_line`] gives.
+const LONGEST_TIME: &str = "Time: 47 h 59 min active, 9999 days in all";
+
+/// `Time: 34 min active, 2 h 10 min in all`; nothing below a minute.
+pub(in crate::fold) fn time_line(session: &Session) -> Option<String> {
     let spell = |seconds: i64| match (seconds / 60, seconds / 3600) {
         (minutes, 0) => format!("{minutes} min"),
         (minutes, hours @ 1..48) if minutes % 60 > 0 => format!("{hours} h {} min", minutes % 60),
         (_, hours @ 1..48) => format!("{hours} h"),
         (_, hours) => format!("{} days", hours / 24),
     };
-    if told.active < 60 {
-        return None;
-    }
-    let active = format!("{} active", spell(told.active));
+    let active = i64::try_from(active_ms(session)? / 1_000).ok().filter(|active| *active >= 60)?;
+    let whole = session.meta.started.zip(session.meta.ended).map_or(0, |(from, to)| to.as_second() - from.as_second());
     // Less than a tenth more is the same.
-    let longer = told.whole > told.active + told.active / 10 + 60;
-    Some(if longer { format!("{active}, {} in all", spell(told.whole)) } else { active })
+    let longer = whole > active + active / 10 + 60;
+    let in_all = if longer { format!(", {} in all", spell(whole)) } else { String::new() };
+    Some(format!("Time: {} active{in_all}", spell(active)))
 }

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 
+use crate::{Item, Session};
 use cru_action::ToolKind;
-use cru_session::{Item, Session};
 
 /// Milliseconds between the moments that a note records (begin and end of the session, phases, steps with their ends,
 /// callouts), without those times between two moments that are ten minutes or longer, and without the time that a question or a plan waited for a
-/// person. `None` where all are the same moment.
+/// person. `None` where none of these times is left.
 pub fn active_ms(session: &Session) -> Option<u64> {
     let mut moments: Vec<i64> = [session.meta.started, session.meta.ended].into_iter().flatten().map(ms).collect();
     for phase in &session.phases {
@@ -32,16 +32,14 @@ pub fn active_ms(session: &Session) -> Option<u64> {
     active_between(&mut moments, &mut waits)
 }
 
+/// A note writes whole seconds.
 fn ms(time: Timestamp) -> i64 {
-    time.as_millisecond()
+    time.as_second() * 1_000
 }
 
 fn active_between(moments: &mut [i64], waits: &mut [(i64, i64)]) -> Option<u64> {
     moments.sort_unstable();
     waits.sort_unstable();
-    if moments.first() == moments.last() {
-        return None;
-    }
     // Waits begin in order, as the moments do; the latest end of those that began so far.
     let (mut next, mut until) = (0, i64::MIN);
     let mut is_wait = |from: i64, to: i64| {
@@ -54,7 +52,9 @@ fn active_between(moments: &mut [i64], waits: &mut [(i64, i64)]) -> Option<u64> 
     let worked = moments.windows(2).filter(|pair| !is_wait(pair[0], pair[1]));
     let gaps = worked.filter_map(|pair| pair[1].checked_sub(pair[0]));
     // Milliseconds without a recorded moment from which on nobody is taken to be at work: ten minutes.
-    Some(gaps.filter(|gap| *gap < (10 * 60 * 1_000)).fold(0, |sum, gap| sum.saturating_add(gap.unsigned_abs())))
+    let sum =
+        gaps.filter(|gap| *gap < (10 * 60 * 1_000)).fold(0, |sum: u64, gap| sum.saturating_add(gap.unsigned_abs()));
+    (sum > 0).then_some(sum)
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
                     # T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
                     - `Read a.rs` → ok (09:05:00) ^n-001\n- `Bash make` → ok (09:14:59) ^n-002\n\
                     - `Bash make` → ok (11:55:00) ^n-003\n";
-        let (session, _) = cru_session::read::session(&Note::parse(text));
+        let (session, _) = crate::read::session(&Note::parse(text));
         assert_eq!(active_ms(&session), Some((14 * 60 + 59 + 5 * 60) * 1_000));
         assert_eq!(active_ms(&Session::default()), None);
     }
@@ -77,7 +77,7 @@ mod tests {
     fn a_wait_for_a_person_does_not_count() {
         let text = "---\ntype: session\nsession_id: s\n---\n# T\n\n## One @a #dev\n\n*2026-11-20T09:00:00Z* ^p-01\n\n\
                     - `AskUserQuestion which?` → red (09:01:00, 480.0 s) ^n-001\n- `Bash make` → ok (09:10:00) ^n-002\n";
-        let (session, _) = cru_session::read::session(&Note::parse(text));
+        let (session, _) = crate::read::session(&Note::parse(text));
         assert_eq!(active_ms(&session), Some(2 * 60 * 1_000));
     }
 
