@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::brief;
-use super::state::OpenCodeSession;
+use super::state::{OpenCodeSession, WaitingAnswer};
 use crate::call::question::{Answered, approval};
 use crate::call::tools::{self, Answer};
 use crate::call::touched::TouchedFiles;
@@ -94,7 +94,7 @@ impl OpenCodeSession {
             self.changed.extend(touched.map(|file| file.path.clone()));
             self.session.answer(id, answer, out);
         } else {
-            self.waiting.push((out.record, out.time, id.to_owned(), named, answer));
+            self.waiting.push(WaitingAnswer { record: out.record, time: out.time, id: id.to_owned(), named, answer });
         }
     }
 
@@ -131,7 +131,7 @@ impl OpenCodeSession {
         let shown = files.iter().take(MAX_FILES).map(|path| self.session.place.show(path).into_owned());
         let mut left: Vec<(String, bool)> =
             shown.filter(|path| !self.changed.contains(path)).map(|path| (path, true)).collect();
-        for (record, time, id, named, mut answer) in std::mem::take(&mut self.waiting) {
+        for WaitingAnswer { record, time, id, named, mut answer } in std::mem::take(&mut self.waiting) {
             let touched = answer.touched.get_or_insert_default();
             for (path, is_left) in left.iter_mut().filter(|(path, _)| shell::is_named(&named, path)) {
                 *is_left = false;
