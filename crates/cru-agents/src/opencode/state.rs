@@ -35,22 +35,10 @@ pub(super) struct OpenCodeSession {
     pub(super) by_person: bool,
     /// Tokens of the context after the last answer.
     context: u64,
-    /// Answers of shell commands of the current step: what they changed is told behind it.
-    pub(super) waiting: Vec<WaitingAnswer>,
+    /// Answers of shell commands of the current step, by the record, time and id of the call: what they changed is told behind it.
+    pub(super) waiting: Vec<(u64, Option<Timestamp>, String, Answer<'static>)>,
     /// Files that other calls of the current step changed.
     pub(super) changed: Vec<String>,
-}
-
-/// The answer of a shell command, and what it belongs to.
-#[derive(Debug)]
-pub(super) struct WaitingAnswer {
-    pub(super) record: u64,
-    pub(super) time: Option<Timestamp>,
-    /// The call.
-    pub(super) id: String,
-    /// Paths that it names as what it changes.
-    pub(super) named: Vec<String>,
-    pub(super) answer: Answer<'static>,
 }
 
 impl State for OpenCodeSession {
