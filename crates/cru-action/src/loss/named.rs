@@ -8,12 +8,12 @@ use crate::program::{self, Parts};
 impl Action<'_> {
     /// Paths that its commands name as what they change, whether or not each of them runs: targets of redirections and of `tee`,
     /// what is lost, operands of commands that change files. They are whole, seen from `start`, the folder in which the call
-    /// begins; each with whether all that lies below it is meant, too.
-    pub fn named_changes(&self, start: &str) -> Vec<(String, bool)> {
+    /// begins; one that ends in `/` means all that lies below it, too.
+    pub fn named_changes(&self, start: &str) -> Vec<String> {
         let mut named = Vec::new();
         let mut add = |folder: Option<&str>, word: &str, below: bool| {
             let path = folder.and_then(|folder| joined(&joined(&joined("", start)?, folder)?, word));
-            named.extend(path.filter(|_| !word.is_empty()).map(|path| (path, below)));
+            named.extend(path.filter(|_| !word.is_empty()).map(|path| if below { path + "/" } else { path }));
         };
         for write in self.writes() {
             let command = self.commands.get(write.command);
@@ -38,7 +38,9 @@ impl Action<'_> {
         };
         for command in self.commands.iter().filter(changes).take(MAX_FILES) {
             let folder = self.folder(command);
-            of_operands(command).iter().for_each(|(word, below)| add(folder.as_deref(), word, *below));
+            for (word, below) in of_operands(command) {
+                add(folder.as_deref(), &word, below);
+            }
         }
         named.truncate(MAX_FILES);
         named

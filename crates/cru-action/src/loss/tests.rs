@@ -60,28 +60,24 @@ fn words_that_are_lost() {
 
 #[test]
 fn paths_that_are_named_as_changed() {
-    let named = |text: &str| {
-        let named = Action::of("Bash", text).named_changes("/p/api");
-        named.into_iter().map(|(path, below)| if below { path + "/**" } else { path }).collect::<Vec<_>>()
-    };
     for (text, wanted) in [
         ("cd docs && sed -i s/a/b/ n.md", &["/p/api/docs/n.md"][..]),
         ("npx prettier --write ./src/a.ts > log", &["/p/api/log", "/p/api/src/a.ts"]),
-        ("git -C web checkout -- a.ts > log", &["/p/api/log", "/p/api/web/a.ts/**"]),
+        ("git -C web checkout -- a.ts > log", &["/p/api/log", "/p/api/web/a.ts/"]),
         ("cat a >> b", &["/p/api/b"]),
         ("cat a | tee -a ../b", &["/p/b"]),
-        ("cp a.md b/c.md docs", &["/p/api/docs", "/p/api/docs/a.md/**", "/p/api/docs/c.md/**"]),
-        ("cp -n a b", &["/p/api/b", "/p/api/b/a/**"]),
-        ("mv a b", &["/p/api/a/**", "/p/api/b", "/p/api/b/a/**"]),
-        ("rsync -a --delete x/ y/", &["/p/api/y/**"]),
-        ("rm -r dist", &["/p/api/dist/**"]),
+        ("cp a.md b/c.md docs", &["/p/api/docs", "/p/api/docs/a.md/", "/p/api/docs/c.md/"]),
+        ("cp -n a b", &["/p/api/b", "/p/api/b/a/"]),
+        ("mv a b", &["/p/api/a/", "/p/api/b", "/p/api/b/a/"]),
+        ("rsync -a --delete x/ y/", &["/p/api/y/"]),
+        ("rm -r dist", &["/p/api/dist/"]),
         ("(cd a && touch x); touch y ~/z", &["/p/api/a/x", "/p/api/y", "~/z"]),
         ("cd $DIR && touch x", &[]),
         ("python main.py && ./run x && curl -d @f https://x && grep y z", &[]),
         ("git add a && git commit -m 'Mend a'", &[]),
         ("npm install x", &[]),
     ] {
-        let mut found = named(text);
+        let mut found = Action::of("Bash", text).named_changes("/p/api");
         found.sort();
         found.dedup();
         assert_eq!(found, wanted, "{text}");

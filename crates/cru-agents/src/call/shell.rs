@@ -28,23 +28,24 @@ pub(crate) fn effects(tool: &str, input: &Value, place: &Place) -> Effects {
     Effects { writes: written(&action).filter(is_file).map(|path| place.show_shell(path)).collect(), read }
 }
 
-/// Paths that a call of a shell names as what it changes, as a note writes them; each with whether all below it is meant.
-pub(crate) fn named(tool: &str, input: &Value, place: &Place) -> Vec<(String, bool)> {
+/// Paths that a call of a shell names as what it changes, as a note writes them, with `/` behind where all below is meant.
+pub(crate) fn named(tool: &str, input: &Value, place: &Place) -> Vec<String> {
     let script = argument::command(tool, input).unwrap_or_default();
     let named = Action::of(tool, &script).named_changes(&place.whole(argument::folder(input)));
-    named.into_iter().map(|(path, below)| (place.show_shell(&path), below)).collect()
+    let shown = |path: &String| match path.strip_suffix('/') {
+        Some(folder) => place.show_shell(folder) + "/",
+        None => place.show_shell(path),
+    };
+    named.iter().map(shown).collect()
 }
 
 /// Whether one of these paths is `path`, or a folder that it lies in of which all is meant.
-pub(crate) fn is_named(named: &[(String, bool)], path: &str) -> bool {
-    let is = |(known, below): &(String, bool)| {
-        let is_below = || match known.as_str() {
-            "." => !path.starts_with(['/', '~']),
-            folder => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
-        };
-        path == known || *below && is_below()
-    };
-    named.iter().any(is)
+pub(crate) fn is_named(named: &[String], path: &str) -> bool {
+    named.iter().any(|known| match known.strip_suffix('/') {
+        Some(".") => !path.starts_with(['/', '~']),
+        Some(folder) => path == folder || path.starts_with(known.as_str()),
+        None => path == known,
+    })
 }
 
 /// The one file that all of a call's output is of. `elsewhere`: it runs in another folder than the place's.

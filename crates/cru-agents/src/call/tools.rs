@@ -95,6 +95,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) subagent: Option<SubagentRun<'a>>,
     /// The files that its success proves to be read and written, where the agent's own importer knows better.
     pub(crate) touched: Option<TouchedFiles>,
+    /// Paths that it names as what it changes, where the host tells behind it what changed.
+    pub(crate) named: Vec<String>,
 }
 
 /// Tells the answer of a call.

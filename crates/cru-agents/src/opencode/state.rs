@@ -35,9 +35,8 @@ pub(super) struct OpenCodeSession {
     pub(super) by_person: bool,
     /// Tokens of the context after the last answer.
     context: u64,
-    /// Answers of shell commands of the current step, each with the record, time and id of the call, and the paths that it names
-    /// as what it changes: which of them it did is told behind the step.
-    pub(super) waiting: Vec<(u64, Option<Timestamp>, String, Vec<(String, bool)>, Answer<'static>)>,
+    /// Answers of shell commands of the current step, by the record, time and id of the call: what they changed is told behind it.
+    pub(super) waiting: Vec<(u64, Option<Timestamp>, String, Answer<'static>)>,
     /// Files that other calls of the current step changed.
     pub(super) changed: Vec<String>,
 }

@@ -86,15 +86,15 @@ impl OpenCodeSession {
             subagent: is_agent.then(|| self.started(input, metadata, output)),
             attachments: list(state, "attachments").iter().map(attachment).collect(),
             touched: if failed { None } else { self.files(id, input, metadata, output) },
+            named: if is_shell && !failed { shell::named(tool, input, &self.session.place) } else { Vec::new() },
             ..Answer::default()
         };
-        let named = if is_shell && !failed { shell::named(tool, input, &self.session.place) } else { Vec::new() };
-        if named.is_empty() {
+        if answer.named.is_empty() {
             let touched = answer.touched.iter().flat_map(|touched| &touched.writes);
             self.changed.extend(touched.map(|file| file.path.clone()));
             self.session.answer(id, answer, out);
         } else {
-            self.waiting.push((out.record, out.time, id.to_owned(), named, answer));
+            self.waiting.push((out.record, out.time, id.to_owned(), answer));
         }
     }
 
@@ -131,9 +131,9 @@ impl OpenCodeSession {
         let shown = files.iter().take(MAX_FILES).map(|path| self.session.place.show(path).into_owned());
         let mut left: Vec<(String, bool)> =
             shown.filter(|path| !self.changed.contains(path)).map(|path| (path, true)).collect();
-        for (record, time, id, named, mut answer) in std::mem::take(&mut self.waiting) {
+        for (record, time, id, mut answer) in std::mem::take(&mut self.waiting) {
             let touched = answer.touched.get_or_insert_default();
-            for (path, is_left) in left.iter_mut().filter(|(path, _)| shell::is_named(&named, path)) {
+            for (path, is_left) in left.iter_mut().filter(|(path, _)| shell::is_named(&answer.named, path)) {
                 *is_left = false;
                 if !touched.writes.iter().any(|file| file.path == *path) {
                     touched.wrote_paths([path.clone()]);

@@ -63,7 +63,7 @@ fn a_status_is_a_word_or_left_out() {
     let mut answer = good();
     answer["cases"][0]["check"]["status"] = json!("");
     let claim = |answer: &mut serde_json::Value, proof: serde_json::Value| {
-        answer["summary"]["outcome"]["claim"]["proof"][0] = proof
+        answer["summary"]["outcome"]["claim"]["proof"][0] = proof;
     };
     claim(&mut answer, json!({ "step": "n-002", "status": "", "has": "1 passed in 0.1s" }));
     let wanted = "is none of ok, failed, denied, interrupted, no_result, unknown";
