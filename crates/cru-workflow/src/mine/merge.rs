@@ -12,14 +12,17 @@ use super::super::validate::Graph;
 use super::column::{Column, before_after};
 use super::{COMMON, often};
 use cru_base::Span;
-use cru_base::text::without_links;
+use cru_base::text::{plural, without_links};
+use cru_session::words::list::STOP;
 
 /// Links back that a step carries at most.
 const MAX_ORIGIN: usize = 12;
 
 /// The workflow of the kept columns, and their titles.
 pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Workflow, Vec<String>) {
-    let mut workflow = Workflow { title: shared_title(made.iter().map(|it| it.title.as_str())), ..Workflow::default() };
+    let mut workflow = Workflow::default();
+    workflow.title = shared_title(made.iter().map(|it| it.title.as_str()))
+        .unwrap_or_else(|| format!("What {} share", plural(total as u64, "session")));
     workflow.sources = made.iter().flat_map(|it| it.sources.iter().cloned()).collect();
     workflow.goals = goals(made);
     workflow.checks = checks(made);
@@ -41,6 +44,14 @@ pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Wo
         titles.push(step.title.clone());
         workflow.steps.push(step);
     }
+    // What is called otherwise here stands in its order.
+    let is_known = |part: &Part| match part {
+        Part::Remark(it) if it.kind == RemarkKind::After => {
+            titles.iter().any(|title| squeeze(title) == squeeze(&it.text))
+        }
+        _ => true,
+    };
+    workflow.steps.iter_mut().for_each(|step| step.parts.retain(is_known));
     nest(&mut workflow, kept, made);
     (workflow, titles)
 }
@@ -58,7 +69,8 @@ fn most<T: Ord + Clone + Default>(all: impl Iterator<Item = T>) -> T {
 /// The step of a column. Its words are those of the member that has most of them under the most frequent title.
 fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames, lifted: &mut Vec<Operand>) -> Step {
     let members = column.steps(made);
-    let title = shared_title(members.iter().map(|step| unnumbered(&step.title)));
+    let titles = members.iter().map(|step| unnumbered(&step.title));
+    let title = shared_title(titles.clone()).unwrap_or_else(|| most(titles).to_owned());
     let same = |step: &&&Step| squeeze(unnumbered(&step.title)) == squeeze(&title);
     let longest = |step: &&&Step| step.parts.len();
     let lead = members.iter().filter(same).max_by_key(longest).or_else(|| members.iter().max_by_key(longest));
@@ -91,7 +103,12 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             Part::Remark(it) if it.kind == RemarkKind::Mind => {}
             Part::Prose(_) | Part::Remark(_) if !said.is_shared(part, members.len()) => {}
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
-            Part::Script(it) if shared(&it.text, &members) => step.parts.push(Part::Script(it.clone())),
+            Part::Script(it) if said.is_shared(part, members.len()) => step.parts.push(Part::Script(it.clone())),
+            // Its text is one session's, what it runs is theirs.
+            Part::Script(it) if shared(&it.text, &members) => {
+                let command = format!("{} …", command_key(&it.text));
+                step.parts.push(Part::Command(Command { command, ..Command::default() }));
+            }
             Part::Script(_) => {}
             // Values of one session, and what it came to, say nothing of the others.
             Part::Remark(it)
@@ -116,26 +133,32 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
 /// How callouts begin that hold what one session looked at and changed.
 const FOLDED: &[&str] = &["> [!looks]", "> [!diff]", "> [!document]"];
 
-/// The title that half of the sessions give, else what all of their titles begin with, where that is half of each of them at least;
-/// otherwise the title that is given most often.
-fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> String {
+/// The title that half of them are, else the words that all of them share, in their order; `None` where these say nothing.
+fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> Option<String> {
     let title = most(titles.clone());
     let is_same = |other: &&str| squeeze(other) == squeeze(title);
-    let words = || titles.clone().map(|title| title.split_whitespace().collect::<Vec<_>>());
-    let common = words().reduce(|one, other| {
-        one.into_iter().zip(other).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
-    });
-    let longest = words().map(|words| words.len()).max().unwrap_or(0);
-    match common {
-        Some(common)
-            if !common.is_empty()
-                && common.len() * 2 >= longest
-                && titles.clone().filter(is_same).count() * 2 < titles.count() =>
-        {
-            format!("{} …", common.join(" "))
-        }
-        _ => title.to_owned(),
+    if titles.clone().filter(is_same).count() * 2 >= titles.clone().count() {
+        return Some(title.to_owned());
     }
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let common = titles.fold(words.clone(), |common, title| {
+        let other: Vec<&str> = title.split_whitespace().collect();
+        let parts = similar::capture_diff_slices(similar::Algorithm::Lcs, &common, &other);
+        let kept = parts.iter().filter(|part| part.tag() == similar::DiffTag::Equal);
+        kept.flat_map(|part| &common[part.old_range()]).copied().collect()
+    });
+    let says = |word: &&str| word.contains(char::is_alphanumeric) && !STOP.has(&word.to_lowercase());
+    common.iter().find(|word| says(word))?;
+    let mut left = common.into_iter().peekable();
+    let mut shown: Vec<&str> = Vec::new();
+    for word in words {
+        match left.next_if_eq(&word) {
+            Some(word) => shown.push(word),
+            None if shown.last() == Some(&"…") => {}
+            None => shown.push("…"),
+        }
+    }
+    Some(shown.join(" "))
 }
 
 /// How many members of a column say the same words.
@@ -156,6 +179,7 @@ impl SharedWords {
         let text = match part {
             Part::Prose(it) => &it.markdown,
             Part::Remark(it) => &it.text,
+            Part::Script(it) => &it.text,
             _ => return None,
         };
         Some(squeeze(&without_links(text, true)))

@@ -212,13 +212,21 @@ fn words_of_one_session_are_not_told_of_all() {
     let (workflow, _) = mined(&sessions);
     assert_eq!(steps(&workflow), ["Commence task …"]);
     assert!(!render(&workflow).contains("Ann"), "{}", render(&workflow));
-    // Half of a title, or it tells nothing of the others.
-    for (phase, title) in
-        sessions.iter_mut().flat_map(|it| &mut it.phases).zip(["Fix it all", "Fix the map", "Fix the flow"])
-    {
-        phase.title = title.to_owned();
-    }
-    assert_eq!(steps(&mined(&sessions).0), ["Fix it all"]);
+    let mut titled = |titles: [&str; 3]| {
+        sessions
+            .iter_mut()
+            .flat_map(|it| &mut it.phases)
+            .zip(titles)
+            .for_each(|(phase, title)| phase.title = title.into());
+        steps(&mined(&sessions).0).join("; ")
+    };
+    let told = titled(["Change a.py and server.py", "Change b.py, c.py and server.py", "Change d.py and server.py"]);
+    assert_eq!(told, "Change … and server.py");
+    assert_eq!(
+        titled(["Mend the map", "Draw the flow", "Plan the tide"]),
+        "Mend the map",
+        "no word is shared that says anything"
+    );
 }
 
 /// A correction holds for the next run, in whichever of the sessions it was said.
