@@ -23,7 +23,7 @@ pub fn active_ms(session: &Session) -> Option<u64> {
                 let end = length.and_then(|length| start.checked_add(length));
                 moments.extend(end);
                 if ToolKind::of(&step.tool).waits_for_person() {
-                    waits.extend(end.map(|end| (start, end)));
+                    waits.push((start, end.unwrap_or(i64::MAX)));
                 }
             }
             _ => moments.extend(item.callout().and_then(|callout| callout.at).map(ms)),
@@ -39,6 +39,11 @@ fn ms(time: Timestamp) -> i64 {
 
 fn active_between(moments: &mut [i64], waits: &mut [(i64, i64)]) -> Option<u64> {
     moments.sort_unstable();
+    // One of which nothing says how long it was lasts until something else comes.
+    for (start, end) in waits.iter_mut().filter(|wait| wait.1 == i64::MAX) {
+        let next = moments.partition_point(|moment| moment <= start);
+        *end = moments.get(next).copied().unwrap_or(*start);
+    }
     waits.sort_unstable();
     // Waits begin in order, as the moments do; the latest end of those that began so far.
     let (mut next, mut until) = (0, i64::MIN);
@@ -79,6 +84,8 @@ mod tests {
                     - `AskUserQuestion which?` → red (09:01:00, 480.0 s) ^n-001\n- `Bash make` → ok (09:10:00) ^n-002\n";
         let (session, _) = crate::read::session(&Note::parse(text));
         assert_eq!(active_ms(&session), Some(2 * 60 * 1_000));
+        let (session, _) = crate::read::session(&Note::parse(text.replace(", 480.0 s", "")));
+        assert_eq!(active_ms(&session), Some(60 * 1_000), "the wait ends when the next step begins");
     }
 
     proptest::proptest! {

@@ -45,6 +45,17 @@ impl Action<'_> {
         named.truncate(MAX_FILES);
         named
     }
+
+    /// Paths that its commands remove with all below them, seen from the folder in which the call begins.
+    pub fn removed_paths(&self) -> Vec<String> {
+        let mut removed = Vec::new();
+        for (command, loss) in self.losses().into_iter().take(MAX_FILES) {
+            if let (Loss::Removed(words), Some(folder)) = (loss, self.folder(command)) {
+                removed.extend(words.iter().filter_map(|word| joined(&folder, word)));
+            }
+        }
+        removed
+    }
 }
 
 /// The operands of a command that changes files: of one that puts files somewhere, that place.

@@ -444,7 +444,7 @@ impl Steps {
         let Some(draft) = self.all.get_mut(index) else { return };
         // How long a person took to allow an edit says nothing about the edit.
         let kind = ToolKind::of(&draft.step.tool);
-        let works = kind.waits_for_person() || !kind.is_look() && !kind.writes_files();
+        let works = !kind.is_look() && !kind.writes_files();
         // A command that took longer than the host lets it run waited for a person's leave.
         let waited = |millis: &u64| draft.limit_ms.is_some_and(|limit| *millis > limit.saturating_add(SLACK_MS));
         let elapsed = || elapsed(draft.step.time, answer.time).filter(|millis| works && !waited(millis));
@@ -474,7 +474,7 @@ impl Steps {
         draft.step.result = Some(answer.result);
         draft.step.output = answer.output;
         draft.step.exit = answer.exit.filter(|&exit| exit != 0 || answer.status.is_crossed());
-        draft.step.duration_ms = measured.filter(|_| !denied || kind.waits_for_person());
+        draft.step.duration_ms = measured.filter(|_| !denied);
         draft.step.reads = answer.reads;
         draft.step.writes = answer.writes;
         draft.written = answer.changes;

@@ -435,7 +435,7 @@ fn boundaries() {
     script.reply("Going on.").wait(1200).said("/model", PromptOrigin::Command).prompt("go on").reply("On it.");
     script.event(EventKind::Rewind { to: 3 }).prompt("no, use tables").reply("Tables.");
     insta::assert_snapshot!(script.outline(), @r#"
-    [!summary]  | Asked: "build the parser" (+ 2 requests)   / Agent, last: "Tables."   / Time: 1 min active, 21 min in all
+    [!summary]  | Asked: "build the parser" (+ 2 requests)   / Agent, last: "Tables."
     ## Build the parser @claude-code ^p-01
     [!user]  | "/clear"
     [!user]  | "build the parser"
@@ -788,6 +788,46 @@ fn a_check_before_a_fixer_says_so() {
     );
 }
 
+#[test]
+fn a_check_in_a_folder_far_away_says_how_it_ended() {
+    const TESTS: &str =
+        "cd '/Users/ann/Documents/Work of this year/projects/harbour-and-tides/applications/web' && npm run test:e2e";
+    const LINT: &str =
+        "cd '/Users/ann/Documents/Work of this year/projects/harbour-and-tides/applications/web' && npm run lint";
+    let mut script = Script::new();
+    script.prompt("Run them.");
+    script.call("a", "Bash", TESTS).fails("a", "Exit code 1\n2 failed");
+    script.call("b", "Bash", LINT).ok("b", "ok");
+    script.reply("Done.");
+    let outline = script.outline();
+    let checks = outline.split(" / ").find_map(|part| part.trim().strip_prefix("Checks: ").map(str::to_owned));
+    assert_eq!(
+        checks.as_deref(),
+        Some("`npm run test:e2e` in `…/harbour-and-tides/applications/web` failed; … and 1 more")
+    );
+}
+
+#[test]
+fn a_file_that_a_command_removed_is_gone() {
+    let mut script = Script::new();
+    script.prompt("Try colours.");
+    for (id, path) in [("a", "docs/blue.md"), ("b", "docs/old/red.md"), ("c", "docs/green.md"), ("d", "green.md")] {
+        script.call(id, "Write", path).event(EventKind::Result(CallResult {
+            call: id.into(),
+            output: "ok".into(),
+            writes: vec![FileRef { path: path.to_owned(), ..FileRef::default() }],
+            ..CallResult::default()
+        }));
+    }
+    script.call("e", "Bash", "cd docs && rm -r blue.md ./old && rm -f *.txt").ok("e", "");
+    script.call("f", "Bash", "rm docs/green.md").fails("f", "Exit code 1\nrm: no leave");
+    script.reply("Done.");
+    let outline = script.outline();
+    let files = outline.split(" / ").find_map(|part| part.trim().strip_prefix("Files: ").map(str::to_owned));
+    let wanted = "`docs/green.md`, `green.md`, `docs/blue.md` deleted, `docs/old/red.md` deleted";
+    assert_eq!(files.as_deref(), Some(wanted));
+}
+
 /// A search that found nothing answered; nothing failed, and the check before its pipe is not known.
 #[test]
 fn nothing_found_is_no_failure() {
@@ -865,7 +905,7 @@ fn a_wait_for_an_answer_is_no_work() {
     script.prompt("go").wait(60).call("q", "AskUserQuestion", "which?");
     script.wait(500).ok("q", "red").wait(60).reply("Done.");
     let summary = script.outline().lines().next().unwrap_or_default().to_owned();
-    assert!(summary.contains("Time: 2 min active, 10 min in all"), "{summary}");
+    assert!(summary.contains("Time: 1 min active, 10 min in all"), "{summary}");
 }
 
 #[test]

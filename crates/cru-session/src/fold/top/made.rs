@@ -10,6 +10,7 @@ use super::super::commits::MadeCommit;
 use super::super::place::{self, home_of};
 use super::super::step::{StepDraft, standing_commits};
 use super::super::work_tree::WorkTree;
+use super::LINE;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
 use crate::open::WITHOUT_RESULT;
@@ -117,6 +118,9 @@ impl<'a> Made<'a> {
                 made.seen.extend(touched.map(|file| file.path.as_str()));
             }
             let action = draft.step.action();
+            if complete && !made.files.is_empty() {
+                made.remove(&action, project);
+            }
             // A commit in another repository leaves what was written here as it is.
             let is_commit = |it: &&Command<'_>| it.program == "git" && it.verb == "commit";
             let mut commits = action.commands.iter().filter(is_commit).peekable();
@@ -189,15 +193,18 @@ impl<'a> Made<'a> {
         let all: Vec<_> = action.checks().map(|check| (check.key(), place(check.command()), check.command())).collect();
         let text = |commands: &mut dyn Iterator<Item = &Command<'_>>| {
             let text: Vec<String> = commands.map(|command| action.plain_text(command)).collect();
-            code::span(&shorten::at_word(&text.join(" && "), SHORT))
+            text.join(" && ")
         };
+        let span = |text: &str, most: usize| code::span(&shorten::at_word(text, most));
         let is_shared = verdict != Verdict::Passed && all.len() > 1;
         let whole = text(&mut all.iter().map(|(.., command)| *command));
         for (key, folder, command) in &all {
             let text = if is_shared { whole.clone() } else { text(&mut std::iter::once(*command)) };
-            let text_alone = text.clone();
-            let folder_shown = folder.clone().filter(|folder| !folder.is_empty());
-            let text = folder_shown.map_or_else(|| text.clone(), |folder| format!("{text} in {}", code::span(&folder)));
+            let text_alone = span(&text, SHORT);
+            let text = match folder.as_deref().filter(|folder| !folder.is_empty()) {
+                Some(folder) => format!("{} in {}", span(&text, SHORT / 2), code::span(&end_of(folder, SHORT * 2 / 5))),
+                None => text_alone.clone(),
+            };
             let run = LastRun { text, verdict, writes: self.writes, mends: self.mends.len(), step, is_shared };
             // What failed where nothing said the folder, and the same in a folder: the call was made again.
             let bare = (key.clone(), Some(String::new()));
@@ -314,6 +321,15 @@ impl<'a> Made<'a> {
         }
     }
 
+    /// Marks the files that a call removed, by their paths or with a folder.
+    fn remove(&mut self, action: &Action<'_>, project: Option<&str>) {
+        for path in action.removed_paths().into_iter().map(|path| below(path, project)) {
+            let lies_in =
+                |file: &str| file.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            self.files.iter_mut().filter(|file| lies_in(&file.path)).for_each(|file| file.deleted = true);
+        }
+    }
+
     /// The last verdict of each check: those that failed first, then the latest. What is said of all of them is said once:
     /// `` `cargo test` passed, `cargo clippy` passed, both after the last edit ``.
     pub(super) fn checks(&self, most: usize) -> Option<String> {
@@ -324,8 +340,14 @@ impl<'a> Made<'a> {
             let told = (format!("{} {}", run.text, run.verdict.as_str()), self.changed_since(run));
             cru_base::list::push_new(&mut runs, told);
         }
-        let (shown, more) = runs.split_at(runs.len().min(most));
-        let (_, first) = shown.first()?;
+        let lines = (1..=most.min(runs.len())).rev().map(|most| Self::line_of_checks(&runs, most));
+        // A line that is cut would not say how its checks ended.
+        lines.reduce(|longer, shorter| if longer.chars().count() <= LINE { longer } else { shorter })
+    }
+
+    fn line_of_checks(runs: &[(String, String)], most: usize) -> String {
+        let (shown, more) = runs.split_at(most);
+        let first = shown.first().map_or("", |(_, since)| since.as_str());
         let is_shared = shown.len() > 1 && !first.is_empty() && shown.iter().all(|(_, since)| since == first);
         let each = |(run, since): &(String, String)| match since.as_str() {
             "" => run.clone(),
@@ -341,7 +363,7 @@ impl<'a> Made<'a> {
         if !more.is_empty() {
             line.push_str(&format!("; … and {} more", more.len()));
         }
-        Some(line)
+        line
     }
 
     /// What was changed since a run, as far as calls show it.
@@ -353,6 +375,15 @@ impl<'a> Made<'a> {
         };
         let before = self.mends.get(run.mends).map(|mend| format!("before {mend}"));
         [Some(after), before].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The end of a path, at most `most` characters of it where a part of it begins there.
+fn end_of(path: &str, most: usize) -> String {
+    let is_short = |at: &usize| path[*at..].chars().count() < most;
+    match path.char_indices().map(|(at, _)| at).filter(|at| path[*at..].starts_with('/')).find(is_short) {
+        Some(at) if path.chars().count() > most => format!("…{}", &path[at..]),
+        _ => path.to_owned(),
     }
 }
 

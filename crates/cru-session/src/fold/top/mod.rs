@@ -108,7 +108,7 @@ fn quotation(words: &str, room: usize) -> Option<String> {
 fn files(made: &Made<'_>, project: Option<&str>) -> Option<String> {
     let mut all: Vec<&ChangedFile> = made.files.iter().collect();
     // The sort keeps the order of the record where nothing else decides.
-    all.sort_by_key(|file| (file.is_by_program(), std::cmp::Reverse(file.size())));
+    all.sort_by_key(|file| (file.is_by_program() || file.deleted, std::cmp::Reverse(file.size())));
     let (outside, inside): (Vec<_>, Vec<_>) = all.into_iter().partition(|file| is_outside(&file.path, project));
     let of = |files: Vec<&ChangedFile>| listed(files.into_iter().map(|count| file(count, project)), ", ", FILES);
     if inside.is_empty() {
